@@ -1,0 +1,264 @@
+import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
+import type { AnySchema, Infer, InferInput } from './schema/infer.ts'
+
+/** What a tool may need of the world. A tool without capabilities is pure and runs unasked. */
+export const CAPABILITIES = ['read:fs', 'write:fs', 'network', 'exec', 'memory', 'danger:destructive'] as const
+
+/** One of the capabilities a tool declares to receive its handle. */
+export type Capability = (typeof CAPABILITIES)[number]
+
+/** Capabilities that leave the world as it was: a repeated call does no harm, a record needs no fsync. */
+export const READ_ONLY: ReadonlySet<Capability> = new Set(['read:fs'])
+
+/** What a call will touch, by capability: paths, URLs, commands. */
+export type Targets<C extends string = Capability> = { readonly [K in C]?: string | readonly string[] }
+
+/** Who may call a tool: an agent directly, or a script that the model wrote. */
+export type CallerKind = 'direct' | 'script'
+
+/** How to shorten a text for the model when it is over the limit; the whole becomes an artifact. */
+export type Overflow = 'head' | 'tail' | 'middle' | 'artifact'
+
+/** Says that repeating `execute` is safe, and how often; only retryable errors are repeated. */
+export interface Retry {
+  readonly attempts: number
+  readonly baseMs?: number
+}
+
+/** The files handle of a tool that declares `read:fs`. */
+export interface ReadFiles {
+  readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
+}
+
+/** The files handle of a tool that declares `write:fs`; `overwrite` also needs `danger:destructive`. */
+export interface WriteFiles extends ReadFiles {
+  writeText(
+    path: string,
+    text: string,
+    options?: { readonly overwrite?: boolean; readonly mkdirp?: boolean },
+  ): Promise<{ readonly bytes: number; readonly sha256: string }>
+}
+
+/** The network handle of a tool that declares `network`. */
+export type GuardedFetch = (
+  url: string,
+  init?: {
+    readonly method?: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+    readonly maxBytes?: number
+  },
+) => Promise<{
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly url: string
+  text(): Promise<string>
+}>
+
+/** Values that tools of one run share: bounded, in memory, gone with the run. */
+export interface RunCache {
+  get(key: string): { readonly value: unknown; readonly expiresAt: number | undefined } | undefined
+  set(key: string, value: unknown, options?: { readonly ttlMs?: number }): { readonly bytes: number }
+}
+
+/** What every tool gets. */
+export interface BaseContext {
+  readonly callId: string
+  readonly run: string
+  /** Aborts when the caller stops, the time is over or the budget is spent. Pass it on. */
+  readonly signal: AbortSignal
+  readonly cache: RunCache
+  /** The longest text the owner wants a model to see, in characters. */
+  readonly maxOutputChars: number
+  now(): number
+  progress(update: Content): void
+  evidence(evidence: Evidence): void
+  /** Keeps something large out of the result; gives back its reference. */
+  artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }): Promise<Artifact>
+  /** Calls another tool down the same road, under this call's budget and signal. */
+  call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
+  call(tool: string, input: unknown): Promise<ToolResult>
+}
+
+/** The context of a tool with the capabilities `C`: a handle that was not declared is not there. */
+export type Context<C extends Capability = never> = BaseContext &
+  ('write:fs' extends C ? { readonly fs: WriteFiles } : 'read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
+  ('network' extends C ? { readonly fetch: GuardedFetch } : unknown)
+
+/** Another wire form of the same tool: its own name and arguments, one canonical call. */
+export interface Dialect {
+  readonly name: string
+  readonly description?: string
+  /** Schema of the wire arguments; the tool's own when absent. */
+  readonly input?: AnySchema
+  // biome-ignore lint/suspicious/noExplicitAny: wire arguments were checked by `input`; their type is the author's
+  readonly toInput?: (args: any) => unknown
+  // biome-ignore lint/suspicious/noExplicitAny: data was checked by the output schema; its type is the author's
+  readonly toModel?: (data: any) => Content
+}
+
+declare const TYPES: unique symbol
+
+/** A tool as the hub holds it: frozen facts, no behaviour but `execute`. */
+export interface Tool<Name extends string = string, I = unknown, O = unknown, CallI = I> {
+  readonly name: Name
+  readonly title?: string
+  readonly description: string
+  readonly input: AnySchema
+  readonly output?: AnySchema
+  readonly capabilities: readonly Capability[]
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly targets?: (input: any) => Targets
+  readonly retry?: Retry
+  readonly callers?: readonly CallerKind[]
+  readonly timeoutMs?: number
+  readonly overflow?: Overflow
+  readonly maxOutputChars?: number
+  readonly examples?: ReadonlyArray<{ readonly input: unknown; readonly note?: string }>
+  readonly dialects?: Readonly<Record<string, Dialect>>
+  readonly category?: string
+  readonly group?: string
+  readonly tags?: readonly string[]
+  readonly version?: string
+  readonly costUnits?: number
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly execute: (input: any, ctx: any) => unknown
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly toModel?: (output: any) => Content
+  readonly [TYPES]?: { readonly input: I; readonly output: O; readonly call: CallI }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any tool, whatever its types
+export type AnyTool = Tool<string, any, any, any>
+
+/** What a caller passes to the tool. */
+// biome-ignore lint/suspicious/noExplicitAny: infers one of the four
+export type ToolInput<T> = T extends Tool<string, any, any, infer C> ? C : never
+
+/** What the tool gives back as `data`. */
+// biome-ignore lint/suspicious/noExplicitAny: infers one of the four
+export type ToolOutput<T> = T extends Tool<string, any, infer O, any> ? O : never
+
+/** What an author writes; see docs/contract.md for each field. */
+export interface ToolDefinition<
+  Name extends string,
+  In extends AnySchema,
+  Out extends AnySchema | undefined,
+  Caps extends readonly Capability[],
+  R,
+> {
+  /** `namespace/area.verbNoun`, e.g. `core/fs.readText`. */
+  name: Name
+  title?: string
+  /** When to use it, then when not to. Read by models. */
+  description: string
+  input: In
+  output?: Out
+  capabilities?: Caps
+  /** What this call will touch, told before it happens; policy decides on it. */
+  targets?: (input: Infer<In>) => Targets<Caps[number]>
+  retry?: Retry
+  /** `direct` and `script` unless said; destructive tools: `direct` only. */
+  callers?: readonly CallerKind[]
+  timeoutMs?: number
+  overflow?: Overflow
+  maxOutputChars?: number
+  examples?: ReadonlyArray<{ readonly input: InferInput<In>; readonly note?: string }>
+  dialects?: Readonly<Record<string, Dialect>>
+  category?: string
+  /** `group:<name>` in rules; the part of the name before the first `.` unless said. */
+  group?: string
+  tags?: readonly string[]
+  version?: string
+  /** What one call takes from a `cost` budget. */
+  costUnits?: number
+  execute: (
+    input: Infer<In>,
+    ctx: Context<Caps[number]>,
+  ) => [Out] extends [undefined] ? R | Promise<R> : Infer<Out> | Promise<Infer<Out>>
+  /** The short form for a model; the data as JSON unless said. */
+  toModel?: (output: NoInfer<[Out] extends [undefined] ? R : Infer<Out>>) => Content
+}
+
+/**
+ * Defines a tool: states its facts, freezes them, infers its types.
+ * @example
+ * const shout = defineTool({
+ *   name: 'text.shout',
+ *   description: 'Write a text in capitals.',
+ *   input: z.strictObject({ text: z.string() }),
+ *   execute: ({ text }) => ({ text: text.toUpperCase() }),
+ * })
+ */
+export function defineTool<
+  const Name extends string,
+  const In extends AnySchema,
+  const Out extends AnySchema | undefined = undefined,
+  const Caps extends readonly Capability[] = readonly [],
+  R = unknown,
+>(
+  definition: ToolDefinition<Name, In, Out, Caps, R>,
+): Tool<Name, Infer<In>, [Out] extends [undefined] ? R : Infer<Out>, InferInput<In>> {
+  return Object.freeze({ ...definition, capabilities: Object.freeze([...(definition.capabilities ?? [])]) }) as never
+}
+
+/** What a hook sees of a call. */
+export interface CallView {
+  readonly callId: string
+  readonly run: string
+  readonly tool: string
+  readonly wire: string
+  readonly input: unknown
+  readonly targets: readonly ResolvedTarget[]
+  readonly caller: string
+}
+
+/** A target after the guards looked at it: the real path, the normal form of the URL. */
+export interface ResolvedTarget {
+  readonly capability: Capability
+  readonly value: string
+}
+
+/** Allow, ask or deny. */
+export type Effect = 'allow' | 'ask' | 'deny'
+
+/** Code that the owner runs at four places of the road; a hook that fails or hangs blocks the call. */
+export interface Hooks {
+  /** Tools it looks at: names, `group:…`, capabilities, globs; all unless said. */
+  readonly match?: string | readonly string[]
+  /** Lower runs first; 0 unless said. */
+  readonly order?: number
+  readonly timeoutMs?: number
+  /** May rewrite the input, which is validated after. */
+  readonly before?: (call: CallView) => void | { input: unknown } | Promise<void | { input: unknown }>
+  /** May only tighten the decision. */
+  readonly decide?: (call: CallView, effect: Effect) => Effect | void | Promise<Effect | void>
+  /** May change the data, which is checked against the output schema again. */
+  readonly after?: (call: CallView, result: ToolResult) => void | { data: unknown } | Promise<void | { data: unknown }>
+  /** May only look. */
+  readonly settled?: (call: CallView, result: ToolResult) => void | Promise<void>
+}
+
+/** The hook names, in the order they fire. */
+export const HOOK_NAMES = ['before', 'decide', 'after', 'settled'] as const
+
+/** What a plugin's `setup` may do. */
+export interface PluginApi {
+  registerTool(tool: AnyTool): void
+  addHooks(hooks: Hooks): void
+  onEvent(listener: (event: CallEvent) => void): () => void
+}
+
+/** Tools and hooks that come together. */
+export interface Plugin {
+  readonly name: string
+  readonly tools?: readonly AnyTool[]
+  readonly hooks?: Hooks | readonly Hooks[]
+  readonly setup?: (api: PluginApi) => void | Promise<void>
+  readonly close?: () => void | Promise<void>
+}
+
+/** Gives a plugin its type and freezes it. */
+export function definePlugin<const P extends Plugin>(plugin: P): P {
+  return Object.freeze(plugin)
+}

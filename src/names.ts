@@ -1,0 +1,64 @@
+import { ToolError } from './errors.ts'
+
+/** Canonical names: `core/fs.readText`, `notes.save`, `exec`. */
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*$/
+const LONGEST_TOOL_NAME = 64
+
+/** Refuses a name that could not be mapped to a wire name and back. */
+export function assertToolName(name: unknown): asserts name is string {
+  if (typeof name === 'string' && name.length <= LONGEST_TOOL_NAME && TOOL_NAME.test(name)) return
+  throw new ToolError('CONFIG_INVALID', `${JSON.stringify(name)} is not a tool name.`, {
+    hint: `Use letters, digits, _ and - in parts joined by / or ., at most ${LONGEST_TOOL_NAME} characters: notes.save, core/fs.readText.`,
+  })
+}
+
+/** The form model providers accept, `[a-zA-Z0-9_-]{1,64}`. A hub refuses two tools with one wire name. */
+export function toWireName(name: string): string {
+  return name.replaceAll(/[./]/g, '_')
+}
+
+/** The group of a tool: `core/fs.readText` is in `group:fs`, `notes.save` in `group:notes`. */
+export function groupOf(name: string): string {
+  const area = name.slice(name.lastIndexOf('/') + 1)
+  const dot = area.indexOf('.')
+  return dot === -1 ? area : area.slice(0, dot)
+}
+
+/** The names nearest to a mistyped one, best first; empty when nothing is near. */
+export function nearestNames(wanted: string, names: Iterable<string>, most = 3): string[] {
+  const target = wanted.slice(0, 128).toLowerCase()
+  const scored: { name: string; distance: number }[] = []
+  for (const name of names) {
+    const distance = likeness(target, name.toLowerCase())
+    if (distance <= Math.max(2, Math.ceil(target.length / 3))) scored.push({ name, distance })
+  }
+  scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+  return scored.slice(0, most).map(({ name }) => name)
+}
+
+/** "did you mean …?", or nothing. */
+export function didYouMean(wanted: string, names: Iterable<string>): string {
+  const [best, ...others] = nearestNames(wanted, names)
+  if (best === undefined) return ''
+  return others.length === 0 ? `Did you mean ${best}?` : `Did you mean ${best} (or ${others.join(', ')})?`
+}
+
+/** Edit distance, where a last part that fits (`readText` for `core/fs.readText`) counts as near. */
+function likeness(wanted: string, name: string): number {
+  const whole = editDistance(wanted, name)
+  const lastPart = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1)
+  return Math.min(whole, editDistance(wanted, lastPart) + 1)
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, change))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

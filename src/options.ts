@@ -1,0 +1,102 @@
+import type { Clock } from './clock.ts'
+import type { AnyTool, Hooks, Plugin } from './define.ts'
+import type { Rule, SkillRequest, SourcedRule } from './policy/rule.ts'
+import type { ApprovalReply, ApprovalRequest } from './result.ts'
+
+/** Which tools an agent sees. */
+export interface Visibility {
+  readonly profile?: 'minimal' | 'coding' | 'messaging' | 'full'
+  /** Not empty: nothing else is visible. Tool names, dialect names, `group:…`. */
+  readonly allow?: readonly string[]
+  /** Wins over allow. */
+  readonly deny?: readonly string[]
+}
+
+/** Where tools may go. The model cannot loosen it. */
+export interface Sandbox {
+  /** The folder that `read:fs` and `write:fs` see; the run's own `workspace/` unless said. */
+  readonly root?: string
+  /** Further folders. */
+  readonly roots?: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>
+  /** Hosts that `network` reaches: `api.github.com`, `*.example.org`; none unless said. */
+  readonly network?: readonly string[]
+  /** Private address ranges the owner opens, as CIDR; none unless said. */
+  readonly privateRanges?: readonly string[]
+}
+
+/** What one run, session or tool may use in all. */
+export interface BudgetLimits {
+  readonly calls?: number
+  readonly wallMs?: number
+  readonly bytes?: number
+  readonly cost?: number
+}
+
+/** A token bucket: `perSecond` on average, `burst` at once. */
+export interface Rate {
+  readonly perSecond: number
+  readonly burst?: number
+}
+
+/** Bounds on calls; every number has a safe default. */
+export interface Limits {
+  readonly timeoutMs?: number
+  /** Characters of text that a model gets of one call. */
+  readonly outputChars?: number
+  readonly inputBytes?: number
+  readonly inputDepth?: number
+  readonly run?: BudgetLimits
+  readonly session?: BudgetLimits
+  readonly tools?: Readonly<Record<string, BudgetLimits & { readonly rate?: Rate; readonly concurrency?: number }>>
+  readonly rate?: Rate
+  readonly concurrency?: number
+  /** Bytes a file guard reads at once; 5 MB unless said. */
+  readonly readBytes?: number
+  /** Bytes of one response; 5 MB unless said. */
+  readonly httpBytes?: number
+}
+
+/** S0's configuration of the core tools, accepted as it is. */
+export interface CoreToolsConfig {
+  readonly sandboxRoot?: string
+  readonly maxReadBytes?: number
+  readonly maxHttpBytes?: number
+  readonly maxDownloadBytes?: number
+  readonly allowedHosts?: readonly string[]
+  readonly blockedCidrs?: readonly string[]
+  readonly defaultTimeoutMs?: number
+  readonly httpUserAgent?: string
+  readonly enableAutoWriteLargeResponses?: boolean
+}
+
+/** How much must be on disk before a call returns; see docs/records.md. */
+export type Durability = 'effects' | 'full' | 'behind'
+
+/** Everything an owner can say when making a hub. Nothing is needed. */
+export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
+  /** Your tools; they win over plugins' and built-in ones of the same name. */
+  readonly tools?: T
+  readonly plugins?: readonly Plugin[]
+  readonly hooks?: readonly Hooks[]
+  readonly visibility?: Visibility
+  readonly policy?: readonly (Rule | SourcedRule)[]
+  readonly requests?: readonly SkillRequest[]
+  readonly sandbox?: Sandbox
+  readonly limits?: Limits
+  readonly core?: CoreToolsConfig
+  /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
+  readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
+  readonly approvals?: { readonly timeoutMs?: number }
+  /** Folder of the run records; `./runs` unless said; `false` keeps none. */
+  readonly runs?: string | false
+  /** Folder of what outlives runs (saved grants, waiting approvals); `./.tool-hub` unless said. */
+  readonly data?: string
+  readonly durability?: Durability
+  /** The run of calls that name none; a new id unless said. */
+  readonly run?: string
+  /** Who calls when a call does not say; recorded. */
+  readonly caller?: string
+  /** Secret values and further key names that must never be written or returned. */
+  readonly redact?: { readonly values?: readonly string[]; readonly keys?: readonly string[] }
+  readonly clock?: Clock
+}
