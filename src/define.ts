@@ -70,6 +70,8 @@ export interface BaseContext {
   readonly cache: RunCache
   /** The longest text the owner wants a model to see, in characters. */
   readonly maxOutputChars: number
+  /** Bounds that the deciding rule set for this call; a tool that reads or lists keeps to them. */
+  readonly constraints: { readonly maxBytes?: number; readonly maxResults?: number }
   now(): number
   progress(update: Content): void
   evidence(evidence: Evidence): void
