@@ -40,6 +40,7 @@ export const ERRORS = {
   LOOP_DETECTED: kind('The same call failed the same way several times.', 'Change the arguments or the plan.', 'caller'),
   SANDBOX_UNAVAILABLE: kind('The isolation that this call needs cannot be had here.', 'Run tool-hub doctor; install what it names.', 'owner'),
   CLIENT_GONE: kind('The client that runs this tool went away.', 'Reconnect the client and call again.', 'caller', { retryable: true }),
+  RECORDS_UNAVAILABLE: kind('The records cannot be written, so nothing that changes the world may happen.', 'Free the disk or repair the folder that the message names.', 'owner', { status: 'denied', retryable: true }),
   CONFIG_INVALID: kind('The configuration cannot be used.', 'Correct the named line.', 'owner'),
   INTERNAL: kind('A defect in a tool, a hook or the hub.', 'Give the call id to the owner; the audit has the details.', 'tool'),
 } as const satisfies Record<string, ErrorKind>

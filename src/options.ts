@@ -86,7 +86,12 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly core?: CoreToolsConfig
   /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
-  readonly approvals?: { readonly timeoutMs?: number }
+  readonly approvals?: {
+    /** How long an ask waits for its answer; 5 minutes unless said. */
+    readonly timeoutMs?: number
+    /** Let asks wait in a folder below `data`, where `tool-hub approvals` answers them from another process. */
+    readonly inbox?: boolean
+  }
   /** Folder of the run records; `./runs` unless said; `false` keeps none. */
   readonly runs?: string | false
   /** Folder of what outlives runs (saved grants, waiting approvals); `./.tool-hub` unless said. */

@@ -46,6 +46,10 @@ export interface SourcedRule {
   readonly rule: Rule
   readonly source: RuleSource
   readonly base: string
+  /** Consulted only for demands that no other rule of its layer matches, e.g. `tools.default` of policy.yaml. */
+  readonly fallback?: boolean
+  /** The capabilities whose demands it is about; all unless said. */
+  readonly about?: readonly Capability[]
 }
 
 /** A skill's wish: shown to the approver, never an allow. */

@@ -1,0 +1,16 @@
+import { tool } from '@langchain/core/tools'
+import { z } from 'zod'
+
+/** The trivial tool in LangChain; `await langchainAdd.invoke({ a, b })`. It checks its input, not its output. */
+export const langchainAdd = tool(({ a, b }) => ({ sum: a + b }), {
+  name: 'add',
+  description: 'Add two whole numbers.',
+  schema: z.strictObject({ a: z.int(), b: z.int() }),
+})
+
+/** The waiting tool in LangChain. */
+export const langchainWait = tool(({ ms, value }) => new Promise((resolve) => setTimeout(resolve, ms, { value })), {
+  name: 'wait',
+  description: 'Wait, then give the number back.',
+  schema: z.strictObject({ ms: z.int(), value: z.int() }),
+})

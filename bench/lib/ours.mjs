@@ -1,0 +1,47 @@
+import { createToolHub, defineTool } from '../../dist/index.js'
+import { z } from 'zod'
+import { ownerRules } from './rules.mjs'
+
+/** The trivial pure tool, with schemas both ways and evidence of its own. */
+export const add = defineTool({
+  name: 'bench/math.add',
+  description: 'Add two whole numbers.',
+  input: z.strictObject({ a: z.int(), b: z.int() }),
+  output: z.strictObject({ sum: z.int() }),
+  execute: ({ a, b }, ctx) => {
+    ctx.evidence({ type: 'tool', ref: 'bench/math.add', summary: 'added' })
+    return { sum: a + b }
+  },
+})
+
+/** Waits as a tool does that asks somebody over a network. */
+export const wait = defineTool({
+  name: 'bench/time.wait',
+  description: 'Wait, then give the number back.',
+  input: z.strictObject({ ms: z.int(), value: z.int() }),
+  output: z.strictObject({ value: z.int() }),
+  execute: ({ ms, value }) => new Promise((resolve) => setTimeout(resolve, ms, { value })),
+})
+
+/** A tool with an effect, so that its record must be on the disk itself. */
+export const remember = defineTool({
+  name: 'bench/memory.remember',
+  description: 'Remember a number.',
+  input: z.strictObject({ value: z.int() }),
+  output: z.strictObject({ value: z.int() }),
+  capabilities: ['memory'],
+  execute: ({ value }) => ({ value }),
+})
+
+/** A hub as an owner would run it: 50 rules, a budget for the run, records in the default durability. */
+export function governedHub({ runs, tools = [add], policy = ownerRules(50), ...options }) {
+  const budget = { calls: 1e9, wallMs: 1e12, bytes: 1e15 }
+  return createToolHub({ tools, policy, runs, data: runs || undefined, limits: { run: budget }, ...options })
+}
+
+/** The data of a call that has to work: a refusal would be quick, and a lie. */
+export async function dataOf(call) {
+  const result = await call
+  if (!result.ok) throw new Error(`${result.tool}: ${result.error.code} ${result.error.message}`)
+  return result.data
+}

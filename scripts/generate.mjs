@@ -1,0 +1,46 @@
+// Writes every generated file, or with --check says which are stale and exits 1.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { generateDefaultPolicy } from './generate-default-policy.mjs'
+import { generateToolIndex } from './generate-tools.mjs'
+
+const isCheck = process.argv.includes('--check')
+const stale = []
+
+/** Sources first: what is built below depends on them. */
+await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
+await produce('src/tools/index.generated.ts', generateToolIndex)
+
+if (!isCheck) {
+  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  if (build.status !== 0) process.exit(build.status ?? 1)
+}
+const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
+const { generateToolDocs } = await import('./generate-tool-docs.mjs')
+const { generateCliDocs } = await import('./generate-cli-docs.mjs')
+const { generateErrorDocs } = await import('./generate-error-docs.mjs')
+await produce('config.schema.json', generateConfigSchema)
+await produce('docs/config.md', generateConfigDocs)
+await produce('docs/tools.md', generateToolDocs)
+await produce('docs/cli.md', generateCliDocs)
+await produce('docs/errors.md', generateErrorDocs)
+
+if (stale.length > 0) {
+  console.error(`Stale, run npm run generate: ${stale.join(', ')}`)
+  process.exit(1)
+}
+
+async function produce(file, generate) {
+  const wanted = await generate()
+  if (wanted === read(file)) return
+  if (isCheck) stale.push(file)
+  else writeFileSync(file, wanted)
+}
+
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,194 @@
+import type { Clock } from '../clock.ts'
+import { ToolError } from '../errors.ts'
+import type { HubOptions } from '../options.ts'
+import type { ApprovalReply, ApprovalRequest } from '../result.ts'
+import type { Inbox } from './inbox.ts'
+import { parseReply } from './parse-reply.ts'
+
+interface Waiting {
+  readonly request: ApprovalRequest
+  readonly resolve: (reply: ApprovalReply) => void
+  readonly reject: (error: ToolError) => void
+}
+
+interface Watcher {
+  readonly tell: (request: ApprovalRequest) => void
+}
+
+/**
+ * Where calls wait for a person. Three ways lead there: the owner's `approve`, whoever watches, and the inbox that
+ * other processes answer; the first answer wins, and without any way the call fails at once.
+ */
+export class ApprovalDesk {
+  readonly #approve: HubOptions['approve']
+  readonly #timeoutMs: number
+  readonly #clock: Clock
+  readonly #inbox: Inbox | undefined
+  readonly #watchers = new Set<Watcher>()
+  readonly #waiting = new Map<string, Waiting>()
+
+  constructor(options: {
+    readonly approve?: HubOptions['approve']
+    readonly timeoutMs: number
+    readonly clock: Clock
+    readonly inbox?: Inbox
+  }) {
+    this.#approve = options.approve
+    this.#timeoutMs = options.timeoutMs
+    this.#clock = options.clock
+    this.#inbox = options.inbox
+    this.#inbox?.onReply((id, reply) => this.#answer(id, reply))
+  }
+
+  /** Waits for the answer. Anything but a clear yes throws; a no carries the reason, and the reply in its details. */
+  async ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply> {
+    if (signal.aborted) throw aborted(request, signal)
+    if (!this.#isReachable()) throw unavailable(request, 'nobody can be asked')
+    if (this.#waiting.has(request.id)) throw new ToolError('CONFLICT', `The approval ${request.id} waits already.`)
+    const answer = new Promise<ApprovalReply>((resolve, reject) => {
+      this.#waiting.set(request.id, { request: frozenCopy(request), resolve, reject })
+    })
+    const stop = () => this.#fail(request.id, aborted(request, signal))
+    signal.addEventListener('abort', stop, { once: true })
+    const cancelTimer = this.#clock.after(this.#timeoutMs, () =>
+      this.#fail(request.id, timedOut(request, this.#timeoutMs)),
+    )
+    try {
+      this.#announce(request.id)
+      return allowed(request, await answer)
+    } finally {
+      cancelTimer()
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  /** What waits for an answer, oldest first. */
+  list(): ApprovalRequest[] {
+    return [...this.#waiting.values()].map(({ request }) => request)
+  }
+
+  /** Answers; false when nothing with this id waits (any more). */
+  reply(id: string, reply: ApprovalReply): boolean {
+    if (!this.#waiting.has(id)) return false
+    const parsed = parseReply(reply)
+    this.#take(id)?.resolve(parsed)
+    return true
+  }
+
+  /** Tells of every new request; what waits already is in `list`. Returns how to stop watching. */
+  watch(listener: (request: ApprovalRequest) => void): () => void {
+    const watcher = { tell: listener }
+    this.#watchers.add(watcher)
+    return () => {
+      this.#watchers.delete(watcher)
+      if (this.#isReachable()) return
+      for (const { request } of this.#waiting.values())
+        this.#fail(request.id, unavailable(request, 'the last watcher left'))
+    }
+  }
+
+  #isReachable(): boolean {
+    return this.#approve !== undefined || this.#watchers.size > 0 || this.#inbox?.isOpen === true
+  }
+
+  #announce(id: string): void {
+    const request = this.#waiting.get(id)!.request
+    let told = this.#approve ? 1 : 0
+    let cause: unknown
+    for (const { tell } of [...this.#watchers]) {
+      try {
+        tell(request)
+        told++
+      } catch (error) {
+        // One who cannot listen does not answer; it matters only when there is nobody else.
+        cause = error
+      }
+    }
+    if (this.#approve) void this.#askOwner(this.#approve, request)
+    if (this.#inbox?.isOpen) void this.#post(this.#inbox, request, told === 0)
+    else if (told === 0) this.#fail(id, unavailable(request, 'whoever watches failed', cause))
+  }
+
+  async #askOwner(approve: NonNullable<HubOptions['approve']>, request: ApprovalRequest): Promise<void> {
+    try {
+      const reply: unknown = await approve(request)
+      this.#answer(request.id, reply)
+    } catch (cause) {
+      this.#fail(request.id, unavailable(request, 'the approve callback failed', cause))
+    }
+  }
+
+  async #post(inbox: Inbox, request: ApprovalRequest, isOnlyWay: boolean): Promise<void> {
+    try {
+      await inbox.put(request)
+      if (!this.#waiting.has(request.id)) await inbox.remove(request.id)
+    } catch (cause) {
+      if (isOnlyWay) this.#fail(request.id, unavailable(request, 'the inbox failed', cause))
+    }
+  }
+
+  /** An answer from outside: what is no answer ends the wait, because nobody will answer again. */
+  #answer(id: string, reply: unknown): void {
+    const request = this.#waiting.get(id)?.request
+    if (!request) return
+    try {
+      const parsed = parseReply(reply)
+      this.#take(id)?.resolve(parsed)
+    } catch (cause) {
+      this.#fail(id, unavailable(request, 'the answer makes no sense', cause))
+    }
+  }
+
+  #fail(id: string, error: ToolError): void {
+    this.#take(id)?.reject(error)
+  }
+
+  /** Takes a request off the desk, for whoever comes first. */
+  #take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    if (!waiting) return undefined
+    this.#waiting.delete(id)
+    // What cannot be removed now is found and cleaned as soon as this process is gone.
+    this.#inbox?.remove(id).catch(() => {})
+    return waiting
+  }
+}
+
+function allowed(request: ApprovalRequest, reply: ApprovalReply): ApprovalReply {
+  if (reply.decision === 'allow') return reply
+  const who = reply.by ?? 'The approver'
+  const message = reply.reason
+    ? `${who} refused ${request.tool}: ${reply.reason}`
+    : `${who} refused ${request.tool} and gave no reason.`
+  throw new ToolError('APPROVAL_DENIED', message, { details: { approval: request.id, reply } })
+}
+
+/** What people look at is a copy: nobody can change the call behind its hash, nor show one thing and mean another. */
+function frozenCopy(request: ApprovalRequest): ApprovalRequest {
+  return deepFreeze(structuredClone(request))
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}
+
+function aborted(request: ApprovalRequest, signal: AbortSignal): ToolError {
+  return new ToolError('ABORTED', `The caller stopped ${request.tool} while it waited for an approval.`, {
+    cause: signal.reason,
+  })
+}
+
+function timedOut(request: ApprovalRequest, timeoutMs: number): ToolError {
+  return new ToolError('APPROVAL_TIMEOUT', `Nobody answered for ${request.tool} within ${timeoutMs} ms.`, {
+    details: { approval: request.id, timeoutMs },
+  })
+}
+
+function unavailable(request: ApprovalRequest, why: string, cause?: unknown): ToolError {
+  return new ToolError('APPROVAL_UNAVAILABLE', `${request.tool} needs an approval and ${why} (${request.rule}).`, {
+    details: { approval: request.id },
+    ...(cause !== undefined && { cause }),
+  })
+}

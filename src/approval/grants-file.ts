@@ -1,0 +1,178 @@
+import type { BigIntStats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { ToolError } from '../errors.ts'
+import type { Grant } from './grants.ts'
+import { withLock } from './with-lock.ts'
+
+const MOST_GRANTS = 10_000
+const MOST_BYTES = 10_000_000n
+const WRITABLE_BY_OTHERS = 0o022n
+const NO_FILE = 'no file'
+
+const text = z.string().min(1).max(10_000)
+const fileSchema = z.strictObject({
+  version: z.literal(1),
+  grants: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).max(64),
+        effect: z.enum(['allow', 'deny']),
+        tool: z.string().min(1).max(64),
+        covers: z.enum(['exact', 'targets']),
+        hash: z.string().min(1).max(128),
+        targets: z.array(text).max(10_000),
+        until: z.iso.datetime().optional(),
+        by: z.string().max(200),
+        reason: z.string().max(2_000).optional(),
+        createdAt: z.iso.datetime(),
+      }),
+    )
+    .max(MOST_GRANTS),
+})
+
+/**
+ * The saved grants, shared by processes: read again whenever the file is another than before, replaced as a whole.
+ * Sync on purpose: an answer must not be given on grants that change while they are looked at, and only calls that
+ * ask a person come here.
+ */
+export class GrantsFile {
+  readonly #path: string
+  #identity: string | undefined
+  #grants: readonly Grant[] = []
+  #problem: ToolError | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Why the file cannot be used, as of the last read. */
+  get problem(): ToolError | undefined {
+    return this.#problem
+  }
+
+  /** What is saved now; nothing when the file has a problem. */
+  read(): readonly Grant[] {
+    try {
+      if (identityAt(this.#path) !== this.#identity) this.#load()
+    } catch (cause) {
+      this.#identity = undefined
+      this.#grants = []
+      this.#problem = unusable(this.#path, cause)
+    }
+    return this.#grants
+  }
+
+  /** Replaces what is saved, after every other process that does the same. A file with a problem is left as it is. */
+  update(change: (grants: readonly Grant[]) => readonly Grant[]): void {
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    withLock(`${this.#path}.lock`, () => {
+      const before = this.read()
+      if (this.#problem) throw this.#problem
+      const after = change(before)
+      if (after === before) return
+      if (after.length > MOST_GRANTS) throw tooMany(this.#path)
+      replaceFile(this.#path, `${JSON.stringify({ version: 1, grants: after }, undefined, 2)}\n`)
+      this.#identity = undefined
+    })
+  }
+
+  #load(): void {
+    const { identity, grants } = load(this.#path)
+    this.#identity = identity
+    this.#grants = grants
+    this.#problem = undefined
+  }
+}
+
+function load(path: string): { identity: string; grants: readonly Grant[] } {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (isMissing(error)) return { identity: NO_FILE, grants: [] }
+    throw error
+  }
+  try {
+    const stats = fstatSync(descriptor, { bigint: true })
+    assertTrustworthy(stats)
+    const { grants } = fileSchema.parse(JSON.parse(readFileSync(descriptor, 'utf8')))
+    return { identity: identityOf(stats), grants }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function assertTrustworthy(stats: BigIntStats): void {
+  if (!stats.isFile()) throw new Error('it is not a regular file')
+  if (stats.size > MOST_BYTES) throw new Error(`it has ${stats.size} bytes, the limit is ${MOST_BYTES}`)
+  if (process.platform !== 'win32' && (stats.mode & WRITABLE_BY_OTHERS) !== 0n)
+    throw new Error('others may write to it (chmod 600)')
+}
+
+/** Whole or not at all, also after a loss of power: an answer taken back stays taken back. */
+function replaceFile(path: string, content: string): void {
+  // One name is enough under the lock, and what a killed process left behind is overwritten.
+  const temporary = `${path}.tmp`
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW
+  const descriptor = openSync(temporary, flags, 0o600)
+  try {
+    writeFileSync(descriptor, content)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(temporary, path)
+  syncFolder(dirname(path))
+}
+
+function syncFolder(folder: string): void {
+  // Windows cannot open a folder; there the rename is all there is.
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, constants.O_RDONLY)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function identityAt(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats ? identityOf(stats) : NO_FILE
+}
+
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+function unusable(path: string, cause: unknown): ToolError {
+  const why =
+    cause instanceof z.ZodError ? z.prettifyError(cause) : cause instanceof Error ? cause.message : String(cause)
+  return new ToolError('CONFIG_INVALID', `The saved grants in ${path} cannot be used: ${why}`, {
+    hint: 'Correct or delete the file; until then every call that needs an approval asks.',
+    cause,
+  })
+}
+
+function tooMany(path: string): ToolError {
+  return new ToolError('FILE_TOO_LARGE', `${path} holds ${MOST_GRANTS} grants already.`, {
+    hint: 'Revoke some: tool-hub grants.',
+  })
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, link, lstat, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { ApprovalRequest } from '../result.ts'
+import { type ProcessIdentity, processIdentitySchema } from './process-identity.ts'
+
+/** A request as it lies in the inbox, with the process that waits for the answer. */
+export interface PostedRequest {
+  readonly asker: ProcessIdentity
+  readonly request: ApprovalRequest
+}
+
+const ID = /^[A-Za-z0-9_-]{1,100}$/
+const REQUEST_FILE = /^([A-Za-z0-9_-]{1,100})\.json$/
+const REPLY_FILE = /^([A-Za-z0-9_-]{1,100})\.reply\.json$/
+const MOST_BYTES = 32_000_000
+
+const requestSchema = z.strictObject({
+  version: z.literal(1),
+  asker: processIdentitySchema,
+  request: z.strictObject({
+    id: z.string().regex(ID),
+    callId: z.string(),
+    run: z.string(),
+    session: z.string().optional(),
+    tool: z.string(),
+    input: z.unknown(),
+    targets: z.array(z.string()),
+    rule: z.string(),
+    reason: z.string(),
+    caller: z.string(),
+    purpose: z.string().optional(),
+    requests: z.array(z.string()),
+    hash: z.string(),
+    askedAt: z.string(),
+  }),
+})
+
+const replySchema = z.strictObject({ version: z.literal(1), hash: z.string(), reply: z.unknown() })
+
+/** The files of an inbox, and nothing else in its folder: an id that is none never becomes a path. */
+export class InboxFiles {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** The id of the request that a file name is about. */
+  static idOf(name: string, kind: 'request' | 'reply'): string | undefined {
+    return (kind === 'request' ? REQUEST_FILE : REPLY_FILE).exec(name)?.[1]
+  }
+
+  static isId(id: string): boolean {
+    return ID.test(id)
+  }
+
+  /** Whatever lies in the folder; nothing as long as nobody asked. */
+  async names(): Promise<string[]> {
+    try {
+      return await readdir(this.#folder)
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw error
+    }
+  }
+
+  async writeRequest(posted: PostedRequest): Promise<void> {
+    await createWhole(this.#folder, this.#path(posted.request.id, '.json'), { version: 1, ...posted })
+  }
+
+  /** Writes the one answer that a request may get; EEXIST when there is one. */
+  async writeReply(id: string, hash: string, reply: unknown): Promise<void> {
+    await createWhole(this.#folder, this.#path(id, '.reply.json'), { version: 1, hash, reply })
+  }
+
+  /** The request, or nothing when there is none that can be understood. */
+  async readRequest(id: string): Promise<PostedRequest | undefined> {
+    const parsed = requestSchema.safeParse(await readJson(this.#path(id, '.json')))
+    return parsed.success && parsed.data.request.id === id ? parsed.data : undefined
+  }
+
+  /** What was answered to the request with this hash; `reply` is as hostile as any file. */
+  async readReply(id: string, hash: string): Promise<{ readonly reply: unknown } | undefined> {
+    const json = await readJson(this.#path(id, '.reply.json'))
+    if (json === undefined) return undefined
+    const parsed = replySchema.safeParse(json)
+    return { reply: parsed.success && parsed.data.hash === hash ? parsed.data.reply : undefined }
+  }
+
+  async hasRequest(id: string): Promise<boolean> {
+    return exists(this.#path(id, '.json'))
+  }
+
+  async hasReply(id: string): Promise<boolean> {
+    return exists(this.#path(id, '.reply.json'))
+  }
+
+  async removeReply(id: string): Promise<void> {
+    await rm(this.#path(id, '.reply.json'), { force: true })
+  }
+
+  /** The reply goes first: a reply without a request is one that came too late. */
+  async remove(id: string): Promise<void> {
+    await this.removeReply(id)
+    await rm(this.#path(id, '.json'), { force: true })
+  }
+
+  #path(id: string, ending: '.json' | '.reply.json'): string {
+    if (!ID.test(id)) throw new Error('unreachable: ids are checked before they come here')
+    return join(this.#folder, `${id}${ending}`)
+  }
+}
+
+/** Creates a file that readers see whole or not at all, unless it is there already. */
+async function createWhole(folder: string, path: string, value: unknown): Promise<void> {
+  const temporary = join(folder, `.${randomBytes(12).toString('hex')}.tmp`)
+  try {
+    const handle = await open(temporary, 'wx', 0o600)
+    await handle.writeFile(JSON.stringify(value)).finally(() => handle.close())
+    await link(temporary, path)
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** The JSON of a file; nothing when there is no file, `null` when it is none of ours. */
+async function readJson(path: string): Promise<unknown> {
+  let handle: FileHandle | undefined
+  try {
+    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const stats = await handle.stat()
+    if (!stats.isFile() || stats.size > MOST_BYTES) return null
+    return JSON.parse(await handle.readFile('utf8'))
+  } catch (error) {
+    return isMissing(error) ? undefined : null
+  } finally {
+    await handle?.close()
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (error) {
+    return !isMissing(error)
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander'
+
+/** A command that is loaded only when it is asked for; `describe` adds its arguments, options and action. */
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  readonly load: () => Promise<(command: Command) => void>
+}
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'demo',
+    summary: 'Watch a scripted agent work under policy',
+    load: async () => (await import('./commands/demo.ts')).describeDemo,
+  },
+  {
+    name: 'init',
+    summary: 'Write a tool-hub.yaml to start from',
+    load: async () => (await import('./commands/init.ts')).describeInit,
+  },
+  {
+    name: 'list',
+    summary: 'List the tools that an agent sees',
+    load: async () => (await import('./commands/list.ts')).describeList,
+  },
+  {
+    name: 'show',
+    summary: 'Show everything about one tool',
+    load: async () => (await import('./commands/show.ts')).describeShow,
+  },
+  {
+    name: 'call',
+    summary: 'Call a tool',
+    load: async () => (await import('./commands/call.ts')).describeCall,
+  },
+  {
+    name: 'batch',
+    summary: 'Call many tools, a JSON line each',
+    load: async () => (await import('./commands/batch.ts')).describeBatch,
+  },
+  {
+    name: 'policy',
+    summary: 'Explain, check, test and show the policy',
+    load: async () => (await import('./commands/policy.ts')).describePolicy,
+  },
+  {
+    name: 'approvals',
+    summary: 'Answer the calls that wait for a person',
+    load: async () => (await import('./commands/approvals.ts')).describeApprovals,
+  },
+  {
+    name: 'grants',
+    summary: 'List and revoke remembered answers',
+    load: async () => (await import('./commands/grants.ts')).describeGrants,
+  },
+  {
+    name: 'runs',
+    summary: 'Look at what was done',
+    load: async () => (await import('./commands/runs.ts')).describeRuns,
+  },
+  {
+    name: 'audit',
+    summary: 'Check that no record was changed',
+    load: async () => (await import('./commands/audit.ts')).describeAudit,
+  },
+  {
+    name: 'new',
+    summary: 'Write a new tool and its test',
+    load: async () => (await import('./commands/new.ts')).describeNew,
+  },
+  {
+    name: 'doctor',
+    summary: 'Say what is missing or weak here, and the fix',
+    load: async () => (await import('./commands/doctor.ts')).describeDoctor,
+  },
+]

@@ -1,0 +1,51 @@
+import { type Command, Option } from 'commander'
+import { parseDuration } from '../../config/units.ts'
+import type { ApprovalReply } from '../../result.ts'
+import { callerName } from '../caller-name.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { openInbox } from '../open-inbox.ts'
+import { print, printJson } from '../print.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly remember?: string
+  readonly covers?: 'exact' | 'targets'
+  readonly reason?: string
+  readonly json?: boolean
+}
+
+/** `approvals allow` and `approvals deny`: the answer to one waiting call. */
+export function describeAnswer(command: Command, decision: 'allow' | 'deny'): void {
+  addConfigOption(command)
+    .description(decision === 'allow' ? 'Let a waiting call happen.' : 'Refuse a waiting call.')
+    .argument('<id>', 'Id of the approval, as tool-hub approvals shows it')
+    .option('--remember <how long>', 'once, session, always, until=2h, until=2027-01-31T12:00:00Z', 'once')
+    .addOption(
+      new Option('--covers <what>', 'What a remembered answer is about').choices(['exact', 'targets']).default('exact'),
+    )
+    .option('--reason <text>', 'Why; the agent reads the reason of a refusal')
+    .action((id: string, flags: Flags) => answer(id, decision, flags))
+}
+
+async function answer(id: string, decision: 'allow' | 'deny', flags: Flags): Promise<void> {
+  const { covers, reason } = flags
+  const reply: ApprovalReply = { decision, remember: parseRemember(flags.remember), covers, reason, by: callerName() }
+  const inbox = await openInbox(flags)
+  await inbox.answer(id, reply)
+  await (flags.json ? printJson({ id, ...reply }) : print(`${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}.`))
+}
+
+function parseRemember(text = 'once'): NonNullable<ApprovalReply['remember']> {
+  if (text === 'once' || text === 'session' || text === 'always') return text
+  if (!text.startsWith('until='))
+    throw new UsageError(`--remember ${text} is not known.`, 'Use once, session, always or until=2h.')
+  return { until: parseTime(text.slice('until='.length)) }
+}
+
+/** A moment, or how long from now. */
+function parseTime(text: string): string {
+  const moment = /^\d{4}-/.test(text) ? Date.parse(text) : Date.now() + parseDuration(text)
+  if (Number.isNaN(moment)) throw new UsageError(`${text} is not a time.`, 'Use 2h, 7d or 2027-01-31T12:00:00Z.')
+  return new Date(moment).toISOString()
+}

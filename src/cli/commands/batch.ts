@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { Hub } from '../../hub.ts'
+import type { ToolResult } from '../../result.ts'
+import { exitCodeOfResult, worstExitCode } from '../exit-code.ts'
+import { addCallOptions } from '../hub-options.ts'
+import { inOrder } from '../in-order.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { narrate } from '../narrate.ts'
+import { type HubFlags, openHub } from '../open-hub.ts'
+import { printJsonLine, readerGone } from '../print.ts'
+import { type JsonLine, readJsonLines } from '../read-json-lines.ts'
+import { unreadableLine } from '../unreadable-line.ts'
+
+interface Answer {
+  readonly id: unknown
+  readonly result: ToolResult
+}
+
+const AT_ONCE = 8
+
+const EXAMPLES = `
+A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call with the id first.
+Up to ${AT_ONCE} calls run at once on one hub; answers keep the order of the lines, and a bad line is answered too.
+Exit code: 0 when every call worked, else the gravest of 1 (failed), 4 (approval needed), 3 (denied).
+
+Examples:
+  tool-hub batch calls.jsonl > results.jsonl
+  echo '{"id":1,"tool":"core/util.time.now","input":{}}' | tool-hub batch -`
+
+/** `batch`: many calls on one hub. */
+export function describeBatch(command: Command): void {
+  addCallOptions(command)
+    .description('Call tools as the lines of a file say, one result a line, in order.')
+    .argument('<file>', 'A file of JSON lines, or - for stdin')
+    .addHelpText('after', EXAMPLES)
+    .action(batch)
+}
+
+async function batch(file: string, flags: HubFlags): Promise<void> {
+  const hub = await openHub(flags)
+  narrate(hub, flags)
+  const signal = AbortSignal.any([interruptSignal(), readerGone])
+  const codes = new Set<number>()
+  try {
+    const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), AT_ONCE)
+    for await (const { id, result } of answers) {
+      codes.add(exitCodeOfResult(result))
+      await printJsonLine({ id, ...result })
+    }
+  } finally {
+    await hub.close()
+  }
+  process.exitCode = worstExitCode(codes)
+}
+
+async function answer(hub: Hub, line: JsonLine, signal: AbortSignal): Promise<Answer> {
+  if ('problem' in line) return { id: null, result: unreadableLine(line.number, line.problem) }
+  const { id = null, tool, input = {} } = line.value
+  if (typeof tool !== 'string') return { id, result: unreadableLine(line.number, 'has no "tool"') }
+  return { id, result: await hub.callDynamic(tool, input, { signal }) }
+}

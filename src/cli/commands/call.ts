@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { parseDuration } from '../../config/units.ts'
+import type { ContentBlock, ToolResult } from '../../result.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodeOfResult } from '../exit-code.ts'
+import { addCallOptions } from '../hub-options.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { narrate } from '../narrate.ts'
+import { type HubFlags, openHub } from '../open-hub.ts'
+import { print, printJson, say } from '../print.ts'
+import { readArguments } from '../read-arguments.ts'
+import { sayError } from '../report-error.ts'
+
+interface CallFlags extends HubFlags {
+  readonly dryRun?: boolean
+  readonly timeout?: string
+  readonly purpose?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Arguments of the tool are one JSON text, or - for JSON on stdin, or flags named and typed by its schema.
+A flag of the tool that is also an option of this command goes behind --.
+
+Examples:
+  tool-hub call core/util.time.now
+  tool-hub call core/util.time.now --timezone Europe/Berlin
+  tool-hub call core/util.hash.sha256Text '{"text":"hello"}' --json
+  echo '{"text":"hello"}' | tool-hub call core/util.hash.sha256Text -
+  tool-hub call notes.save --path a.md --text hi --dry-run
+  tool-hub call notes.save --path a.md -- --root "an argument of the tool"`
+
+/** `call`: one tool, once. */
+export function describeCall(command: Command): void {
+  addCallOptions(command)
+    .description('Call a tool: its text for a model goes to stdout, with --json the whole result.')
+    .argument('<tool>', 'Name of the tool, or of one of its dialects')
+    .argument('[arguments...]', "'{json}', or -, or --name value …")
+    .allowUnknownOption()
+    .option('--dry-run', 'Say what would happen, do nothing')
+    .option('--timeout <duration>', "Less than the tool's own limit, e.g. 10s")
+    .option('--purpose <text>', 'Why; recorded and shown to the approver')
+    .addHelpText('after', EXAMPLES)
+    .action(call)
+}
+
+async function call(tool: string, words: string[], flags: CallFlags): Promise<void> {
+  const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout)
+  const hub = await openHub(flags)
+  narrate(hub, flags)
+  try {
+    const input = await readArguments(hub, tool, words)
+    const { dryRun, purpose } = flags
+    const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
+    process.exitCode = exitCodeOfResult(result)
+    await (flags.json ? printJson(result) : tell(result))
+  } finally {
+    await hub.close()
+  }
+}
+
+async function tell(result: ToolResult): Promise<void> {
+  for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
+  if (!result.ok) return sayError(`${result.error.code}: ${result.error.message}`, result.error.fix.hint)
+  const text = result.content.map(asText).join('\n')
+  // Exact in a pipe, where it is data; harmless on a terminal.
+  await print(process.stdout.isTTY ? escapeText(text) : text)
+}
+
+function asText(block: ContentBlock): string {
+  return block.type === 'text'
+    ? block.text
+    : `[${block.mediaType}, ${block.data.length} characters of base64; see --json]`
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { escapeText } from '../escape-text.ts'
+import { examine, type Finding } from '../examine.ts'
+import { EXIT } from '../exit-code.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { print, printJson } from '../print.ts'
+import { style } from '../terminal.ts'
+
+const EXAMPLES = `
+Exit code: 1 when something is broken, else 0; what is weak is told and passes.
+
+Examples:
+  tool-hub doctor
+  tool-hub doctor --json`
+
+const COLOURS = { good: 'green', weak: 'yellow', broken: 'red' } as const
+
+/** `doctor`: what is missing or weak here. */
+export function describeDoctor(command: Command): void {
+  addConfigOption(command)
+    .description('Say what is missing or weak on this machine and in this config, and how to mend it.')
+    .addHelpText('after', EXAMPLES)
+    .action(doctor)
+}
+
+async function doctor(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+  const findings = await examine(flags)
+  if (findings.some(({ state }) => state === 'broken')) process.exitCode = EXIT.failed
+  await (flags.json ? printJson(findings) : print(findings.map(describe).join('\n')))
+}
+
+function describe({ state, what, detail, fix }: Finding): string {
+  const line = `${style(COLOURS[state], state.padEnd(6))}  ${what.padEnd(10)}  ${escapeText(detail)}`
+  return fix ? `${line}\n${' '.repeat(20)}fix: ${escapeText(fix)}` : line
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import type { Grant } from '../../approval/grants.ts'
+import { didYouMean } from '../../names.ts'
+import { addDefaultList } from '../group-default.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { type HubFlags, openHub } from '../open-hub.ts'
+import { print, printJson, say } from '../print.ts'
+import { table } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+type Flags = HubFlags & { readonly json?: boolean }
+
+const EXAMPLES = `
+Examples:
+  tool-hub grants
+  tool-hub grants revoke grant-01J9ZQ3V5W8K2M4N6P7R9S1T3V`
+
+/** `grants`: answers that hold for later calls. */
+export function describeGrants(command: Command): void {
+  command
+    .description('List and revoke the answers that were given once and hold for later calls.')
+    .addHelpText('after', EXAMPLES)
+  addConfigOption(addDefaultList(command, 'List the saved answers, oldest first')).action(list)
+  addConfigOption(command.command('revoke'))
+    .summary('Take an answer back')
+    .description('Take an answer back; the next call of that kind is asked again.')
+    .argument('<id>', 'Id of the grant')
+    .action(revoke)
+}
+
+async function list(flags: Flags): Promise<void> {
+  const { grants } = await openHub(flags)
+  const saved = grants.list()
+  if (flags.json) return printJson(saved)
+  if (saved.length === 0) return say('No answer is saved.')
+  await print(table(saved.map(row)))
+}
+
+async function revoke(id: string, flags: Flags): Promise<void> {
+  const { grants } = await openHub(flags)
+  const known = grants.list().map((grant) => grant.id)
+  if (!grants.revoke(id)) {
+    throw new UsageError(
+      `There is no grant ${JSON.stringify(id)}.`,
+      didYouMean(id, known) || 'List them with tool-hub grants.',
+    )
+  }
+  await (flags.json ? printJson({ revoked: id }) : print(`Revoked ${id}.`))
+}
+
+function row({ id, effect, tool, covers, targets, until, by }: Grant): string[] {
+  const what = covers === 'exact' ? 'this very call' : 'any call on these targets'
+  return [id, effect, tool, what, until ? `until ${until}` : 'always', `by ${by}`, targets.join(', ')]
+}

@@ -1,0 +1,45 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { CONFIG_NAMES } from '../../config/find-config.ts'
+import { configTemplate } from '../../config/template.ts'
+import { print, printJson, say } from '../print.ts'
+import { UsageError } from '../usage-error.ts'
+
+const FILE = 'tool-hub.yaml'
+
+const NEXT = `
+Next:
+  tool-hub list             the tools an agent sees now
+  tool-hub policy show      the rules that hold
+  tool-hub doctor           what is weak or missing here`
+
+const EXAMPLES = `
+Examples:
+  tool-hub init
+  tool-hub init --force     start over, the present tool-hub.yaml is lost`
+
+/** `init`: a config to start from. */
+export function describeInit(command: Command): void {
+  command
+    .description('Write a commented tool-hub.yaml with safe settings into the current folder.')
+    .option('--force', 'Overwrite a tool-hub.yaml that is there')
+    .addHelpText('after', EXAMPLES)
+    .action(init)
+}
+
+async function init({ force = false, json }: { readonly force?: boolean; readonly json?: boolean }): Promise<void> {
+  const present = CONFIG_NAMES.find((name) => existsSync(name))
+  if (present !== undefined && !(force && present === FILE)) throw taken(present)
+  writeFileSync(FILE, configTemplate(), { flag: force ? 'w' : 'wx' })
+  if (json) return printJson({ file: FILE })
+  await print(`Wrote ${FILE}.`)
+  say(NEXT)
+}
+
+function taken(present: string): UsageError {
+  const hint =
+    present === FILE
+      ? 'Use --force to overwrite it.'
+      : `Remove ${present} first; two configs in one folder are refused.`
+  return new UsageError(`${present} is there already.`, hint)
+}

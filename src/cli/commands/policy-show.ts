@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import type { PolicyLayers } from '../../policy/compile-policy.ts'
+import { describeRule, describeSource } from '../../policy/describe-rule.ts'
+import type { SourcedRule } from '../../policy/rule.ts'
+import { decideByDefault, effectiveLayers } from '../effective-policy.ts'
+import { escapeLine } from '../escape-text.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { type HubFlags, openHubAndConfig } from '../open-hub.ts'
+import { print, printJson } from '../print.ts'
+import { table } from '../table.ts'
+import { style } from '../terminal.ts'
+
+const EXAMPLES = `
+Examples:
+  tool-hub policy show
+  tool-hub policy show --json`
+
+/** `policy show`: the effective policy. */
+export function describePolicyShow(command: Command): void {
+  addConfigOption(command)
+    .description(
+      'Show the policy that holds: every rule with its source, the sandbox, and what it means for each tool.',
+    )
+    .addHelpText('after', EXAMPLES)
+    .action(show)
+}
+
+async function show(flags: HubFlags & { readonly json?: boolean }): Promise<void> {
+  const { hub, options } = await openHubAndConfig(flags)
+  const layers = effectiveLayers(options)
+  const decideTool = decideByDefault(layers)
+  const tools = hub.registry.list().map((tool) => {
+    const { effect, rule, source, reason } = decideTool(tool)
+    return { tool: tool.name, effect, rule, source, reason }
+  })
+  const { sandbox = {}, visibility = {} } = options
+  if (flags.json) return printJson({ ...facts(layers), sandbox, visibility, tools })
+  const rows = tools.map(({ tool, effect, rule }) => [`  ${tool}`, effect, rule])
+  await print(
+    [
+      ...section('Always, whatever else is written', layers.always),
+      ...section('Yours', layers.owner),
+      ...section('Where none of yours is about it', layers.defaults),
+      ...heading('Wishes of skills, which grant nothing'),
+      ...lines((layers.requests ?? []).map(({ skill, wants }) => `${skill}: ${wants.join(', ')}`)),
+      ...heading('Sandbox'),
+      ...lines([
+        `root: ${sandbox.root ?? "the run's own workspace"}`,
+        ...(sandbox.roots ?? []).map(({ path, mode }) => `${mode}: ${path}`),
+        `network: ${sandbox.network?.join(', ') || 'no host'}`,
+      ]),
+      ...heading('What that means for each tool, before its targets are known'),
+      table(rows),
+    ]
+      .join('\n')
+      .trimStart(),
+  )
+}
+
+function facts({ always = [], owner = [], defaults = [], requests = [] }: PolicyLayers) {
+  return { always: always.map(fact), owner: owner.map(fact), defaults: defaults.map(fact), requests }
+}
+
+function fact(sourced: SourcedRule) {
+  return { ...sourced.rule, source: describeSource(sourced.source) }
+}
+
+function section(title: string, rules: readonly SourcedRule[] = []): string[] {
+  return [...heading(title), ...lines(rules.map(describeRule))]
+}
+
+function heading(title: string): string[] {
+  return ['', style('bold', title)]
+}
+
+function lines(texts: readonly string[]): string[] {
+  return texts.length === 0 ? ['  none'] : texts.map((text) => `  ${escapeLine(text)}`)
+}

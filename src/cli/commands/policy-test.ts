@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import type { Hub } from '../../hub.ts'
+import { escapeLine } from '../escape-text.ts'
+import { EXIT } from '../exit-code.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { inOrder } from '../in-order.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { type HubFlags, openHub } from '../open-hub.ts'
+import { printJsonLine, readerGone, say } from '../print.ts'
+import { type JsonLine, readJsonLines } from '../read-json-lines.ts'
+
+/** One line of the answer, and whether it is the expected one. */
+interface Verdict {
+  readonly line: number
+  readonly expect: unknown
+  readonly answer: {
+    readonly id: unknown
+    readonly effect: string
+    readonly rule: string
+    readonly source: string
+    readonly reason: string
+  }
+}
+
+const AT_ONCE = 8
+
+const EXAMPLES = `
+A line is {"id": …, "tool": "…", "input": {…}, "expect": "allow" | "ask" | "deny"}; expect may be missing.
+An answer is {"id","effect","rule","source","reason"}, in the order of the lines. A call that could not be made
+(unknown tool, wrong arguments, a line that is no JSON) is answered deny, with the error code as its rule.
+Exit code: 1 when an expectation differs or a line cannot be read, else 0.
+
+Examples:
+  tool-hub policy test expectations.jsonl
+  echo '{"id":1,"tool":"core/util.time.now","input":{},"expect":"allow"}' | tool-hub policy test -`
+
+/** `policy test`: decisions compared with a file of expectations. */
+export function describePolicyTest(command: Command): void {
+  addConfigOption(command)
+    .description('Decide on the calls of a file, a JSON line each, and compare with what it expects. Calls nothing.')
+    .argument('<file>', 'A file of JSON lines, or - for stdin')
+    .option('--root <dir>', 'Folder that tools may read and write')
+    .addHelpText('after', EXAMPLES)
+    .action(test)
+}
+
+async function test(file: string, flags: HubFlags): Promise<void> {
+  const hub = await openHub(flags)
+  const lines = readJsonLines(file, AbortSignal.any([interruptSignal(), readerGone]))
+  for await (const { line, expect, answer } of inOrder(lines, (each) => judge(hub, each), AT_ONCE)) {
+    await printJsonLine(answer)
+    if (expect === undefined || expect === answer.effect) continue
+    process.exitCode = EXIT.failed
+    const name = answer.id === null ? '' : ` (${JSON.stringify(answer.id)})`
+    say(escapeLine(`line ${line}${name}: expected ${JSON.stringify(expect)}, got ${answer.effect} by ${answer.rule}`))
+  }
+}
+
+async function judge(hub: Hub, line: JsonLine): Promise<Verdict> {
+  if ('problem' in line) return unreadable(line.number, null, line.problem)
+  const { id = null, tool, input = {}, expect } = line.value
+  if (typeof tool !== 'string') return unreadable(line.number, id, 'has no "tool"')
+  const { effect, rule, source, reason } = await hub.explain(tool, input)
+  return { line: line.number, expect, answer: { id, effect, rule, source, reason } }
+}
+
+/** What cannot be read is never allowed, and never what was expected. */
+function unreadable(line: number, id: unknown, problem: string): Verdict {
+  const reason = `Line ${line} ${problem}.`
+  const answer = { id, effect: 'deny', rule: 'INPUT_SCHEMA_INVALID', source: 'built in', reason }
+  return { line, expect: 'a readable line', answer }
+}

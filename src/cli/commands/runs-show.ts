@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import { readEvents } from '../../record/read-events.ts'
+import { findRun, runsFolder } from '../find-run.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { print, printJsonLine, readerGone } from '../print.ts'
+import { Timeline } from '../timeline.ts'
+
+const EXAMPLES = `
+Examples:
+  tool-hub runs show                    the latest run
+  tool-hub runs show run-20261115-093000-1a2b3c4d
+  tool-hub runs show --json | jq 'select(.type == "call-ended")'`
+
+/** `runs show`: a run as a timeline. */
+export function describeRunsShow(command: Command): void {
+  addConfigOption(command)
+    .description('Show what happened in a run, a line each event, nested calls indented; with --json the events.')
+    .argument('[id]', 'Id of the run or the beginning of it; the latest run unless said')
+    .addHelpText('after', EXAMPLES)
+    .action(show)
+}
+
+async function show(
+  id: string | undefined,
+  flags: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
+  const folder = await findRun(await runsFolder(flags), id)
+  const timeline = new Timeline()
+  for await (const event of readEvents(folder)) {
+    await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
+    if (readerGone.aborted) return
+  }
+}

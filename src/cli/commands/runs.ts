@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import { listRuns, type RunInfo } from '../../record/list-runs.ts'
+import { count } from '../count.ts'
+import { runsFolder } from '../find-run.ts'
+import { addDefaultList } from '../group-default.ts'
+import { addConfigOption } from '../hub-options.ts'
+import { print, printJson, say } from '../print.ts'
+import { table } from '../table.ts'
+import { describeRunsShow } from './runs-show.ts'
+import { describeRunsTail } from './runs-tail.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  tool-hub runs
+  tool-hub runs show run-20261115       the run whose id begins so
+  tool-hub runs tail                    follow the latest run`
+
+/** `runs`: what was done. */
+export function describeRuns(command: Command): void {
+  command.description('List runs, show one as a timeline, follow one.').addHelpText('after', EXAMPLES)
+  addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
+  describeRunsShow(command.command('show').summary('Show what happened in a run'))
+  describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
+}
+
+async function list(flags: Flags): Promise<void> {
+  const folder = await runsFolder(flags)
+  const runs = await listRuns(folder)
+  if (flags.json) return printJson(runs)
+  if (runs.length === 0) return say(`There are no runs in ${folder}.`)
+  await print(table(runs.map(row)))
+}
+
+function row({ id, state, started, calls, failures }: RunInfo): string[] {
+  return [
+    id,
+    state,
+    started.slice(0, 19).replace('T', ' '),
+    count(calls, 'call'),
+    failures > 0 ? `${failures} failed` : '',
+  ]
+}

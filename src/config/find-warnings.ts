@@ -1,0 +1,23 @@
+import type { CheckedConfig } from './check-config.ts'
+import type { ConfigDocument } from './config-document.ts'
+import { formatPath, formatPlace, type KeyPath } from './problem.ts'
+import { walkConfig } from './walk-config.ts'
+
+const TIMES = new Set<unknown>(['timeout', 'time'])
+
+/** What is allowed but hardly meant. */
+export function findWarnings(document: ConfigDocument, { redact }: CheckedConfig): string[] {
+  const warnings: string[] = []
+  const warn = (path: KeyPath, message: string) =>
+    warnings.push(`${formatPlace(document.label, path, document.locate(path))} ${formatPath(path)}: ${message}`)
+
+  for (const { path, value } of walkConfig(document.value)) {
+    const isTime = TIMES.has(path.at(-1)) && path[0] !== 'plugins'
+    if (isTime && typeof value === 'number' && value < 1_000)
+      warn(path, `${value} is milliseconds; write ${value}s for seconds.`)
+  }
+  for (const [index, name] of (redact?.env ?? []).entries()) {
+    if (!process.env[name]) warn(['redact', 'env', index], `${name} is not set, so there is nothing to redact.`)
+  }
+  return warnings
+}

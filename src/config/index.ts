@@ -1,0 +1,5 @@
+export { CONFIG_NAMES } from './find-config.ts'
+export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.ts'
+export type { Config } from './schema.ts'
+export { configTemplate } from './template.ts'
+export { parseDuration, parseRate, parseSize } from './units.ts'

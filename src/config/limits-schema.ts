@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { count, duration, key, rate, size } from './schema-parts.ts'
+
+const budget = {
+  calls: key(count, 'Most calls.'),
+  time: key(duration, 'Most time in all.'),
+  bytes: key(size, 'Most bytes returned in all.'),
+  cost: key(z.number().min(0), 'Most cost units in all.'),
+}
+
+/** What one run, or one session, may use in all. */
+const budgetSchema = z.strictObject(budget)
+
+const toolLimits = z.strictObject({
+  ...budget,
+  rate: key(rate, 'How fast this tool may be called.'),
+  concurrency: key(z.int().min(1), 'Calls of this tool at the same time.'),
+})
+
+/** Bounds on calls, with units; budgets of the run may stand at the top. */
+export const limitsSchema = z
+  .strictObject({
+    timeout: key(duration, 'Longest time of one call.', '60s'),
+    output: key(size, 'Characters of text that a model gets of one call; the whole is kept as an artifact.', '30KB'),
+    input: key(size, 'Most bytes of the arguments of one call.', '10MB'),
+    depth: key(z.int().min(1), 'Deepest nesting of arguments.', 64),
+    read: key(size, 'Most bytes of a file read at once.', '5MB'),
+    http: key(size, 'Most bytes of one response.', '5MB'),
+    calls: key(count, 'Most calls of a run; short for run.calls.'),
+    time: key(duration, 'Most time of a run in all; short for run.time.'),
+    bytes: key(size, 'Most bytes returned in a run; short for run.bytes.'),
+    cost: key(z.number().min(0), 'Most cost units of a run; short for run.cost.'),
+    run: key(budgetSchema, 'What one run may use in all.'),
+    session: key(budgetSchema, 'What one session may use in all.'),
+    tools: key(z.record(z.string(), toolLimits), 'What one tool may use, by its name.'),
+    rate: key(rate, 'How fast tools may be called.'),
+    concurrency: key(z.int().min(1), 'Calls at the same time.'),
+  })
+  .superRefine((limits, ctx) => {
+    for (const name of Object.keys(budget) as (keyof typeof budget)[]) {
+      if (limits[name] === undefined || limits.run?.[name] === undefined) continue
+      ctx.addIssue({ code: 'custom', path: [name], message: `is also said as limits.run.${name}; keep one.` })
+    }
+  })

@@ -1,0 +1,294 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SourcedRule } from '../policy/rule.ts'
+import { loadConfig } from './load-config.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tool-hub-config-'))
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function write(name: string, text: string): Promise<string> {
+  const file = path.join(folder, name)
+  await mkdir(path.dirname(file), { recursive: true })
+  await writeFile(file, text)
+  return file
+}
+
+/** The example of the architecture, without what later versions bring. */
+const EXAMPLE = `# yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
+version: 1
+tools:                              # visibility
+  profile: coding
+  allow: [group:fs, group:runtime]
+  deny: [browser]
+policy:
+  - { ask: exec }
+  - { allow: exec, on: ["git status", "git diff *", "npm test *"] }
+  - { allow: network, on: ["https://api.github.com/**"] }
+  - { deny: "*", on: ["~/.ssh/**", "**/*.pem"], reason: "secrets stay on this machine" }
+sandbox: { root: ., network: [api.github.com] }
+limits: { timeout: 60s, output: 30KB, calls: 200 }
+runs: ./runs
+`
+
+describe('loadConfig', () => {
+  it('reads the example of the architecture', async () => {
+    const file = await write('tool-hub.yaml', EXAMPLE)
+    const loaded = await loadConfig({ cwd: folder })
+    expect(loaded).toEqual({
+      file,
+      warnings: [],
+      options: {
+        visibility: { profile: 'coding', allow: ['group:fs', 'group:runtime'], deny: ['browser'] },
+        policy: [
+          sourced({ ask: 'exec' }, 8),
+          sourced({ allow: 'exec', on: ['git status', 'git diff *', 'npm test *'] }, 9),
+          sourced({ allow: 'network', on: ['https://api.github.com/**'] }, 10),
+          sourced({ deny: '*', on: ['~/.ssh/**', '**/*.pem'], reason: 'secrets stay on this machine' }, 11),
+        ],
+        sandbox: { root: folder, network: ['api.github.com'] },
+        limits: { timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 } },
+        runs: path.join(folder, 'runs'),
+        data: path.join(folder, '.tool-hub'),
+      },
+    })
+  })
+
+  it('translates every key into an option', async () => {
+    vi.stubEnv('CONFIG_TEST_SECRET', 'hunter2-hunter2')
+    await write(
+      'tool-hub.yaml',
+      `sandbox:
+  root: ./work
+  roots: [{ path: ../shared, mode: read }, { path: ~/notes, mode: write }]
+  network: ["*.example.org"]
+  privateRanges: [10.1.0.0/16, "fd00::/8"]
+limits:
+  { timeout: 5m, output: 1MB, input: 64KiB, depth: 10, read: 2MB, http: 3MB, concurrency: 4, rate: 100/min,
+    run: { calls: 5, time: 1h, bytes: 1GB, cost: 2.5 }, session: { calls: 0 },
+    tools: { web_search: { calls: 20, rate: { perSecond: 1, burst: 3 }, concurrency: 1 } } }
+policy:
+  - { allow: read_file, except: [secret.txt], when: { tainted: false, caller: script }, limit: { timeout: 1s, maxBytes: 10MB, maxResults: 100 } }
+approvals: { timeout: 10m, inbox: true }
+runs: false
+data: /var/lib/tool-hub
+durability: full
+caller: ci
+redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
+`,
+    )
+    const { options } = await loadConfig({ cwd: folder })
+    expect(options).toEqual({
+      sandbox: {
+        root: path.join(folder, 'work'),
+        roots: [
+          { path: path.join(path.dirname(folder), 'shared'), mode: 'read' },
+          { path: path.join(os.homedir(), 'notes'), mode: 'write' },
+        ],
+        network: ['*.example.org'],
+        privateRanges: ['10.1.0.0/16', 'fd00::/8'],
+      },
+      limits: {
+        timeoutMs: 300_000,
+        outputChars: 1_000_000,
+        inputBytes: 65_536,
+        inputDepth: 10,
+        readBytes: 2_000_000,
+        httpBytes: 3_000_000,
+        concurrency: 4,
+        rate: { perSecond: 100 / 60, burst: 100 },
+        run: { calls: 5, wallMs: 3_600_000, bytes: 1e9, cost: 2.5 },
+        session: { calls: 0 },
+        tools: { web_search: { calls: 20, rate: { perSecond: 1, burst: 3 }, concurrency: 1 } },
+      },
+      policy: [
+        sourced(
+          {
+            allow: 'read_file',
+            except: ['secret.txt'],
+            when: { tainted: false, caller: 'script' },
+            limit: { timeoutMs: 1_000, maxBytes: 10_000_000, maxResults: 100 },
+          },
+          11,
+        ),
+      ],
+      approvals: { timeoutMs: 600_000, inbox: true },
+      runs: false,
+      data: '/var/lib/tool-hub',
+      durability: 'full',
+      caller: 'ci',
+      redact: { keys: ['x-token'], values: ['hunter2-hunter2'] },
+    })
+  })
+
+  it('needs no file: the defaults hold, records stay in the folder', async () => {
+    expect(await loadConfig({ cwd: folder })).toEqual({
+      file: undefined,
+      options: { runs: path.join(folder, 'runs'), data: path.join(folder, '.tool-hub') },
+      warnings: [],
+    })
+  })
+
+  it('takes an empty file for one that says nothing', async () => {
+    await write('tool-hub.yaml', '# nothing yet\n')
+    expect((await loadConfig({ cwd: folder })).options).toEqual({
+      runs: path.join(folder, 'runs'),
+      data: path.join(folder, '.tool-hub'),
+    })
+  })
+
+  it('reads policy by tool, verbatim, wherever it stands', async () => {
+    await write('policy.yaml', POLICY_YAML)
+    await write('inside/tool-hub.yaml', `${POLICY_YAML}\nlimits: { calls: 3 }\n`)
+    await write('beside/tool-hub.yaml', 'tools: { profile: coding }\npolicy: ../policy.yaml\n')
+    const named = await loadConfig({ cwd: folder, file: 'policy.yaml' })
+    const inside = await loadConfig({ cwd: path.join(folder, 'inside') })
+    const beside = await loadConfig({ cwd: path.join(folder, 'beside') })
+
+    const rules = named.options.policy as SourcedRule[]
+    expect(rules.length).toBeGreaterThan(5)
+    expect(
+      rules.every(({ source, base }) => source.file === 'policy.yaml' && (source.line ?? 0) > 2 && base === folder),
+    ).toBe(true)
+    expect((inside.options.policy as SourcedRule[]).map(({ rule }) => rule)).toEqual(rules.map(({ rule }) => rule))
+    expect(inside.options).toMatchObject({ limits: { run: { calls: 3 } } })
+    expect((beside.options.policy as SourcedRule[]).map(({ rule }) => rule)).toEqual(rules.map(({ rule }) => rule))
+    expect((beside.options.policy as SourcedRule[])[0]).toMatchObject({
+      source: { file: path.join(folder, 'policy.yaml') },
+      base: folder,
+    })
+    expect(beside.options.visibility).toEqual({ profile: 'coding' })
+  })
+
+  it('reads visibility as JSON5, verbatim', async () => {
+    await write('tool-hub.json5', VISIBILITY_JSON5)
+    const { options } = await loadConfig({ cwd: folder })
+    expect(options.visibility).toEqual({ profile: 'coding', allow: ['group:fs', 'group:runtime'], deny: ['exec'] })
+  })
+
+  it.each([
+    ['json', '{\n  "policy": [\n    { "ask": "exec" },\n    { "allow":"read:fs" }\n  ]\n}'],
+    [
+      'jsonc',
+      '{\n  // two rules\n  "policy": [\n    { "ask": "exec" }, /* a "quoted" comment\n */ { "allow": "read:fs" },\n  ],\n}',
+    ],
+    ['json5', "{\n\tpolicy: [\n\n\t\t{ask: 'exec'},\n{allow: 'read:fs', reason: 'it // is fine'}] }"],
+  ])('knows the line of a rule in %s', async (kind, text) => {
+    await write(`tool-hub.${kind}`, text)
+    const { options } = await loadConfig({ cwd: folder })
+    const lines = { json: [3, 4], jsonc: [4, 5], json5: [4, 5] }[kind]
+    expect((options.policy as SourcedRule[]).map(({ source }) => source)).toEqual(
+      lines?.map((line) => ({ file: `tool-hub.${kind}`, line })),
+    )
+  })
+
+  it('names a rule by its path where lines are not known', async () => {
+    await write('tool-hub.json5', "{ policy: [{ask:'exec'}, { allow: 'read:fs', reason: 'it\\'s fine' }] }")
+    const { options } = await loadConfig({ cwd: folder })
+    expect((options.policy as SourcedRule[]).map(({ source }) => source)).toEqual([
+      { file: 'tool-hub.json5#policy[0]' },
+      { file: 'tool-hub.json5#policy[1]' },
+    ])
+  })
+
+  it.each([
+    ['an object', 'export default { limits: { timeout: "5s" }, policy: [{ ask: "exec" }] }'],
+    ['a function', 'export default async () => ({ limits: { timeout: 5000 }, policy: [{ ask: "exec" }] })'],
+  ])('runs a module whose default export is %s', async (_, text) => {
+    await write('tool-hub.mjs', text)
+    const { options } = await loadConfig({ cwd: folder })
+    expect(options.limits).toEqual({ timeoutMs: 5_000 })
+    expect(options.policy).toEqual([
+      { rule: { ask: 'exec' }, source: { file: 'tool-hub.mjs#policy[0]' }, base: folder },
+    ])
+  })
+
+  it('follows aliases, and knows the lines of what they stand for', async () => {
+    await write('tool-hub.yaml', 'limits:\n  run: &budget\n    calls: 3\n  session: *budget\n')
+    expect((await loadConfig({ cwd: folder })).options.limits).toEqual({ run: { calls: 3 }, session: { calls: 3 } })
+  })
+
+  it('warns of a number that was hardly meant as milliseconds and of a secret that is not set', async () => {
+    vi.stubEnv('CONFIG_TEST_UNSET', undefined)
+    await write('tool-hub.yaml', 'limits:\n  timeout: 60\nredact: { env: [CONFIG_TEST_UNSET] }\n')
+    const { warnings, options } = await loadConfig({ cwd: folder })
+    expect(warnings).toEqual([
+      'tool-hub.yaml:2:12 limits.timeout: 60 is milliseconds; write 60s for seconds.',
+      'tool-hub.yaml:3:17 redact.env[0]: CONFIG_TEST_UNSET is not set, so there is nothing to redact.',
+    ])
+    expect(options).toMatchObject({ limits: { timeoutMs: 60 }, redact: { values: [] } })
+  })
+
+  it('keeps records of a named config in the working folder', async () => {
+    await write('etc/tool-hub.yaml', 'caller: ci\n')
+    const { options } = await loadConfig({ cwd: folder, file: 'etc/tool-hub.yaml' })
+    expect(options).toEqual({ caller: 'ci', runs: path.join(folder, 'runs'), data: path.join(folder, '.tool-hub') })
+  })
+
+  it('reads a config through a link', async () => {
+    await write('real/settings.yaml', 'caller: ci\n')
+    await symlink(path.join(folder, 'real/settings.yaml'), path.join(folder, 'tool-hub.yaml'))
+    expect((await loadConfig({ cwd: folder })).options.caller).toBe('ci')
+  })
+})
+
+function sourced(rule: object, line: number) {
+  return { rule, source: { file: 'tool-hub.yaml', line }, base: folder }
+}
+
+const POLICY_YAML = `# policy.yaml
+tools:
+  # 默认策略
+  default: ask
+  
+  # 工具级别策略
+  read_file:
+    action: allow
+    constraints:
+      max_size: 10MB
+      allowed_paths:
+        - "./"
+        - "/tmp/"
+      denied_paths:
+        - "~/.ssh/*"
+        - "**/*.pem"
+        - "**/*.key"
+  
+  run_shell:
+    action: ask
+    whitelist:
+      - "ls *"
+      - "cat *"
+      - "grep *"
+      - "git status"
+      - "git diff *"
+      - "go build *"
+      - "go test *"
+    blacklist:
+      - "rm -rf *"
+      - "sudo *"
+      - "chmod 777 *"
+    
+  search_files:
+    action: allow
+    constraints:
+      max_results: 100
+`
+
+const VISIBILITY_JSON5 = `{
+  tools: {
+    profile: "coding",  // minimal, coding, messaging, full
+    allow: ["group:fs", "group:runtime"],
+    deny: ["exec"]
+  }
+}
+`

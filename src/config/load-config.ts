@@ -1,0 +1,38 @@
+import path from 'node:path'
+import type { HubOptions } from '../options.ts'
+import { findConfig } from './find-config.ts'
+import { toOptions } from './to-options.ts'
+
+/** Where to look for the config. */
+export interface LoadConfigOptions {
+  /** Searched upwards; the working folder unless said. */
+  readonly cwd?: string
+  /** Taken instead of searching; relative to `cwd`. */
+  readonly file?: string
+}
+
+/** A config, ready for `createToolHub`. */
+export interface LoadedConfig {
+  /** Absolute; nothing when there is no config and the defaults hold. */
+  readonly file: string | undefined
+  readonly options: HubOptions
+  /** What is allowed but hardly meant, each with its place. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Finds and reads `tool-hub.yaml` (or json5, jsonc, json, mjs) or a `policy.yaml` that is named.
+ * @example
+ * const { options } = await loadConfig()
+ * const hub = createToolHub({ ...options, tools: [saveNote] })
+ */
+export async function loadConfig({ cwd = process.cwd(), file }: LoadConfigOptions = {}): Promise<LoadedConfig> {
+  const folder = path.resolve(cwd)
+  const found = file === undefined ? await findConfig(folder) : path.resolve(folder, file)
+  if (found === undefined) {
+    return { file: undefined, options: toOptions({}, { base: folder, home: folder }), warnings: [] }
+  }
+  // The schema library is loaded only when there is something to check.
+  const { readConfig } = await import('./read-config.ts')
+  return readConfig(found, { cwd: folder, home: file === undefined ? path.dirname(found) : folder })
+}

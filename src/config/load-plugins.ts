@@ -1,0 +1,51 @@
+import { pathToFileURL } from 'node:url'
+import type { Plugin } from '../define.ts'
+import type { ConfigDocument } from './config-document.ts'
+import { configError } from './problem.ts'
+import { resolvePlugin } from './resolve-plugin.ts'
+import type { Config } from './schema.ts'
+
+/** Imports the plugins of a config, in their order; the first that fails is named. */
+export async function loadPlugins(
+  document: ConfigDocument,
+  plugins: NonNullable<Config['plugins']>,
+): Promise<Plugin[]> {
+  const loaded: Plugin[] = []
+  for (const [index, written] of plugins.entries()) {
+    const [name, options] = typeof written === 'string' ? [written, undefined] : written
+    try {
+      loaded.push(await loadPlugin(document.file, name, options))
+    } catch (cause) {
+      const path = ['plugins', index]
+      const message = `plugin ${name} does not load: ${cause instanceof Error ? cause.message : String(cause)}`
+      throw configError(document.label, [{ path, position: document.locate(path), message }], {
+        hint: 'A plugin module has as its default export a plugin, or a function from options to one.',
+        cause,
+      })
+    }
+  }
+  return loaded
+}
+
+async function loadPlugin(
+  configFile: string,
+  name: string,
+  options: Record<string, unknown> | undefined,
+): Promise<Plugin> {
+  const file = await resolvePlugin(configFile, name)
+  const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown }
+  if (typeof exported !== 'function' && options !== undefined) throw new Error('it takes no options.')
+  const plugin = typeof exported === 'function' ? await exported(options ?? {}) : exported
+  if (isPlugin(plugin)) return plugin
+  throw new Error('its default export is not a plugin with a name.')
+}
+
+function isPlugin(value: unknown): value is Plugin {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    value.name !== ''
+  )
+}

@@ -1,0 +1,68 @@
+import { ToolError } from '../errors.ts'
+
+/** Where something stands in a file; both count from 1. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** The way to a value: `['policy', 2, 'on']`. */
+export type KeyPath = readonly (string | number)[]
+
+/** One thing that is wrong with a config file. */
+export interface Problem {
+  readonly path?: KeyPath
+  readonly position?: Position | undefined
+  readonly message: string
+}
+
+/** How many problems an error names; the others are counted. */
+export const MOST_SHOWN = 10
+// C0 (but the line break), DEL and C1, zero-width and bidi characters: a file of somebody else must not drive a terminal.
+const UNSAFE = /[\0-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/** The error of a config file: all its problems at once, each with its place. */
+export function configError(
+  label: string,
+  problems: readonly Problem[],
+  options: { hint?: string; cause?: unknown } = {},
+): ToolError {
+  const lines = problems.slice(0, MOST_SHOWN).map((problem) => describe(label, problem))
+  const unshown = problems.length - lines.length
+  if (unshown > 0) lines.push(`and ${unshown} more`)
+  const text = lines.length === 1 ? lines[0]! : [`${label} has ${problems.length} problems:`, ...lines].join('\n  ')
+  const [first] = problems
+  return new ToolError('CONFIG_INVALID', escapeUnsafe(text), {
+    fix: {
+      ...(first?.path?.length ? { key: formatPath(first.path) } : {}),
+      ...(options.hint === undefined ? {} : { hint: options.hint }),
+    },
+    details: { file: label, problems: problems.slice(0, MOST_SHOWN) },
+    ...('cause' in options ? { cause: options.cause } : {}),
+  })
+}
+
+/** `policy[2].on`, as the owner would say it. */
+export function formatPath(path: KeyPath): string {
+  return path
+    .map((part) =>
+      typeof part === 'number' ? `[${part}]` : /^[\w/:*-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
+    )
+    .join('')
+    .replace(/^\./, '')
+}
+
+/** `tool-hub.yaml:4:3`, or `tool-hub.mjs#limits.timeout` where lines are not known. */
+export function formatPlace(label: string, path: KeyPath, position: Position | undefined): string {
+  if (position) return `${label}:${position.line}:${position.column}`
+  return path.length === 0 ? label : `${label}#${formatPath(path)}`
+}
+
+function describe(label: string, { path = [], position, message }: Problem): string {
+  const key = path.length === 0 ? '' : ` ${formatPath(path)}:`
+  return `${formatPlace(label, path, position)}${key} ${message}`
+}
+
+function escapeUnsafe(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

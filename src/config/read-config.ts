@@ -1,0 +1,40 @@
+import path from 'node:path'
+import type { SourcedRule } from '../policy/rule.ts'
+import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
+import type { ConfigDocument } from './config-document.ts'
+import { findWarnings } from './find-warnings.ts'
+import type { LoadedConfig } from './load-config.ts'
+import { loadPlugins } from './load-plugins.ts'
+import { readDocument } from './read-document.ts'
+import { resolvePath } from './resolve-path.ts'
+import { toOptions } from './to-options.ts'
+import { toPolicyRules, toRules } from './to-rules.ts'
+
+/** Reads, checks and translates one config file, with the policy file and the plugins it names. */
+export async function readConfig(file: string, { cwd, home }: { cwd: string; home: string }): Promise<LoadedConfig> {
+  const document = await readDocument(file, cwd)
+  const config = checkConfig(document)
+  const policy = await rulesOf(document, config, cwd)
+  // Plugins are code: they run only once everything else is known to be right.
+  const plugins = config.plugins && (await loadPlugins(document, config.plugins))
+  return {
+    file,
+    options: {
+      ...toOptions(config, { base: path.dirname(file), home }),
+      ...(policy.length > 0 ? { policy } : {}),
+      ...(plugins ? { plugins } : {}),
+    },
+    warnings: findWarnings(document, config),
+  }
+}
+
+async function rulesOf(
+  document: ConfigDocument,
+  { policy, policyTools }: CheckedConfig,
+  cwd: string,
+): Promise<SourcedRule[]> {
+  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
+  if (typeof policy !== 'string') return [...byTool, ...toRules(document, policy ?? [])]
+  const policyDocument = await readDocument(resolvePath(path.dirname(document.file), policy), cwd)
+  return [...byTool, ...toPolicyRules(policyDocument, checkPolicyFile(policyDocument))]
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { parseDuration, parseRate, parseSize, UNIT_PATTERNS } from './units.ts'
+
+/** An optional key with what it means and, where it has one, its default as an owner would write it. */
+export function key<S extends z.ZodType>(schema: S, description: string, fallback?: unknown) {
+  return schema.optional().meta({ description, ...(fallback === undefined ? {} : { default: fallback }) })
+}
+
+/** A text that says something. */
+export const text = z.string().min(1)
+
+/** One text or a list of them. */
+export const texts = z.union([text, z.array(text).min(1)])
+
+/** A whole number from 0 up. */
+export const count = z.int().min(0)
+
+/** `60s`, `5m`, or milliseconds. */
+export const duration = measure('time', parseDuration, UNIT_PATTERNS.duration, ['60s', '5m', 250])
+
+/** `30KB`, `5MB`, or bytes. */
+export const size = measure('size', parseSize, UNIT_PATTERNS.size, ['30KB', '5MB', 65_536])
+
+/** `10/s`, `100/min`, or a token bucket. */
+export const rate = z
+  .union([
+    z
+      .string()
+      .superRefine((value, ctx) => complain(ctx, () => parseRate(value)))
+      .meta({ pattern: UNIT_PATTERNS.rate }),
+    z.strictObject({
+      perSecond: z.number().positive().describe('Calls a second, on average.'),
+      burst: key(z.number().min(1), 'Calls at once.'),
+    }),
+  ])
+  .meta({ title: 'rate', examples: ['10/s', '100/min', { perSecond: 10, burst: 20 }] })
+
+function measure(title: string, parse: (value: string | number) => number, pattern: string, examples: unknown[]) {
+  return z
+    .union([z.string().meta({ pattern }), z.number()])
+    .superRefine((value, ctx) => complain(ctx, () => parse(value)))
+    .meta({ title, examples })
+}
+
+function complain(ctx: z.RefinementCtx, parse: () => unknown): void {
+  try {
+    parse()
+  } catch (error) {
+    ctx.addIssue((error as Error).message)
+  }
+}

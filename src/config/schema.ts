@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { limitsSchema } from './limits-schema.ts'
+import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
+import { duration, key, text } from './schema-parts.ts'
+
+/** The keys that make `tools` the visibility of S3; anything else makes it a policy by tool. */
+export const VISIBILITY_KEYS: readonly string[] = ['profile', 'allow', 'deny']
+
+/** Which tools an agent sees. */
+export const visibilitySchema = z.strictObject({
+  profile: key(z.enum(['minimal', 'coding', 'messaging', 'full']), 'A ready-made choice of tools.'),
+  allow: key(z.array(text), 'When not empty, nothing else is visible: names, dialect names, group:NAME.'),
+  deny: key(z.array(text), 'Hidden; wins over allow.'),
+})
+
+const root = z.strictObject({
+  path: text.describe('The folder.'),
+  mode: z.enum(['read', 'write']).describe('What tools may do there.'),
+})
+
+const sandbox = z.strictObject({
+  root: key(text, "The folder that tools read and write; the run's own workspace unless said."),
+  roots: key(z.array(root), 'Further folders.'),
+  network: key(z.array(text), 'Hosts that tools reach: api.github.com, *.example.org.', []),
+  privateRanges: key(
+    z.array(z.union([z.cidrv4(), z.cidrv6()])),
+    'Private address ranges you open, as CIDR: 10.1.0.0/16.',
+    [],
+  ),
+})
+
+const approvals = z.strictObject({
+  timeout: key(duration, 'How long a question waits for its answer.', '5m'),
+  inbox: key(
+    z.boolean(),
+    'Let questions wait below data, where tool-hub approvals answers them from another process.',
+    false,
+  ),
+})
+
+const redact = z.strictObject({
+  keys: key(z.array(text), 'Further key names whose values are secrets.'),
+  env: key(z.array(text), 'Environment variables whose values are secrets.'),
+})
+
+const plugin = z.union([text, z.tuple([text, z.record(z.string(), z.unknown())])])
+
+/** Everything `tool-hub.yaml` may say; nothing is needed. */
+export const configSchema = z.strictObject({
+  $schema: key(z.string(), 'Where editors find this schema.'),
+  version: key(z.literal(1), 'The version of this format.', 1),
+  tools: key(
+    z.union([visibilitySchema, policyToolsSchema]),
+    'Which tools an agent sees (profile, allow, deny); or the tools of a policy.yaml (default, an entry a tool).',
+  ),
+  policy: key(
+    z.union([z.array(ruleSchema), text]),
+    'What tools may do: a list of rules, or the path of a policy.yaml.',
+  ),
+  sandbox: key(sandbox, 'Where tools may go.'),
+  limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
+  approvals: key(approvals, 'How people are asked.'),
+  runs: key(z.union([text, z.literal(false)]), 'Folder of the run records; false keeps none.', './runs'),
+  data: key(text, 'Folder of what outlives runs: saved grants, waiting approvals.', './.tool-hub'),
+  durability: key(
+    z.enum(['effects', 'full', 'behind']),
+    'What is synced to disk before a call returns: calls with effects, every call, or nothing.',
+    'effects',
+  ),
+  caller: key(text, 'Who calls when a call does not say; recorded.'),
+  redact: key(redact, 'What must never be written or returned, beside the secrets that are always found.'),
+  plugins: key(
+    z.array(plugin).meta({ examples: [['./plugins/redact.mjs', ['@acme/tool-hub-jira', { project: 'OPS' }]]] }),
+    'Tools and hooks to load: a path or a package, alone or with options.',
+  ),
+})
+
+/** A config as it was written, checked. */
+export type Config = z.output<typeof configSchema>
+
+/** The config schema with `tools` narrowed to one of its two forms, so that a mistake is explained in the right one. */
+export const configSchemas = {
+  visibility: configSchema.extend({ tools: key(visibilitySchema, 'Which tools an agent sees.') }),
+  policy: configSchema.extend({ tools: key(policyToolsSchema, 'The tools of a policy.yaml.') }),
+} as const

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { loadConfig } from './load-config.ts'
+import { configTemplate } from './template.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tool-hub-config-'))
+  vi.stubEnv('GITHUB_TOKEN', 'a-token-for-the-test')
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function load(text: string) {
+  await writeFile(path.join(folder, 'tool-hub.yaml'), text)
+  return loadConfig({ cwd: folder })
+}
+
+describe('configTemplate', () => {
+  it('loads as it is, without a warning and without a rule that allows', async () => {
+    const { options, warnings } = await load(configTemplate())
+    expect(warnings).toEqual([])
+    expect(JSON.stringify(options.policy)).not.toContain('"allow"')
+    expect(options.limits).toEqual({ timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 } })
+  })
+
+  it('loads with every example switched on', async () => {
+    await writeFile(path.join(folder, 'plugin.mjs'), 'export default () => ({ name: "x" })')
+    const [, ...lines] = configTemplate().split('\n')
+    const all = lines
+      .join('\n')
+      .replaceAll(/^( *)# (?=[-a-z]+: |- |sandbox:| {2})/gm, '$1')
+      .replaceAll(/"@acme\/tool-hub-jira"|\.\/plugins\/redact\.mjs/g, './plugin.mjs')
+    const { options } = await load(all)
+    expect(options.policy).toHaveLength(6)
+    expect(Object.keys(options).sort()).toEqual(
+      ['approvals', 'data', 'limits', 'plugins', 'policy', 'redact', 'runs', 'sandbox', 'visibility'].sort(),
+    )
+  })
+
+  it('tells editors where the schema is', () => {
+    expect(configTemplate().split('\n')[0]).toBe(
+      '# yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json',
+    )
+  })
+})

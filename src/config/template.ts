@@ -1,0 +1,47 @@
+/** A commented `tool-hub.yaml` with safe settings, for `tool-hub init`. */
+export function configTemplate(): string {
+  return TEMPLATE
+}
+
+const TEMPLATE = `# yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
+# What agents may see, do and use here. Every key: docs/config.md.
+version: 1
+
+# Which tools an agent sees.
+tools:
+  profile: coding # minimal | coding | messaging | full
+  # allow: [group:util] # when there, nothing else is visible
+  # deny: [exec] # wins over allow
+
+# What tools may do: a verb, a subject, then optionally targets, conditions and a reason.
+# A deny wins over everything, then the more specific rule; what no rule names is asked.
+policy:
+  - { deny: "*", on: ["~/.ssh/**", "**/*.pem", "**/*.key", "**/.env*"], reason: "secrets stay on this machine" }
+  # - { allow: read:fs, on: ./docs/** }
+  # - { ask: exec }
+  # - { allow: exec, on: [git status, "git diff *", "npm test *"] }
+  # - { allow: network, on: "https://api.github.com/**" }
+  # - { deny: network, when: { tainted: true }, reason: "nothing leaves after foreign content was read" }
+
+# Where tools may go. Without it: the workspace of the run, no network.
+# sandbox:
+#   root: .
+#   roots: [{ path: ../shared, mode: read }]
+#   network: [api.github.com, "*.example.org"]
+
+# Bounds on calls; times and sizes carry units.
+limits:
+  timeout: 60s
+  output: 30KB # characters a model gets of one call; the whole is kept
+  calls: 200 # a run
+  # rate: 10/s
+  # tools: { web_search: { calls: 20, rate: 30/min } }
+
+# approvals: { timeout: 10m }
+# redact: { keys: [x-internal-token], env: [GITHUB_TOKEN] }
+# plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]
+
+# Records of what was done. The folders belong into .gitignore.
+runs: ./runs
+data: ./.tool-hub
+`

@@ -1,0 +1,83 @@
+import type { BudgetLimits, HubOptions, Limits, Rate, Sandbox } from '../options.ts'
+import type { CheckedConfig } from './check-config.ts'
+import { resolvePath } from './resolve-path.ts'
+import { parseDuration, parseRate, parseSize } from './units.ts'
+import { withoutUndefined } from './without-undefined.ts'
+
+/** The folders that relative paths and the default record folders are in. */
+export interface Folders {
+  /** Of the config file: what is written in it is relative to this. */
+  readonly base: string
+  /** Of the project: records are kept here unless said. */
+  readonly home: string
+}
+
+type WrittenLimits = NonNullable<CheckedConfig['limits']>
+type WrittenBudget = NonNullable<WrittenLimits['session']>
+type WrittenToolLimits = NonNullable<WrittenLimits['tools']>[string]
+type WrittenRate = NonNullable<WrittenLimits['rate']>
+
+/** What a config says, in the words of `createToolHub`; rules and plugins are read elsewhere. */
+export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOptions {
+  const { sandbox, limits, approvals, redact, runs, data } = config
+  return withoutUndefined<HubOptions>({
+    visibility: config.visibility,
+    sandbox: sandbox && toSandbox(sandbox, base),
+    limits: limits && toLimits(limits),
+    approvals:
+      approvals && withoutUndefined({ timeoutMs: maybe(parseDuration, approvals.timeout), inbox: approvals.inbox }),
+    runs: runs === undefined ? resolvePath(home, 'runs') : runs && resolvePath(base, runs),
+    data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
+    durability: config.durability,
+    caller: config.caller,
+    redact: redact && withoutUndefined({ keys: redact.keys, values: maybe(secretsOf, redact.env) }),
+  })
+}
+
+function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string): Sandbox {
+  return withoutUndefined<Sandbox>({
+    ...sandbox,
+    root: maybe((root) => resolvePath(base, root), sandbox.root),
+    roots: sandbox.roots?.map(({ path, mode }) => ({ path: resolvePath(base, path), mode })),
+  })
+}
+
+function toLimits(limits: WrittenLimits): Limits {
+  const { calls, time, bytes, cost } = limits
+  const run = toBudget({ ...withoutUndefined({ calls, time, bytes, cost }), ...limits.run })
+  return withoutUndefined<Limits>({
+    timeoutMs: maybe(parseDuration, limits.timeout),
+    outputChars: maybe(parseSize, limits.output),
+    inputBytes: maybe(parseSize, limits.input),
+    inputDepth: limits.depth,
+    readBytes: maybe(parseSize, limits.read),
+    httpBytes: maybe(parseSize, limits.http),
+    run: Object.keys(run).length === 0 ? undefined : run,
+    session: maybe(toBudget, limits.session),
+    tools:
+      limits.tools &&
+      Object.fromEntries(Object.entries(limits.tools).map(([name, tool]) => [name, toToolLimits(tool)])),
+    rate: maybe(toRate, limits.rate),
+    concurrency: limits.concurrency,
+  })
+}
+
+function toToolLimits(tool: WrittenToolLimits): NonNullable<Limits['tools']>[string] {
+  return withoutUndefined({ ...toBudget(tool), rate: maybe(toRate, tool.rate), concurrency: tool.concurrency })
+}
+
+function toBudget({ calls, time, bytes, cost }: WrittenBudget): BudgetLimits {
+  return withoutUndefined({ calls, wallMs: maybe(parseDuration, time), bytes: maybe(parseSize, bytes), cost })
+}
+
+function toRate(rate: WrittenRate): Rate {
+  return typeof rate === 'string' ? parseRate(rate) : rate
+}
+
+function secretsOf(names: readonly string[]): string[] {
+  return names.flatMap((name) => process.env[name] || [])
+}
+
+function maybe<A, B>(convert: (value: A) => B, value: A | undefined): B | undefined {
+  return value === undefined ? undefined : convert(value)
+}

@@ -1,0 +1,31 @@
+import type { KeyPath } from './problem.ts'
+
+/** A key and its value, somewhere in a config. */
+export interface ConfigEntry {
+  readonly path: KeyPath
+  readonly value: unknown
+}
+
+/** Deeper than any config; data from JSON5 and modules has no other bound. */
+export const DEEPEST_CONFIG = 64
+
+/** Every key and item of a config, parents first, each object once, down to one level below the deepest. */
+export function* walkConfig(root: unknown): Generator<ConfigEntry> {
+  const seen = new Set<unknown>()
+  const waiting: ConfigEntry[] = [{ path: [], value: root }]
+  for (let entry = waiting.pop(); entry; entry = waiting.pop()) {
+    yield entry
+    const { path, value } = entry
+    if (!isData(value) || seen.has(value) || path.length > DEEPEST_CONFIG) continue
+    seen.add(value)
+    const children: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+    for (const [key, child] of children.reverse()) waiting.push({ path: [...path, key], value: child })
+  }
+}
+
+/** Lists and plain objects: a module may hand a plugin any object with a life of its own. */
+function isData(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null
+}

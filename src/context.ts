@@ -1,0 +1,133 @@
+import type { Call } from './steps/call.ts'
+import type { AnyTool, BaseContext, Capability, Context } from './define.ts'
+import { ToolError } from './errors.ts'
+import type { Parts, RunState } from './steps/parts.ts'
+import { decide } from './policy/decide.ts'
+import { question } from './steps/decide.ts'
+import type { Content, ContentBlock, Evidence, ToolResult } from './result.ts'
+
+/** How a nested `ctx.call` enters the road again. */
+export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
+
+/**
+ * Builds what `execute` gets: the handles of the declared capabilities and nothing else.
+ * The getters keep a call that looks at nothing from paying for anything.
+ */
+export function buildContext(parts: Parts, run: RunState, call: Call, enter: Enter): BaseContext {
+  const context = new CallContext(parts, run, call, enter)
+  const { capabilities } = call.tool!
+  if (capabilities.size === 0) return context
+  if (capabilities.has('read:fs') || capabilities.has('write:fs')) defineHandle(context, 'fs', () => filesHandle(parts, run, call))
+  if (capabilities.has('network')) defineHandle(context, 'fetch', () => networkHandle(parts, run, call))
+  return context
+}
+
+class CallContext implements BaseContext {
+  readonly callId: string
+  readonly run: string
+  readonly #parts: Parts
+  readonly #run: RunState
+  readonly #call: Call
+  readonly #enter: Enter
+
+  constructor(parts: Parts, run: RunState, call: Call, enter: Enter) {
+    this.callId = call.id
+    this.run = call.run
+    this.#parts = parts
+    this.#run = run
+    this.#call = call
+    this.#enter = enter
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+
+  get cache() {
+    return this.#run.cache
+  }
+
+  get maxOutputChars(): number {
+    return this.#call.tool!.tool.maxOutputChars ?? this.#parts.settings.outputChars
+  }
+
+  get constraints() {
+    return this.#call.decision?.constraints ?? {}
+  }
+
+  now(): number {
+    return this.#parts.clock.now()
+  }
+
+  progress(update: Content): void {
+    if (!isOpen(this.#call)) return
+    const content = blocks(update).map((block) =>
+      block.type === 'text' ? { ...block, text: this.#parts.redactor.text(block.text) } : block,
+    )
+    const event = { type: 'call-progressed', callId: this.callId, content } as const
+    this.#call.emit?.(event)
+    this.#parts.publish(event)
+  }
+
+  evidence(evidence: Evidence): void {
+    this.#call.evidence.push(evidence)
+  }
+
+  async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
+    const { records } = this.#run
+    if (!records) throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', { hint: 'Make the hub with `runs` set to a folder.' })
+    const kept = typeof content === 'string' ? this.#parts.redactor.text(content) : content
+    const artifact = await records.putArtifact(kept, options)
+    this.#call.artifacts.push(artifact)
+    return artifact
+  }
+
+  call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
+    return this.#enter(tool, input, this.#call)
+  }
+}
+
+/** The blocks of what a tool said, a plain text being one block. */
+export function blocks(content: Content): readonly ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+function defineHandle<T>(context: BaseContext, name: keyof Context<'write:fs' | 'network'>, make: () => T): void {
+  let handle: T | undefined
+  Object.defineProperty(context, name, { enumerable: true, get: () => (handle ??= make()) })
+}
+
+function filesHandle(parts: Parts, run: RunState, call: Call) {
+  const { capabilities } = call.tool!
+  return run.doors.files().handle({
+    signal: () => call.signal,
+    canWrite: capabilities.has('write:fs'),
+    canOverwrite: capabilities.has('danger:destructive'),
+    maxBytes: call.decision?.constraints.maxBytes,
+    permits: (path, access) => holdToDecision(parts, run, call, access === 'write' ? 'write:fs' : 'read:fs', path),
+  })
+}
+
+function networkHandle(parts: Parts, run: RunState, call: Call) {
+  return run.doors.network().handle({
+    signal: () => call.signal,
+    maxBytes: call.decision?.constraints.maxBytes,
+    permits: (url) => holdToDecision(parts, run, call, 'network', url),
+  })
+}
+
+/** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
+function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): void {
+  if (call.targets.some((target) => target.capability === capability && target.value === value)) return
+  const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
+  const decision = decide(parts.policy(), asked)
+  if (decision.effect === 'allow') return
+  throw new ToolError('POLICY_DENIED', `${call.name} reached for ${capability} ${value}, which ${decision.rule} does not allow.`, {
+    fix: decision.fix,
+    hint: 'A target that needs an answer must be named by the tool before the call.',
+  })
+}
+
+function isOpen(call: Call): boolean {
+  return !call.abandoned && !call.ended
+}

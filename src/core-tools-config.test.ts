@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { fromCoreToolsConfig } from './core-tools-config.ts'
+import { ToolError } from './errors.ts'
+import type { CoreToolsConfig } from './options.ts'
+
+describe('fromCoreToolsConfig', () => {
+  it("takes every key of S0's configuration", () => {
+    const config: Required<CoreToolsConfig> = {
+      sandboxRoot: '/var/tool-hub/sandbox',
+      maxReadBytes: 5_242_880,
+      maxHttpBytes: 5_242_880,
+      maxDownloadBytes: 104_857_600,
+      allowedHosts: ['api.github.com', '*.openai.com'],
+      blockedCidrs: ['10.0.0.0/8', '192.168.7.0/24', '127.0.0.1/32', 'fc00::/7', '::1/128'],
+      defaultTimeoutMs: 15_000,
+      httpUserAgent: 'tool-hub/1.0',
+      enableAutoWriteLargeResponses: true,
+    }
+    expect(fromCoreToolsConfig(config)).toEqual({
+      sandbox: { root: '/var/tool-hub/sandbox', network: ['api.github.com', '*.openai.com'] },
+      limits: { timeoutMs: 15_000, readBytes: 5_242_880, httpBytes: 5_242_880 },
+      userAgent: 'tool-hub/1.0',
+    })
+  })
+
+  it('sets nothing that was not said, so that it overwrites nothing', () => {
+    expect(fromCoreToolsConfig({})).toEqual({ sandbox: {}, limits: {} })
+    expect(fromCoreToolsConfig({ sandboxRoot: undefined })).toEqual({ sandbox: {}, limits: {} })
+  })
+
+  it('refuses a key it does not know and says the nearest', () => {
+    expect(refusal({ maxReadByte: 1 }).fix.hint).toContain('Did you mean maxReadBytes')
+    expect(refusal({ constructor: 1 }).message).toContain('core.constructor is not known')
+  })
+
+  it.each([
+    { maxReadBytes: 0 },
+    { maxHttpBytes: -1 },
+    { defaultTimeoutMs: Number.NaN },
+    { maxDownloadBytes: '5MB' },
+    { allowedHosts: 'api.github.com' },
+    { allowedHosts: [''] },
+    { sandboxRoot: '' },
+    { httpUserAgent: 'a\r\nX-Evil: 1' },
+    { enableAutoWriteLargeResponses: 'yes' },
+  ])('refuses %o', (config) => {
+    expect(refusal(config).fix.key).toBe(`core.${Object.keys(config)[0]}`)
+  })
+
+  it.each([
+    '8.8.8.0/24',
+    '10.0.0.0/4',
+    '10.0.0.0',
+    '10.0.0.0/99',
+    '10.0.0.0/x',
+    'banana',
+    '2001:4860::/32',
+    '::ffff:8.8.8.8/128',
+  ])('refuses to pretend that %s is blocked', (range) => {
+    expect(refusal({ blockedCidrs: [range] }).message).toContain('core.blockedCidrs')
+  })
+})
+
+function refusal(config: object): ToolError {
+  try {
+    fromCoreToolsConfig(config as CoreToolsConfig)
+  } catch (error) {
+    if (ToolError.is(error) && error.code === 'CONFIG_INVALID') return error
+    throw error
+  }
+  throw new Error('was accepted')
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import type { Target } from './open-roots.ts'
+import { protectedPath } from './protected-path.ts'
+
+const closed = (path: string, access: 'read' | 'write') =>
+  protectedPath({ names: path.split('/') } as unknown as Target, access) !== undefined
+
+describe('protectedPath', () => {
+  it('keeps secrets from being read', () => {
+    for (const path of ['server.key', 'a/ca.PEM', '.env', 'app/.env.local', '.ssh/config'])
+      expect(closed(path, 'read')).toBe(true)
+  })
+
+  it('keeps what other programs run or trust from being written, in any folder and any case', () => {
+    const paths = [
+      '.git/config',
+      'sub/.GIT/hooks/pre-commit',
+      '.git',
+      '.bashrc',
+      '.vscode/tasks.json',
+      '.mcp.json',
+      '.envrc',
+    ]
+    for (const path of [...paths, 'tool-hub.yaml', '.tool-hub/grants', 'node_modules/.bin/tsc'])
+      expect(closed(path, 'write')).toBe(true)
+  })
+
+  it('leaves alone what only looks similar', () => {
+    for (const path of ['monkey.keys', 'pem/readme.md', 'environment.md', '.gitignore', 'git/config']) {
+      expect(closed(path, 'read')).toBe(false)
+      expect(closed(path, 'write')).toBe(false)
+    }
+    expect(closed('.git/HEAD', 'read')).toBe(false)
+  })
+})

@@ -1,0 +1,80 @@
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { refuseStranger } from './connect-pinned.ts'
+import { createNetworkGuard } from './network-guard.ts'
+
+// Made for these tests: secure.test and 127.0.0.1, signed by itself.
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgi7QBrqtd0AbwFcnE
+1Xi3dO8lOrzS8XtU9DxJk0bjt8+hRANCAATJ1hhcJEJJ1Emsc4J9xmJlitlkUfPp
+96dLfQyfHdqGenZTmuxoSF9M5zSrWemON1O9dhcyIRb1YLjQfJ+LjUpr
+-----END PRIVATE KEY-----`
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBojCCAUegAwIBAgIUdzajvDztAo/+xlwKi9XZEHfNT1swCgYIKoZIzj0EAwIw
+FjEUMBIGA1UEAwwLc2VjdXJlLnRlc3QwIBcNMjYxMTE1MTAxMTE5WhgPMjEyNjEw
+MjIxMDExMTlaMBYxFDASBgNVBAMMC3NlY3VyZS50ZXN0MFkwEwYHKoZIzj0CAQYI
+KoZIzj0DAQcDQgAEydYYXCRCSdRJrHOCfcZiZYrZZFHz6fenS30Mnx3ahnp2U5rs
+aEhfTOc0q1npjjdTvXYXMiEW9WC40Hyfi41Ka6NxMG8wHQYDVR0OBBYEFI2l0iYI
+Y4jA/5Qgp4k2qVT9Vh3DMB8GA1UdIwQYMBaAFI2l0iYIY4jA/5Qgp4k2qVT9Vh3D
+MA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4ILc2VjdXJlLnRlc3SHBH8AAAEw
+CgYIKoZIzj0EAwIDSQAwRgIhAL1SqrJYlFZqnNl09Zxzw/iEsaYCOyVLS+Dp1l0/
+QKQLAiEAlP9Nd1PGOQ+pXg8BHjngEm8xCnTiPaaYA+GjFtrYc5g=
+-----END CERTIFICATE-----`
+
+let server: Server
+let port: number
+let names: (string | false | null)[]
+
+beforeEach(async () => {
+  names = []
+  server = createServer({ key: KEY, cert: CERTIFICATE }, (_, response) => response.end('secure'))
+  server.on('secureConnection', (socket) => names.push(socket.servername))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  server.closeAllConnections()
+  server.close()
+})
+
+const never = new AbortController().signal
+const fetchWith = async (url: string, ca?: string) => {
+  const guard = createNetworkGuard({
+    allowedHosts: ['*'],
+    privateRanges: ['127.0.0.1'],
+    maxBytes: 1000,
+    timeoutMs: 10_000,
+    userAgent: 'test',
+    resolve: async () => ['127.0.0.1'],
+    ca,
+  })
+  try {
+    return await (await guard.handle({ signal: () => never })(url)).text()
+  } finally {
+    await guard.close()
+  }
+}
+
+it('dials the judged address and checks the certificate against the name', async () => {
+  expect(await fetchWith(`https://secure.test:${port}/`, CERTIFICATE)).toBe('secure')
+  expect(await fetchWith(`https://127.0.0.1:${port}/`, CERTIFICATE)).toBe('secure')
+  expect(names).toEqual(['secure.test', false])
+})
+
+it('trusts no stranger, whatever the environment says', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+  await expect(fetchWith(`https://secure.test:${port}/`)).rejects.toThrow(
+    expect.objectContaining({ code: 'UPSTREAM_ERROR' }),
+  )
+  await expect(fetchWith(`https://other.test:${port}/`, CERTIFICATE)).rejects.toThrow(/other.test/)
+})
+
+it('compares where the socket ended with what was judged', () => {
+  expect(refuseStranger({ remoteAddress: '::ffff:8.8.8.8' }, '8.8.8.8')).toBeUndefined()
+  for (const remoteAddress of ['127.0.0.1', undefined]) {
+    expect(refuseStranger({ remoteAddress }, '8.8.8.8')).toMatchObject({ code: 'HTTP_DISALLOWED_HOST' })
+  }
+})

@@ -1,0 +1,165 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Clock } from '../../clock.ts'
+import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
+
+let server: Server
+let port: number
+let answer: RequestListener
+let guards: NetworkGuard[]
+let expire: () => void
+
+// Time passes when a test says so.
+const clock: Clock = {
+  now: () => 0,
+  after: (_, callback) => {
+    expire = callback
+    return () => {}
+  },
+}
+
+beforeEach(async () => {
+  guards = []
+  server = createServer((request, response) => answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+
+afterEach(async () => {
+  await Promise.all(guards.map((guard) => guard.close()))
+  server.closeAllConnections()
+  server.close()
+})
+
+const never = new AbortController().signal
+const code = (expected: string) => expect.objectContaining({ code: expected })
+
+/** The handle of a guard whose every name is public and whose every connection ends at the local server. */
+function fetchWith(options: Partial<NetworkGuardOptions> = {}, call: Partial<NetworkCall> = {}) {
+  const guard = createNetworkGuard({
+    allowedHosts: ['*'],
+    privateRanges: [],
+    maxBytes: 10_000,
+    timeoutMs: 1000,
+    userAgent: 'hub/1',
+    resolve: async () => ['93.184.216.34'],
+    dial: () => connect(port, '127.0.0.1'),
+    clock,
+    ...options,
+  })
+  guards.push(guard)
+  return guard.handle({ signal: () => never, ...call })
+}
+
+it('returns answers of any status as results', async () => {
+  answer = (_, response) => response.writeHead(503, { 'x-a': ['1', '2'] }).end('busy')
+  const response = await fetchWith()('http://example.com/')
+  expect([response.status, response.headers['x-a'], await response.text()]).toEqual([503, '1, 2', 'busy'])
+})
+
+it('decodes compressed bodies and charsets', async () => {
+  const bodies = {
+    gzip: gzipSync('grüße'),
+    deflate: deflateSync('grüße'),
+    br: brotliCompressSync('grüße'),
+    'br, gzip': gzipSync(brotliCompressSync('grüße')),
+  }
+  for (const [encoding, body] of Object.entries(bodies)) {
+    answer = (_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body)
+    expect(await (await fetchWith()('http://example.com/')).text(), encoding).toBe('grüße')
+  }
+  answer = (_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html; charset="latin1"' }).end(Buffer.from([0xe9]))
+  expect(await (await fetchWith()('http://example.com/')).text()).toBe('é')
+  answer = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end()
+  expect((await fetchWith()('http://example.com/', { method: 'HEAD' })).status).toBe(200)
+})
+
+it('stops a body over the limit, announced, unannounced or packed', async () => {
+  answer = (_, response) => response.end('x'.repeat(10_001))
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(/10001 bytes, the limit is 10000/)
+  await expect(fetchWith()('http://example.com/', { maxBytes: 10 })).rejects.toThrow(/limit is 10\b/)
+  await expect(fetchWith({}, { maxBytes: 20 })('http://example.com/', { maxBytes: 99 })).rejects.toThrow(
+    /limit is 20\b/,
+  )
+  await expect(fetchWith()('http://example.com/', { maxBytes: Number.NaN })).rejects.toThrow(code('HTTP_TOO_LARGE'))
+  answer = (_, response) => {
+    const more = () => response.write('x'.repeat(1000), () => !response.destroyed && setImmediate(more))
+    more()
+  }
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(code('HTTP_TOO_LARGE'))
+  const bomb = gzipSync(gzipSync(Buffer.alloc(50_000_000)))
+  answer = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(bomb)
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(code('HTTP_TOO_LARGE'))
+  answer = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip,'.repeat(9) }).end(bomb)
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(code('UPSTREAM_ERROR'))
+})
+
+it('has one deadline over headers and a dripping body', async () => {
+  answer = () => expire()
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(code('HTTP_TIMEOUT'))
+  answer = (_, response) => {
+    response.write('drip', () => setImmediate(expire))
+  }
+  await expect(fetchWith()('http://example.com/')).rejects.toThrow(/did not finish in 1000 ms/)
+  const resolve = () => {
+    setImmediate(() => expire())
+    return new Promise<never>(() => {})
+  }
+  await expect(fetchWith({ resolve })('http://example.com/')).rejects.toThrow(code('HTTP_TIMEOUT'))
+})
+
+it('stops at once when the caller stops, before, while connecting and in the middle of the body', async () => {
+  await expect(fetchWith({}, { signal: () => AbortSignal.abort() })('http://example.com/')).rejects.toThrow(
+    code('ABORTED'),
+  )
+  const stop = new AbortController()
+  answer = (_, response) => {
+    response.write('part', () => setImmediate(() => stop.abort()))
+  }
+  await expect(fetchWith({}, { signal: () => stop.signal })('http://example.com/')).rejects.toThrow(code('ABORTED'))
+  const silent = createTcpServer().listen(0)
+  const waiting = new AbortController()
+  const dial = () => {
+    setImmediate(() => waiting.abort())
+    return connect((silent.address() as AddressInfo).port, '127.0.0.1')
+  }
+  await expect(fetchWith({ dial }, { signal: () => waiting.signal })('https://example.com/')).rejects.toThrow(
+    code('ABORTED'),
+  )
+  silent.close()
+})
+
+it('survives servers that lie, stop or talk nonsense', async () => {
+  const lies = [
+    'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort',
+    'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nno gzip',
+    'HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\n\r\nx',
+    'SSH-2.0-OpenSSH\r\n',
+    'HTTP/1.1 302 Found\r\nlocation: http://[\r\ncontent-length: 0\r\n\r\n',
+    '',
+  ]
+  for (const lie of lies) await expect(askLiar(lie), lie).rejects.toThrow(code('UPSTREAM_ERROR'))
+  await expect(askLiar(`HTTP/1.1 200 OK\r\n${'x: yyyyyyyyyy\r\n'.repeat(10_000)}`)).rejects.toThrow(
+    code('HTTP_TOO_LARGE'),
+  )
+  const strange = await askLiar(
+    'HTTP/1.1 200 OK\r\n__proto__: x\r\nconstructor: y\r\ncontent-length: 2\r\n\r\nok and more',
+  )
+  expect(Object.hasOwn(strange.headers, 'constructor')).toBe(true)
+  expect(await strange.text()).toBe('ok')
+})
+
+/** Fetches from a server that sends these bytes and hangs up. */
+async function askLiar(bytes: string) {
+  const liar = createTcpServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(bytes)))
+  await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
+  const dial = () => connect((liar.address() as AddressInfo).port, '127.0.0.1')
+  try {
+    return await fetchWith({ dial })('http://example.com/')
+  } finally {
+    liar.close()
+  }
+}

@@ -1,0 +1,71 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { ToolError } from '../../errors.ts'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Address ranges that the owner opened. */
+export type OpenRanges = ReadonlyArray<[Address, number]>
+
+// What hands out a machine's credentials to anybody who asks; never reachable, whatever the owner opened.
+const METADATA = new Set(
+  [
+    ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
+    ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254'],
+  ].map((address) => ipaddr.parse(address).toString()),
+)
+
+const GLOBAL_UNICAST = ranges(['2000::/3'])
+// Inside 2000::/3, but not of the public internet: protocol assignments (Teredo, ORCHID, benchmarks), documentation, AS112.
+const SPECIAL_IPV6 = ranges(['2001::/23', '2001:db8::/32', '3fff::/20', '2620:4f:8000::/48'])
+// IPv6 that a translator turns into IPv4 (mapped, translated, NAT64, 6to4), and the byte where that IPv4 begins.
+const EMBEDDING = [
+  ...ranges(['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96']).map((range) => ({ range, at: 12 })),
+  ...ranges(['2002::/16']).map((range) => ({ range, at: 2 })),
+]
+
+/** Why an address may not be dialled; undefined when it is public, or private and opened by the owner. */
+export function judgeAddress(text: string, open: OpenRanges): string | undefined {
+  if (isIP(text) === 0 || text.includes('%')) return 'is not a plain address'
+  const address = effective(ipaddr.parse(text))
+  if (METADATA.has(address.toString())) return 'is a metadata address'
+  if (isIn(address, open) || isPublic(address)) return undefined
+  return 'is not a public address'
+}
+
+/** The one spelling of an address: lower case, shortest, IPv4-mapped as plain IPv4. */
+export function canonicalAddress(text: string): string {
+  return ipaddr.process(text).toString()
+}
+
+/** Reads the ranges (CIDR, or single addresses) that the owner opens. */
+export function parseRanges(entries: readonly string[]): OpenRanges {
+  return ranges(entries)
+}
+
+/** What the network would really reach: the IPv4 address inside an embedding IPv6 one. */
+function effective(address: Address): Address {
+  const embedding = EMBEDDING.find(({ range }) => isIn(address, [range]))
+  if (!embedding) return address
+  return ipaddr.fromByteArray(address.toByteArray().slice(embedding.at, embedding.at + 4))
+}
+
+function isPublic(address: Address): boolean {
+  if (address.kind() === 'ipv4') return address.range() === 'unicast'
+  return isIn(address, GLOBAL_UNICAST) && !isIn(address, SPECIAL_IPV6)
+}
+
+function isIn(address: Address, open: OpenRanges): boolean {
+  return open.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits] as never))
+}
+
+function ranges(entries: readonly string[]): OpenRanges {
+  return entries.map((entry) => {
+    const bits = isIP(entry) === 4 ? 32 : 128
+    const cidr = isIP(entry) > 0 ? `${entry}/${bits}` : entry
+    if (isIP(cidr.split('/')[0]!) > 0 && ipaddr.isValidCIDR(cidr)) return ipaddr.parseCIDR(cidr)
+    throw new ToolError('CONFIG_INVALID', `"${entry}" is not an address range.`, {
+      hint: 'Write it as CIDR: 10.1.2.0/24.',
+    })
+  })
+}

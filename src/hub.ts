@@ -1,0 +1,244 @@
+import type { Grant } from './approval/grants.ts'
+import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
+import { Call, type CallOptions } from './steps/call.ts'
+import type { AnyTool, Hooks, Plugin, ToolInput, ToolOutput } from './define.ts'
+import { ToolError } from './errors.ts'
+import { type Explanation, explainCall } from './hub/explain-call.ts'
+import type { HubOptions } from './options.ts'
+import { travel } from './pipeline.ts'
+import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
+import { unknownVisibilityEntries } from './policy/visibility.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
+import type { Origin, RegisteredTool, WireTool } from './steps/registry.ts'
+import { streamEvents } from './hub/stream-events.ts'
+
+type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
+
+/** The governed tool runtime: every call goes down one road. Made by `createToolHub`. */
+export interface Hub<T extends AnyTool = AnyTool> {
+  /** The run of calls that name none. */
+  readonly run: string
+  /** Calls a tool by name. Never throws for a tool's failure: look at `ok`. */
+  call<K extends keyof ByName<T> & string>(
+    tool: K,
+    input: ToolInput<ByName<T>[K]>,
+    options?: CallOptions,
+  ): Promise<ToolResult<ToolOutput<ByName<T>[K]>>>
+  /** Calls a tool by value. */
+  call<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): Promise<ToolResult<ToolOutput<X>>>
+  /** Calls a tool whose name comes from a model or a file: nothing is known of it before. */
+  callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult>
+  /** The same road, told as it goes: `call-started`, `approval-requested`, `call-progressed`, last `call-ended`. */
+  stream<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): AsyncIterable<CallEvent<ToolOutput<X>>>
+  stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
+  /** Adds a plugin's tools and hooks. */
+  use<const P extends Plugin>(plugin: P): Hub<T | PluginTools<P>>
+  /** What an agent sees; with `hidden`, also what it does not see and why. */
+  list(options?: { readonly hidden?: boolean }): ToolListing[]
+  /** What policy would say to a call, by which rule, and what would change it. Does nothing. */
+  explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
+  /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
+  check(): PolicyWarning[]
+  /** The registry in S2's words. */
+  readonly registry: ToolRegistry
+  readonly approvals: Approvals
+  readonly grants: { list(): readonly Grant[]; revoke(id: string): boolean }
+  /** Reads an artifact of a run by its reference. */
+  artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
+  /** Counters and histograms as Prometheus text. */
+  metrics(): Promise<string>
+  /** Everything that happens on this hub. Returns how to stop listening. */
+  onEvent(listener: (event: CallEvent) => void): () => void
+  /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
+  endRun(run: string): Promise<void>
+  /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
+  close(options?: { readonly abort?: boolean }): Promise<void>
+}
+
+type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
+
+/** S2's Register, Get, List, ListForLLM. */
+export interface ToolRegistry {
+  register(tool: AnyTool): void
+  get(name: string): AnyTool | undefined
+  list(): readonly AnyTool[]
+  /** The visible tools in the form model providers want. */
+  listForLLM(options?: { readonly dialect?: string }): WireTool[]
+}
+
+/** What waits for a person, and how to answer. Watching makes somebody reachable. */
+export interface Approvals {
+  list(): readonly ApprovalRequest[]
+  /** False when the request is unknown or answered already: the first answer wins. */
+  reply(id: string, reply: ApprovalReply): boolean
+  watch(listener: (request: ApprovalRequest) => void): () => void
+}
+
+/** A tool as `list` shows it. */
+export interface ToolListing {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly group: string
+  readonly capabilities: readonly string[]
+  readonly visible: boolean
+  /** Why it is hidden. */
+  readonly why?: string
+}
+
+/** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
+export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
+  const hub = new ToolHub(assembleParts(options))
+  for (const tool of builtins) hub.add(tool, 'builtin')
+  for (const plugin of options.plugins ?? []) hub.use(plugin)
+  for (const tool of options.tools ?? []) hub.add(tool, 'caller')
+  for (const hooks of options.hooks ?? []) hub.addHooks(hooks)
+  return hub as Hub
+}
+
+class ToolHub {
+  readonly run: string
+  readonly registry: ToolRegistry
+  readonly approvals: Approvals
+  readonly grants: Hub['grants']
+  readonly #assembly: Assembly
+  readonly #plugins: Plugin[] = []
+  readonly #underWay = new Map<Call, Promise<unknown>>()
+
+  constructor(assembly: Assembly) {
+    const { parts } = assembly
+    this.#assembly = assembly
+    this.run = assembly.defaultRun
+    this.approvals = parts.desk
+    this.grants = parts.grants
+    this.registry = {
+      register: (tool) => this.add(tool, 'caller'),
+      get: (name) => parts.registry.get(name),
+      list: () => parts.registry.list().map(({ tool }) => tool),
+      listForLLM: ({ dialect } = {}) => parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
+    }
+  }
+
+  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#start(tool, input, options)
+  }
+
+  callDynamic(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#start(tool, input, options)
+  }
+
+  stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
+    return streamEvents((emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit), options.signal)
+  }
+
+  use(plugin: Plugin): this {
+    this.#plugins.push(plugin)
+    this.#assembly.setUp(plugin, {
+      registerTool: (tool) => this.add(tool, 'plugin'),
+      addHooks: (hooks) => this.addHooks(hooks),
+      onEvent: (listener) => this.onEvent(listener),
+    })
+    return this
+  }
+
+  add(tool: AnyTool, origin: Origin): void {
+    this.#assembly.parts.registry.register(tool, origin)
+  }
+
+  addHooks(hooks: Hooks): void {
+    this.#assembly.parts.hooks.add(hooks)
+  }
+
+  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
+    const { registry, sees } = this.#assembly.parts
+    return registry
+      .list()
+      .map((entry) => listing(entry, sees(entry)))
+      .filter(({ visible }) => visible || hidden)
+  }
+
+  explain(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<Explanation> {
+    const { parts, runs } = this.#assembly
+    return explainCall(parts, runs.rehearsal(), this.#newCall(tool, input, options), tool)
+  }
+
+  check(): PolicyWarning[] {
+    const { parts, layers, visibility } = this.#assembly
+    const tools = parts.registry.list()
+    const known = { names: tools.flatMap(({ names }) => names), groups: [...new Set(tools.flatMap(({ groups }) => groups))] }
+    const lists = unknownVisibilityEntries(visibility, known)
+    return [...checkPolicy(layers, known), ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` }))]
+  }
+
+  artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
+    const { records } = this.#assembly.runs.open(run)
+    if (records) return records.readArtifact(ref)
+    throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
+  }
+
+  metrics(): Promise<string> {
+    return this.#assembly.parts.metrics.prometheus()
+  }
+
+  onEvent(listener: (event: CallEvent) => void): () => void {
+    const { listeners } = this.#assembly
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  endRun(run: string): Promise<void> {
+    return this.#assembly.runs.close(run)
+  }
+
+  async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
+    this.#assembly.runs.takeNoMore()
+    if (abort) for (const call of this.#underWay.keys()) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
+    await Promise.allSettled(this.#underWay.values())
+    await this.#assembly.parts.inbox?.close()
+    await this.#assembly.runs.closeAll()
+    for (const plugin of this.#plugins) await plugin.close?.()
+  }
+
+  async #start(
+    tool: string | AnyTool,
+    input: unknown,
+    options: CallOptions,
+    parent?: Call,
+    emit?: (event: CallEvent) => void,
+  ): Promise<ToolResult> {
+    const call = this.#newCall(tool, input, options, parent, emit)
+    const underWay = travel(this.#assembly.parts, call, tool, this.#enter)
+    this.#underWay.set(call, underWay)
+    try {
+      return await underWay
+    } finally {
+      this.#underWay.delete(call)
+    }
+  }
+
+  /** A nested call: its parent's run, session, caller, rights and signal. */
+  readonly #enter = (tool: string | AnyTool, input: unknown, parent: Call): Promise<ToolResult> => {
+    const { run, session, caller, callerKind, grants } = { ...parent.options, run: parent.run, caller: parent.caller }
+    return this.#start(tool, input, { run, session, caller, callerKind, grants }, parent)
+  }
+
+  #newCall(tool: string | AnyTool, input: unknown, options: CallOptions, parent?: Call, emit?: (event: CallEvent) => void): Call {
+    const { parts, defaultRun, defaultCaller } = this.#assembly
+    return new Call({
+      id: parts.nextCallId(),
+      run: options.run ?? defaultRun,
+      wire: typeof tool === 'string' ? tool : String(tool?.name),
+      caller: options.caller ?? defaultCaller,
+      startedAt: parts.clock.now(),
+      options,
+      input,
+      parent,
+      emit,
+    })
+  }
+}
+
+function listing(entry: RegisteredTool, sight: { readonly visible: boolean; readonly why?: string }): ToolListing {
+  const { name, title, description, capabilities } = entry.tool
+  return { name, ...(title && { title }), description, group: entry.group, capabilities, ...sight }
+}

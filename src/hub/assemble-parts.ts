@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { ApprovalDesk } from '../approval/desk.ts'
+import { Grants } from '../approval/grants.ts'
+import { Inbox } from '../approval/inbox.ts'
+import { systemClock } from '../clock.ts'
+import { fromCoreToolsConfig } from '../core-tools-config.ts'
+import type { Plugin, PluginApi } from '../define.ts'
+import { Breakers } from '../limits/breaker.ts'
+import { BudgetLedger } from '../limits/budget.ts'
+import { Concurrency } from '../limits/concurrency.ts'
+import { Idempotency } from '../limits/idempotency.ts'
+import { LoopDetector } from '../limits/loop.ts'
+import { RateLimiter } from '../limits/rate.ts'
+import type { HubOptions, Limits, Visibility } from '../options.ts'
+import type { Parts } from '../steps/parts.ts'
+import { PluginSetups } from './plugin-setups.ts'
+import { compilePolicy, type PolicyLayers } from '../policy/compile-policy.ts'
+import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
+import type { Rule, SourcedRule } from '../policy/rule.ts'
+import type { ToolNames } from '../policy/tool-groups.ts'
+import { compileVisibility, type Sight } from '../policy/visibility.ts'
+import { Metrics } from '../record/metrics.ts'
+import { createRedactor } from '../record/redact.ts'
+import type { CallEvent } from '../result.ts'
+import { newRunId, Runs } from './runs.ts'
+import { HookChain } from '../steps/hooks.ts'
+import { type RegisteredTool, Registry } from '../steps/registry.ts'
+import { VERSION } from '../version.ts'
+
+/** The parts of a hub, and what only the hub itself uses. */
+export interface Assembly {
+  readonly parts: Parts
+  readonly runs: Runs
+  readonly layers: PolicyLayers
+  readonly visibility: Visibility
+  readonly setUp: (plugin: Plugin, api: PluginApi) => void
+  readonly listeners: Set<(event: CallEvent) => void>
+  readonly defaultRun: string
+  readonly defaultCaller: string
+}
+
+const DEFAULTS = {
+  timeoutMs: 60_000,
+  graceMs: 1_000,
+  outputChars: 30_000,
+  inputBytes: 10_000_000,
+  inputDepth: 64,
+  readBytes: 5_000_000,
+  httpBytes: 5_000_000,
+  approvalMs: 300_000,
+}
+
+/** Wires the parts that the owner's options describe; nothing touches the disk before the first call. */
+export function assembleParts(options: HubOptions): Assembly {
+  const clock = options.clock ?? systemClock
+  const core = options.core && fromCoreToolsConfig(options.core)
+  const limits: Limits = { ...core?.limits, ...options.limits }
+  const data = resolve(options.data ?? '.tool-hub')
+  const sandbox = { ...core?.sandbox, ...options.sandbox }
+  const timeoutMs = limits.timeoutMs ?? DEFAULTS.timeoutMs
+  const durability = options.durability ?? 'effects'
+  const listeners = new Set<(event: CallEvent) => void>()
+  const budget = new BudgetLedger({ run: limits.run, session: limits.session, tools: limits.tools })
+  const loops = new LoopDetector()
+  const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
+  const runs = new Runs({
+    folder,
+    durability,
+    clock,
+    sandbox,
+    limits: { readBytes: limits.readBytes ?? DEFAULTS.readBytes, httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes, timeoutMs },
+    protect: folder === false ? [data] : [folder, data],
+    userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
+    onClosed: (run) => {
+      budget.endRun(run)
+      loops.endRun(run)
+    },
+  })
+  const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
+  const layers = policyLayers(options)
+  const visibility = options.visibility ?? {}
+  const policy = compilePolicy(layers)
+  const plugins = new PluginSetups()
+  const parts: Parts = {
+    registry: new Registry(),
+    hooks: new HookChain(clock),
+    clock,
+    redactor: createRedactor(options.redact ?? {}),
+    metrics: new Metrics(),
+    desk: new ApprovalDesk({
+      approve: options.approve,
+      timeoutMs: options.approvals?.timeoutMs ?? DEFAULTS.approvalMs,
+      clock,
+      inbox,
+    }),
+    inbox,
+    grants: new Grants({ file: join(data, 'grants.json'), clock }),
+    budget,
+    rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, clock),
+    concurrency: new Concurrency({ all: limits.concurrency, tools: perTool(limits, 'concurrency') }),
+    breakers: new Breakers({}, clock),
+    loops,
+    idempotency: new Idempotency({}, clock),
+    settings: {
+      timeoutMs,
+      graceMs: DEFAULTS.graceMs,
+      outputChars: limits.outputChars ?? DEFAULTS.outputChars,
+      inputBytes: limits.inputBytes ?? DEFAULTS.inputBytes,
+      inputDepth: limits.inputDepth ?? DEFAULTS.inputDepth,
+      sandboxLevel: 'none',
+      durability,
+    },
+    policy: () => policy,
+    sees: rememberSight(compileVisibility(visibility)),
+    ready: plugins.ready,
+    run: (id) => runs.open(id),
+    publish: (event) => publish(listeners, event),
+    nextCallId: callIds(),
+  }
+  return { parts, runs, layers, visibility, listeners, setUp: (plugin, api) => plugins.add(plugin, api), defaultRun: options.run ?? newRunId(clock), defaultCaller: options.caller ?? 'library' }
+}
+
+/** A tool is looked at once: its names never change. */
+function rememberSight(look: (tool: ToolNames) => Sight): (tool: RegisteredTool) => Sight {
+  const seen = new WeakMap<RegisteredTool, Sight>()
+  return (tool) => {
+    const known = seen.get(tool)
+    if (known) return known
+    const sight = look({ name: tool.tool.name, names: tool.names, group: tool.group })
+    seen.set(tool, sight)
+    return sight
+  }
+}
+
+function policyLayers(options: HubOptions): PolicyLayers {
+  const owner = (options.policy ?? []).map(sourced)
+  return { ...DEFAULT_POLICY, owner, requests: options.requests ?? [], home: homedir() }
+}
+
+function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
+  if ('rule' in rule) return rule
+  return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
+}
+
+function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: K) {
+  const entries = Object.entries(tools).flatMap(([name, limits]) => (limits[key] === undefined ? [] : [[name, limits[key]] as const]))
+  return Object.fromEntries(entries) as Record<string, NonNullable<(typeof tools)[string][K]>>
+}
+
+/** A listener that throws must not take the call down with it: its error goes to the process as its own. */
+function publish(listeners: ReadonlySet<(event: CallEvent) => void>, event: CallEvent): void {
+  for (const listener of listeners) {
+    try {
+      listener(event)
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+}
+
+/** Ids that are unique over processes and cheap: 60 random bits a hub, then a counter. */
+function callIds(): () => string {
+  const prefix = `c${randomBytes(8).toString('base64url').replaceAll(/[-_]/g, '0').slice(0, 10)}`
+  let count = 0
+  return () => `${prefix}-${++count}`
+}

@@ -1,0 +1,55 @@
+import type { Call } from '../steps/call.ts'
+import type { AnyTool, Effect, ResolvedTarget } from '../define.ts'
+import type { ToolError } from '../errors.ts'
+import type { Parts, RunState } from '../steps/parts.ts'
+import { judge } from '../pipeline.ts'
+import type { Decision } from '../policy/decide.ts'
+import { explainDecision } from '../policy/explain.ts'
+import type { CallError } from '../result.ts'
+import { question } from '../steps/decide.ts'
+import { asToolError } from '../steps/settle.ts'
+
+/** What would happen to a call, why, and what would change it. */
+export interface Explanation {
+  readonly tool: string
+  readonly effect: Effect
+  readonly rule: string
+  readonly source: string
+  readonly reason: string
+  readonly targets: readonly ResolvedTarget[]
+  /** Set when the call would not get as far as policy. */
+  readonly error?: CallError
+  readonly decision?: Decision
+  /** For people, several lines. */
+  readonly text: string
+}
+
+/** Steps 1 to 5 of the road, told instead of travelled. */
+export async function explainCall(parts: Parts, run: RunState, call: Call, asked: string | AnyTool): Promise<Explanation> {
+  try {
+    await judge(parts, run, call, asked)
+  } catch (thrown) {
+    return refused(call, asToolError(call, thrown))
+  }
+  const decision = call.decision!
+  const { rule, source, reason } = decision
+  const text = explainDecision(question(run, call), decision)
+  const told = { tool: call.name, targets: call.targets, decision }
+  if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
+  const tightened = { rule: `a decide hook tightened ${decision.effect} to ${call.effect}`, source: 'hook', reason: 'a decide hook' }
+  return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
+}
+
+/** A call that cannot be made is denied, whatever the rules say of it. */
+function refused(call: Call, { code, message, retryable, fix }: ToolError): Explanation {
+  return {
+    tool: call.name,
+    effect: 'deny',
+    rule: code,
+    source: 'built in',
+    reason: message,
+    targets: call.targets,
+    error: { code, message, retryable, fix },
+    text: `deny  ${call.name}\n  ${code}: ${message}\n  fix: ${fix.hint}`,
+  }
+}

@@ -1,0 +1,48 @@
+export type { Grant } from './approval/grants.ts'
+export type { CallOptions } from './steps/call.ts'
+export type { Clock } from './clock.ts'
+export { createToolHub } from './create-tool-hub.ts'
+export {
+  type AnyTool,
+  type BaseContext,
+  CAPABILITIES,
+  type CallerKind,
+  type CallView,
+  type Capability,
+  type Context,
+  type Dialect,
+  definePlugin,
+  defineTool,
+  type Effect,
+  HOOK_NAMES,
+  type Hooks,
+  type Plugin,
+  type PluginApi,
+  type ResolvedTarget,
+  type Targets,
+  type Tool,
+  type ToolInput,
+  type ToolOutput,
+} from './define.ts'
+export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
+export type { Explanation } from './hub/explain-call.ts'
+export type { Approvals, Hub, ToolListing, ToolRegistry } from './hub.ts'
+export type { BudgetLimits, CoreToolsConfig, Durability, HubOptions, Limits, Rate, Sandbox, Visibility } from './options.ts'
+export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './policy/rule.ts'
+export { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
+export type {
+  ApprovalReply,
+  ApprovalRequest,
+  Artifact,
+  CallError,
+  CallEvent,
+  Content,
+  ContentBlock,
+  Evidence,
+  Failure,
+  ResultMeta,
+  Success,
+  ToolResult,
+} from './result.ts'
+export { type AgentTool, type AgentToolResult, fromAgentTool } from './sources/from-agent-tool.ts'
+export { VERSION } from './version.ts'

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { ToolError } from '../errors.ts'
+import { BudgetLedger } from './budget.ts'
+
+const call = { run: 'r1', tool: 'notes.save', cost: 0 }
+
+describe('BudgetLedger', () => {
+  it('never lets 1,000 calls at the same time past the limit', async () => {
+    const ledger = new BudgetLedger({ run: { calls: 100 } })
+    const attempts = Array.from({ length: 1000 }, async () => {
+      const reservation = ledger.reserve(call)
+      await Promise.resolve()
+      reservation.settle({ wallMs: 1, bytes: 1 })
+    })
+    const outcomes = await Promise.allSettled(attempts)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100)
+    expect(ledger.usage('r1')).toEqual({ calls: 100, wallMs: 100, bytes: 100, cost: 0 })
+  })
+
+  it('says which limit stopped a call, how far it was used and what to change', () => {
+    const ledger = new BudgetLedger({ run: { calls: 1 } })
+    ledger.reserve(call)
+    const error = failureOf(() => ledger.reserve(call))
+    expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', fix: { key: 'limits.run.calls' } })
+    expect(error.message).toBe('This run has used 1 of 1 calls (limits.run.calls).')
+  })
+
+  it('counts runs, sessions and tools of a run apart', () => {
+    const ledger = new BudgetLedger({ session: { calls: 3 }, tools: { 'notes.save': { calls: 1 } } })
+    ledger.reserve({ ...call, session: 's' })
+    expect(failureOf(() => ledger.reserve({ ...call, session: 's' })).fix.key).toBe('limits.tools["notes.save"].calls')
+    ledger.reserve({ ...call, session: 's', tool: 'other' })
+    ledger.reserve({ ...call, session: 's', run: 'r2' })
+    expect(failureOf(() => ledger.reserve({ ...call, session: 's', run: 'r3' })).fix.key).toBe('limits.session.calls')
+  })
+
+  it('takes the run for the session of a call that has none', () => {
+    const ledger = new BudgetLedger({ session: { calls: 1 } })
+    ledger.reserve(call)
+    expect(() => ledger.reserve(call)).toThrow('This session has used 1 of 1 calls')
+    ledger.reserve({ ...call, run: 'r2' })
+  })
+
+  it('counts a refused call in no scope', () => {
+    const ledger = new BudgetLedger({ run: { calls: 10 }, tools: { 'notes.save': { calls: 0 } } })
+    expect(() => ledger.reserve(call)).toThrow(ToolError)
+    expect(ledger.usage('r1').calls).toBe(0)
+  })
+
+  it('gives back a call that never ran, once', () => {
+    const ledger = new BudgetLedger({ run: { calls: 1, cost: 5 } })
+    const reservation = ledger.reserve({ ...call, cost: 5 })
+    reservation.release()
+    reservation.release()
+    expect(reservation.settle({ wallMs: 9, bytes: 9 })).toEqual([])
+    expect(ledger.usage('r1')).toEqual({ calls: 0, wallMs: 0, bytes: 0, cost: 0 })
+    ledger.reserve({ ...call, cost: 5 })
+  })
+
+  it('refuses a call that would pass the cost limit', () => {
+    const ledger = new BudgetLedger({ run: { cost: 1 } })
+    ledger.reserve({ ...call, cost: 0.75 })
+    expect(() => ledger.reserve({ ...call, cost: 0.5 })).toThrow(
+      'This run has used 0.75 of 1 cost units, and this call costs 0.50 (limits.run.cost).',
+    )
+  })
+
+  it('hands out the time that is left, and none once it is used up', () => {
+    const ledger = new BudgetLedger({ run: { wallMs: 100 }, session: { wallMs: 1000 } })
+    const first = ledger.reserve(call)
+    expect(first.wallMs).toBe(100)
+    first.settle({ wallMs: 60, bytes: 0 })
+    const second = ledger.reserve(call)
+    expect(second.wallMs).toBe(40)
+    second.settle({ wallMs: 45, bytes: 0 })
+    expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.run.wallMs')
+  })
+
+  it('stops at the bytes that came back', () => {
+    const ledger = new BudgetLedger({ run: { bytes: 10 } })
+    ledger.reserve(call).settle({ wallMs: 0, bytes: 11 })
+    expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.run.bytes')
+  })
+
+  it('tells once when three quarters of a limit are used', () => {
+    const ledger = new BudgetLedger({ run: { calls: 4, bytes: 100 } })
+    expect(ledger.reserve(call).notices).toEqual([])
+    const second = ledger.reserve(call)
+    expect(second.settle({ wallMs: 0, bytes: 80 })).toEqual(['This run has used 80 of 100 bytes (limits.run.bytes).'])
+    expect(ledger.reserve(call).notices).toEqual(['This run has used 3 of 4 calls (limits.run.calls).'])
+    expect(ledger.reserve(call).notices).toEqual([])
+  })
+
+  it('is the same object for every call when nothing is limited', () => {
+    const ledger = new BudgetLedger({ tools: { other: { calls: 1 }, 'notes.save': {} } })
+    expect(ledger.reserve(call)).toBe(new BudgetLedger({}).reserve(call))
+    expect(ledger.reserve(call).wallMs).toBe(Number.POSITIVE_INFINITY)
+    expect(ledger.usage('r1').calls).toBe(0)
+  })
+
+  it('begins anew after the run has ended', () => {
+    const ledger = new BudgetLedger({ run: { calls: 1 } })
+    ledger.reserve(call)
+    ledger.endRun('r1')
+    ledger.reserve(call)
+  })
+
+  it('fails closed on numbers that are none, and gives nothing back for negative ones', () => {
+    const ledger = new BudgetLedger({ run: { cost: 1, wallMs: 10 } })
+    expect(() => ledger.reserve({ ...call, cost: Number.NaN })).toThrow(ToolError)
+    ledger.reserve({ ...call, cost: -5 }).settle({ wallMs: Number.NaN, bytes: -1 })
+    expect(ledger.usage('r1')).toMatchObject({ cost: 0, bytes: 0 })
+    expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.run.wallMs')
+    expect(() => new BudgetLedger({ run: { calls: Number.NaN } }).reserve(call)).toThrow(ToolError)
+  })
+
+  it('takes names of tools that objects have by birth', () => {
+    const ledger = new BudgetLedger({ tools: { x: { calls: 1 } } })
+    expect(ledger.reserve({ ...call, tool: 'constructor' }).notices).toEqual([])
+  })
+})
+
+function failureOf(work: () => unknown): ToolError {
+  try {
+    work()
+  } catch (error) {
+    if (ToolError.is(error)) return error
+  }
+  throw new Error('no ToolError was thrown')
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { Concurrency, type Release } from './concurrency.ts'
+
+const signal = () => new AbortController().signal
+
+describe('Concurrency', () => {
+  it('enters without a promise while there is room, and never asks for the signal', () => {
+    const concurrency = new Concurrency({ all: 2 })
+    const unasked = () => {
+      throw new Error('asked for the signal')
+    }
+    expect(typeof concurrency.enter('a', unasked)).toBe('function')
+    expect(typeof concurrency.enter('b', unasked)).toBe('function')
+    expect(() => concurrency.enter('c', unasked)).toThrow('asked for the signal')
+  })
+
+  it('lets everybody in without limits', () => {
+    const concurrency = new Concurrency({})
+    for (let i = 0; i < 1000; i++) expect(typeof concurrency.enter('a', signal)).toBe('function')
+  })
+
+  it('keeps 1,000 calls within the limits, in their order', async () => {
+    const concurrency = new Concurrency({ all: 7, tools: { narrow: 2 } })
+    const active = { all: 0, narrow: 0 }
+    const order: number[] = []
+    const one = async (index: number, tool: 'wide' | 'narrow') => {
+      const release = await concurrency.enter(tool, signal)
+      order.push(index)
+      active.all++
+      if (tool === 'narrow') active.narrow++
+      expect(active.all).toBeLessThanOrEqual(7)
+      expect(active.narrow).toBeLessThanOrEqual(2)
+      await new Promise(setImmediate)
+      active.all--
+      if (tool === 'narrow') active.narrow--
+      release()
+    }
+    await Promise.all(Array.from({ length: 1000 }, (_, index) => one(index, index % 3 === 0 ? 'narrow' : 'wide')))
+    expect(order).toHaveLength(1000)
+    const ofNarrow = order.filter((index) => index % 3 === 0)
+    expect(ofNarrow).toEqual(ofNarrow.toSorted((a, b) => a - b))
+  })
+
+  it('goes by arrival over all tools, so that none starves', async () => {
+    const concurrency = new Concurrency({ all: 1, tools: { b: 1 } })
+    const entered: string[] = []
+    const first = (await concurrency.enter('a', signal)) as Release
+    const waits = ['b', 'a', 'b', 'a'].map(async (tool, index) => {
+      const release = await concurrency.enter(tool, signal)
+      entered.push(`${tool}${index}`)
+      release()
+    })
+    first()
+    await Promise.all(waits)
+    expect(entered).toEqual(['b0', 'a1', 'b2', 'a3'])
+  })
+
+  it('lets others pass a call that waits for its own tool', async () => {
+    const concurrency = new Concurrency({ all: 3, tools: { narrow: 1 } })
+    const release = (await concurrency.enter('narrow', signal)) as Release
+    const waiting = concurrency.enter('narrow', signal)
+    expect(waiting).toBeInstanceOf(Promise)
+    expect(typeof concurrency.enter('wide', signal)).toBe('function')
+    release()
+    expect(typeof (await waiting)).toBe('function')
+  })
+
+  it('leaves the queue when aborted, and holds nobody up afterwards', async () => {
+    const concurrency = new Concurrency({ all: 1 })
+    const release = (await concurrency.enter('a', signal)) as Release
+    const stopper = new AbortController()
+    const stopped = concurrency.enter('a', () => stopper.signal)
+    const next = concurrency.enter('a', signal)
+    stopper.abort(new Error('enough'))
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORTED', cause: stopper.signal.reason })
+    release()
+    const releaseNext = await next
+    releaseNext()
+    expect(typeof concurrency.enter('a', signal)).toBe('function')
+  })
+
+  it('refuses to wait for a call that is stopped already', async () => {
+    const concurrency = new Concurrency({ tools: { a: 0 } })
+    await expect(concurrency.enter('a', () => AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('keeps a place that was entered when the abort comes later', async () => {
+    const concurrency = new Concurrency({ all: 1 })
+    const release = (await concurrency.enter('a', signal)) as Release
+    const stopper = new AbortController()
+    const entering = concurrency.enter('a', () => stopper.signal)
+    release()
+    stopper.abort()
+    const releaseSecond = await entering
+    expect(concurrency.enter('a', signal)).toBeInstanceOf(Promise)
+    releaseSecond()
+  })
+
+  it('gives a place back once, however often it is released', async () => {
+    const concurrency = new Concurrency({ all: 1 })
+    const release = (await concurrency.enter('a', signal)) as Release
+    release()
+    release()
+    expect(typeof concurrency.enter('a', signal)).toBe('function')
+    expect(concurrency.enter('a', signal)).toBeInstanceOf(Promise)
+  })
+})

@@ -1,0 +1,177 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ToolError } from '../errors.ts'
+import { boundInput } from './input.ts'
+
+const limits = { maxDepth: 64, maxBytes: 1_000_000 }
+const check = (value: unknown) => boundInput(value, limits)
+
+describe('boundInput', () => {
+  it('accepts what JSON can hold, whatever its keys say', () => {
+    const values = [
+      undefined,
+      null,
+      true,
+      0,
+      -1.5,
+      'text',
+      '😀',
+      [],
+      {},
+      [null, [1]],
+      { a: { b: undefined } },
+      Object.create(null),
+    ]
+    for (const value of values) check(value)
+    check(JSON.parse('{"toString":1,"hasOwnProperty":2,"":3,"valueOf":[4]}'))
+  })
+
+  it('accepts every JSON value within the limits', () => {
+    const key = fc
+      .string()
+      .filter((text) => !['__proto__', 'constructor', 'prototype'].includes(text) && !text.includes('\0'))
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom(null, true, false),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
+        fc.array(tie('value')),
+        fc.dictionary(key, tie('value')),
+      ),
+    })).value
+    fc.assert(
+      fc.property(json, (value) => {
+        const parsed: unknown = JSON.parse(JSON.stringify(value))
+        boundInput(parsed, { maxDepth: 64, maxBytes: Buffer.byteLength(JSON.stringify(parsed)) })
+      }),
+    )
+  })
+
+  it('throws nothing but a ToolError, for anything at all', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withNullPrototype: true,
+      withObjectString: true,
+      withSet: true,
+      withSparseArray: true,
+      withTypedArray: true,
+      withUnicodeString: true,
+    })
+    fc.assert(
+      fc.property(anything, fc.nat({ max: 100 }), (value, maxBytes) => {
+        try {
+          boundInput(value, { maxDepth: 3, maxBytes })
+        } catch (error) {
+          expect(error).toBeInstanceOf(ToolError)
+          expect((error as ToolError).code).toBe('INPUT_SCHEMA_INVALID')
+          expect((error as ToolError).message.length).toBeLessThan(400)
+        }
+      }),
+    )
+  })
+
+  const hostile: [string, () => unknown, string][] = [
+    [
+      'a key __proto__',
+      () => JSON.parse('{"a":[{"__proto__":{"admin":true}}]}'),
+      'The input at "/a/0/__proto__" has a forbidden name.',
+    ],
+    ['a key constructor', () => ({ constructor: 1 }), 'The input at "/constructor" has a forbidden name.'],
+    [
+      'a hidden key',
+      () => Object.defineProperty({}, 'prototype', { value: 1 }),
+      'The input at "/prototype" has a forbidden name.',
+    ],
+    ['half of a surrogate pair', () => ({ a: 'x\ud800' }), 'The input at "/a" has half of a surrogate pair.'],
+    ['a key with half of a pair', () => ({ '\udc00': 1 }), 'The input at "/\\udc00" has half of a surrogate pair.'],
+    ['a NUL', () => ['a', 'b\0'], 'The input at "/1" has a NUL character.'],
+    ['a function', () => ({ a: () => 1 }), 'The input at "/a" is a function.'],
+    ['a symbol', () => Symbol('x'), 'The input is a symbol.'],
+    ['a BigInt', () => ({ a: 1n }), 'The input at "/a" is a bigint.'],
+    ['NaN', () => [Number.NaN], 'The input at "/0" is NaN.'],
+    ['Infinity', () => -1 / 0, 'The input is -Infinity.'],
+    ['a date', () => ({ at: new Date() }), 'The input at "/at" is not a plain object.'],
+    ['a buffer', () => Buffer.from('x'), 'The input is not a plain object.'],
+    ['an array of a class', () => new (class extends Array {})(), 'The input is not a plain array.'],
+    ['a sparse array', () => Object.assign([1], { 2: 3 }), 'The input at "/1" is a hole in an array.'],
+    ['undefined in an array', () => [undefined], 'The input at "/0" is a hole in an array.'],
+    [
+      'an accessor',
+      () => ({
+        get a() {
+          throw new Error('called')
+        },
+      }),
+      'The input at "/a" is an accessor.',
+    ],
+    [
+      'an accessor in an array',
+      () => Object.defineProperty([1], 0, { get: () => 1 }),
+      'The input at "/0" is an accessor.',
+    ],
+    ['a key with slashes', () => ({ 'a/b~c': [1n] }), 'The input at "/a~1b~0c/0" is a bigint.'],
+    [
+      'a proxy that throws',
+      () =>
+        new Proxy(
+          {},
+          {
+            ownKeys: () => {
+              throw new Error('no')
+            },
+          },
+        ),
+      'The input cannot be read.',
+    ],
+  ]
+  it.each(hostile)('refuses %s', (_, make, message) => {
+    expect(() => check(make())).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message }))
+  })
+
+  it('allows exactly as deep as the limit', () => {
+    boundInput([[[]]], { ...limits, maxDepth: 3 })
+    expect(() => boundInput([[[[]]]], { ...limits, maxDepth: 3 })).toThrow(
+      'The input at "/0/0/0" is nested deeper than 3 levels.',
+    )
+  })
+
+  it('refuses 5,000 levels, whatever the owner allows', () => {
+    const deep: unknown = JSON.parse('['.repeat(5000) + ']'.repeat(5000))
+    expect(() => check(deep)).toThrow('nested deeper than 64 levels')
+    expect(() => boundInput(deep, { ...limits, maxDepth: Number.POSITIVE_INFINITY })).toThrow('deeper than 1000 levels')
+  })
+
+  it('names the place of a cycle', () => {
+    const cycle: { inner: { list: unknown[] } } = { inner: { list: [] } }
+    cycle.inner.list.push(cycle.inner)
+    expect(() => check(cycle)).toThrow(/^The input at "\/inner(\/list)?" contains itself\.$/)
+    const self: unknown[] = []
+    self.push(self)
+    expect(() => check(self)).toThrow('The input contains itself.')
+  })
+
+  it('refuses 50 MB at once, as one text, many numbers or many keys', () => {
+    const keys = Object.fromEntries(Array.from({ length: 400_000 }, (_, i) => [`key ${i}`, i]))
+    const values = [{ text: 'x'.repeat(50_000_000) }, new Array(25_000_000).fill(1), new Array(2 ** 32 - 1), keys]
+    const started = performance.now()
+    for (const value of values) expect(() => check(value)).toThrow('is over the size limit of 1000000 bytes.')
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  it('does not walk for ever over a small object that is shared', () => {
+    let laughs: unknown = ['ha']
+    for (let i = 0; i < 60; i++) laughs = [laughs, laughs]
+    expect(() => check(laughs)).toThrow('size limit')
+  })
+
+  it('keeps the message short for a long way down', () => {
+    const key = 'k'.repeat(10_000)
+    let value: unknown = 1n
+    for (let i = 0; i < 50; i++) value = { [key]: value }
+    expect(() => check(value)).toThrow(/^The input at "(\/k{39}…)+.{0,50}" is a bigint\.$/)
+  })
+})

@@ -1,0 +1,145 @@
+import { ToolError } from '../errors.ts'
+import { jsonPointer } from './json-pointer.ts'
+
+/** The bounds of a call's arguments. */
+export interface InputLimits {
+  readonly maxDepth: number
+  /** Of the arguments as JSON, estimated from below: what fits is never refused. */
+  readonly maxBytes: number
+}
+
+/** Found in the walk; on the way back up every level adds where it was, so that a good input pays nothing for it. */
+interface Problem {
+  what: string
+  hint: string
+  readonly value: unknown
+  readonly path: string[]
+}
+
+interface Walk {
+  readonly maxDepth: number
+  bytesLeft: number
+}
+
+/** The types of `lib.es2023` do not know it yet, every supported Node does. */
+type Text = string & { isWellFormed(): boolean }
+
+const DEEPEST = 1_000
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const TOO_LARGE = 'is over the size limit'
+
+/** Refuses arguments that are not bounded, plain JSON, before anything else looks at them. Calls no code of theirs. */
+export function boundInput(value: unknown, limits: InputLimits): void {
+  const problem = findProblem(value, { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: limits.maxBytes })
+  if (!problem) return
+  const where = problem.path.length === 0 ? 'The input' : `The input at ${jsonPointer(problem.path)}`
+  const bounds = problem.what === TOO_LARGE ? ` of ${limits.maxBytes} bytes` : ''
+  throw new ToolError('INPUT_SCHEMA_INVALID', `${where} ${problem.what}${bounds}.`, { hint: problem.hint })
+}
+
+function findProblem(value: unknown, walk: Walk): Problem | undefined {
+  try {
+    return inspect(value, walk, 0)
+  } catch (error) {
+    // Only a proxy can throw here, and what cannot be read is not let in.
+    return newProblem(error, 'cannot be read', 'Pass plain JSON data, not a proxy.')
+  }
+}
+
+function inspect(value: unknown, walk: Walk, depth: number): Problem | undefined {
+  switch (typeof value) {
+    case 'string':
+      return inspectText(value, walk)
+    case 'number':
+      return Number.isFinite(value) ? spend(walk, 1) : newProblem(value, `is ${value}`, 'Use a finite number, or null.')
+    case 'boolean':
+      return spend(walk, 4)
+    case 'undefined':
+      return undefined
+    case 'object':
+      if (value === null) return spend(walk, 4)
+      return Array.isArray(value) ? inspectArray(value, walk, depth + 1) : inspectObject(value, walk, depth + 1)
+    default:
+      return newProblem(value, `is a ${typeof value}`, 'Pass only what JSON can hold: a large number as text.')
+  }
+}
+
+function inspectText(text: string, walk: Walk): Problem | undefined {
+  const tooLarge = spend(walk, text.length + 2)
+  if (tooLarge) return tooLarge
+  if (!(text as Text).isWellFormed())
+    return newProblem(text, 'has half of a surrogate pair', 'Send well-formed Unicode.')
+  if (text.includes('\0')) return newProblem(text, 'has a NUL character', 'Remove U+0000 from the text.')
+  return undefined
+}
+
+function inspectObject(object: object, walk: Walk, depth: number): Problem | undefined {
+  if (depth > walk.maxDepth) return tooDeep(object, walk)
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null)
+    return newProblem(object, 'is not a plain object', PLAIN_HINT)
+  // Hidden names too, but no symbols: looking for those would double the cost, and JSON, schemas and hashes pass them by.
+  const keys = Object.getOwnPropertyNames(object)
+  const tooLarge = spend(walk, Math.max(2, 1 + keys.length * 2))
+  if (tooLarge) return tooLarge
+  for (const key of keys) {
+    const problem = inspectProperty(object, key, walk, depth)
+    if (problem) return locate(problem, object, key)
+  }
+  return undefined
+}
+
+function inspectArray(array: readonly unknown[], walk: Walk, depth: number): Problem | undefined {
+  if (depth > walk.maxDepth) return tooDeep(array, walk)
+  if (Object.getPrototypeOf(array) !== Array.prototype) return newProblem(array, 'is not a plain array', PLAIN_HINT)
+  const tooLarge = spend(walk, Math.max(2, 1 + array.length))
+  if (tooLarge) return tooLarge
+  for (let index = 0; index < array.length; index++) {
+    const problem = inspectElement(array, index, walk, depth)
+    if (problem) return locate(problem, array, String(index))
+  }
+  return undefined
+}
+
+function inspectProperty(object: object, key: string, walk: Walk, depth: number): Problem | undefined {
+  if (FORBIDDEN_KEYS.has(key)) return newProblem(key, 'has a forbidden name', `Rename the key ${key}.`)
+  const badKey = inspectText(key, walk)
+  if (badKey) return badKey
+  const property = Object.getOwnPropertyDescriptor(object, key)
+  if (!property || property.get || property.set) return newProblem(key, 'is an accessor', PLAIN_HINT)
+  return inspect(property.value, walk, depth)
+}
+
+function inspectElement(array: readonly unknown[], index: number, walk: Walk, depth: number): Problem | undefined {
+  const element = Object.getOwnPropertyDescriptor(array, index)
+  if (element?.get || element?.set) return newProblem(element, 'is an accessor', PLAIN_HINT)
+  if (element?.value === undefined) return newProblem(element, 'is a hole in an array', 'Use null for no value.')
+  return inspect(element.value, walk, depth)
+}
+
+const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.inputBytes.'
+const PLAIN_HINT = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
+
+function spend(walk: Walk, bytes: number): Problem | undefined {
+  walk.bytesLeft -= bytes
+  return walk.bytesLeft < 0 ? newProblem(undefined, TOO_LARGE, SIZE_HINT) : undefined
+}
+
+function tooDeep(value: object, walk: Walk): Problem {
+  const what = `is nested deeper than ${walk.maxDepth} levels`
+  return newProblem(value, what, 'Flatten the data, or have the owner raise limits.inputDepth.')
+}
+
+function newProblem(value: unknown, what: string, hint: string): Problem {
+  return { what, hint, value, path: [] }
+}
+
+/** Says where. A value too deep that is its own ancestor is a cycle: its highest place is the one to name. */
+function locate(problem: Problem, parent: object, key: string): Problem {
+  problem.path.unshift(key)
+  if (problem.value !== parent) return problem
+  problem.what = 'contains itself'
+  problem.hint = 'Pass a tree: nothing may hold itself.'
+  problem.path.length = 0
+  return problem
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { LoopDetector } from './loop.ts'
+
+describe('LoopDetector', () => {
+  it('warns from the third and refuses after the fifth time the same call failed the same way', () => {
+    const loops = new LoopDetector()
+    const notices = Array.from({ length: 5 }, () => {
+      loops.check('r', 'x', 'args')
+      return loops.record('r', 'x', 'args', 'failure')
+    })
+    expect(notices).toEqual([
+      undefined,
+      undefined,
+      'x failed the same way 3 times in a row with these arguments; at 5 it is refused.',
+      'x failed the same way 4 times in a row with these arguments; at 5 it is refused.',
+      'x failed the same way 5 times in a row with these arguments; the next is refused.',
+    ])
+    expect(() => loops.check('r', 'x', 'args')).toThrow(expect.objectContaining({ code: 'LOOP_DETECTED' }))
+  })
+
+  it('refuses only that call, in that run', () => {
+    const loops = failing(5)
+    loops.check('r', 'x', 'other')
+    loops.check('r', 'y', 'args')
+    loops.check('other', 'x', 'args')
+    expect(() => loops.check('r', 'x', 'args')).toThrow('5 times in a row')
+  })
+
+  it('begins anew after a success, another failure, or the end of the run', () => {
+    const succeeded = failing(4)
+    succeeded.record('r', 'x', 'args', undefined)
+    expect(succeeded.record('r', 'x', 'args', 'failure')).toBeUndefined()
+    const changed = failing(4)
+    expect(changed.record('r', 'x', 'args', 'another failure')).toBeUndefined()
+    const ended = failing(5)
+    ended.endRun('r')
+    ended.check('r', 'x', 'args')
+  })
+
+  it('frees a refused call once something else in the run worked', () => {
+    const loops = failing(5)
+    loops.record('r', 'edit', 'args', undefined)
+    loops.check('r', 'x', 'args')
+  })
+
+  it('sees through two failing calls that take turns', () => {
+    const loops = new LoopDetector()
+    for (let i = 0; i < 5; i++) for (const tool of ['x', 'y']) loops.record('r', tool, 'args', 'failure')
+    expect(() => loops.check('r', 'x', 'args')).toThrow('5 times in a row')
+  })
+
+  it('never stops polling that succeeds', () => {
+    const loops = new LoopDetector()
+    for (let i = 0; i < 1000; i++) {
+      loops.check('r', 'poll', 'args')
+      expect(loops.record('r', 'poll', 'args', undefined)).toBeUndefined()
+    }
+  })
+
+  it('remembers a bounded number of runs and of calls in a run', () => {
+    const loops = new LoopDetector({ maxRuns: 1, warnAt: 2, stopAt: 2 })
+    loops.record('r', 'x', 'first', 'failure')
+    for (let i = 0; i < 100; i++) loops.record('r', 'x', `args ${i}`, 'failure')
+    expect(loops.record('r', 'x', 'first', 'failure')).toBeUndefined()
+    loops.record('r2', 'x', 'args', 'failure')
+    expect(loops.record('r', 'x', 'first', 'failure')).toBeUndefined()
+  })
+})
+
+function failing(times: number): LoopDetector {
+  const loops = new LoopDetector()
+  for (let i = 0; i < times; i++) loops.record('r', 'x', 'args', 'failure')
+  return loops
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cutText, MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './output.ts'
+
+const unicode = fc.string({ unit: 'binary', maxLength: 400 })
+const mode = fc.constantFrom('head' as const, 'tail' as const, 'middle' as const)
+
+describe('cutText', () => {
+  it('leaves a text that fits as it is', () => {
+    expect(cutText('hello', { maxChars: 5, mode: 'middle' })).toEqual({ text: 'hello', cutChars: 0 })
+  })
+
+  it('keeps head and tail and states how many characters went', () => {
+    const { text, cutChars } = cutText(`begin${'x'.repeat(20_000)}end`, { maxChars: 100, mode: 'middle' })
+    expect(text).toMatch(/^begin.*\n… \[19,\d{3} characters cut\] …\n.*end$/s)
+    expect(text).toContain(`[${cutChars.toLocaleString('en-US')} characters cut]`)
+    expect(text.length).toBeLessThanOrEqual(100)
+  })
+
+  it('keeps the side that is asked for, under the mark of the caller', () => {
+    const mark = (cut: number) => `[${cut} more in artifact:abc]`
+    expect(cutText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'head', mark }).text).toMatch(
+      /^axx.*\[\d+ more in artifact:abc\]$/,
+    )
+    expect(cutText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'tail', mark }).text).toMatch(
+      /^\[\d+ more in artifact:abc\].*xxz$/,
+    )
+  })
+
+  it('is never too long, counts exactly, keeps true ends and whole characters, for any text', () => {
+    fc.assert(
+      fc.property(unicode, fc.nat({ max: 300 }), mode, (text, maxChars, mode) => {
+        let stated = -1
+        const mark = (count: number) => {
+          stated = count
+          return `<${count}>`
+        }
+        const cut = cutText(text, { maxChars, mode, mark })
+        expect(cut.text.length).toBeLessThanOrEqual(Math.max(maxChars, 0))
+        if (cut.cutChars === 0) {
+          expect(cut.text).toBe(text)
+          return
+        }
+        const marker = cut.text.includes(`<${cut.cutChars}>`) ? `<${cut.cutChars}>` : ''
+        if (marker) expect(stated).toBe(cut.cutChars)
+        const kept = cut.text.length - marker.length
+        expect(kept + cut.cutChars).toBe(text.length)
+        expect(reassembles(text, cut.text, marker)).toBe(true)
+        if (isWellFormed(text)) expect(isWellFormed(cut.text)).toBe(true)
+      }),
+    )
+  })
+
+  it('cuts without a mark where the mark does not fit, and takes any number for a limit', () => {
+    expect(cutText('hello world', { maxChars: 4, mode: 'middle' })).toEqual({ text: 'held', cutChars: 7 })
+    for (const maxChars of [0, -1, Number.NaN]) {
+      expect(cutText('hello', { maxChars, mode: 'head' })).toEqual({ text: '', cutChars: 5 })
+    }
+    expect(cutText('hello', { maxChars: Number.POSITIVE_INFINITY, mode: 'head' }).cutChars).toBe(0)
+  })
+})
+
+describe('truncateOutput', () => {
+  it('gives a model at most 30,000 characters of a longer text, and says what is missing', () => {
+    const short = 'y'.repeat(MAX_TOOL_OUTPUT_LENGTH)
+    expect(truncateOutput(short)).toBe(short)
+    const cut = truncateOutput('x'.repeat(1_000_000))
+    expect(cut.length).toBeLessThanOrEqual(30_000)
+    expect(cut.length).toBeGreaterThan(29_990)
+    expect(cut).toMatch(/97\d,\d{3} characters cut/)
+  })
+})
+
+/** True when the cut text is a head and a tail of the whole around the marker. */
+function reassembles(whole: string, cut: string, marker: string): boolean {
+  for (let at = 0; at <= cut.length - marker.length; at++) {
+    const [head, tail] = [cut.slice(0, at), cut.slice(at + marker.length)]
+    if (cut.startsWith(marker, at) && whole.startsWith(head) && whole.endsWith(tail)) return true
+  }
+  return false
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}

@@ -1,0 +1,61 @@
+/** S1's limit on what a model sees of one call, in characters. */
+export const MAX_TOOL_OUTPUT_LENGTH = 30_000
+
+/** Which part of a text stays when it is cut. */
+export type CutMode = 'head' | 'tail' | 'middle'
+
+/** How to cut: characters are UTF-16 units, as `length` counts them. */
+export interface CutOptions {
+  readonly maxChars: number
+  /** `middle` keeps head and tail. */
+  readonly mode: CutMode
+  /** The words that stand for what was cut; how many characters unless said. */
+  readonly mark?: (cutChars: number) => string
+}
+
+/**
+ * Shortens a text to `maxChars`, the mark included, without splitting a surrogate pair; `cutChars` is exact. Where
+ * not even the mark fits, the text is cut without one.
+ */
+export function cutText(text: string, options: CutOptions): { text: string; cutChars: number } {
+  const maxChars = Math.max(0, Math.trunc(options.maxChars) || 0)
+  if (text.length <= maxChars) return { text, cutChars: 0 }
+  const mark = options.mark ?? countMark
+  // No cut is longer than the whole text, so a mark that counts never needs more room than this one.
+  const marked = cut(text, maxChars - mark(text.length).length, options.mode, mark)
+  return marked.text.length <= maxChars ? marked : cut(text, maxChars, options.mode, noMark)
+}
+
+/** S1's cut: above the limit the middle goes, head and tail stay, and the number of characters cut is stated. */
+export function truncateOutput(text: string, maxChars: number = MAX_TOOL_OUTPUT_LENGTH): string {
+  return cutText(text, { maxChars, mode: 'middle' }).text
+}
+
+function cut(text: string, room: number, mode: CutMode, mark: (cutChars: number) => string) {
+  const keep = Math.max(0, room)
+  const headChars = mode === 'head' ? keep : mode === 'tail' ? 0 : Math.ceil(keep / 2)
+  const head = text.slice(0, wholeEnd(text, headChars))
+  const tail = text.slice(wholeStart(text, text.length - (keep - headChars)))
+  const cutChars = text.length - head.length - tail.length
+  return { text: head + mark(cutChars) + tail, cutChars }
+}
+
+function wholeEnd(text: string, end: number): number {
+  return splitsPair(text, end) ? end - 1 : end
+}
+
+function wholeStart(text: string, start: number): number {
+  return splitsPair(text, start) ? start + 1 : start
+}
+
+function splitsPair(text: string, index: number): boolean {
+  return (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00
+}
+
+function countMark(cutChars: number): string {
+  return `\n… [${cutChars.toLocaleString('en-US')} characters cut] …\n`
+}
+
+function noMark(): string {
+  return ''
+}

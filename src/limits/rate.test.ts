@@ -1,0 +1,107 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ToolError } from '../errors.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { RateLimiter } from './rate.ts'
+
+describe('RateLimiter', () => {
+  it('lets a burst through, then says how long to wait, and means it', async () => {
+    const clock = fakeClock()
+    const rate = new RateLimiter({ all: { perSecond: 2, burst: 3 } }, clock)
+    for (let i = 0; i < 3; i++) rate.take('x')
+    const refusal = refusalOf(() => rate.take('x'))
+    expect(refusal).toMatchObject({ code: 'RATE_LIMITED', retryable: true, details: { retryAfterMs: 500 } })
+    expect(refusal.message).toBe('All tools together: at most 2 calls a second, 3 at once; wait 500 ms.')
+    await clock.advance(499)
+    expect(() => rate.take('x')).toThrow('wait 1 ms')
+    await clock.advance(1)
+    rate.take('x')
+  })
+
+  it('takes no token of any bucket for a refused call', async () => {
+    const clock = fakeClock()
+    const rate = new RateLimiter(
+      { all: { perSecond: 1, burst: 2 }, tools: { slow: { perSecond: 0.1, burst: 1 } } },
+      clock,
+    )
+    rate.take('slow')
+    for (let i = 0; i < 50; i++) expect(() => rate.take('slow')).toThrow('wait 10000 ms')
+    rate.take('other')
+    expect(() => rate.take('other')).toThrow('wait 1000 ms')
+  })
+
+  it('names the longer wait when both buckets are empty', () => {
+    const rate = new RateLimiter({ all: { perSecond: 0.01 }, tools: { x: { perSecond: 1 } } }, fakeClock())
+    rate.take('x')
+    expect(refusalOf(() => rate.take('x')).fix.key).toBe('limits.rate')
+  })
+
+  it('does not call a rate of zero retryable', () => {
+    const rate = new RateLimiter({ tools: { x: { perSecond: 0, burst: 1 } } }, fakeClock())
+    rate.take('x')
+    expect(refusalOf(() => rate.take('x'))).toMatchObject({ retryable: false })
+  })
+
+  it('asks no clock for a tool without a rate', () => {
+    const clock = { ...fakeClock(), now: () => 0 }
+    const rate = new RateLimiter({ tools: { x: { perSecond: 1 } } }, clock)
+    clock.now = () => {
+      throw new Error('asked')
+    }
+    rate.take('toString')
+  })
+
+  it('survives a clock that was set back', () => {
+    let now = 1_000_000
+    const rate = new RateLimiter({ all: { perSecond: 1, burst: 1 } }, { ...fakeClock(), now: () => now })
+    rate.take('x')
+    now = 0
+    expect(() => rate.take('x')).toThrow(ToolError)
+    now = 1000
+    rate.take('x')
+  })
+
+  it('never gives more than burst + time x rate, and always keeps its word about the wait', () => {
+    const scenario = fc.record({
+      perSecond: fc.double({ min: 0.01, max: 1000, noNaN: true }),
+      burst: fc.integer({ min: 1, max: 50 }),
+      steps: fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 200 }),
+    })
+    fc.assert(
+      fc.property(scenario, ({ perSecond, burst, steps }) => {
+        let now = 0
+        let taken = 0
+        const rate = new RateLimiter({ all: { perSecond, burst } }, { ...fakeClock(), now: () => now })
+        for (const step of steps) {
+          now += step
+          const wait = attempt(rate)
+          if (wait === 0) taken++
+          expect(taken).toBeLessThanOrEqual(burst + (now / 1000) * perSecond + 0.001)
+          if (wait === 0) continue
+          now += wait
+          expect(attempt(rate)).toBe(0)
+          taken++
+        }
+      }),
+    )
+  })
+})
+
+/** The wait that a refusal states, 0 when the call went through. */
+function attempt(rate: RateLimiter): number {
+  try {
+    rate.take('x')
+    return 0
+  } catch (error) {
+    return (error as ToolError).details?.retryAfterMs as number
+  }
+}
+
+function refusalOf(work: () => void): ToolError {
+  try {
+    work()
+  } catch (error) {
+    if (ToolError.is(error)) return error
+  }
+  throw new Error('no ToolError was thrown')
+}

@@ -1,0 +1,156 @@
+import type { Call } from './steps/call.ts'
+import { buildContext, type Enter } from './context.ts'
+import type { AnyTool } from './define.ts'
+import { ToolError } from './errors.ts'
+import { hashJson } from './hash.ts'
+import { boundInput } from './limits/input.ts'
+import type { Parts, RunState } from './steps/parts.ts'
+import { startSpan } from './record/trace.ts'
+import type { ToolResult } from './result.ts'
+import type { CompiledSchema } from './schema/compile-schema.ts'
+import { describeIssues } from './schema/describe-issues.ts'
+import { approve } from './steps/approve.ts'
+import { decideCall, refuse } from './steps/decide.ts'
+import { execute } from './steps/execute.ts'
+import { claimKey, takeLimits } from './steps/limit.ts'
+import { recordEnd, recordLate, recordStart } from './steps/record.ts'
+import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
+import { resolveTargets } from './steps/targets.ts'
+import { tell } from './steps/tell.ts'
+
+/** The one road of a call. It never throws: whatever happens has exactly one end, and that end is on record. */
+export async function travel(parts: Parts, call: Call, asked: string | AnyTool, enter: Enter): Promise<ToolResult> {
+  const stopListening = listen(call)
+  let run: RunState | undefined
+  let settled: Settled
+  try {
+    run = parts.run(call.run)
+    run.inFlight++
+    settled = await goDown(parts, run, call, asked, enter)
+  } catch (error) {
+    call.thrown = error
+    settled = fail(parts, call, error)
+  }
+  stopListening?.()
+  call.ended = true
+  const result = await recordEnd(parts, run, call, settled)
+  if (run) run.inFlight--
+  return result
+}
+
+/** The nine steps, in order. Whatever throws here ends the call with a failure. */
+async function goDown(parts: Parts, run: RunState, call: Call, asked: string | AnyTool, enter: Enter): Promise<Settled> {
+  await judge(parts, run, call, asked) // 1 to 5
+  refuse(call)
+  if (call.options.dryRun) return rehearsed(call)
+  const known = await claimKey(parts, call) // 6
+  if (known) return known
+  takeLimits(parts, call)
+  if (call.effect === 'ask') await approve(parts, run, call) // 7
+  const value = await perform(parts, run, call, enter) // 8
+  return succeed(parts, run, call, value) // 9
+}
+
+/** Steps 1 to 5: who is called, with what, on what, and may it. Changes nothing outside the call. */
+export async function judge(parts: Parts, run: RunState, call: Call, asked: string | AnyTool): Promise<void> {
+  const gettingReady = parts.ready()
+  if (gettingReady) await gettingReady
+  find(parts, call, asked) // 1
+  bound(parts, call)
+  if (call.dialect) await translate(call)
+  if (parts.hooks.has('before')) await rewrite(parts, call) // 2
+  await validate(parts, call) // 3
+  call.targets = resolveTargets(call, run.doors) // 4
+  decideCall(parts, run, call) // 5
+  if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
+}
+
+function find(parts: Parts, call: Call, asked: string | AnyTool): void {
+  const name = typeof asked === 'string' ? asked : String(asked?.name)
+  const found = parts.registry.find(name)
+  if (!found) throw parts.registry.notFound(name)
+  if (typeof asked !== 'string' && found.entry.tool !== asked) {
+    throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, { hint: 'Call the tool that was given to createToolHub or hub.use.' })
+  }
+  call.tool = found.entry
+  call.dialect = found.dialect
+  const sight = parts.sees(found.entry)
+  if (!sight.visible) throw new ToolError('TOOL_DISABLED', `${call.name} is not visible here: ${sight.why}.`)
+  if (call.abortReason) throw call.abortReason
+}
+
+function bound(parts: Parts, call: Call): void {
+  const { inputDepth: maxDepth, inputBytes: maxBytes } = parts.settings
+  boundInput(call.input, { maxDepth, maxBytes })
+}
+
+/** A dialect's own arguments become the canonical ones; policy and records see only those. */
+async function translate(call: Call): Promise<void> {
+  const { dialect, input } = call.dialect!
+  if (input) call.input = await checked(call, input)
+  if (dialect.toInput) call.input = dialect.toInput(call.input)
+}
+
+async function rewrite(parts: Parts, call: Call): Promise<void> {
+  await parts.hooks.before(call)
+  bound(parts, call)
+}
+
+async function validate(parts: Parts, call: Call): Promise<void> {
+  call.input = await checked(call, call.tool!.input)
+  call.argsHash = hashJson(call.input)
+  if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.', {
+    hint: 'Leave the marked part as it is, with an edit that does not touch it.',
+  })
+}
+
+async function checked(call: Call, schema: CompiledSchema): Promise<unknown> {
+  const result = await schema.validate(call.input)
+  if (result.ok) return result.value
+  throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(result.issues, `Invalid arguments for ${call.wire}`))
+}
+
+async function perform(parts: Parts, run: RunState, call: Call, enter: Enter): Promise<unknown> {
+  const { tool, capabilities } = call.tool!
+  const entering = parts.concurrency.enter(tool.name, () => call.signal)
+  call.release = typeof entering === 'function' ? entering : await entering
+  call.isProbe = parts.breakers.check(tool.name)
+  await recordStart(parts, run, call)
+  tell(parts, call, { type: 'call-started', callId: call.id, tool: tool.name })
+  call.span = startSpan({ tool: tool.name, callId: call.id, description: tool.description })
+  const value = await execute(call, {
+    clock: parts.clock,
+    context: buildContext(parts, run, call, enter),
+    timeoutMs: timeLimit(parts, call),
+    graceMs: parts.settings.graceMs,
+    onLate: (outcome) => recordLate(run, call, outcome),
+  })
+  // What came over the network is somebody else's text: rules may look at that from now on.
+  if (capabilities.has('network')) run.tainted = true
+  return value
+}
+
+/** The shortest of what the tool, its rule, the caller and the budget say. */
+function timeLimit(parts: Parts, call: Call): number {
+  return Math.min(
+    call.tool!.tool.timeoutMs ?? parts.settings.timeoutMs,
+    call.decision?.constraints.timeoutMs ?? Number.POSITIVE_INFINITY,
+    call.options.timeoutMs ?? Number.POSITIVE_INFINITY,
+    call.reservation?.wallMs ?? Number.POSITIVE_INFINITY,
+  )
+}
+
+/** The caller's signal stops the call wherever it is. */
+function listen(call: Call): (() => void) | undefined {
+  const signals = [call.options.signal, call.parent?.signal].filter((signal) => signal !== undefined)
+  if (signals.length === 0) return undefined
+  const stop = () => call.abort(new ToolError('ABORTED', `${call.name} was stopped by its caller.`))
+  for (const signal of signals) {
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+  }
+  return () => {
+    for (const signal of signals) signal.removeEventListener('abort', stop)
+  }
+}

@@ -1,0 +1,78 @@
+import { CAPABILITIES } from '../define.ts'
+import { didYouMean, groupOf } from '../names.ts'
+import type { PolicyLayers } from './compile-policy.ts'
+import { readSubject } from './compile-rule.ts'
+import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
+import type { SourcedRule } from './rule.ts'
+import { TOOL_GROUPS } from './tool-groups.ts'
+
+/** A doubt about a rule that compiles. */
+export interface PolicyWarning {
+  /** `error`: an allow that grants nothing. `warning`: a rule that never decides anything. */
+  readonly level: 'error' | 'warning'
+  readonly message: string
+  /** `tool-hub.yaml:12`. */
+  readonly source: string
+  readonly hint?: string
+}
+
+/** The names that rules may use beside capabilities and `*`. */
+export interface KnownSubjects {
+  readonly names: Iterable<string>
+  /** As rules spell them: `group:fs`. */
+  readonly groups: Iterable<string>
+}
+
+/** Looks for rules of the owner that cannot mean what was meant: subjects nobody has, rules that a broader deny shadows. */
+export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
+  const subjects = new Set(['*', ...CAPABILITIES, ...TOOL_GROUPS.keys(), ...known.names, ...known.groups])
+  const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
+  return owner.flatMap((sourced) => [...checkSubject(sourced, subjects), ...checkShadow(sourced, denies)])
+}
+
+function checkSubject({ rule, source }: SourcedRule, subjects: ReadonlySet<string>): PolicyWarning[] {
+  const subject = subjectOf(rule)
+  if (subjects.has(subject)) return []
+  const effect = effectOf(rule)
+  const what = subject.startsWith('group:') ? 'group' : 'tool'
+  const outcome = effect === 'allow' ? 'it grants nothing' : `it will ${effect} nothing`
+  return [
+    {
+      level: effect === 'allow' ? 'error' : 'warning',
+      message: `${effect} ${subject}: there is no ${what} of this name, so ${outcome}.`,
+      source: describeSource(source),
+      hint: didYouMean(subject, subjects) || 'List the names with tool-hub list.',
+    },
+  ]
+}
+
+function checkShadow(sourced: SourcedRule, denies: readonly SourcedRule[]): PolicyWarning[] {
+  if (effectOf(sourced.rule) === 'deny') return []
+  const broader = denies.find((deny) => covers(deny, sourced))
+  if (broader === undefined) return []
+  return [
+    {
+      level: 'warning',
+      message: `${describeRule(sourced)} never decides: ${describeRule(broader)} covers all of it, and a deny wins.`,
+      source: describeSource(sourced.source),
+      hint: 'Remove one of the two, or narrow the deny with on, except or when.',
+    },
+  ]
+}
+
+/** Whether every demand the rule matches is surely denied; in doubt not, so that no warning is wrong. */
+function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
+  if (deny.rule.except !== undefined || deny.about !== undefined) return false
+  if (!coversSubject(subjectOf(deny.rule), subjectOf(rule))) return false
+  const { tainted, caller } = deny.rule.when ?? {}
+  if (tainted !== undefined && tainted !== rule.when?.tainted) return false
+  if (caller !== undefined && caller !== rule.when?.caller) return false
+  if (deny.rule.on === undefined) return true
+  const denied = new Set([deny.rule.on].flat())
+  return rule.on !== undefined && deny.base === base && [rule.on].flat().every((pattern) => denied.has(pattern))
+}
+
+function coversSubject(broad: string, narrow: string): boolean {
+  if (broad === '*' || broad === narrow) return true
+  return readSubject(narrow).kind === 'tool' && broad === `group:${groupOf(narrow)}`
+}

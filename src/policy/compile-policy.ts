@@ -1,0 +1,57 @@
+import { type CompiledRule, compileRule, type Layer } from './compile-rule.ts'
+import { createDecisionMemory, type DecisionMemory } from './decision-memory.ts'
+import type { SkillRequest, SourcedRule } from './rule.ts'
+import { indexRules, type RuleIndex } from './rule-index.ts'
+
+/** All that has a say in a decision, by who says it. */
+export interface PolicyLayers {
+  /** Safe denials of the runtime and constraints of the sandbox: only deny rules. */
+  readonly always?: readonly SourcedRule[]
+  /** Config and code of the owner. */
+  readonly owner?: readonly SourcedRule[]
+  /** Shipped rules, for demands that no rule of the owner matches. */
+  readonly defaults?: readonly SourcedRule[]
+  /** Wishes of skills: listed with a decision, never part of it. */
+  readonly requests?: readonly SkillRequest[]
+  /** What `~` means in patterns. */
+  readonly home?: string
+}
+
+/** Compiled layers; opaque, for `decide`. */
+export interface Policy {
+  /** Consulted in order: the first index with a matching rule decides. */
+  readonly levels: readonly RuleIndex[]
+  readonly requests: readonly SkillRequest[]
+  readonly memory: DecisionMemory
+}
+
+/** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
+export function compilePolicy({ always = [], owner = [], defaults = [], requests = [], home }: PolicyLayers): Policy {
+  const strict = compileLayer(always, 'always', home)
+  const own = compileLayer(owner, 'owner', home)
+  const shipped = compileLayer(defaults, 'defaults', home)
+  const levels = [
+    [...strict, ...own.filter((rule) => !rule.isFallback)],
+    own.filter((rule) => rule.isFallback),
+    shipped.filter((rule) => !rule.isFallback),
+    shipped.filter((rule) => rule.isFallback),
+  ]
+  return {
+    levels: levels.filter((rules) => rules.length > 0).map(indexRules),
+    requests,
+    memory: createDecisionMemory(),
+  }
+}
+
+/** Ordered by where rules are written, so that the order they arrive in changes nothing, not even which of two equals is named. */
+function compileLayer(rules: readonly SourcedRule[], layer: Layer, home: string | undefined): CompiledRule[] {
+  return rules
+    .map((rule) => ({ rule, key: JSON.stringify(rule) }))
+    .sort((a, b) => compareSources(a.rule, b.rule) || (a.key < b.key ? -1 : 1))
+    .map(({ rule }, order) => compileRule(rule, { layer, order, home }))
+}
+
+function compareSources({ source: a }: SourcedRule, { source: b }: SourcedRule): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return (a.line ?? 0) - (b.line ?? 0)
+}

@@ -1,0 +1,133 @@
+import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
+import { ToolError } from '../errors.ts'
+import { checkRuleShape } from './check-rule-shape.ts'
+import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
+import { compilePattern } from './match-target.ts'
+import type { Constraints, SourcedRule, When } from './rule.ts'
+import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
+
+/** Who may write a rule, strongest first. */
+export type Layer = 'always' | 'owner' | 'defaults'
+
+/** What the verb of a rule is about. */
+export interface Subject {
+  readonly kind: 'any' | 'group' | 'capability' | 'tool'
+  readonly name: string
+}
+
+/** Patterns by the kind of target they are compared with. */
+export type PatternSet = ReadonlyMap<TargetKind, readonly Pattern[]>
+
+/** A rule ready to be compared with calls. */
+export interface CompiledRule {
+  readonly effect: Effect
+  readonly subject: Subject
+  readonly layer: Layer
+  /** Its place in its layer. */
+  readonly order: number
+  readonly isFallback: boolean
+  /** Compares as architecture.md says: `on`, then tool, then group or capability, then `*`. */
+  readonly specificity: number
+  readonly on?: PatternSet
+  readonly except?: PatternSet
+  readonly about?: ReadonlySet<Capability>
+  readonly when?: When
+  readonly limit?: Constraints
+  readonly text: string
+  readonly source: string
+  readonly reason: string
+}
+
+interface RulePlace {
+  readonly layer: Layer
+  readonly order: number
+  readonly home?: string
+}
+
+const ALL_KINDS: readonly TargetKind[] = [...new Set(Object.values(TARGET_KINDS))]
+const SUBJECT_RANK = { any: 0, group: 1, capability: 1, tool: 2 } as const
+const VERBS = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } as const
+
+/** Checks and compiles one rule; a rule that cannot mean what it says is CONFIG_INVALID. */
+export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePlace): CompiledRule {
+  checkRuleShape(sourced)
+  const { rule, source } = sourced
+  const effect = effectOf(rule)
+  const text = describeRule(sourced)
+  if (layer === 'always' && effect !== 'deny') {
+    throw new ToolError('CONFIG_INVALID', `${text} stands in the always layer, which may only deny.`, {
+      hint: 'Move it to policy.',
+    })
+  }
+  const subject = readSubject(subjectOf(rule))
+  const kinds = kindsOf(subject, sourced.about)
+  return {
+    effect,
+    subject,
+    layer,
+    order,
+    isFallback: sourced.fallback === true,
+    specificity: specificityOf(subject, rule.on !== undefined),
+    on: rule.on === undefined ? undefined : compilePatterns(rule.on, kinds, sourced, home),
+    except: rule.except === undefined ? undefined : compilePatterns(rule.except, kinds, sourced, home),
+    about: sourced.about && new Set(sourced.about),
+    when: rule.when,
+    limit: rule.limit,
+    text,
+    source: describeSource(source),
+    reason: rule.reason ?? `${VERBS[effect]} by ${text}.`,
+  }
+}
+
+/** How specific a rule is: whether it has `on` counts before what its subject is. */
+export function specificityOf(subject: Subject, hasTargets: boolean): number {
+  return (hasTargets ? 10 : 0) + SUBJECT_RANK[subject.kind]
+}
+
+/** A capability word always means the capability, also where a dialect (`exec`) has the same name. */
+export function readSubject(name: string): Subject {
+  if (name === '*') return { kind: 'any', name }
+  if (name.startsWith('group:')) return { kind: 'group', name }
+  return { kind: isCapability(name) ? 'capability' : 'tool', name }
+}
+
+function isCapability(name: string): name is Capability {
+  return (CAPABILITIES as readonly string[]).includes(name)
+}
+
+/** The kinds of target a rule can meet. */
+function kindsOf({ name }: Subject, about: readonly Capability[] | undefined): readonly TargetKind[] {
+  if (isCapability(name)) return [TARGET_KINDS[name]]
+  return about ? [...new Set(about.map((capability) => TARGET_KINDS[capability]))] : ALL_KINDS
+}
+
+/**
+ * A pattern must make sense for one kind of target at least; for the others it matches nothing. That it could be any
+ * text does not count beside other kinds: `~bob/x` would pass, and never match the path it means.
+ */
+function compilePatterns(
+  texts: string | readonly string[],
+  kinds: readonly TargetKind[],
+  sourced: SourcedRule,
+  home: string | undefined,
+): PatternSet {
+  const patterns = new Map<TargetKind, Pattern[]>(kinds.map((kind) => [kind, []]))
+  const judges = kinds.length === 1 ? kinds : kinds.filter((kind) => kind !== 'text')
+  for (const text of [texts].flat()) {
+    const broken = new Map<TargetKind, string>()
+    for (const kind of kinds) {
+      const pattern = compilePattern(kind, text, { base: sourced.base, home })
+      if ('broken' in pattern) broken.set(kind, pattern.broken)
+      else patterns.get(kind)?.push(pattern)
+    }
+    if (!judges.every((kind) => broken.has(kind))) continue
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `${describeRule(sourced)}: the pattern ${JSON.stringify(text)} cannot be used: ${[...broken.values()][0]}.`,
+      {
+        hint: `Correct the pattern in ${describeSource(sourced.source)}.`,
+      },
+    )
+  }
+  return patterns
+}

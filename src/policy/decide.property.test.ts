@@ -1,0 +1,247 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
+import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import { decide, type Question } from './decide.ts'
+import { compilePattern, readTarget } from './match-target.ts'
+import type { Rule, SourcedRule } from './rule.ts'
+import { TARGET_KINDS } from './target.ts'
+
+const HOME = '/home/ann'
+const BASE = '/work'
+const TOOLS = ['core/fs.readText', 'notes.save', 'exec']
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 }
+
+const PATTERNS = {
+  path: [
+    '/work/**',
+    './notes',
+    './notes/*',
+    '~/.ssh/**',
+    '**/*.pem',
+    '**/.env',
+    '/work/{a,b}/**',
+    '**/notes/**',
+    '/',
+    'a?.md',
+    '**',
+  ],
+  url: [
+    'https://x.org/**',
+    'https://x.org/a/*',
+    '*.x.org',
+    'x.org',
+    'x.org:8443',
+    '*',
+    'https://x.org/a/b?q=*',
+    '*://x.org/a/**',
+  ],
+  command: ['git *', 'git status', 'rm -rf *', '*', 'ls'],
+  text: ['team', 'team/*', '**', 'te[ab]m'],
+}
+const TARGETS = {
+  path: [
+    '/work/notes/a.md',
+    '/work/notes',
+    '/home/ann/.ssh/id',
+    '/work/a/key.pem',
+    '/.env',
+    '/etc/passwd',
+    '/work/ab.md',
+    '/',
+  ],
+  url: [
+    'https://x.org/a/b',
+    'https://api.x.org/',
+    'http://x.org:8443/a/b?q=1',
+    'https://evilx.org/',
+    'https://x.org/a/b?q=1',
+    'junk',
+  ],
+  command: ['git status', 'git push', 'rm -rf /', 'ls; rm -rf /', 'ls', '', 'git status && ls'],
+  text: ['team', 'team/a', 'other', 'te[ab]m'],
+}
+const ALL_PATTERNS = Object.values(PATTERNS).flat()
+
+const when = fc.record({ tainted: fc.boolean(), caller: fc.constantFrom('direct', 'script') }, { requiredKeys: [] })
+const limit = fc.record({ maxBytes: fc.nat(5), timeoutMs: fc.nat(5) }, { requiredKeys: [] })
+const subject = fc.oneof(
+  fc.constantFrom('*', 'group:fs', 'group:notes', 'read', ...TOOLS),
+  fc.constantFrom(...CAPABILITIES),
+)
+const effect = fc.constantFrom<Effect>('allow', 'ask', 'deny')
+
+function ruleOf(effects: fc.Arbitrary<Effect>): fc.Arbitrary<SourcedRule> {
+  return subject.chain((name) => {
+    const own = CAPABILITIES.find((capability) => capability === name)
+    const patterns = fc.array(fc.constantFrom(...(own ? PATTERNS[TARGET_KINDS[own]] : ALL_PATTERNS)), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    const fields = fc.record({ on: patterns, except: patterns, when, limit }, { requiredKeys: [] })
+    const place = fc.record({
+      line: fc.nat(3),
+      fallback: fc.boolean(),
+      about: fc.option(fc.subarray([...CAPABILITIES], { minLength: 1 }), { nil: undefined }),
+    })
+    return fc.tuple(effects, fields, place).map(([verb, rest, { line, fallback, about }]) => ({
+      rule: { [verb]: name, ...rest } as unknown as Rule,
+      source: { file: 'f', line },
+      base: BASE,
+      fallback: fallback && line === 0,
+      // A pattern must fit a kind it can meet, so `about` is drawn only where any kind may come.
+      about: own || rest.on || rest.except ? undefined : about,
+    }))
+  })
+}
+
+const rules = fc.array(ruleOf(effect), { maxLength: 12 })
+const denials = fc.array(ruleOf(fc.constant<Effect>('deny')), { maxLength: 3 })
+const layers: fc.Arbitrary<PolicyLayers> = fc.record({
+  always: denials,
+  owner: rules,
+  defaults: rules,
+  home: fc.constant(HOME),
+})
+
+const target = fc
+  .constantFrom<Capability>(...CAPABILITIES)
+  .chain((capability) => fc.constantFrom(...TARGETS[TARGET_KINDS[capability]]).map((value) => ({ capability, value })))
+const question: fc.Arbitrary<Question> = fc.record(
+  {
+    tool: fc.constantFrom(...TOOLS),
+    names: fc.subarray(['read', ...TOOLS]),
+    groups: fc.subarray(['group:fs', 'group:notes']),
+    capabilities: fc.subarray([...CAPABILITIES]),
+    targets: fc.array(target, { maxLength: 3 }),
+    caller: fc.constantFrom('direct', 'script'),
+    tainted: fc.boolean(),
+    grants: fc.subarray([...CAPABILITIES]),
+  },
+  { requiredKeys: ['tool', 'names', 'groups', 'capabilities', 'targets', 'caller', 'tainted'] },
+)
+
+describe('decide, for any rules and any call', () => {
+  it('equals the rules read one by one', () => {
+    fc.assert(
+      fc.property(layers, question, (given, asked) => {
+        expect(decide(compilePolicy(given), asked).effect).toBe(naive(given, asked))
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('never gets looser by one more deny', () => {
+    fc.assert(
+      fc.property(
+        layers,
+        ruleOf(fc.constant<Effect>('deny')),
+        fc.constantFrom('always', 'owner'),
+        question,
+        (given, deny, layer, asked) => {
+          const stricter = { ...given, [layer]: [...(given[layer] ?? []), { ...deny, fallback: false }] }
+          const [before, after] = [given, stricter].map((all) => STRICTNESS[decide(compilePolicy(all), asked).effect])
+          expect(after).toBeGreaterThanOrEqual(before!)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('does not depend on the order of the rules, down to the rule it names', () => {
+    const shuffled = layers.chain((given) =>
+      fc.record({
+        given: fc.constant(given),
+        owner: fc.shuffledSubarray([...given.owner!], { minLength: given.owner!.length }),
+        defaults: fc.shuffledSubarray([...given.defaults!], { minLength: given.defaults!.length }),
+      }),
+    )
+    fc.assert(
+      fc.property(shuffled, question, ({ given, ...order }, asked) => {
+        expect(decide(compilePolicy({ ...given, ...order }), asked)).toEqual(decide(compilePolicy(given), asked))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('suggests a rule that, once written, allows the demand', () => {
+    fc.assert(
+      fc.property(layers, question, (given, asked) => {
+        for (const demand of decide(compilePolicy(given), asked).demands) {
+          if (demand.fix.key !== 'policy' || demand.fix.value === undefined) continue
+          const written = { rule: demand.fix.value as Rule, source: { file: 'new' }, base: '/elsewhere' }
+          const after = decide(compilePolicy({ ...given, owner: [...given.owner!, written] }), asked)
+          const same = after.demands.find(
+            ({ capability, target: value }) => capability === demand.capability && value === demand.target,
+          )
+          expect(same?.effect, JSON.stringify(demand)).toBe('allow')
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+/** The semantics as a list of sentences: no index, no memory. */
+function naive(given: PolicyLayers, asked: Question): Effect {
+  const demands: { capability?: Capability; value?: string }[] = [
+    ...asked.targets,
+    ...asked.capabilities
+      .filter((own) => !asked.targets.some(({ capability }) => capability === own))
+      .map((capability) => ({ capability })),
+  ]
+  const effects = (demands.length > 0 ? demands : [{}]).map((demand) => naiveDemand(given, asked, demand))
+  return effects.includes('deny') ? 'deny' : effects.includes('ask') ? 'ask' : 'allow'
+}
+
+function naiveDemand(
+  { always, owner, defaults }: PolicyLayers,
+  asked: Question,
+  demand: { capability?: Capability; value?: string },
+): Effect {
+  if (demand.capability && asked.grants && !asked.grants.includes(demand.capability)) return 'deny'
+  const levels = [
+    [...always!, ...owner!.filter(({ fallback }) => !fallback)],
+    owner!.filter(({ fallback }) => fallback),
+    defaults!.filter(({ fallback }) => !fallback),
+    defaults!.filter(({ fallback }) => fallback),
+  ]
+  for (const level of levels) {
+    const matching = level.filter((sourced) => naiveMatch(sourced, asked, demand)).map(({ rule }) => rule)
+    if (matching.length === 0) continue
+    if (matching.some(({ deny }) => deny !== undefined)) return 'deny'
+    const top = Math.max(...matching.map(rank))
+    return matching.some((rule) => rank(rule) === top && rule.ask !== undefined) ? 'ask' : 'allow'
+  }
+  return demand.capability === undefined ? 'allow' : 'ask'
+}
+
+function rank(rule: Rule): number {
+  const name = rule.allow ?? rule.ask ?? rule.deny ?? ''
+  const level =
+    name === '*' ? 0 : name.startsWith('group:') || CAPABILITIES.some((capability) => capability === name) ? 1 : 2
+  return (rule.on ? 3 : 0) + level
+}
+
+function naiveMatch(
+  { rule, about }: SourcedRule,
+  asked: Question,
+  { capability, value }: { capability?: Capability; value?: string },
+): boolean {
+  const name = rule.allow ?? rule.ask ?? rule.deny ?? ''
+  const isCapability = CAPABILITIES.some((known) => known === name)
+  const isTool = [asked.tool, ...asked.names].includes(name) && (!isCapability || rule.deny !== undefined)
+  if (!(name === '*' || name === capability || asked.groups.includes(name) || isTool)) return false
+  if (rule.when?.tainted !== undefined && rule.when.tainted !== asked.tainted) return false
+  if (rule.when?.caller !== undefined && rule.when.caller !== asked.caller) return false
+  if (about && !(capability && about.includes(capability))) return false
+  const hits = (patterns: string | readonly string[], broadly: boolean) =>
+    [patterns].flat().some((text) => {
+      if (isCapability && TARGET_KINDS[name as Capability] !== TARGET_KINDS[capability!]) return false
+      const pattern = compilePattern(TARGET_KINDS[capability!], text, { base: BASE, home: HOME })
+      return !('broken' in pattern) && pattern.matches(readTarget(capability!, value!), broadly)
+    })
+  if (rule.on && (value === undefined || !hits(rule.on, rule.allow === undefined))) return false
+  if (!rule.except) return true
+  return value === undefined ? rule.allow === undefined : !hits(rule.except, rule.allow !== undefined)
+}

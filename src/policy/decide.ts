@@ -1,0 +1,125 @@
+import type { Capability, Effect } from '../define.ts'
+import type { Policy } from './compile-policy.ts'
+import { readTarget } from './match-target.ts'
+import { mergeConstraints, NO_CONSTRAINTS, pickRule } from './pick-rule.ts'
+import type { Decision, DemandDecision, Question } from './question.ts'
+import type { SkillRequest } from './rule.ts'
+import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
+
+export type { Decision, DemandDecision, Question } from './question.ts'
+
+const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/** May this call happen? Every demand is decided by itself; the strictest decides the call. */
+export function decide(policy: Policy, question: Question): Decision {
+  const known = policy.memory.recall(question)
+  if (known) return known
+  const demands = demandsOf(question).map(({ capability, target }) =>
+    decideDemand(policy, question, capability, target),
+  )
+  const strictest = demands.reduce((worst, demand) =>
+    STRICTNESS[demand.effect] > STRICTNESS[worst.effect] ? demand : worst,
+  )
+  const { effect, rule, source, layer, reason, fix } = strictest
+  const constraints = demands.reduce((all, demand) => mergeConstraints(all, demand.constraints), NO_CONSTRAINTS)
+  const decision = {
+    effect,
+    rule,
+    source,
+    layer,
+    reason,
+    fix,
+    constraints,
+    demands,
+    requests: requestsFor(policy, question),
+  }
+  policy.memory.remember(question, decision)
+  return decision
+}
+
+interface Need {
+  readonly capability?: Capability
+  readonly target?: string
+}
+
+/** One for each target, one for each capability without targets, one for a pure tool. */
+function demandsOf({ capabilities, targets }: Question): Need[] {
+  const demands: Need[] = targets.map(({ capability, value }) => ({ capability, target: value }))
+  for (const capability of capabilities) {
+    if (!targets.some((target) => target.capability === capability)) demands.push({ capability })
+  }
+  return demands.length > 0 ? demands : [{}]
+}
+
+function decideDemand(policy: Policy, question: Question, capability?: Capability, value?: string): DemandDecision {
+  if (capability !== undefined && question.grants?.includes(capability) === false)
+    return refuseGrant(question, capability, value)
+  const target = capability !== undefined && value !== undefined ? readTarget(capability, value) : undefined
+  for (const level of policy.levels) {
+    const choice = pickRule(level, question, { capability, target })
+    if (choice === undefined) continue
+    const { effect, text, source, layer, reason } = choice.rule
+    const fix = suggestFix(question, { capability, target: value }, choice.rule)
+    return {
+      capability,
+      target: value,
+      effect,
+      rule: text,
+      source,
+      layer,
+      reason,
+      fix,
+      constraints: choice.constraints,
+    }
+  }
+  return decideWithoutRule(question, capability, value)
+}
+
+function decideWithoutRule(
+  question: Question,
+  capability: Capability | undefined,
+  target: string | undefined,
+): DemandDecision {
+  const isPure = capability === undefined
+  return {
+    capability,
+    target,
+    effect: isPure ? 'allow' : 'ask',
+    rule: isPure ? 'default: a pure tool runs' : 'default: a tool with capabilities asks',
+    source: 'built in',
+    layer: 'fallback',
+    reason: isPure
+      ? 'It has no capabilities, so it can touch nothing.'
+      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.`,
+    fix: isPure ? NOTHING_TO_FIX : suggestFix(question, { capability, target }, undefined),
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
+function refuseGrant(question: Question, capability: Capability, target: string | undefined): DemandDecision {
+  const granted = question.grants?.join(', ') || 'nothing'
+  return {
+    capability,
+    target,
+    effect: 'deny',
+    rule: 'default: a call uses only the capabilities it was granted',
+    source: 'built in',
+    layer: 'grants',
+    reason: `${question.tool} needs ${capability}; this call was granted ${granted}.`,
+    fix: { key: 'grants', value: capability, hint: `Grant ${capability} to the call.` },
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
+function requestsFor({ requests }: Policy, question: Question): string[] {
+  return requests
+    .filter((request) => touches(request, question))
+    .map(({ skill, wants, reason }) => {
+      return `skill ${skill} requests ${wants.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
+    })
+}
+
+function touches({ wants }: SkillRequest, { tool, names, groups, capabilities }: Question): boolean {
+  const known = ['*', tool, ...names, ...groups, ...capabilities]
+  return wants.some((want) => known.includes(want))
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { compilePolicy } from './compile-policy.ts'
+import { type Decision, decide, type Question } from './decide.ts'
+import type { Rule } from './rule.ts'
+
+const owner = (...list: Rule[]) => ({
+  owner: list.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' })),
+})
+
+const pure: Question = {
+  tool: 'core/util.time.now',
+  names: ['core/util.time.now'],
+  groups: ['group:util'],
+  capabilities: [],
+  targets: [],
+  caller: 'direct',
+  tainted: false,
+}
+
+describe('repeated questions', () => {
+  it('get the same answer object when nothing about the tool changed', () => {
+    const policy = compilePolicy(owner({ ask: 'x' }))
+    expect(decide(policy, { ...pure })).toBe(decide(policy, { ...pure, names: [...pure.names] }))
+  })
+
+  it.each<[string, Partial<Question>, Decision['effect']]>([
+    ['capabilities', { capabilities: ['exec'] }, 'ask'],
+    ['names', { names: ['secret'] }, 'deny'],
+    ['groups', { groups: ['group:secret'] }, 'deny'],
+    ['taint', { tainted: true }, 'deny'],
+    ['caller', { caller: 'script' }, 'deny'],
+  ])('get a new answer when its %s changed', (_, change, effect) => {
+    const list: Rule[] = [
+      { deny: 'secret' },
+      { deny: 'group:secret' },
+      { deny: '*', when: { tainted: true } },
+      { deny: '*', when: { caller: 'script' } },
+    ]
+    const policy = compilePolicy(owner(...list))
+    expect(decide(policy, pure).effect).toBe('allow')
+    expect(decide(policy, { ...pure, ...change }).effect).toBe(effect)
+  })
+
+  it('stay right over more tools than are remembered', () => {
+    const policy = compilePolicy(owner({ deny: 't7' }))
+    for (let round = 0; round < 2; round++) {
+      for (let i = 0; i < 1_500; i++) {
+        const answer = decide(policy, { ...pure, tool: `t${i}`, names: [`t${i}`] })
+        if (answer.effect !== (i === 7 ? 'deny' : 'allow')) expect.fail(`t${i}: ${answer.effect}`)
+      }
+    }
+  })
+})

@@ -1,0 +1,162 @@
+// Generated from default.yaml by scripts/generate-default-policy.mjs; do not edit.
+import type { SourcedRule } from './rule.ts'
+
+/** The shipped policy: what always holds, and what holds where the owner says nothing. */
+export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly defaults: readonly SourcedRule[] } = {
+  "always": [
+    {
+      "rule": {
+        "deny": "read:fs",
+        "on": [
+          "~/.ssh/**",
+          "**/*.pem",
+          "**/*.key",
+          "**/.env",
+          "**/.env.*"
+        ],
+        "reason": "Keys and credentials never reach a model."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 10
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "deny": "write:fs",
+        "on": [
+          "~/.ssh/**",
+          "**/.git/**",
+          "~/.{bashrc,bash_profile,bash_login,bash_logout,profile}",
+          "~/.{zshrc,zshenv,zprofile,zlogin,zlogout}",
+          "~/.config/fish/**",
+          "**/.envrc",
+          "**/.mcp.json",
+          "**/.vscode/**",
+          "**/.claude/**",
+          "**/.cursor/**",
+          "**/tool-hub.{yaml,yml,json,json5,jsonc,mjs}",
+          "**/.tool-hub/**"
+        ],
+        "reason": "This file can run code later or change the rules, so tools may not write it."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 14
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "deny": "danger:destructive",
+        "on": [
+          "~/.ssh/**",
+          "**/.git/**",
+          "~/.{bashrc,bash_profile,bash_login,bash_logout,profile}",
+          "~/.{zshrc,zshenv,zprofile,zlogin,zlogout}",
+          "~/.config/fish/**",
+          "**/.envrc",
+          "**/.mcp.json",
+          "**/.vscode/**",
+          "**/.claude/**",
+          "**/.cursor/**",
+          "**/tool-hub.{yaml,yml,json,json5,jsonc,mjs}",
+          "**/.tool-hub/**"
+        ],
+        "reason": "This file can run code later or change the rules, so tools may not overwrite or delete it."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 30
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "deny": "network",
+        "on": [
+          "169.254.169.254",
+          "[fd00:ec2::254]",
+          "168.63.129.16",
+          "100.100.100.200",
+          "metadata.google.internal"
+        ],
+        "reason": "Cloud metadata hands out credentials of the machine."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 34
+      },
+      "base": "/"
+    }
+  ],
+  "defaults": [
+    {
+      "rule": {
+        "allow": "read:fs",
+        "reason": "The files guard admits only the sandbox roots."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 44
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "write:fs",
+        "reason": "The files guard admits only the sandbox roots, and creating a file destroys nothing."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 47
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "deny": "danger:destructive",
+        "reason": "Overwriting and deleting are off until a rule of yours enables them."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 50
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "network",
+        "reason": "The network guard admits only the hosts in sandbox.network, none unless you name them."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 53
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "deny": "exec",
+        "reason": "Commands are off until a rule of yours enables them."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 56
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "memory",
+        "reason": "What is remembered shapes later runs."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 59
+      },
+      "base": "/"
+    }
+  ]
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { compilePathPattern, readPath } from './match-path.ts'
+
+const place = { base: '/work/app', home: '/home/ann' }
+
+function matches(pattern: string, path: string): boolean {
+  const compiled = compilePathPattern(pattern, place)
+  if ('broken' in compiled) throw new Error(compiled.broken)
+  const target = readPath(path)
+  const answer = compiled.matches(target, false)
+  if (answer) expect(target.keys, `${pattern} is filed where ${path} looks`).toContain(compiled.key)
+  return answer
+}
+
+describe('a path pattern', () => {
+  it.each([
+    ['./notes/**', '/work/app/notes/a.md'],
+    ['notes/**', '/work/app/notes/deep/er/a.md'],
+    ['notes/**', '/work/app/notes'],
+    ['./notes/', '/work/app/notes/a.md'],
+    ['./notes', '/work/app/notes/a/b.md'],
+    ['./notes', '/work/app/notes'],
+    ['./notes', '/work/app/notes/'],
+    ['./', '/work/app/x'],
+    ['.', '/work/app'],
+    ['/', '/'],
+    ['/', '/etc/passwd'],
+    ['**', '/anything/at/all'],
+    ['../shared/*', '/work/shared/a'],
+    ['/tmp/', '/tmp/x/y'],
+    ['~', '/home/ann/x'],
+    ['~/.ssh/*', '/home/ann/.ssh/id_rsa'],
+    ['~/.ssh/**', '/home/ann/.ssh'],
+    ['**/*.pem', '/x.pem'],
+    ['**/*.pem', '/a/b/c.pem'],
+    ['**/*.pem', '/a/.pem'],
+    ['**/*.tar.gz', '/a/b.tar.gz'],
+    ['**/.env', '/work/app/.env'],
+    ['**/.env.*', '/work/app/.env.local'],
+    ['**/.git/**', '/.git/hooks/pre-commit'],
+    ['**/.git/**', '/work/.git'],
+    ['**/x.{yaml,yml}', '/work/x.yml'],
+    ['/{a/b/c,d}/x', '/d/x'],
+    ['/a/[!b]c', '/a/xc'],
+    ['/a/(old)/x', '/a/(old)/x'],
+    ['/a/!(b)', '/a/!(b)'],
+    ['/a/\\[1\\].md', '/a/[1].md'],
+    ['~/.ssh/**', '/home/ann/.ssh/line\nbreak'],
+    ['/a/*/c', '/a/.hidden/c'],
+    ['/a/**/z', `/a${'/d'.repeat(60)}/z`],
+    [`${'/d'.repeat(40)}/z`, `${'/d'.repeat(40)}/z`],
+  ])('%s matches %s', (pattern, path) => expect(matches(pattern, path)).toBe(true))
+
+  it.each([
+    ['./notes/**', '/work/app/notes-evil/a.md'],
+    ['./notes', '/work/app/notesx'],
+    ['./notes/**', '/other/notes/a.md'],
+    ['./notes/*', '/work/app/notes/a/b.md'],
+    ['~/.ssh/*', '/home/bob/.ssh/id_rsa'],
+    ['**/*.pem', '/a/b.pem.txt'],
+    ['**/*.pem', '/a/bpem'],
+    ['**/.git/**', '/work/.github/x'],
+    ['/A/x', '/a/x'],
+    ['/a/[!b]c', '/a/bc'],
+    ['/a/(old)/x', '/a/old/x'],
+    ['/a/!(b)', '/a/c'],
+    ['/a/**', '/a/../etc/passwd'],
+    ['./notes', '/work/app/notes/../../etc/passwd'],
+  ])('%s does not match %s', (pattern, path) => expect(matches(pattern, path)).toBe(false))
+
+  it.each(['', '/a/[b', '/a/{b', '/a/[z-a]', '~bob/x', '/..', '**/../x', 'a\0b'])('%j is refused', (pattern) => {
+    expect(compilePathPattern(pattern, place)).toHaveProperty('broken')
+  })
+
+  it('is refused when it needs a home folder that nobody gave', () => {
+    expect(compilePathPattern('~/.ssh/**', { base: '/' })).toHaveProperty('broken')
+  })
+
+  it('takes glob characters in the base and the home folder literally', () => {
+    const compiled = compilePathPattern('./x', { base: '/work/[a]{b}*' })
+    if ('broken' in compiled) throw new Error(compiled.broken)
+    expect(compiled.matches(readPath('/work/[a]{b}*/x'), false)).toBe(true)
+    expect(compiled.matches(readPath('/work/ab/x'), false)).toBe(false)
+  })
+})

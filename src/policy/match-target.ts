@@ -1,0 +1,63 @@
+import type { Capability } from '../define.ts'
+import { compileGlob, escapeGlob, literalOf } from './glob.ts'
+import { commandAsPattern, compileCommandPattern, readCommand } from './match-command.ts'
+import { compilePathPattern, readPath } from './match-path.ts'
+import { compileUrlPattern, readUrl, urlAsPattern } from './match-url.ts'
+import {
+  ANY_KEY,
+  type BrokenPattern,
+  type Pattern,
+  type PatternPlace,
+  TARGET_KINDS,
+  type Target,
+  type TargetKind,
+} from './target.ts'
+
+/** Reads what a call will touch under a capability. */
+export function readTarget(capability: Capability, value: string): Target {
+  switch (TARGET_KINDS[capability]) {
+    case 'path':
+      return readPath(value)
+    case 'url':
+      return readUrl(value)
+    case 'command':
+      return readCommand(value)
+    default:
+      return { kind: 'text', value, keys: value === ANY_KEY ? [ANY_KEY] : [ANY_KEY, value] }
+  }
+}
+
+/** Compiles a pattern of `on` or `except` for one kind of target. */
+export function compilePattern(kind: TargetKind, text: string, place: PatternPlace): Pattern | BrokenPattern {
+  switch (kind) {
+    case 'path':
+      return compilePathPattern(text, place)
+    case 'url':
+      return compileUrlPattern(text)
+    case 'command':
+      return compileCommandPattern(text)
+    default:
+      return compileTextPattern(text)
+  }
+}
+
+/** A pattern that matches this very target, for a fix to suggest; none when no rule can say it. */
+export function targetAsPattern(capability: Capability, value: string): string | undefined {
+  switch (TARGET_KINDS[capability]) {
+    case 'url':
+      return urlAsPattern(value)
+    case 'command':
+      return commandAsPattern(value)
+    default:
+      return value === '' ? undefined : escapeGlob(value)
+  }
+}
+
+function compileTextPattern(text: string): Pattern | BrokenPattern {
+  if (text === '') return { broken: 'a pattern needs a text' }
+  const literal = literalOf(text)
+  if (literal !== undefined) return { key: literal, matches: ({ value }) => value === literal }
+  const expression = compileGlob(text)
+  if ('broken' in expression) return expression
+  return { key: ANY_KEY, matches: ({ value }) => value === text || expression.test(value) }
+}

@@ -1,0 +1,51 @@
+import type { CallerKind, Capability, Effect, ResolvedTarget } from '../define.ts'
+import type { Fix } from '../errors.ts'
+import type { Layer } from './compile-rule.ts'
+import type { Constraints } from './rule.ts'
+
+/** What policy is asked: may this call happen? */
+export interface Question {
+  /** Canonical name. */
+  readonly tool: string
+  /** Canonical, dialect and wire names: a rule may use any. */
+  readonly names: readonly string[]
+  /** As rules spell them: `group:fs`. */
+  readonly groups: readonly string[]
+  readonly capabilities: readonly Capability[]
+  readonly targets: readonly ResolvedTarget[]
+  readonly caller: CallerKind
+  readonly tainted: boolean
+  /** The closed list of capabilities this call may use; they permit nothing by themselves. */
+  readonly grants?: readonly Capability[]
+}
+
+/** Where a decision comes from: a layer of rules, the grants of the call, or no rule at all. */
+export type DecisionLayer = Layer | 'fallback' | 'grants'
+
+/** What was decided, by which rule, and what to change to get another answer. */
+export interface Verdict {
+  readonly effect: Effect
+  /** One line: `deny "*" on ~/.ssh/** (tool-hub.yaml:12)`. */
+  readonly rule: string
+  /** `tool-hub.yaml:12`, `default.yaml:7`, `built in`. */
+  readonly source: string
+  readonly layer: DecisionLayer
+  readonly reason: string
+  readonly fix: Fix
+  readonly constraints: Constraints
+}
+
+/** The verdict on one thing that the call needs. */
+export interface DemandDecision extends Verdict {
+  /** Absent for a pure tool. */
+  readonly capability?: Capability
+  /** Absent when the tool names no target for the capability. */
+  readonly target?: string
+}
+
+/** The answer to a question: the verdict on its strictest demand, under the bounds of all. */
+export interface Decision extends Verdict {
+  readonly demands: readonly DemandDecision[]
+  /** What skills asked for that touches this call; information only. */
+  readonly requests: readonly string[]
+}

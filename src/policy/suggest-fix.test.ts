@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest'
+import type { Capability } from '../define.ts'
+import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import { decide } from './decide.ts'
+import type { Rule } from './rule.ts'
+
+const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/work' }]
+
+const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Rule; hint: string }][] = [
+  [
+    'no rule',
+    {},
+    'write:fs',
+    '/w/a',
+    {
+      value: { allow: 'write:fs', on: '/w/a' },
+      hint: 'Add { allow: "write:fs", on: "/w/a" } to policy in tool-hub.yaml.',
+    },
+  ],
+  [
+    'no target',
+    {},
+    'write:fs',
+    undefined,
+    { value: { allow: 'write:fs' }, hint: 'Add { allow: "write:fs" } to policy' },
+  ],
+  [
+    'glob characters in a name',
+    {},
+    'write:fs',
+    '/w/[a]*',
+    { value: { allow: 'write:fs', on: '/w/\\[a\\]\\*' }, hint: 'Add' },
+  ],
+  [
+    'a URL with a query',
+    {},
+    'network',
+    'https://x.org/a?b=1',
+    { value: { allow: 'network', on: 'https://x.org/a' }, hint: 'Add' },
+  ],
+  ['a plain command', {}, 'exec', 'git  status', { value: { allow: 'exec', on: 'git status' }, hint: 'Add' }],
+  ['a command with shell syntax', {}, 'exec', 'a | b', { hint: 'Approve it when asked' }],
+  [
+    'the same where it is off',
+    { defaults: at({ deny: 'exec' }) },
+    'exec',
+    'a | b',
+    { hint: 'Add { ask: "exec" } to policy' },
+  ],
+  [
+    'a shipped deny',
+    { defaults: at({ deny: 'exec' }) },
+    'exec',
+    'ls',
+    { value: { allow: 'exec', on: 'ls' }, hint: 'Add' },
+  ],
+  [
+    'an ask as specific as a capability',
+    { owner: at({ ask: 'exec', on: 'ls' }) },
+    'exec',
+    'ls',
+    { value: { allow: 'x', on: 'ls' }, hint: 'Add' },
+  ],
+  [
+    'the most specific ask',
+    { owner: at({ ask: 'x', on: 'ls' }) },
+    'exec',
+    'ls',
+    { hint: 'Change ask x on ls (tool-hub.yaml:4) to allow' },
+  ],
+  [
+    'a deny of the owner',
+    { owner: at({ deny: 'exec' }) },
+    'exec',
+    'ls',
+    { hint: 'Remove or narrow deny exec (tool-hub.yaml:4)' },
+  ],
+  ['an always deny', { always: at({ deny: 'exec' }) }, 'exec', 'ls', { hint: 'No rule can allow this' }],
+  ['an allow', { owner: at({ allow: 'exec' }) }, 'exec', 'ls', { hint: 'Nothing to change' }],
+]
+
+it.each(cases)('after %s the fix says what to write where', (_, layers, capability, target, { value, hint }) => {
+  const targets = target === undefined ? [] : [{ capability, value: target }]
+  const question = {
+    tool: 'x',
+    names: ['x'],
+    groups: [],
+    capabilities: [capability],
+    targets,
+    caller: 'direct',
+    tainted: false,
+  } as const
+  const { fix } = decide(compilePolicy(layers), question)
+  expect(fix.value).toEqual(value)
+  expect(fix.hint).toContain(hint)
+})

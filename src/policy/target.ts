@@ -1,0 +1,65 @@
+import type { Capability } from '../define.ts'
+
+/** How a target is spelt, which says how a pattern is read: a path, a URL, a command, or any text. */
+export type TargetKind = 'path' | 'url' | 'command' | 'text'
+
+/** A URL in parts; `port` is empty when the scheme's own. */
+export interface UrlParts {
+  readonly scheme: string
+  readonly host: string
+  readonly port: string
+  readonly path: string
+  readonly query: string
+}
+
+/** A raw command line in words. */
+export interface CommandParts {
+  readonly words: readonly string[]
+  /** The words of each part between shell characters; absent when the command has no shell characters. */
+  readonly pieces?: readonly (readonly string[])[]
+}
+
+/** One thing a call will touch, read once and compared with many patterns. */
+export interface Target {
+  readonly kind: TargetKind
+  readonly value: string
+  /** Every key that a pattern which matches this target may be filed under. */
+  readonly keys: readonly string[]
+  readonly url?: UrlParts
+  readonly command?: CommandParts
+}
+
+/** A compiled pattern. */
+export interface Pattern {
+  /** A target that it matches has this key: an index looks at few patterns instead of all. */
+  readonly key: string
+  /** `broadly`: in doubt it matches. Patterns that restrict are read so, patterns that permit are not. */
+  readonly matches: (target: Target, broadly: boolean) => boolean
+}
+
+/** Why a text cannot be a pattern of a kind. */
+export interface BrokenPattern {
+  readonly broken: string
+}
+
+/** What relative patterns are relative to. */
+export interface PatternPlace {
+  readonly base: string
+  readonly home?: string
+}
+
+/** How the targets of a capability are spelt. */
+export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
+  'read:fs': 'path',
+  'write:fs': 'path',
+  'danger:destructive': 'path',
+  network: 'url',
+  exec: 'command',
+  memory: 'text',
+}
+
+/** The key of patterns that could match anything. */
+export const ANY_KEY = ''
+
+/** Keys name at most this many leading parts, so that a very deep target stays cheap. */
+export const DEEPEST_KEY = 24

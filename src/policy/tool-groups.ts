@@ -1,0 +1,44 @@
+import { groupOf } from '../names.ts'
+import type { Visibility } from '../options.ts'
+
+/** Groups by the names models know (S3); a tool is also in the group of its own area: `core/util.time.now` in `group:util`. */
+export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['group:fs', ['read', 'write', 'edit', 'apply_patch', 'find', 'ls', 'grep']],
+  ['group:runtime', ['exec', 'process']],
+  ['group:web', ['web_search', 'web_fetch']],
+  ['group:sessions', ['sessions_list', 'sessions_send', 'sessions_spawn']],
+  ['group:messaging', ['message']],
+  ['group:util', []],
+])
+
+/** The built-in tools that each profile shows. */
+export const PROFILES: ReadonlyMap<NonNullable<Visibility['profile']>, readonly string[]> = new Map([
+  ['minimal', ['session_status']],
+  ['coding', ['group:fs', 'group:runtime', 'group:sessions']],
+  ['messaging', ['group:messaging', 'sessions_list', 'sessions_history', 'session_status']],
+  ['full', ['*']],
+])
+
+/** What groups and lists look at. */
+export interface ToolNames {
+  /** Canonical name. */
+  readonly name: string
+  /** Dialect and wire names too. */
+  readonly names: readonly string[]
+  /** `fs` for `group:fs`; the area in the name unless said. */
+  readonly group?: string
+}
+
+/** Every group a tool is in, as rules spell them: its own, and those that list one of its names. */
+export function groupsOf({ name, names, group = groupOf(name) }: ToolNames): string[] {
+  const all = new Set([name, ...names].map(normaliseName))
+  const listing = [...TOOL_GROUPS]
+    .filter(([, members]) => members.some((member) => all.has(member)))
+    .map(([key]) => key)
+  return [...new Set([normaliseName(`group:${group}`), ...listing])]
+}
+
+/** Names in lists are compared without blanks around them and without case. */
+export function normaliseName(name: string): string {
+  return name.trim().toLowerCase()
+}

@@ -1,0 +1,78 @@
+import { ToolError } from '../errors.ts'
+import { didYouMean } from '../names.ts'
+import type { Visibility } from '../options.ts'
+import { groupsOf, normaliseName, PROFILES, TOOL_GROUPS, type ToolNames } from './tool-groups.ts'
+
+export { groupsOf, PROFILES, TOOL_GROUPS } from './tool-groups.ts'
+
+/** Whether an agent sees a tool; if not, what hides it. */
+export type Sight = { readonly visible: true } | { readonly visible: false; readonly why: string }
+
+/** An entry of `tools.allow` or `tools.deny` that no tool answers to. */
+export interface UnknownEntry {
+  readonly list: 'allow' | 'deny'
+  readonly entry: string
+  /** An unknown allow shows nothing, an unknown deny hides nothing: the second may be a tool not loaded today. */
+  readonly level: 'error' | 'warning'
+  readonly message: string
+}
+
+const VISIBLE: Sight = Object.freeze({ visible: true })
+
+/** Compiles `tools: { profile, allow, deny }`: deny wins, a non-empty allow is exclusive, a profile limits built-in tools. */
+export function compileVisibility({ profile = 'full', allow = [], deny = [] }: Visibility): (tool: ToolNames) => Sight {
+  const shown = PROFILES.get(profile)
+  if (shown === undefined) {
+    throw new ToolError('CONFIG_INVALID', `There is no profile ${JSON.stringify(profile)}.`, {
+      hint: `${didYouMean(String(profile), PROFILES.keys())} Profiles: ${[...PROFILES.keys()].join(', ')}.`.trim(),
+    })
+  }
+  const allowed = new Set(allow.map(normaliseName))
+  const denied = new Set(deny.map(normaliseName))
+  const inProfile = new Set(shown)
+
+  return (tool) => {
+    const answersTo = keysOf(tool)
+    const hiddenBy = answersTo.find((key) => denied.has(key))
+    if (hiddenBy !== undefined) return hidden(`tools.deny has ${hiddenBy}`)
+    if (allowed.size > 0 && !answersTo.some((key) => allowed.has(key))) {
+      return hidden('tools.allow names neither the tool nor a group of it')
+    }
+    const isBuiltIn = tool.name.startsWith('core/')
+    if (isBuiltIn && !answersTo.some((key) => inProfile.has(key)))
+      return hidden(`profile ${profile} shows only ${shown.join(', ')}`)
+    return VISIBLE
+  }
+}
+
+/** S3's check, by a name alone; unlike S3's, deny expands groups too. */
+export function isToolAllowedByPolicy(toolName: string, { allow, deny }: Pick<Visibility, 'allow' | 'deny'>): boolean {
+  const name = toolName.trim()
+  return compileVisibility({ allow, deny })({ name, names: [] }).visible
+}
+
+/** Entries of allow and deny that no known tool or group answers to. */
+export function unknownVisibilityEntries(
+  { allow = [], deny = [] }: Visibility,
+  known: { readonly names: Iterable<string>; readonly groups: Iterable<string> },
+): UnknownEntry[] {
+  const candidates = new Set(['*', ...known.names, ...known.groups, ...TOOL_GROUPS.keys()])
+  const normal = new Set([...candidates].map(normaliseName))
+  const unknown = (list: 'allow' | 'deny', entries: readonly string[]) =>
+    entries
+      .filter((entry) => !normal.has(normaliseName(entry)))
+      .map((entry): UnknownEntry => {
+        const effect = list === 'allow' ? 'it shows nothing' : 'it hides nothing'
+        const message = `tools.${list} has ${JSON.stringify(entry)}, which no tool or group is called: ${effect}. ${didYouMean(entry, candidates)}`
+        return { list, entry, level: list === 'allow' ? 'error' : 'warning', message: message.trim() }
+      })
+  return [...unknown('allow', allow), ...unknown('deny', deny)]
+}
+
+function keysOf(tool: ToolNames): string[] {
+  return [...new Set([tool.name, ...tool.names].map(normaliseName)), ...groupsOf(tool), '*']
+}
+
+function hidden(why: string): Sight {
+  return { visible: false, why: `${why}.` }
+}

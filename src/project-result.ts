@@ -1,0 +1,56 @@
+import type { Artifact, CallError, ContentBlock, Evidence, ToolResult } from './result.ts'
+
+/** S0's form: `{ ok, result, evidence, error }`. */
+export function toCoreResult<T>(result: ToolResult<T>): {
+  readonly ok: boolean
+  readonly result?: T
+  readonly evidence: readonly Evidence[]
+  readonly error?: CallError
+} {
+  const { evidence } = result
+  return result.ok ? { ok: true, result: result.data, evidence } : { ok: false, evidence, error: result.error }
+}
+
+/** S2's form: `{ tool_call_id, content, is_error }`. */
+export function toExecutorResult(
+  result: ToolResult,
+  toolCallId: string = result.callId,
+): { readonly tool_call_id: string; readonly content: string; readonly is_error: boolean } {
+  return { tool_call_id: toolCallId, content: textOf(result.content), is_error: !result.ok }
+}
+
+/** S3's form: content blocks and details; an aborted call is thrown, as S3-13 says. */
+export function toAgentToolResult(result: ToolResult): {
+  readonly content: readonly ({ type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string })[]
+  readonly details: unknown
+} {
+  if (result.status === 'aborted') throw new DOMException(result.summary, 'AbortError')
+  if (!result.ok) return jsonResult({ status: 'error', tool: result.tool, error: result.error.message })
+  const content = result.content.map((block) =>
+    block.type === 'text'
+      ? { type: 'text' as const, text: block.text }
+      : { type: 'image' as const, data: block.data, mimeType: block.mediaType },
+  )
+  return { content, details: result.data }
+}
+
+/** S4's form: `{ ok, summary, data, artifacts, error }`. */
+export function toSummaryResult<T>(result: ToolResult<T>): {
+  readonly ok: boolean
+  readonly summary: string
+  readonly data?: T
+  readonly artifacts: readonly Artifact[]
+  readonly error?: CallError
+} {
+  const { ok, summary, artifacts } = result
+  return { ok, summary, artifacts, ...(result.ok ? { data: result.data } : { error: result.error }) }
+}
+
+/** S3's `jsonResult`: pretty JSON for the model, the payload as details. */
+export function jsonResult<T>(payload: T): { readonly content: { type: 'text'; text: string }[]; readonly details: T } {
+  return { content: [{ type: 'text', text: JSON.stringify(payload, null, 2) }], details: payload }
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+  return content.map((block) => (block.type === 'text' ? block.text : `[image ${block.mediaType}]`)).join('\n')
+}

@@ -1,0 +1,142 @@
+import * as fs from 'node:fs'
+import { basename } from 'node:path'
+import type { ToolError } from '../errors.ts'
+import { diskError } from './disk-error.ts'
+import { GroupCommit } from './group-commit.ts'
+
+/** The two calls to the system that can fail while a run goes on; tests put a failing disk here. */
+export interface Disk {
+  write(fd: number, bytes: Buffer, offset: number): number
+  sync(fd: number, done: (error: Error | null) => void): void
+}
+
+const MACHINE_DISK: Disk = {
+  write: (fd, bytes, offset) => fs.writeSync(fd, bytes, offset),
+  sync: (fd, done) => fs.fdatasync(fd, done),
+}
+
+/** Waiting text is to be written at this size, whatever the schedule: one write stays short and memory bounded. */
+const WRITE_CHARS = 65_536
+/** What is kept for a disk that refuses; about 20,000 events. */
+const KEPT_CHARS = 8 * 1024 * 1024
+
+/** A file that only grows: lines are kept until the disk has taken them, in order, none twice and none halfway. */
+export class AppendFile {
+  readonly fd: number
+  readonly #path: string
+  readonly #disk: Disk
+  readonly #commit: GroupCommit
+  #bytes: number
+  #text = ''
+  /** What the disk has not taken of a batch; it is completed before anything else, so no line stays torn. */
+  #rest: Buffer | undefined
+  #problem: ToolError | undefined
+  #syncProblem: ToolError | undefined
+
+  constructor(path: string, disk: Disk = MACHINE_DISK) {
+    this.fd = fs.openSync(path, FLAGS, 0o600)
+    this.#path = path
+    this.#disk = disk
+    this.#bytes = fs.fstatSync(this.fd).size
+    this.#commit = new GroupCommit(() => this.#sync())
+  }
+
+  /** Bytes in the file. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Why the disk refuses; undefined as soon as it takes lines again. */
+  get problem(): ToolError | undefined {
+    return this.#syncProblem ?? this.#problem
+  }
+
+  get hasWaiting(): boolean {
+    return this.#text !== '' || this.#rest !== undefined
+  }
+
+  /** The disk refuses and the memory for waiting lines is used up. */
+  get isFull(): boolean {
+    return this.#problem !== undefined && this.#text.length + (this.#rest?.length ?? 0) > KEPT_CHARS
+  }
+
+  /** So much waits that it should be written now. */
+  get isDue(): boolean {
+    return this.#text.length >= WRITE_CHARS && this.#problem === undefined
+  }
+
+  append(line: string): void {
+    this.#text += line
+  }
+
+  /**
+   * Writes all waiting lines; returns what the disk said when it refused.
+   * Synchronous on purpose, the second measured exception to "no Sync": an append to the page cache takes about 2 us,
+   * an asynchronous one 40 us and a hop to another thread, and a call waits for it.
+   */
+  flush(): ToolError | undefined {
+    if (this.#rest && !this.#write(this.#rest)) return this.#problem
+    if (this.#text === '') return this.problem
+    const batch = encode(this.#text)
+    this.#text = ''
+    this.#write(batch)
+    return this.problem
+  }
+
+  /** Resolves when all lines appended so far survive a power loss; all who wait meanwhile share one fsync. */
+  synced(): Promise<void> {
+    return this.#commit.wait()
+  }
+
+  /** Cuts the file to its first `bytes`; only before anything is appended. */
+  truncate(bytes: number): void {
+    if (bytes === this.#bytes) return
+    fs.ftruncateSync(this.fd, bytes)
+    this.#bytes = bytes
+  }
+
+  close(): void {
+    fs.closeSync(this.fd)
+  }
+
+  #write(batch: Buffer): boolean {
+    let offset = 0
+    try {
+      while (offset < batch.length) {
+        const taken = this.#disk.write(this.fd, batch, offset)
+        if (taken <= 0) throw new Error('The disk took nothing.')
+        offset += taken
+      }
+      this.#rest = undefined
+      this.#problem = undefined
+    } catch (error) {
+      this.#rest = Buffer.from(batch.subarray(offset))
+      this.#problem = diskError(`${basename(this.#path)} cannot be written`, this.#path, error)
+    }
+    this.#bytes += offset
+    return this.#rest === undefined
+  }
+
+  #sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refused = this.flush()
+      if (refused) return reject(refused)
+      this.#disk.sync(this.fd, (error) => {
+        if (!error) return resolve()
+        // The system may have dropped what it could not store, and a later fsync would not tell: this one stays.
+        this.#syncProblem = diskError(`${basename(this.#path)} cannot be made durable`, this.#path, error)
+        reject(this.#syncProblem)
+      })
+    })
+  }
+}
+
+/** One room for all batches: it is used up before `flush` returns, and a call then leaves nothing to collect. */
+const SCRATCH = Buffer.allocUnsafeSlow(2 * WRITE_CHARS)
+
+function encode(text: string): Buffer {
+  const mostBytes = text.length * 3
+  return mostBytes <= SCRATCH.length ? SCRATCH.subarray(0, SCRATCH.write(text)) : Buffer.from(text)
+}
+
+const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT | (fs.constants.O_NOFOLLOW ?? 0)

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../errors.ts'
+import { sha256 } from '../hash.ts'
+import type { Artifact } from '../result.ts'
+import { diskError, errnoOf } from './disk-error.ts'
+import { syncFolder } from './sync-folder.ts'
+
+const REF = /^artifact:([0-9a-f]{64})$/
+
+/** Large pieces of results in a folder, named by their hash: equal content is stored once. */
+export class Artifacts {
+  readonly #folder: string
+  readonly #isDurable: boolean
+
+  constructor(folder: string, options: { readonly isDurable: boolean }) {
+    this.#folder = folder
+    this.#isDurable = options.isDurable
+  }
+
+  /** Stores content; it is there whole or not at all. */
+  async put(
+    content: string | Uint8Array,
+    { name, mediaType }: { readonly name?: string; readonly mediaType?: string } = {},
+  ): Promise<Artifact> {
+    const isText = typeof content === 'string'
+    const bytes = isText ? Buffer.from(content) : content
+    const hash = sha256(bytes)
+    await this.#store(join(this.#folder, hash), bytes)
+    return {
+      ref: `artifact:${hash}`,
+      name: name ?? `${hash.slice(0, 12)}.${isText ? 'txt' : 'bin'}`,
+      bytes: bytes.byteLength,
+      sha256: hash,
+      mediaType: mediaType ?? (isText ? 'text/plain; charset=utf-8' : 'application/octet-stream'),
+    }
+  }
+
+  /** The content of a reference, checked against its hash. */
+  async read(ref: string): Promise<Uint8Array> {
+    const hash = REF.exec(ref)?.[1]
+    if (hash === undefined) {
+      throw new ToolError('NOT_FOUND', `${JSON.stringify(ref.slice(0, 100))} is not an artifact reference.`, {
+        hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
+      })
+    }
+    const bytes = await this.#load(join(this.#folder, hash), ref)
+    if (sha256(bytes) === hash) return bytes
+    throw new ToolError('CONFLICT', `${ref} was changed after it was stored.`, {
+      hint: 'Do not use it; make it again, and run audit verify.',
+    })
+  }
+
+  async #load(path: string, ref: string): Promise<Uint8Array> {
+    try {
+      return await readFile(path)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw diskError('The artifact cannot be read', path, error)
+      throw new ToolError('NOT_FOUND', `This run has no ${ref}.`, {
+        hint: 'Artifacts belong to the run that made them.',
+      })
+    }
+  }
+
+  async #store(path: string, bytes: Uint8Array): Promise<void> {
+    const draft = `${path}.${randomBytes(6).toString('hex')}`
+    try {
+      if (await hasSize(path, bytes.byteLength)) return
+      const file = await open(draft, 'wx', 0o600)
+      try {
+        await file.writeFile(bytes)
+        if (this.#isDurable) await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(draft, path)
+      if (this.#isDurable) await syncFolder(this.#folder)
+    } catch (error) {
+      await rm(draft, { force: true })
+      throw diskError('The artifact cannot be stored', path, error)
+    }
+  }
+}
+
+async function hasSize(path: string, bytes: number): Promise<boolean> {
+  try {
+    return (await stat(path)).size === bytes
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
+import { AppendFile } from './append-file.ts'
+import { encodeEvent } from './encode-event.ts'
+import { type CallEnded, type CallInterrupted, type EventBody, hasFailed } from './events.ts'
+import { joinCall } from './join-call.ts'
+import { readLinesSync } from './lines.ts'
+
+/** An event with what the chain gave it. */
+export interface Placed {
+  readonly seq: number
+  readonly time: string
+  /** The event's JSON. */
+  readonly body: string
+}
+
+const BEHIND_MS = 100
+
+/**
+ * The two logs that people read, one line a call: logs/tools.jsonl has every call that ended, logs/errors.jsonl those
+ * that failed, with stack and details. Both are derived from events.jsonl, written behind it, and repaired on open.
+ */
+export class CallLog {
+  readonly #events: AppendFile
+  readonly #clock: Clock
+  readonly #tools: LogFile
+  readonly #errors: LogFile
+  readonly #open = new Map<string, { readonly tool: string; readonly body: string }>()
+  #cancel: (() => void) | undefined
+  calls = 0
+  failures = 0
+
+  constructor(folder: string, events: AppendFile, clock: Clock) {
+    this.#events = events
+    this.#clock = clock
+    this.#tools = new LogFile(join(folder, 'tools.jsonl'))
+    this.#errors = new LogFile(join(folder, 'errors.jsonl'))
+  }
+
+  /** Calls that started and have no end yet. */
+  get open(): ReadonlyMap<string, { readonly tool: string }> {
+    return this.#open
+  }
+
+  get bytes(): { readonly tools: number; readonly errors: number } {
+    return { tools: this.#tools.file.bytes, errors: this.#errors.file.bytes }
+  }
+
+  /** Finds out what the logs have already; needed only after a crash. */
+  prepareRepair(): void {
+    this.#tools.findEnd()
+    this.#errors.findEnd()
+  }
+
+  /** Cuts lines of events that are gone, and says how many events the logs prove to be missing. */
+  cutAfter(seq: number): number {
+    const missing = Math.max(this.#tools.lastSeq, this.#errors.lastSeq) - seq
+    this.#tools.findEnd(seq)
+    this.#errors.findEnd(seq)
+    return Math.max(0, missing)
+  }
+
+  /** Takes up an event: remembers a start, logs an end. Lines that the logs have already are not repeated. */
+  add(event: EventBody, placed: Placed): void {
+    if (event.type === 'call-started') {
+      this.#open.set(event.callId, { tool: event.tool, body: placed.body })
+      return
+    }
+    if (event.type !== 'call-ended' && event.type !== 'call-interrupted') return
+    const started = this.#open.get(event.callId)
+    this.#open.delete(event.callId)
+    this.calls++
+    const line = joinCall(started?.body, event, placed)
+    if (!hasFailed(event.status)) {
+      this.#write(this.#tools, placed.seq, line)
+      return
+    }
+    this.failures++
+    this.#write(this.#errors, placed.seq, line)
+    this.#write(this.#tools, placed.seq, withoutDetails(started?.body, event, placed, line))
+  }
+
+  /** Forgets a call whose end could not be recorded. */
+  forget(callId: string): void {
+    this.#open.delete(callId)
+  }
+
+  /**
+   * Writes what waits, after the events it is derived from: a log line without its event would mean a lost event.
+   * A refusal is no loss: events.jsonl has it all, and the next open repairs the logs.
+   */
+  flush(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    if (this.#events.flush()) return
+    this.#tools.file.flush()
+    this.#errors.file.flush()
+  }
+
+  close(): void {
+    this.flush()
+    this.#tools.file.close()
+    this.#errors.file.close()
+  }
+
+  #write(log: LogFile, seq: number, line: string): void {
+    if (seq <= log.lastSeq || log.file.isFull) return
+    log.file.append(line)
+    if (log.file.isDue) {
+      this.flush()
+      return
+    }
+    this.#cancel ??= this.#clock.after(BEHIND_MS, () => this.flush(), { background: true })
+  }
+}
+
+/** A log and the event it has got to. */
+class LogFile {
+  readonly file: AppendFile
+  lastSeq = 0
+
+  constructor(path: string) {
+    this.file = new AppendFile(path)
+  }
+
+  /** Cuts a torn line, and all lines of events after `mostSeq`. */
+  findEnd(mostSeq = Number.POSITIVE_INFINITY): void {
+    if (mostSeq !== Number.POSITIVE_INFINITY && this.lastSeq <= mostSeq) return
+    let end = 0
+    this.lastSeq = 0
+    for (const line of readLinesSync(this.file.fd)) {
+      const seq = seqOf(line.bytes)
+      if (seq === undefined || seq > mostSeq) break
+      this.lastSeq = seq
+      end = line.end
+    }
+    this.file.truncate(end)
+  }
+}
+
+/** The seq that a line of any of the three files begins with. */
+export function seqOf(line: Buffer): number | undefined {
+  const match = /^\{"seq":(\d{1,15}),/.exec(line.toString('latin1', 0, 32))
+  return match ? Number(match[1]) : undefined
+}
+
+function withoutDetails(
+  started: string | undefined,
+  event: CallEnded | CallInterrupted,
+  placed: Placed,
+  line: string,
+): string {
+  if (event.type === 'call-interrupted' || event.error === undefined) return line
+  const { code, message } = event.error
+  const short = { ...event, error: { code, message } }
+  return joinCall(started, short, { ...placed, body: encodeEvent(short) })
+}

@@ -1,0 +1,42 @@
+import { ToolError } from '../errors.ts'
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+const WRONG_PLACE = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EISDIR',
+  'EEXIST',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+])
+
+/** Says what the disk refused, and what the owner can do; the path itself is for the audit only. */
+export function diskError(doing: string, path: string, cause: unknown): ToolError {
+  const code = errnoOf(cause)
+  const options = { cause, details: { path, errno: code } }
+  if (FULL.has(code)) {
+    return new ToolError('UPSTREAM_ERROR', `${doing}: the disk is full (${code}).`, {
+      ...options,
+      fix: { key: 'runs', hint: 'Free space on the disk of the run records, or point runs to another one.' },
+    })
+  }
+  if (WRONG_PLACE.has(code)) {
+    return new ToolError('CONFIG_INVALID', `${doing}: the folder cannot be used (${code}).`, {
+      ...options,
+      fix: { key: 'runs', hint: 'Point runs to a folder that this user can create and write.' },
+    })
+  }
+  return new ToolError('UPSTREAM_ERROR', `${doing}: the disk failed (${code}).`, {
+    ...options,
+    fix: { key: 'runs', hint: 'Check the disk of the run records, or point runs to another one.' },
+  })
+}
+
+/** `ENOENT` and the like; `UNKNOWN` for errors that are not the system's. */
+export function errnoOf(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  return typeof code === 'string' ? code : 'UNKNOWN'
+}

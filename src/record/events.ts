@@ -1,0 +1,169 @@
+import type { CallerKind, Effect } from '../define.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { ToolResult } from '../result.ts'
+
+/** How strongly commands of a call are fenced in. */
+export type SandboxLevel = 'full' | 'namespaces' | 'none'
+
+/** What is known of a call before it runs: who asks for what, and which rule decided. */
+export interface CallFacts {
+  readonly caller: string
+  /** The name that the caller used, where it is not the canonical one. */
+  readonly wire?: string
+  readonly via?: CallerKind
+  readonly session?: string
+  /** The call that made this one. */
+  readonly parent?: string
+  readonly purpose?: string
+  readonly argsHash?: string
+  /** Redacted; over 2 KB only `argsBytes` is kept. */
+  readonly args?: unknown
+  readonly argsBytes?: number
+  readonly targets?: readonly string[]
+  /** SHA-256 of the idempotency key: equal keys are seen, the key is not. */
+  readonly keyHash?: string
+  readonly effect?: Effect
+  readonly rule?: string
+  readonly sandbox?: SandboxLevel
+  readonly dryRun?: true
+}
+
+/** A failure as the audit keeps it; models never see `stack` and `details`. */
+export interface RecordedError {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly stack?: string
+  readonly details?: unknown
+}
+
+interface OfCall {
+  readonly callId: string
+  readonly tool: string
+}
+
+/** A call is about to run. With effects, this line is on disk before they happen. */
+export interface CallStarted extends OfCall, CallFacts {
+  readonly type: 'call-started'
+}
+
+/** The one end of a call. It repeats the facts only when the call never started: refused, denied. */
+export interface CallEnded extends OfCall, Partial<CallFacts> {
+  readonly type: 'call-ended'
+  readonly status: ToolResult['status']
+  readonly durationMs: number
+  readonly bytes: number
+  readonly attempts?: number
+  readonly resultHash?: string
+  readonly summary?: string
+  readonly approvedBy?: string
+  /** `file:/work/notes.md`, one a piece of evidence. */
+  readonly evidence?: readonly string[]
+  readonly artifacts?: readonly string[]
+  readonly cached?: true
+  /** The tool ignored its signal and was left behind; `call-late` tells its real end. */
+  readonly abandoned?: true
+  readonly error?: RecordedError
+}
+
+/** The process went away before this call ended; its effects are unknown. */
+export interface CallInterrupted extends OfCall {
+  readonly type: 'call-interrupted'
+  readonly status: 'interrupted'
+}
+
+/** What a tool did after it had been left behind. */
+export interface CallLate extends OfCall {
+  readonly type: 'call-late'
+  readonly ok: boolean
+  readonly durationMs: number
+  readonly resultHash?: string
+  readonly error?: RecordedError
+}
+
+/** A person is asked. */
+export interface ApprovalRequested extends OfCall {
+  readonly type: 'approval-requested'
+  readonly approval: string
+  /** Binds the answer to tool, final input, targets and sandbox level. */
+  readonly hash: string
+  readonly rule: string
+  readonly reason?: string
+}
+
+/** A person, a saved grant or the code that stands for one has answered; also when nobody did. */
+export interface ApprovalAnswered extends OfCall {
+  readonly type: 'approval-answered'
+  readonly approval: string
+  readonly decision: 'allow' | 'deny' | 'timeout' | 'aborted'
+  readonly by?: string
+  readonly remember?: string
+  readonly covers?: string
+  readonly reason?: string
+}
+
+/** A budget is nearly used up. */
+export interface BudgetNoticed {
+  readonly type: 'budget-noticed'
+  readonly callId?: string
+  readonly scope: string
+  readonly unit: string
+  readonly used: number
+  readonly limit: number
+}
+
+/** A process has begun to write this run; a second one of a run continues it. */
+export interface RunOpened {
+  readonly type: 'run-opened'
+  readonly run: string
+  readonly pid: number
+  readonly durability: string
+}
+
+/** The run ended in good order. */
+export interface RunClosed {
+  readonly type: 'run-closed'
+  readonly calls: number
+  readonly failures: number
+}
+
+/** A crash had left half a line at the end; it was set aside in the named file. */
+export interface LineTorn {
+  readonly type: 'line-torn'
+  readonly bytes: number
+  readonly file: string
+}
+
+/** The disk refused lines for so long that the memory for them ran out. */
+export interface RecordsLost {
+  readonly type: 'records-lost'
+  readonly events: number
+}
+
+/** Whether a call that ended so did not do what was asked. */
+export function hasFailed(status: CallEnded['status'] | CallInterrupted['status']): boolean {
+  return status !== 'ok' && status !== 'pending' && status !== 'running'
+}
+
+/** What can be appended to a run. Write `type`, `callId` and `tool` first: readers find them there without parsing. */
+export type EventBody =
+  | CallStarted
+  | CallEnded
+  | CallInterrupted
+  | CallLate
+  | ApprovalRequested
+  | ApprovalAnswered
+  | BudgetNoticed
+  | RunOpened
+  | RunClosed
+  | LineTorn
+  | RecordsLost
+
+/** One line of events.jsonl. */
+export type RecordEvent = EventBody & {
+  readonly seq: number
+  readonly time: string
+  /** Hash of the line before. */
+  readonly prev: string
+  /** SHA-256 of everything before this field. */
+  readonly hash: string
+}

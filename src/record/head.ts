@@ -1,0 +1,71 @@
+import * as fs from 'node:fs'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errnoOf } from './disk-error.ts'
+
+/** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
+export interface Head {
+  readonly run: string
+  readonly seq: number
+  readonly hash: string
+  /** Sizes of events.jsonl, logs/tools.jsonl and logs/errors.jsonl. */
+  readonly bytes: number
+  readonly toolsBytes: number
+  readonly errorsBytes: number
+  readonly calls: number
+  readonly failures: number
+  readonly started: string
+  readonly ended: string
+}
+
+/** The head of a run; undefined when it has none, `broken` when it cannot be understood. */
+export async function readHead(folder: string): Promise<Head | 'broken' | undefined> {
+  try {
+    return parseHead(await readFile(headPath(folder), 'utf8'))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The same for opening a run; a broken head is as good as none there. */
+export function readHeadSync(folder: string): Head | undefined {
+  try {
+    const head = parseHead(fs.readFileSync(headPath(folder), 'utf8'))
+    return head === 'broken' ? undefined : head
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Replaces the head at once: a crash leaves the old or the new one. */
+export async function writeHead(folder: string, head: Head): Promise<void> {
+  const draft = `${headPath(folder)}.draft`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(`${JSON.stringify(head)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, headPath(folder))
+}
+
+function headPath(folder: string): string {
+  return join(folder, 'head.json')
+}
+
+const NUMBERS = ['seq', 'bytes', 'toolsBytes', 'errorsBytes', 'calls', 'failures'] as const
+const TEXTS = ['run', 'hash', 'started', 'ended'] as const
+
+function parseHead(text: string): Head | 'broken' {
+  try {
+    const head = JSON.parse(text) as Head
+    const isWhole =
+      NUMBERS.every((key) => Number.isSafeInteger(head[key])) && TEXTS.every((key) => typeof head[key] === 'string')
+    return isWhole ? head : 'broken'
+  } catch {
+    return 'broken'
+  }
+}

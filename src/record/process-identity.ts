@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** Names one process for good: a process id alone is used again after a while. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Clock ticks from boot to the start of the process; absent where the system has no /proc. */
+  readonly started?: string
+  readonly host: string
+}
+
+/** The process that runs this. */
+export function currentProcess(): ProcessIdentity {
+  return { pid: process.pid, started: procStat(process.pid)?.started, host: hostname() }
+}
+
+/** Whether that very process lives. When it cannot be told, as on another machine, it does. */
+export function isAlive({ pid, started, host }: ProcessIdentity): boolean {
+  if (host !== hostname()) return true
+  if (!answers(pid)) return false
+  const stat = procStat(pid)
+  if (stat === undefined || started === undefined) return true
+  return stat.started === started && stat.state !== 'Z'
+}
+
+function answers(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it is there and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+function procStat(pid: number): { state: string; started: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in parentheses may hold blanks and parentheses; what follows the last one are fields 3 and on.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0]!, started: fields[19]! }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,210 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Clock } from '../clock.ts'
+import { ToolError } from '../errors.ts'
+import type { Durability } from '../options.ts'
+import type { Artifact } from '../result.ts'
+import type { AppendFile, Disk } from './append-file.ts'
+import { Artifacts } from './artifacts.ts'
+import type { CallLog } from './call-log.ts'
+import { type Link, linkLine } from './chain.ts'
+import { diskError } from './disk-error.ts'
+import { encodeEvent } from './encode-event.ts'
+import type { EventBody } from './events.ts'
+import { type Head, readHeadSync, writeHead } from './head.ts'
+import { recover } from './recover.ts'
+import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
+import { syncFolder } from './sync-folder.ts'
+import { WriteSchedule } from './write-schedule.ts'
+
+/** How a run is recorded. */
+export interface RunRecordsOptions {
+  readonly durability: Durability
+  readonly clock: Clock
+  /** Hears when the disk begins to refuse, and when events are lost. */
+  readonly onProblem?: (error: ToolError) => void
+  /** For tests of a failing disk. */
+  readonly disk?: Disk
+}
+
+const FOLDERS = ['logs', 'workspace', 'deliverables', 'archive', 'artifacts'] as const
+const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/**
+ * The record of one run, in its folder: events.jsonl is the truth, a chain of lines each sealed by a hash that covers
+ * the one before; the logs are derived from it.
+ */
+export class RunRecords {
+  readonly run: string
+  readonly folder: string
+  readonly workspace: string
+  /** Calls that an earlier process had left without an end. */
+  readonly recovered: readonly string[]
+  readonly #options: RunRecordsOptions
+  readonly #files: RunFiles
+  readonly #events: AppendFile
+  readonly #log: CallLog
+  readonly #artifacts: Artifacts
+  readonly #schedule: WriteSchedule
+  readonly #started: string
+  #last: Link
+  #now = Number.NaN
+  #time = ''
+  #lost = 0
+  #foldersSynced: Promise<unknown> | undefined
+  #closing: Promise<void> | undefined
+
+  /** Opens a run, new or not. Throws when it cannot be recorded: a hub without its record must not start. */
+  static open(root: string, run: string, options: RunRecordsOptions): RunRecords {
+    if (!RUN_ID.test(run)) {
+      throw new ToolError('CONFIG_INVALID', `${JSON.stringify(run).slice(0, 100)} is not a run id.`, {
+        fix: { key: 'run', hint: 'Use letters, digits, ., _ and -, beginning with a letter or digit, at most 64.' },
+      })
+    }
+    const folder = join(resolve(root), run)
+    try {
+      for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
+      const files = openRunFiles(folder, `Run ${run}`, options)
+      try {
+        return new RunRecords(folder, run, files, options)
+      } catch (error) {
+        closeRunFiles(files)
+        throw error
+      }
+    } catch (error) {
+      throw ToolError.is(error) ? error : diskError(`Run ${run} cannot be recorded`, folder, error)
+    }
+  }
+
+  private constructor(folder: string, run: string, files: RunFiles, options: RunRecordsOptions) {
+    this.run = run
+    this.folder = folder
+    this.workspace = join(folder, 'workspace')
+    this.#options = options
+    this.#files = files
+    this.#events = files.events
+    this.#log = files.log
+    this.#artifacts = new Artifacts(join(folder, 'artifacts'), { isDurable: options.durability === 'full' })
+    this.#schedule = new WriteSchedule(files.events, options)
+    const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
+    this.#last = recovery.last
+    this.recovered = [...this.#log.open.keys()]
+    this.append({ type: 'run-opened', run, pid: process.pid, durability: options.durability })
+    this.#started = recovery.started ?? this.#time
+    if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
+    if (recovery.missing > 0) this.append({ type: 'records-lost', events: recovery.missing })
+    this.#interruptOpenCalls()
+    const refused = this.#events.flush()
+    if (refused) throw refused
+  }
+
+  /** Why the disk refuses. Until it takes lines again, calls with effects must be denied: nobody could prove them. */
+  get problem(): ToolError | undefined {
+    return this.#events.problem
+  }
+
+  /** Adds an event to the chain; it is written soon. Never throws. */
+  append(event: EventBody): void {
+    if (this.#closing || this.#events.isFull) {
+      this.#lose(event)
+      return
+    }
+    if (this.#lost > 0) this.#tellLoss()
+    const now = this.#options.clock.now()
+    if (now !== this.#now) {
+      this.#now = now
+      this.#time = new Date(now).toISOString()
+    }
+    const body = encodeEvent(event)
+    const linked = linkLine(this.#last, this.#time, body)
+    this.#last = linked
+    this.#events.append(linked.line)
+    this.#log.add(event, { seq: linked.seq, time: this.#time, body })
+    this.#schedule.request()
+  }
+
+  /**
+   * Resolves, or returns undefined at once, when everything appended so far is in the file, where kill -9 cannot take
+   * it away. Rejects with the problem when the disk refuses; the lines are kept and tried again.
+   */
+  written(): Promise<void> | undefined {
+    if (this.#options.durability === 'full') return this.synced()
+    return this.#schedule.written(this.#log.open.size)
+  }
+
+  /** Resolves when everything appended so far survives a power loss; rejects with the problem when the disk refuses. */
+  async synced(): Promise<void> {
+    this.#foldersSynced ??= Promise.all([this.folder, dirname(this.folder)].map(syncFolder))
+    await Promise.all([this.#foldersSynced, this.#events.synced()])
+  }
+
+  /** Keeps something large under its hash. */
+  putArtifact(
+    content: string | Uint8Array,
+    options?: { readonly name?: string; readonly mediaType?: string },
+  ): Promise<Artifact> {
+    return this.#artifacts.put(content, options)
+  }
+
+  /** The content of `artifact:<sha256>`. */
+  readArtifact(ref: string): Promise<Uint8Array> {
+    return this.#artifacts.read(ref)
+  }
+
+  /** Ends the run in good order. Rejects when the disk did not take everything; the run is released all the same. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#interruptOpenCalls()
+    this.append({ type: 'run-closed', calls: this.#log.calls, failures: this.#log.failures })
+    try {
+      this.#schedule.stop()
+      await this.synced()
+      this.#log.flush()
+      await writeHead(this.folder, this.#head())
+    } catch (error) {
+      throw ToolError.is(error) ? error : diskError(`Run ${this.run} cannot be closed`, this.folder, error)
+    } finally {
+      closeRunFiles(this.#files)
+    }
+  }
+
+  #head(): Head {
+    const { tools, errors } = this.#log.bytes
+    return {
+      run: this.run,
+      seq: this.#last.seq,
+      hash: this.#last.hash,
+      bytes: this.#events.bytes,
+      toolsBytes: tools,
+      errorsBytes: errors,
+      calls: this.#log.calls,
+      failures: this.#log.failures,
+      started: this.#started,
+      ended: this.#time,
+    }
+  }
+
+  #interruptOpenCalls(): void {
+    for (const [callId, { tool }] of [...this.#log.open]) {
+      this.append({ type: 'call-interrupted', callId, tool, status: 'interrupted' })
+    }
+  }
+
+  #lose(event: EventBody): void {
+    if (event.type === 'call-ended') this.#log.forget(event.callId)
+    this.#lost++
+    if (this.#lost > 1) return
+    const why = this.#closing ? 'the run is closed' : 'the disk refuses, and the memory for waiting events is full'
+    this.#options.onProblem?.(new ToolError('UPSTREAM_ERROR', `Run ${this.run} cannot record ${event.type}: ${why}.`))
+  }
+
+  #tellLoss(): void {
+    const events = this.#lost
+    this.#lost = 0
+    this.append({ type: 'records-lost', events })
+  }
+}

@@ -1,0 +1,104 @@
+const MOST_CHARS = 32_768
+const FIELD_CHARS = 4_096
+const STRING_CHARS = 1_024
+const MOST_ITEMS = 64
+const MOST_DEPTH = 8
+const UNREADABLE = '[unreadable]'
+
+/**
+ * JSON of anything, whatever a tool put into it: cycles, BigInt, values nested 5,000 deep, getters that throw, and
+ * texts of any size. Ordinary values are written as `JSON.stringify` does; what it refuses, or what is longer than
+ * `mostChars`, is written cut down. Never throws.
+ */
+export function safeJson(value: unknown, mostChars = MOST_CHARS): string {
+  try {
+    const text = JSON.stringify(value)
+    if (text !== undefined && text.length <= mostChars) return text
+  } catch {
+    // Whatever the reason, the cut copy below can be written.
+  }
+  return JSON.stringify(cutFields(value)) ?? 'null'
+}
+
+/** Each field of the outermost object has its own room, so that a huge one does not push out the others. */
+function cutFields(value: unknown): unknown {
+  try {
+    if (!isPlainObject(value)) return cut(value, { chars: FIELD_CHARS }, [])
+    const copy = Object.create(null) as Record<string, unknown>
+    for (const key of Object.keys(value).slice(0, MOST_ITEMS)) {
+      copy[key.slice(0, STRING_CHARS)] = cut(read(value, key), { chars: FIELD_CHARS }, [])
+    }
+    return copy
+  } catch {
+    return UNREADABLE
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** What is left of the room for one field. */
+interface Room {
+  chars: number
+}
+
+function cut(value: unknown, room: Room, ancestors: readonly object[]): unknown {
+  if (typeof value === 'string') return take(cutText(value), room)
+  if (typeof value === 'bigint') return take(cutText(`${value}n`), room)
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return take(value, room)
+  if (typeof value !== 'object') return undefined
+  if (room.chars <= 0) return '…'
+  if (ancestors.includes(value)) return take('[cycle]', room)
+  if (ancestors.length >= MOST_DEPTH) return take('[deeper]', room)
+  try {
+    return cutObject(value, room, [...ancestors, value])
+  } catch {
+    // A revoked proxy, for example: it says nothing about itself.
+    return take(UNREADABLE, room)
+  }
+}
+
+function cutObject(value: object, room: Room, ancestors: readonly object[]): unknown {
+  if (Array.isArray(value)) return cutArray(value, room, ancestors)
+  if (value instanceof Date) return take(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString(), room)
+  if (ArrayBuffer.isView(value)) return take(`[${value.byteLength} bytes]`, room)
+  if (value instanceof Map || value instanceof Set) return take(`[${value.size} entries]`, room)
+  if (value instanceof Error) return cut({ name: value.name, message: value.message }, room, ancestors)
+  const copy = Object.create(null) as Record<string, unknown>
+  const keys = Object.keys(value)
+  for (const key of keys.slice(0, MOST_ITEMS)) {
+    if (room.chars <= 0) break
+    copy[take(cutText(key), room)] = cut(read(value, key), room, ancestors)
+  }
+  if (Object.keys(copy).length < keys.length) copy['…'] = keys.length
+  return copy
+}
+
+function cutArray(value: readonly unknown[], room: Room, ancestors: readonly object[]): unknown[] {
+  const copy: unknown[] = []
+  for (let index = 0; index < value.length && copy.length < MOST_ITEMS && room.chars > 0; index++) {
+    copy.push(cut(value[index], room, ancestors))
+  }
+  if (copy.length < value.length) copy.push(`… ${value.length} in all`)
+  return copy
+}
+
+function cutText(text: string): string {
+  return text.length <= STRING_CHARS ? text : `${text.slice(0, STRING_CHARS)}… ${text.length} characters in all`
+}
+
+function take<T extends string | number | boolean | null>(value: T, room: Room): T {
+  room.chars -= typeof value === 'string' ? JSON.stringify(value).length : 8
+  return value
+}
+
+function read(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key]
+  } catch {
+    return UNREADABLE
+  }
+}

@@ -1,0 +1,31 @@
+/** JSON pointer (RFC 6901) of a path of keys. */
+export function toPointer(keys: readonly PropertyKey[]): string {
+  return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** The keys of a JSON pointer. */
+export function pointerKeys(pointer: string): string[] {
+  const [, ...parts] = pointer.split('/')
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The value at a path of own keys, or undefined. */
+export function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {
+  let value = root
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return value
+}
+
+/** A path as people write it: `items[0].name`. */
+export function readablePath(keys: readonly PropertyKey[]): string {
+  return keys.reduce<string>((path, key) => path + readableKey(String(key), path === ''), '')
+}
+
+function readableKey(key: string, isFirst: boolean): string {
+  if (/^\d{1,15}$/.test(key)) return `[${key}]`
+  if (/^[A-Za-z_$][\w$-]{0,63}$/.test(key)) return isFirst ? key : `.${key}`
+  return `[${JSON.stringify(key.length > 64 ? `${key.slice(0, 64)}…` : key)}]`
+}

@@ -1,0 +1,67 @@
+import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from '../define.ts'
+import { ToolError } from '../errors.ts'
+import type { Content } from '../result.ts'
+import type { JsonSchema } from '../schema/infer.ts'
+
+/** S3's result: content blocks for the model, details for the program. */
+export interface AgentToolResult<T = unknown> {
+  readonly content: ReadonlyArray<
+    | { readonly type: 'text'; readonly text: string }
+    | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+  >
+  readonly details?: T
+}
+
+/** S3's tool: TypeBox parameters, a call id, a signal, updates. */
+export interface AgentTool<P = unknown, T = unknown> {
+  readonly name: string
+  readonly label?: string
+  readonly description: string
+  readonly parameters: JsonSchema
+  execute(
+    toolCallId: string,
+    params: P,
+    signal?: AbortSignal,
+    onUpdate?: (update: AgentToolResult<T>) => void,
+  ): Promise<AgentToolResult<T>>
+}
+
+/** What S3's form cannot say and policy needs: what the tool touches. */
+export interface Governance<P> {
+  readonly capabilities?: readonly Capability[]
+  readonly targets?: (params: P) => Targets
+}
+
+/**
+ * Takes an S3 AgentTool in. It says nothing of what it touches, so unless you do, it counts as able to run
+ * commands: policy denies it until a rule of yours allows it.
+ * @example
+ * const hub = createToolHub({ tools: [fromAgentTool(createReadTool(), { capabilities: ['read:fs'], targets: (p) => ({ 'read:fs': p.file_path }) })] })
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the parameters' type is the author's; they are validated by their schema
+export function fromAgentTool<P = any>(tool: AgentTool<P>, governance: Governance<P> = {}): AnyTool {
+  const { capabilities = ['exec'], targets } = governance
+  return defineTool({
+    name: tool.name,
+    title: tool.label ?? tool.name,
+    description: tool.description,
+    input: tool.parameters,
+    capabilities,
+    targets: targets as ((params: unknown) => Targets) | undefined,
+    async execute(params: unknown, ctx: BaseContext) {
+      const update = ({ content }: AgentToolResult) => ctx.progress(contentOf(content))
+      const result = await tool.execute(ctx.callId, params as P, ctx.signal, update)
+      if (!Array.isArray(result?.content)) {
+        throw new ToolError('OUTPUT_SCHEMA_INVALID', `${tool.name} returned no content blocks.`, { hint: 'Return { content: [{ type: "text", text }], details }.' })
+      }
+      return { content: result.content, details: result.details ?? null }
+    },
+    toModel: ({ content }) => contentOf(content),
+  })
+}
+
+function contentOf(content: AgentToolResult['content']): Content {
+  return content.map((block) =>
+    block.type === 'image' ? { type: 'image', data: block.data, mediaType: block.mimeType } : block,
+  )
+}

@@ -1,0 +1,85 @@
+import { approvalHash } from '../approval/approval-hash.ts'
+import type { Call } from './call.ts'
+import { ToolError } from '../errors.ts'
+import type { Parts, RunState } from './parts.ts'
+import type { ApprovalReply, ApprovalRequest } from '../result.ts'
+import { tell } from './tell.ts'
+
+/**
+ * Step 7: a remembered answer, or a person's. Bound to a hash of tool, final input, targets and sandbox level,
+ * over a copy of the input, so that nobody can change what was approved while it waits.
+ */
+export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
+  call.input = structuredClone(call.input)
+  const request = approvalRequest(parts, call)
+  const { hash, tool, targets, session } = request
+  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? call.run })
+  if (remembered?.effect === 'deny') {
+    throw new ToolError('APPROVAL_DENIED', `${tool} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`)
+  }
+  if (remembered) {
+    call.approvedBy = `${remembered.by} (grant ${remembered.id})`
+    return
+  }
+  if (parts.inbox && !parts.inbox.isOpen) await parts.inbox.open()
+  tell(parts, call, { type: 'approval-requested', callId: call.id, request })
+  const of = { callId: call.id, tool, approval: request.id }
+  run.records?.append({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
+  try {
+    const reply = await parts.desk.ask(request, call.signal)
+    call.approvedBy = reply.by ?? 'approver'
+    const { covers, reason } = reply
+    const lasts = typeof reply.remember === 'object' ? `until ${reply.remember.until}` : reply.remember
+    remember(parts, call, request, reply)
+    run.records?.append({ type: 'approval-answered', ...of, decision: 'allow', by: call.approvedBy, remember: lasts, covers, reason })
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal) remember(parts, call, request, refusal)
+    run.records?.append({ type: 'approval-answered', ...of, decision: unanswered(error), by: refusal?.by, reason: (error as Error).message })
+    throw error
+  }
+}
+
+/** The answer holds for this call, whether or not it can be kept for later ones. */
+function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: ApprovalReply): void {
+  try {
+    parts.grants.remember(request, reply)
+  } catch (error) {
+    call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
+  }
+}
+
+/** What the person sees; secrets are marked out. */
+function approvalRequest(parts: Parts, call: Call): ApprovalRequest {
+  const decision = call.decision!
+  const targets = call.targets.map(({ capability, value }) => `${capability} ${value}`)
+  const { session, purpose } = call.options
+  return {
+    id: `approval-${call.id}`,
+    callId: call.id,
+    run: call.run,
+    ...(session !== undefined && { session }),
+    tool: call.name,
+    input: parts.redactor.value(call.input),
+    targets,
+    rule: decision.rule,
+    reason: decision.reason,
+    caller: call.caller,
+    ...(purpose !== undefined && { purpose }),
+    requests: decision.requests,
+    hash: approvalHash({ tool: call.name, input: call.input, targets, sandbox: parts.settings.sandboxLevel }),
+    askedAt: new Date(parts.clock.now()).toISOString(),
+  }
+}
+
+/** A person's no, which may be remembered like a yes. */
+function refusalOf(error: unknown): ApprovalReply | undefined {
+  if (!ToolError.is(error) || error.code !== 'APPROVAL_DENIED') return undefined
+  return error.details?.reply as ApprovalReply | undefined
+}
+
+function unanswered(error: unknown): 'deny' | 'timeout' | 'aborted' {
+  const code = ToolError.is(error) ? error.code : undefined
+  if (code === 'ABORTED') return 'aborted'
+  return code === 'APPROVAL_TIMEOUT' ? 'timeout' : 'deny'
+}

@@ -1,0 +1,137 @@
+import type { CallerKind, CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
+import type { ToolError } from '../errors.ts'
+import type { Reservation } from '../limits/budget.ts'
+import type { Decision } from '../policy/decide.ts'
+import type { CallSpan } from '../record/trace.ts'
+import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
+import type { RegisteredDialect, RegisteredTool } from './registry.ts'
+
+/** What a caller may say about one call. */
+export interface CallOptions {
+  /** The run whose records, budget and workspace the call belongs to; the hub's own unless said. */
+  readonly run?: string
+  readonly session?: string
+  /** Who calls; recorded. */
+  readonly caller?: string
+  /** `script` for calls that a model's script makes. */
+  readonly callerKind?: CallerKind
+  /** Why; recorded and shown to the approver. */
+  readonly purpose?: string
+  readonly signal?: AbortSignal
+  /** Lowers the tool's own time limit, never raises it. */
+  readonly timeoutMs?: number
+  /** Calls with one key have one effect: a repeated one gets the recorded result. */
+  readonly idempotencyKey?: string
+  /** With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). */
+  readonly requestId?: string
+  readonly taskId?: string
+  /** The only capabilities this call may use; narrows, never allows. */
+  readonly grants?: readonly Capability[]
+  /** Steps 1 to 5 only: says what would happen, does nothing. */
+  readonly dryRun?: boolean
+}
+
+/** One call on its way down the road: what the steps learn, in the order they learn it. */
+export class Call {
+  readonly id: string
+  readonly run: string
+  readonly wire: string
+  readonly caller: string
+  readonly options: CallOptions
+  readonly parent: Call | undefined
+  readonly startedAt: number
+  /** Monotonic, for durations. */
+  readonly startedMark = performance.now()
+  readonly emit: ((event: CallEvent) => void) | undefined
+
+  tool: RegisteredTool | undefined
+  /** The dialect whose name was called. */
+  dialect: RegisteredDialect | undefined
+  input: unknown
+  argsHash = ''
+  targets: readonly ResolvedTarget[] = []
+  decision: Decision | undefined
+  /** The decision's effect, or a stricter one that a hook chose. */
+  effect: Effect = 'deny'
+  approvedBy: string | undefined
+  attempts = 0
+  /** Its start is on record, so its end need not repeat the facts. */
+  started = false
+  /** `execute` was entered: the call may have had effects. */
+  executed = false
+  abandoned = false
+  /** The result is out; what comes later is late. */
+  ended = false
+  readonly evidence: Evidence[] = []
+  readonly artifacts: Artifact[] = []
+  readonly notices: string[] = []
+  truncated: ResultMeta['truncated']
+  /** What ended the call, before it became a result. */
+  thrown: unknown
+
+  /** What the call holds and gives back at its end. */
+  reservation: Reservation | undefined
+  release: (() => void) | undefined
+  /** The one call that a paused tool's circuit breaker lets through to try. */
+  isProbe = false
+  finishKey: ((result: ToolResult | undefined) => void) | undefined
+  span: CallSpan | undefined
+
+  /** Told once when the call is stopped; the step that waits sets it. */
+  onAbort: ((reason: ToolError) => void) | undefined
+
+  #controller: AbortController | undefined
+  #abortReason: ToolError | undefined
+
+  constructor(fields: {
+    id: string
+    run: string
+    wire: string
+    caller: string
+    options: CallOptions
+    parent?: Call
+    startedAt: number
+    input: unknown
+    emit?: (event: CallEvent) => void
+  }) {
+    this.id = fields.id
+    this.run = fields.run
+    this.wire = fields.wire
+    this.caller = fields.caller
+    this.options = fields.options
+    this.parent = fields.parent
+    this.startedAt = fields.startedAt
+    this.input = fields.input
+    this.emit = fields.emit
+  }
+
+  /** The one signal of this call; made when somebody first looks, most tools never do. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+    return this.#controller.signal
+  }
+
+  /** Why the call was stopped, if it was. */
+  get abortReason(): ToolError | undefined {
+    return this.#abortReason
+  }
+
+  /** Stops the call; the first reason stays. */
+  abort(reason: ToolError): void {
+    if (this.#abortReason !== undefined || this.ended) return
+    this.#abortReason = reason
+    this.#controller?.abort(reason)
+    this.onAbort?.(reason)
+  }
+
+  /** Canonical name once found, the asked one before. */
+  get name(): string {
+    return this.tool?.tool.name ?? this.wire
+  }
+
+  view(): CallView {
+    const { id: callId, run, name: tool, wire, input, targets, caller } = this
+    return { callId, run, tool, wire, input, targets, caller }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Call } from './call.ts'
+import { ToolError } from '../errors.ts'
+import type { Parts, RunState } from './parts.ts'
+import { decide, type Question } from '../policy/decide.ts'
+
+/** Step 5: the caller's kind and the policy; hooks may tighten it after. */
+export function decideCall(parts: Parts, run: RunState, call: Call): void {
+  const { tool, capabilities } = call.tool!
+  const { callerKind = 'direct' } = call.options
+  const callers = tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script'])
+  if (!callers.includes(callerKind)) {
+    throw new ToolError('POLICY_DENIED', `${tool.name} may not be called by a ${callerKind}.`, { hint: `Its callers: ${callers.join(', ')}.` })
+  }
+  call.decision = decide(parts.policy(), question(run, call))
+  call.effect = call.decision.effect
+}
+
+/** What policy is asked about a call. */
+export function question(run: RunState, call: Call): Question {
+  const { tool, names, groups } = call.tool!
+  const { callerKind: caller = 'direct', grants } = call.options
+  const { capabilities } = tool
+  return { tool: tool.name, names, groups, capabilities, targets: call.targets, caller, tainted: run.tainted, grants }
+}
+
+/** Ends a denied call with the rule that denied it and what would change that. */
+export function refuse(call: Call): void {
+  if (call.effect !== 'deny') return
+  const { effect, rule, reason, fix } = call.decision!
+  if (effect === 'deny') throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${reason}`, { fix })
+  throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, { hint: 'Ask the owner of the hook.' })
+}

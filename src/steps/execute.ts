@@ -1,0 +1,107 @@
+import type { Call } from './call.ts'
+import type { Clock } from '../clock.ts'
+import type { BaseContext } from '../define.ts'
+import { ToolError } from '../errors.ts'
+import { retryDelayMs } from '../limits/retry.ts'
+
+/** What step 8 needs beside the call. */
+export interface Execution {
+  readonly clock: Clock
+  readonly context: BaseContext
+  readonly timeoutMs: number
+  /** How long a stopped tool may take to tidy up before it is left behind. */
+  readonly graceMs: number
+  /** The tool ended after it was left behind. */
+  readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
+}
+
+/** Step 8: runs the tool under one deadline, again where it says that is safe. Settles exactly once. */
+export async function execute(call: Call, execution: Execution): Promise<unknown> {
+  const { retry } = call.tool!.tool
+  const mostAttempts = Math.max(1, retry?.attempts ?? 1)
+  const deadline = execution.clock.now() + execution.timeoutMs
+  for (;;) {
+    call.attempts++
+    call.executed = true
+    try {
+      const outcome = call.tool!.tool.execute(call.input, execution.context)
+      return isThenable(outcome) ? await settleWithin(outcome, call, execution, deadline) : outcome
+    } catch (error) {
+      if (call.abortReason) throw call.abortReason
+      if (!retry || call.attempts >= mostAttempts || !isRetryable(error)) throw error
+      await pause(retryDelayMs(call.attempts, retry, Math.random, retryAfterMs(error)), call, execution, deadline)
+    }
+  }
+}
+
+/** Waits for the tool, for its deadline or for an abort; a stopped tool gets the grace, then it is left behind. */
+function settleWithin(work: PromiseLike<unknown>, call: Call, execution: Execution, deadline: number): Promise<unknown> {
+  const { clock, graceMs } = execution
+  return new Promise((resolve, reject) => {
+    let isDone = false
+    let cancelGrace: () => void = noop
+    const cancelDeadline = clock.after(Math.max(0, deadline - clock.now()), () => call.abort(outOfTime(call, execution)))
+    const finish = (settle: () => void) => {
+      isDone = true
+      cancelDeadline()
+      cancelGrace()
+      call.onAbort = undefined
+      settle()
+    }
+    call.onAbort = (reason) => {
+      cancelDeadline()
+      cancelGrace = clock.after(graceMs, () => {
+        call.abandoned = true
+        finish(() => reject(reason))
+      })
+    }
+    work.then(
+      (value) => {
+        if (isDone) return execution.onLate({ ok: true })
+        finish(() => (call.abortReason ? reject(call.abortReason) : resolve(value)))
+      },
+      (error) => {
+        if (isDone) return execution.onLate({ ok: false, error })
+        finish(() => reject(error))
+      },
+    )
+    if (call.abortReason) call.onAbort(call.abortReason)
+  })
+}
+
+function pause(ms: number, call: Call, { clock, timeoutMs }: Execution, deadline: number): Promise<void> {
+  const left = deadline - clock.now()
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(Math.min(ms, Math.max(0, left)), () => {
+      call.onAbort = undefined
+      if (ms < left) return resolve()
+      call.abort(outOfTime(call, { timeoutMs }))
+      reject(call.abortReason)
+    })
+    call.onAbort = (reason) => {
+      cancel()
+      reject(reason)
+    }
+  })
+}
+
+function outOfTime(call: Call, { timeoutMs }: { readonly timeoutMs: number }): ToolError {
+  return new ToolError('TIMEOUT', `${call.name} did not finish within ${timeoutMs} ms.`, {
+    fix: { key: 'limits.timeout', hint: 'Ask for less, or have the owner raise limits.timeout.' },
+  })
+}
+
+function isRetryable(error: unknown): boolean {
+  return ToolError.is(error) && error.retryable
+}
+
+function retryAfterMs(error: unknown): number | undefined {
+  const wait = ToolError.is(error) ? error.details?.retryAfterMs : undefined
+  return typeof wait === 'number' ? wait : undefined
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function noop(): void {}

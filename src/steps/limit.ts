@@ -1,0 +1,76 @@
+import type { Call } from './call.ts'
+import { ERRORS } from '../errors.ts'
+import { defaultIdempotencyKey } from '../limits/idempotency.ts'
+import type { Parts } from './parts.ts'
+import type { ToolResult } from '../result.ts'
+import type { Settled } from './settle.ts'
+
+/** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */
+export async function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> {
+  const key = idempotencyKey(call)
+  if (key === undefined) return undefined
+  for (;;) {
+    const claim = parts.idempotency.claim(key, call.argsHash)
+    if (claim.kind === 'new') {
+      call.finishKey = claim.finish
+      return undefined
+    }
+    const result = claim.kind === 'replay' ? claim.result : await untilStopped(call, claim.result)
+    if (result) return again(call, result)
+  }
+}
+
+/** Step 6, second part: loop, rate and budget; each says no by throwing. */
+export function takeLimits(parts: Parts, call: Call): void {
+  const { tool } = call.tool!
+  parts.loops.check(call.run, tool.name, call.argsHash)
+  parts.rate.take(tool.name)
+  const { session } = call.options
+  call.reservation = parts.budget.reserve({ run: call.run, session, tool: tool.name, cost: tool.costUnits ?? 0 })
+  if (call.reservation.notices.length > 0) call.notices.push(...call.reservation.notices)
+}
+
+/** The caller's key, or S0's: request, task, tool and arguments, for tools whose repetition would do something. */
+function idempotencyKey(call: Call): string | undefined {
+  const { idempotencyKey: given, requestId, taskId } = call.options
+  if (given !== undefined) return `${call.run}:${call.name}:${given}`
+  if (requestId === undefined || taskId === undefined || !call.tool!.hasEffects) return undefined
+  return defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })
+}
+
+function again(call: Call, result: ToolResult): Settled {
+  const meta = { ...result.meta, cached: true as const }
+  return { result: { ...result, callId: call.id, meta }, bytes: 0, resultHash: '' }
+}
+
+function untilStopped<T>(call: Call, result: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call.onAbort = reject
+    result.then(resolve, reject).finally(() => {
+      call.onAbort = undefined
+    })
+  })
+}
+
+/** At the end: frees what the call held and counts what it used. What the caller should know comes back as notices. */
+export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): readonly string[] {
+  call.release?.()
+  call.finishKey?.(call.executed ? result : undefined)
+  const tool = call.name
+  if (!call.executed) {
+    call.reservation?.release()
+    if (call.isProbe) parts.breakers.record(tool, 'neutral', true)
+    return []
+  }
+  parts.breakers.record(tool, outcomeOf(result), call.isProbe)
+  const notices = call.reservation!.settle({ wallMs: result.meta.durationMs, bytes })
+  const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
+  const loop = parts.loops.record(call.run, tool, call.argsHash, failure)
+  return loop === undefined ? notices : [...notices, loop]
+}
+
+/** Only what the tool is to blame for counts against it. */
+function outcomeOf(result: ToolResult): 'ok' | 'failed' | 'neutral' {
+  if (result.ok) return 'ok'
+  return ERRORS[result.error.code].blame === 'tool' ? 'failed' : 'neutral'
+}

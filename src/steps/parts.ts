@@ -1,0 +1,75 @@
+import type { ApprovalDesk } from '../approval/desk.ts'
+import type { Grants } from '../approval/grants.ts'
+import type { Inbox } from '../approval/inbox.ts'
+import type { Clock } from '../clock.ts'
+import type { RunCache } from '../define.ts'
+import type { BudgetLedger } from '../limits/budget.ts'
+import type { Breakers } from '../limits/breaker.ts'
+import type { Concurrency } from '../limits/concurrency.ts'
+import type { Idempotency } from '../limits/idempotency.ts'
+import type { LoopDetector } from '../limits/loop.ts'
+import type { RateLimiter } from '../limits/rate.ts'
+import type { Durability } from '../options.ts'
+import type { Policy } from '../policy/compile-policy.ts'
+import type { Sight } from '../policy/visibility.ts'
+import type { SandboxLevel } from '../record/events.ts'
+import type { Metrics } from '../record/metrics.ts'
+import type { Redactor } from '../record/redact.ts'
+import type { RunRecords } from '../record/run-records.ts'
+import type { CallEvent, ToolResult } from '../result.ts'
+import type { HookChain } from './hooks.ts'
+import type { RegisteredTool, Registry } from './registry.ts'
+import type { Doors } from './targets.ts'
+
+/** What one run holds while it is open. */
+export interface RunState {
+  readonly id: string
+  readonly records: RunRecords | undefined
+  readonly cache: RunCache
+  readonly doors: Doors
+  /** The run has read content from outside. */
+  tainted: boolean
+  /** Calls under way; an idle run may be closed. */
+  inFlight: number
+}
+
+/** Everything the road of a call calls on; the hub wires it once. */
+export interface Parts {
+  readonly registry: Registry
+  readonly hooks: HookChain
+  readonly clock: Clock
+  readonly redactor: Redactor
+  readonly metrics: Metrics
+  readonly desk: ApprovalDesk
+  /** Where asks wait for another process, if the owner wants that. */
+  readonly inbox: Inbox | undefined
+  readonly grants: Grants
+  readonly budget: BudgetLedger
+  readonly rate: RateLimiter
+  readonly concurrency: Concurrency
+  readonly breakers: Breakers
+  readonly loops: LoopDetector
+  readonly idempotency: Idempotency<ToolResult>
+  readonly settings: Settings
+  policy(): Policy
+  /** Whether an agent sees a tool, and why not. */
+  readonly sees: (tool: RegisteredTool) => Sight
+  /** Plugins that are still being set up; nothing is judged before they are, because they may bring hooks. */
+  ready(): Promise<void> | undefined
+  run(id: string): RunState
+  /** Tells everybody who watches the hub. */
+  publish(event: CallEvent): void
+  nextCallId(): string
+}
+
+/** The numbers that hold for every call unless its tool or rule says less. */
+export interface Settings {
+  readonly timeoutMs: number
+  readonly graceMs: number
+  readonly outputChars: number
+  readonly inputBytes: number
+  readonly inputDepth: number
+  /** Recorded with every call and part of what an approval is bound to. */
+  readonly sandboxLevel: SandboxLevel
+  readonly durability: Durability
+}

@@ -1,0 +1,164 @@
+import type { AnyTool, Capability, Dialect, Effect } from '../define.ts'
+import { CAPABILITIES, READ_ONLY } from '../define.ts'
+import { ToolError } from '../errors.ts'
+import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
+import { groupsOf } from '../policy/tool-groups.ts'
+import { type CompiledSchema, compileSchema } from '../schema/compile-schema.ts'
+
+/** Who brought a tool; a later origin replaces an earlier one of the same name. */
+export type Origin = 'builtin' | 'plugin' | 'caller'
+
+/** A tool with everything that is derived from it once. */
+export interface RegisteredTool {
+  readonly tool: AnyTool
+  readonly origin: Origin
+  readonly wire: string
+  /** Canonical, wire and dialect names: what rules and lists may call it. */
+  readonly names: readonly string[]
+  readonly group: string
+  readonly groups: readonly string[]
+  readonly capabilities: ReadonlySet<Capability>
+  /** Changes something outside: its record is fsynced, its repetition is not free. */
+  readonly hasEffects: boolean
+  readonly input: CompiledSchema
+  readonly output: CompiledSchema | undefined
+  readonly dialects: ReadonlyMap<string, RegisteredDialect>
+}
+
+/** A dialect with its compiled schema. */
+export interface RegisteredDialect {
+  readonly kind: string
+  readonly dialect: Dialect
+  readonly input: CompiledSchema | undefined
+}
+
+/** A tool as a model provider wants it. */
+export interface WireTool {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Record<string, unknown>
+}
+
+/** A tool found by one of its names, and the dialect that name belongs to. */
+export interface FoundTool {
+  readonly entry: RegisteredTool
+  readonly dialect: RegisteredDialect | undefined
+}
+
+const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2 }
+
+/** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
+export class Registry {
+  readonly #tools = new Map<string, RegisteredTool>()
+  readonly #byName = new Map<string, FoundTool>()
+
+  /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. */
+  register(tool: AnyTool, origin: Origin = 'caller'): void {
+    const entry = registerable(tool, origin)
+    const present = this.#tools.get(tool.name)
+    if (present && RANK[present.origin] > RANK[origin]) return
+    if (present && present.origin === origin) throw clash(tool.name, tool.name)
+    if (present) this.#forget(present)
+    for (const name of entry.names) {
+      const other = this.#byName.get(name)
+      if (other) throw clash(name, other.entry.tool.name)
+    }
+    this.#tools.set(tool.name, entry)
+    const own = { entry, dialect: undefined }
+    this.#byName.set(tool.name, own).set(entry.wire, own)
+    for (const [name, dialect] of entry.dialects) this.#byName.set(name, { entry, dialect })
+  }
+
+  /** By canonical, wire or dialect name. */
+  find(name: string): FoundTool | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** The definition (S2's Get). */
+  get(name: string): AnyTool | undefined {
+    return this.find(name)?.entry.tool
+  }
+
+  /** All of them, sorted by name, so that a listing is byte-stable. */
+  list(): RegisteredTool[] {
+    return [...this.#tools.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
+  }
+
+  /** The wire form for a model (S2's ListForLLM), one name a tool: the dialect's where the tool has that dialect. */
+  listForLLM(options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {}): WireTool[] {
+    return this.list()
+      .filter(options.only ?? (() => true))
+      .map((entry) => wireForm(entry, options.dialect))
+  }
+
+  /** Every name of every tool. */
+  names(): Iterable<string> {
+    return this.#byName.keys()
+  }
+
+  notFound(name: string): ToolError {
+    const hint = didYouMean(name, this.#byName.keys()) || 'List the tools to see their names.'
+    return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
+  }
+
+  #forget(entry: RegisteredTool): void {
+    for (const name of entry.names) this.#byName.delete(name)
+    this.#tools.delete(entry.tool.name)
+  }
+}
+
+/** The order of strictness. */
+export const STRICTNESS: Record<Effect, number> = { allow: 0, ask: 1, deny: 2 }
+
+function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
+  assertToolName(tool?.name)
+  if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function')
+  if (typeof tool.description !== 'string') throw invalid(tool, 'has no description')
+  if (tool.input === null || (typeof tool.input !== 'object' && typeof tool.input !== 'function')) {
+    throw invalid(tool, 'has no input schema')
+  }
+  for (const capability of tool.capabilities ?? []) {
+    if (!(CAPABILITIES as readonly string[]).includes(capability)) {
+      throw invalid(tool, `declares the unknown capability ${JSON.stringify(capability)}. ${didYouMean(capability, CAPABILITIES)}`)
+    }
+  }
+  const capabilities = new Set<Capability>(tool.capabilities ?? [])
+  const dialects = new Map<string, RegisteredDialect>()
+  for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
+    assertToolName(dialect.name)
+    dialects.set(dialect.name, { kind, dialect, input: dialect.input && compileSchema(dialect.input, { side: 'input' }) })
+  }
+  const wire = toWireName(tool.name)
+  const group = tool.group ?? groupOf(tool.name)
+  const names = [...new Set([tool.name, wire, ...dialects.keys()])]
+  return {
+    tool,
+    origin,
+    wire,
+    names,
+    group,
+    groups: groupsOf({ name: tool.name, names, group }),
+    capabilities,
+    hasEffects: [...capabilities].some((capability) => !READ_ONLY.has(capability)),
+    input: compileSchema(tool.input, { side: 'input' }),
+    output: tool.output && compileSchema(tool.output, { side: 'output' }),
+    dialects,
+  }
+}
+
+function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
+  for (const { kind: own, dialect, input } of entry.dialects.values()) {
+    if (own !== kind) continue
+    const description = dialect.description ?? entry.tool.description
+    return { name: dialect.name, description, parameters: (input ?? entry.input).jsonSchema() }
+  }
+  return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
+}
+
+function invalid(tool: AnyTool, what: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}.`, { hint: 'See docs/contract.md for what a tool needs.' })
+}
+
+function clash(name: string, owner: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by ${owner}.`, { hint: 'Rename one of the two tools, or its dialect.' })
+}

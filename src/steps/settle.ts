@@ -1,0 +1,166 @@
+import type { Call } from './call.ts'
+import { blocks } from '../context.ts'
+import { ERRORS, ToolError } from '../errors.ts'
+import { sha256 } from '../hash.ts'
+import { cutText } from '../limits/output.ts'
+import type { Parts, RunState } from './parts.ts'
+import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
+import { describeIssues } from '../schema/describe-issues.ts'
+
+/** A result and what the record says about its content. */
+export interface Settled<R extends ToolResult = ToolResult> {
+  readonly result: R
+  readonly bytes: number
+  readonly resultHash: string
+}
+
+const SUMMARY_CHARS = 200
+
+/** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
+export async function succeed(parts: Parts, run: RunState, call: Call, value: unknown): Promise<Settled<Success>> {
+  let data = await checkOutput(call, value)
+  if (parts.hooks.has('after')) {
+    const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
+    if (changed.changed) data = await checkOutput(call, changed.data)
+  }
+  data = parts.redactor.value(data)
+  const json = toJson(call, data)
+  const content = await shorten(parts, run, call, modelContent(parts, call, data, json))
+  const result = assemble(parts, call, data, content)
+  return { result, bytes: Buffer.byteLength(json), resultHash: sha256(json) }
+}
+
+/** Step 9 for anything else: every failure becomes a typed error that says what to do. */
+export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure> {
+  const error = asToolError(call, thrown)
+  const message = parts.redactor.text(error.message)
+  const callError: CallError = { code: error.code, message, retryable: error.retryable, fix: error.fix }
+  const text = `${error.code}: ${message} ${error.fix.hint}`
+  const result: Failure = {
+    ok: false,
+    status: ERRORS[error.code].status,
+    callId: call.id,
+    tool: call.name,
+    summary: firstLine(message),
+    content: [{ type: 'text', text }],
+    artifacts: call.artifacts,
+    evidence: evidenceOf(parts, call, `${error.code}: ${firstLine(message)}`),
+    error: callError,
+    meta: metaOf(call),
+  }
+  return { result, bytes: 0, resultHash: sha256(text) }
+}
+
+/** The end of a dry run: what would happen, and by which rule; nothing was executed. */
+export function rehearsed(call: Call): Settled {
+  const { rule, reason } = call.decision!
+  if (call.effect === 'ask') {
+    throw new ToolError('APPROVAL_UNAVAILABLE', `Dry run: ${call.name} would ask, by ${rule}: ${reason}`, { fix: call.decision!.fix })
+  }
+  const summary = `Dry run: ${call.name} would run, by ${rule}.`
+  const content = [{ type: 'text', text: summary } as const]
+  const evidence = [{ type: 'tool', ref: call.id, summary } as const]
+  const result = { ok: true, status: 'ok', callId: call.id, tool: call.name, summary, data: undefined, content, artifacts: [], evidence, meta: metaOf(call) } as const
+  return { result, bytes: 0, resultHash: '' }
+}
+
+/** Anything thrown as an error of the table; what is not one of ours is a defect, and only the audit sees its stack. */
+export function asToolError(call: Call, thrown: unknown): ToolError {
+  if (call.abortReason) return call.abortReason
+  if (ToolError.is(thrown)) return thrown
+  return new ToolError('INTERNAL', `${call.name} failed with a defect of its own (call ${call.id}).`, { cause: thrown })
+}
+
+async function checkOutput(call: Call, value: unknown): Promise<unknown> {
+  const { output } = call.tool!
+  if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value; null says "nothing".')
+  if (!output) return value
+  const checked = await output.validate(value)
+  if (checked.ok) return checked.value
+  throw badOutput(call, describeIssues(checked.issues, 'its output'))
+}
+
+function toJson(call: Call, data: unknown): string {
+  try {
+    const json = JSON.stringify(data)
+    if (json !== undefined) return json
+  } catch (error) {
+    throw badOutput(call, `it cannot be written as JSON (${(error as Error).message.split('\n', 1)[0]})`)
+  }
+  throw badOutput(call, `it returned a ${typeof data}`)
+}
+
+function modelContent(parts: Parts, call: Call, data: unknown, json: string): readonly ContentBlock[] {
+  const { tool, dialects } = call.tool!
+  const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
+  if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : json }]
+  return blocks(toModel(data)).map((block) =>
+    block.type === 'text' ? { type: 'text', text: parts.redactor.text(block.text) } : block,
+  )
+}
+
+/** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */
+async function shorten(parts: Parts, run: RunState, call: Call, content: readonly ContentBlock[]) {
+  const { tool } = call.tool!
+  const maxChars = tool.maxOutputChars ?? parts.settings.outputChars
+  const chars = content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0)
+  if (chars <= maxChars) return content
+  const whole = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const artifact = await run.records?.putArtifact(whole, { name: `${call.id}.txt`, mediaType: 'text/plain' })
+  if (artifact) call.artifacts.push(artifact)
+  const where = artifact ? `; the whole is ${artifact.ref}` : ''
+  const mode = tool.overflow === 'artifact' ? 'head' : (tool.overflow ?? 'middle')
+  const room = tool.overflow === 'artifact' ? Math.min(maxChars, 1_000) : maxChars
+  const { text, cutChars } = cutText(whole, {
+    maxChars: room,
+    mode,
+    mark: (cut) => `\n… [${cut.toLocaleString('en-US')} characters cut${where}] …\n`,
+  })
+  call.truncated = { cutChars, ...(artifact && { artifact: artifact.ref }) }
+  return [{ type: 'text', text } as const, ...content.filter((block) => block.type !== 'text')]
+}
+
+function assemble(parts: Parts, call: Call, data: unknown, content: readonly ContentBlock[]): Success {
+  const first = content[0]
+  const summary = first?.type === 'text' ? firstLine(first.text) : call.name
+  return {
+    ok: true,
+    status: 'ok',
+    callId: call.id,
+    tool: call.name,
+    summary,
+    data,
+    content,
+    artifacts: call.artifacts,
+    evidence: evidenceOf(parts, call, summary),
+    meta: metaOf(call),
+  }
+}
+
+/** At least one a call, and never a secret. */
+function evidenceOf(parts: Parts, call: Call, summary: string) {
+  if (call.evidence.length === 0) return [{ type: 'tool', ref: call.id, summary } as const]
+  return call.evidence.map((evidence) => parts.redactor.value(evidence))
+}
+
+function metaOf(call: Call): ResultMeta {
+  return {
+    durationMs: Math.round((performance.now() - call.startedMark) * 1000) / 1000,
+    attempts: call.attempts,
+    ...(call.truncated && { truncated: call.truncated }),
+    ...(call.options.dryRun && { dryRun: true as const }),
+    ...(call.abandoned && { abandoned: true as const }),
+    ...(call.decision && { rule: call.decision.rule }),
+    ...(call.approvedBy !== undefined && { approvedBy: call.approvedBy }),
+    ...(call.notices.length > 0 && { notices: call.notices }),
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.slice(0, SUMMARY_CHARS + 1).split('\n', 1)[0]!
+  return line.length > SUMMARY_CHARS ? `${line.slice(0, SUMMARY_CHARS - 1)}…` : line
+}
+
+function badOutput(call: Call, what: string, hint?: string): ToolError {
+  return new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${call.name} is not usable: ${what}`, { hint })
+}

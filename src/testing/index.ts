@@ -1,0 +1,3 @@
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { type TestHub, testHub } from './test-hub.ts'
+export { toolContract } from './tool-contract.ts'

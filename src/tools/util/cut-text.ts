@@ -1,0 +1,95 @@
+import { countCodePoints, isSecondHalf } from './code-points.ts'
+
+/** How far to cut a text, and which part to keep. */
+export interface CutOptions {
+  readonly maxChars: number
+  readonly maxBytes: number
+  readonly keep: 'head' | 'tail' | 'middle'
+  /** Stands where text was cut; `{cut}` becomes the number of characters. */
+  readonly marker: string
+}
+
+/** A text that fits, and what it lost. */
+export interface CutText {
+  readonly text: string
+  readonly cutChars: number
+  readonly chars: number
+  readonly bytes: number
+}
+
+interface Room {
+  readonly chars: number
+  readonly bytes: number
+}
+
+/** Cuts a text to its limits, marker included, between characters as a reader sees them. */
+export function cutText(text: string, { maxChars, maxBytes, keep, marker }: CutOptions): CutText {
+  const size = measure(text)
+  if (size.chars <= maxChars && size.bytes <= maxBytes) return { text, cutChars: 0, ...size }
+
+  const mark = (cut: number) => marker.replaceAll('{cut}', String(cut))
+  const widest = measure(mark(size.chars))
+  const isMarked = widest.chars < maxChars && widest.bytes < maxBytes
+  const room = isMarked
+    ? { chars: maxChars - widest.chars, bytes: maxBytes - widest.bytes }
+    : { chars: maxChars, bytes: maxBytes }
+
+  const headEnd = keep === 'tail' ? 0 : headWithin(text, keep === 'head' ? room : half(room, Math.ceil))
+  const tailStart = keep === 'head' ? text.length : tailWithin(text, keep === 'tail' ? room : half(room, Math.floor))
+  const cutChars = measure(text.slice(headEnd, tailStart)).chars
+  const kept = text.slice(0, headEnd) + (isMarked ? mark(cutChars) : '') + text.slice(tailStart)
+  return { text: kept, cutChars, ...measure(kept) }
+}
+
+function half({ chars, bytes }: Room, round: (value: number) => number): Room {
+  return { chars: round(chars / 2), bytes: round(bytes / 2) }
+}
+
+function measure(text: string): Room {
+  const bytes = Buffer.byteLength(text)
+  return { chars: bytes === text.length ? bytes : countCodePoints(text), bytes }
+}
+
+function headWithin(text: string, { chars, bytes }: Room): number {
+  let end = 0
+  for (let [charsLeft, bytesLeft] = [chars, bytes]; end < text.length && charsLeft > 0; charsLeft--) {
+    const next = end + (isSecondHalf(text, end + 1) ? 2 : 1)
+    bytesLeft -= bytesOf(text, end)
+    if (bytesLeft < 0) break
+    end = next
+  }
+  return wholeCharacter(text, end, 'before')
+}
+
+function tailWithin(text: string, { chars, bytes }: Room): number {
+  let start = text.length
+  for (let [charsLeft, bytesLeft] = [chars, bytes]; start > 0 && charsLeft > 0; charsLeft--) {
+    const previous = start - (isSecondHalf(text, start - 1) ? 2 : 1)
+    bytesLeft -= bytesOf(text, previous)
+    if (bytesLeft < 0) break
+    start = previous
+  }
+  return wholeCharacter(text, start, 'after')
+}
+
+function bytesOf(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  if (unit < 0x80) return 1
+  if (unit < 0x800) return 2
+  return isSecondHalf(text, index + 1) ? 4 : 3
+}
+
+const WINDOW = 64
+let segmenter: Intl.Segmenter | undefined
+
+/** Moves a cut that would separate a letter from its accents, or the parts of an emoji, to the edge of the character. */
+function wholeCharacter(text: string, cut: number, side: 'before' | 'after'): number {
+  if (cut === 0 || cut === text.length) return cut
+  if (text.charCodeAt(cut - 1) < 0x300 && text.charCodeAt(cut) < 0x300) return cut
+  segmenter ??= new Intl.Segmenter()
+  const from = Math.max(0, cut - WINDOW)
+  const around = segmenter.segment(text.slice(from, cut + WINDOW)).containing(cut - from)
+  const isWhole = around && (around.index > 0 || from === 0) && around.segment.length < WINDOW
+  if (!isWhole || around.index === cut - from) return cut
+  return from + around.index + (side === 'after' ? around.segment.length : 0)
+}

@@ -1,0 +1,25 @@
+import { ToolError } from '../../errors.ts'
+
+/** About half a second of work; an ordinary call takes a few hundred steps. */
+const MOST_STEPS = 5_000_000
+
+/** Counts the work that a model's expression or template causes: it runs on the main thread, so it may not hold up others. */
+export class Meter {
+  readonly #subject: string
+  readonly #hint: string
+  #left = MOST_STEPS
+
+  constructor(subject: string, hint: string) {
+    this.#subject = subject
+    this.#hint = hint
+  }
+
+  /** Takes `steps` from what is left, before they are done. */
+  spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left >= 0) return
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${this.#subject} needs more than ${MOST_STEPS} steps on this data.`, {
+      hint: this.#hint,
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import { ToolError } from '../../../errors.ts'
+import { Meter } from '../meter.ts'
+import { parseTemplate, type Token } from './parse-template.ts'
+
+/** What a renderer is given beside the template. */
+export interface RenderOptions {
+  readonly partials: ReadonlyMap<string, string>
+  readonly escape: 'html' | 'none'
+  readonly maxBytes: number
+}
+
+/** The values that names are looked up in, innermost first. */
+interface Frame {
+  readonly value: unknown
+  readonly outer: Frame | undefined
+}
+
+const DEEPEST_PARTIAL = 100
+const CHEAPER = 'Render fewer items, or avoid sections inside sections over long lists.'
+
+/** Renders one Mustache template; stops as soon as the text or the work passes its limit. */
+export class TemplateRenderer {
+  readonly #options: RenderOptions
+  readonly #meter = new Meter('The template', CHEAPER)
+  readonly #parsed = new Map<string, Token[]>()
+  readonly #pieces: string[] = []
+  #bytes = 0
+
+  constructor(options: RenderOptions) {
+    this.#options = options
+  }
+
+  /** The text that the template makes of the data. */
+  render(template: string, data: unknown): string {
+    this.#renderTokens(parseTemplate(template), { value: data, outer: undefined }, 0)
+    return this.#pieces.join('')
+  }
+
+  #renderTokens(tokens: readonly Token[], frame: Frame, depth: number): void {
+    for (const token of tokens) {
+      this.#meter.spend(1)
+      if (token.type === 'text') this.#write(token.text)
+      else if (token.type === 'value') this.#writeValue(this.#lookUp(token.name, frame), token.raw)
+      else if (token.type === 'section') this.#renderSection(token, frame, depth)
+      else this.#renderPartial(token, frame, depth)
+    }
+  }
+
+  #renderSection(token: Extract<Token, { type: 'section' }>, frame: Frame, depth: number): void {
+    const value = this.#lookUp(token.name, frame)
+    const items = Array.isArray(value) ? value : value ? [value] : []
+    if (token.inverted) {
+      if (items.length === 0) this.#renderTokens(token.tokens, frame, depth)
+      return
+    }
+    this.#meter.spend(items.length)
+    for (const item of items) this.#renderTokens(token.tokens, { value: item, outer: frame }, depth)
+  }
+
+  #renderPartial({ name, indent }: Extract<Token, { type: 'partial' }>, frame: Frame, depth: number): void {
+    const partial = this.#options.partials.get(name)
+    if (partial === undefined) return
+    if (depth === DEEPEST_PARTIAL) {
+      throw new ToolError(
+        'INPUT_SCHEMA_INVALID',
+        `Partials nest deeper than ${DEEPEST_PARTIAL}, the last is {{>${name}}}.`,
+        {
+          fix: { key: 'partials', hint: 'A partial that includes itself needs a section around it that ends.' },
+        },
+      )
+    }
+    const key = `${indent}>${name}`
+    let tokens = this.#parsed.get(key)
+    if (!tokens) {
+      this.#meter.spend(partial.length + indent.length)
+      tokens = parseTemplate(indented(partial, indent))
+      this.#parsed.set(key, tokens)
+    }
+    this.#renderTokens(tokens, frame, depth + 1)
+  }
+
+  /** Own properties only, so that {{constructor}} finds nothing. The first part of a name decides where the rest is sought. */
+  #lookUp([first, ...rest]: readonly string[], frame: Frame): unknown {
+    if (first === undefined) return frame.value
+    let place: Frame | undefined = frame
+    while (place && !hasOwn(place.value, first)) {
+      this.#meter.spend(1)
+      place = place.outer
+    }
+    let value = place && (place.value as Record<string, unknown>)[first]
+    for (const part of rest) value = hasOwn(value, part) ? value[part] : undefined
+    return value
+  }
+
+  #writeValue(value: unknown, raw: boolean): void {
+    if (value === undefined || value === null) return
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+    this.#write(raw || this.#options.escape === 'none' ? text : escapeHtml(text))
+  }
+
+  #write(text: string): void {
+    this.#bytes += Buffer.byteLength(text)
+    if (this.#bytes <= this.#options.maxBytes) {
+      this.#pieces.push(text)
+      return
+    }
+    throw new ToolError(
+      'FILE_TOO_LARGE',
+      `The rendered text has more than ${this.#options.maxBytes} bytes, the limit.`,
+      {
+        fix: {
+          key: 'maxBytes',
+          hint: 'Raise maxBytes (at most 10485760), or render it in parts and write each with core/fs.writeText.',
+        },
+      },
+    )
+  }
+}
+
+function hasOwn(value: unknown, key: string): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+}
+
+/** Every line of a partial that stands alone is indented as its tag was. */
+function indented(partial: string, indent: string): string {
+  return indent === '' ? partial : partial.replaceAll(/^(?!$)/gm, indent)
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+])
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (char) => ENTITIES.get(char)!)
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { importsOf, sourceFiles } from './support/source-files.ts'
+
+/** The layers of architecture.md, lowest first. A file imports its own layer or a lower one, never a higher. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['schema/', 'errors', 'result', 'project-result', 'names', 'define', 'rule', 'options', 'hash', 'clock', 'version', 'json-pointer'],
+  ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
+  ['steps/', 'context', 'pipeline'],
+  ['hub/', 'hub'],
+  ['sources/', 'tools/', 'config/', 'create-tool-hub'],
+  ['testing/', 'cli/', 'serve/', 'adapters/', 'code/', 'index'],
+]
+
+/** Folders of one layer that never import each other. */
+const SIBLINGS = ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/']
+
+/** Builtins and globals through which code could touch the machine behind the guards' back. */
+const MACHINE = /^node:(fs|child_process|net|tls|http|https|http2|dgram|dns|worker_threads|cluster|vm|os|process|inspector|repl)\b/
+
+const files = sourceFiles('src').filter((file) => !/\.(test|test-d)\.ts$/.test(file))
+const edges = files.flatMap((file) => importsOf(file).map((specifier) => ({ file: file.slice('src/'.length), specifier })))
+
+describe('the import graph', () => {
+  it('gives every file a layer', () => {
+    const homeless = files.map((file) => file.slice('src/'.length)).filter((file) => layerOf(file) === -1)
+    expect(homeless).toEqual([])
+  })
+
+  it('goes down only', () => {
+    const upwards = internal().filter(({ file, target }) => layerOf(target) > layerOf(file))
+    expect(upwards).toEqual([])
+  })
+
+  it('keeps siblings apart', () => {
+    const across = internal().filter(({ file, target }) => {
+      const [from, to] = [siblingOf(file), siblingOf(target)]
+      return from !== undefined && to !== undefined && from !== to
+    })
+    expect(across).toEqual([])
+  })
+
+  it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {
+    const outside = internal().filter(
+      ({ file, target }) => file.startsWith('tools/') && !/^(define|errors|result)\.ts$|^tools\//.test(target),
+    )
+    const machine = edges.filter(({ file, specifier }) => file.startsWith('tools/') && MACHINE.test(specifier))
+    const globals = files.filter((file) => file.startsWith('src/tools/') && /\bfetch\(|\bprocess\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')))
+    expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
+  })
+
+  it('keeps policy pure', () => {
+    expect(edges.filter(({ file, specifier }) => file.startsWith('policy/') && MACHINE.test(specifier))).toEqual([])
+  })
+
+  it('touches the machine in guards, records, the store, approvals, the hub, config and the CLI only', () => {
+    const doors = /^(guards|record|store|approval|hub|config|cli|testing)\//
+    expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
+  })
+})
+
+function internal(): { file: string; target: string }[] {
+  return edges
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
+}
+
+function layerOf(file: string): number {
+  return LAYERS.findIndex((names) => names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`)))
+}
+
+function siblingOf(file: string): string | undefined {
+  return SIBLINGS.find((folder) => file.startsWith(folder))
+}
