@@ -27,7 +27,9 @@ const { node, platform, cpu, cores, memoryGb } = report.machine
 console.log(`${report.date}  node ${node}, ${platform}, ${cores} x ${cpu}, ${memoryGb} GB\n`)
 console.log(renderTable(rows))
 
-const missed = rows.flatMap(({ title, figures = [] }) => figures.filter(({ met }) => met === false).map(({ label }) => `${title}: ${label}`))
+const missed = rows.flatMap(({ title, figures = [] }) =>
+  figures.filter(({ met }) => met === false).map(({ label }) => `${title}: ${label}`),
+)
 const failed = rows.filter(({ error }) => error !== undefined).map(({ title }) => `${title}: failed`)
 const unmet = [...missed, ...failed]
 console.log(unmet.length === 0 ? '\nAll goals are met.' : `\nNot met:\n  ${unmet.join('\n  ')}`)
@@ -66,7 +68,8 @@ function readFlags() {
     })
     if (values.help) quit(0)
     const rounds = Number(values.rounds ?? (values.quick ? QUICK_ROUNDS : ROUNDS))
-    if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds must be a whole number from 1, got ${values.rounds}`)
+    if (!Number.isInteger(rounds) || rounds < 1)
+      throw new Error(`--rounds must be a whole number from 1, got ${values.rounds}`)
     const unknown = values.only.find((name) => !ROWS.some((row) => row.name === name))
     if (unknown !== undefined) throw new Error(`there is no row ${unknown}`)
     return { ...values, rounds }

@@ -1,10 +1,11 @@
-import type { Call } from './steps/call.ts'
-import type { AnyTool, BaseContext, Capability, Context } from './define.ts'
+import type { Answer, AnyTool, BaseContext, Capability, Context, Question } from './define.ts'
 import { ToolError } from './errors.ts'
-import type { Parts, RunState } from './steps/parts.ts'
 import { decide } from './policy/decide.ts'
-import { question } from './steps/decide.ts'
 import type { Content, ContentBlock, Evidence, ToolResult } from './result.ts'
+import { askPerson } from './steps/ask-person.ts'
+import type { Call } from './steps/call.ts'
+import { question } from './steps/decide.ts'
+import type { Parts, RunState } from './steps/parts.ts'
 
 /** How a nested `ctx.call` enters the road again. */
 export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
@@ -17,7 +18,8 @@ export function buildContext(parts: Parts, run: RunState, call: Call, enter: Ent
   const context = new CallContext(parts, run, call, enter)
   const { capabilities } = call.tool!
   if (capabilities.size === 0) return context
-  if (capabilities.has('read:fs') || capabilities.has('write:fs')) defineHandle(context, 'fs', () => filesHandle(parts, run, call))
+  if (capabilities.has('read:fs') || capabilities.has('write:fs'))
+    defineHandle(context, 'fs', () => filesHandle(parts, run, call))
   if (capabilities.has('network')) defineHandle(context, 'fetch', () => networkHandle(parts, run, call))
   return context
 }
@@ -75,11 +77,18 @@ class CallContext implements BaseContext {
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
     const { records } = this.#run
-    if (!records) throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', { hint: 'Make the hub with `runs` set to a folder.' })
+    if (!records)
+      throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', {
+        hint: 'Make the hub with `runs` set to a folder.',
+      })
     const kept = typeof content === 'string' ? this.#parts.redactor.text(content) : content
     const artifact = await records.putArtifact(kept, options)
     this.#call.artifacts.push(artifact)
     return artifact
+  }
+
+  ask(question: Question): Promise<Answer> {
+    return askPerson(question, this.#call, this.#parts)
   }
 
   call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
@@ -122,10 +131,14 @@ function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Cap
   const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
   const decision = decide(parts.policy(), asked)
   if (decision.effect === 'allow') return
-  throw new ToolError('POLICY_DENIED', `${call.name} reached for ${capability} ${value}, which ${decision.rule} does not allow.`, {
-    fix: decision.fix,
-    hint: 'A target that needs an answer must be named by the tool before the call.',
-  })
+  throw new ToolError(
+    'POLICY_DENIED',
+    `${call.name} reached for ${capability} ${value}, which ${decision.rule} does not allow.`,
+    {
+      fix: decision.fix,
+      hint: 'A target that needs an answer must be named by the tool before the call.',
+    },
+  )
 }
 
 function isOpen(call: Call): boolean {

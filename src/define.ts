@@ -1,3 +1,4 @@
+import type { AgentTool } from './from-agent-tool.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
 import type { AnySchema, Infer, InferInput } from './schema/infer.ts'
 
@@ -61,6 +62,22 @@ export interface RunCache {
   set(key: string, value: unknown, options?: { readonly ttlMs?: number }): { readonly bytes: number }
 }
 
+/** A question to the person behind the agent. Never for secrets. */
+export interface Question {
+  readonly question: string
+  readonly context?: string
+  readonly options?: readonly string[]
+  /** Taken when nobody answers in time. */
+  readonly defaultAnswer?: string
+  readonly timeoutMs?: number
+}
+
+/** What the person said, or the default that stood in. */
+export interface Answer {
+  readonly answer: string
+  readonly isDefault: boolean
+}
+
 /** What every tool gets. */
 export interface BaseContext {
   readonly callId: string
@@ -76,7 +93,12 @@ export interface BaseContext {
   progress(update: Content): void
   evidence(evidence: Evidence): void
   /** Keeps something large out of the result; gives back its reference. */
-  artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }): Promise<Artifact>
+  artifact(
+    content: string | Uint8Array,
+    options?: { readonly name?: string; readonly mediaType?: string },
+  ): Promise<Artifact>
+  /** Asks the person behind the agent; fails at once when nobody can be asked. */
+  ask(question: Question): Promise<Answer>
   /** Calls another tool down the same road, under this call's budget and signal. */
   call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
   call(tool: string, input: unknown): Promise<ToolResult>
@@ -246,7 +268,8 @@ export const HOOK_NAMES = ['before', 'decide', 'after', 'settled'] as const
 
 /** What a plugin's `setup` may do. */
 export interface PluginApi {
-  registerTool(tool: AnyTool): void
+  /** Takes a tool, or S3's AgentTool as it is. */
+  registerTool(tool: AnyTool | AgentTool): void
   addHooks(hooks: Hooks): void
   onEvent(listener: (event: CallEvent) => void): () => void
 }

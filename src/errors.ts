@@ -14,35 +14,121 @@ interface ErrorKind {
 
 /** The one table of error codes; docs/errors.md is kept equal to it by a test. */
 export const ERRORS = {
-  INPUT_SCHEMA_INVALID: kind('The arguments do not fit the tool.', 'Correct the named arguments and call again.', 'caller'),
-  OUTPUT_SCHEMA_INVALID: kind('The tool returned something its own output schema refuses.', 'Report it to the author of the tool.', 'tool'),
-  POLICY_DENIED: kind('A rule forbids this call.', 'Ask the owner to change the named rule.', 'owner', { status: 'denied' }),
-  PATH_OUTSIDE_SANDBOX: kind('The path leaves the sandbox roots.', 'Use a path below a root.', 'caller', { status: 'denied' }),
-  PATH_DENIED: kind('The path is inside a root but protected.', 'Use another path, or ask the owner to unprotect it.', 'caller', { status: 'denied' }),
+  INPUT_SCHEMA_INVALID: kind(
+    'The arguments do not fit the tool.',
+    'Correct the named arguments and call again.',
+    'caller',
+  ),
+  OUTPUT_SCHEMA_INVALID: kind(
+    'The tool returned something its own output schema refuses.',
+    'Report it to the author of the tool.',
+    'tool',
+  ),
+  POLICY_DENIED: kind('A rule forbids this call.', 'Ask the owner to change the named rule.', 'owner', {
+    status: 'denied',
+  }),
+  PATH_OUTSIDE_SANDBOX: kind('The path leaves the sandbox roots.', 'Use a path below a root.', 'caller', {
+    status: 'denied',
+  }),
+  PATH_DENIED: kind(
+    'The path is inside a root but protected.',
+    'Use another path, or ask the owner to unprotect it.',
+    'caller',
+    { status: 'denied' },
+  ),
   FILE_TOO_LARGE: kind('The file or text is over its limit.', 'Read a part, or raise the named limit.', 'caller'),
-  HTTP_DISALLOWED_HOST: kind('The host or its address is not one the owner allows.', 'Add the host to sandbox.network in tool-hub.yaml.', 'owner', { status: 'denied' }),
-  HTTP_TIMEOUT: kind('The server did not answer in time.', 'Try again, or raise timeoutMs.', 'tool', { retryable: true }),
+  HTTP_DISALLOWED_HOST: kind(
+    'The host or its address is not one the owner allows.',
+    'Add the host to sandbox.network in tool-hub.yaml.',
+    'owner',
+    { status: 'denied' },
+  ),
+  HTTP_TIMEOUT: kind('The server did not answer in time.', 'Try again, or raise timeoutMs.', 'tool', {
+    retryable: true,
+  }),
   HTTP_TOO_LARGE: kind('The response is over its limit.', 'Raise maxBytes, or download it to a file.', 'caller'),
-  UPSTREAM_ERROR: kind('A server or program that the tool used failed.', 'Try again later; details are in the audit.', 'tool', { retryable: true }),
+  UPSTREAM_ERROR: kind(
+    'A server or program that the tool used failed.',
+    'Try again later; details are in the audit.',
+    'tool',
+    { retryable: true },
+  ),
   TOOL_NOT_FOUND: kind('No tool has this name.', 'Use one of the nearest names, or list the tools.', 'caller'),
-  TOOL_DISABLED: kind('The tool exists but this agent may not see it.', 'Ask the owner to show it: tools.profile, tools.allow, tools.deny.', 'owner', { status: 'denied' }),
-  APPROVAL_DENIED: kind('A person said no.', 'Do not repeat the call; do what the reason says.', 'owner', { status: 'denied' }),
-  APPROVAL_TIMEOUT: kind('Nobody answered in time.', 'Call again when somebody is there, or have the owner allow it by a rule.', 'owner', { status: 'approval_required', retryable: true }),
-  APPROVAL_UNAVAILABLE: kind('The call needs an approval and nobody can be asked.', 'Set an approver, use --yes, or have the owner allow it by a rule.', 'owner', { status: 'approval_required' }),
-  TIMEOUT: kind('The tool did not finish in time.', 'Ask for less, or raise the timeout.', 'tool', { status: 'timeout', retryable: true }),
+  TOOL_DISABLED: kind(
+    'The tool exists but this agent may not see it.',
+    'Ask the owner to show it: tools.profile, tools.allow, tools.deny.',
+    'owner',
+    { status: 'denied' },
+  ),
+  APPROVAL_DENIED: kind('A person said no.', 'Do not repeat the call; do what the reason says.', 'owner', {
+    status: 'denied',
+  }),
+  APPROVAL_TIMEOUT: kind(
+    'Nobody answered in time.',
+    'Call again when somebody is there, or have the owner allow it by a rule.',
+    'owner',
+    { status: 'approval_required', retryable: true },
+  ),
+  APPROVAL_UNAVAILABLE: kind(
+    'The call needs a person to answer and nobody can be asked.',
+    'Set an approver, use --yes, or have the owner allow it by a rule.',
+    'owner',
+    { status: 'approval_required' },
+  ),
+  TIMEOUT: kind('The tool did not finish in time.', 'Ask for less, or raise the timeout.', 'tool', {
+    status: 'timeout',
+    retryable: true,
+  }),
   ABORTED: kind('The caller stopped the call.', 'Nothing to do.', 'caller', { status: 'aborted' }),
-  BUDGET_EXCEEDED: kind('The run, session or tool has used up its budget.', 'Finish with what there is, or have the owner raise the named limit.', 'owner'),
-  RATE_LIMITED: kind('Too many calls in a short time.', 'Wait as long as the message says, then call again.', 'caller', { retryable: true }),
-  CIRCUIT_OPEN: kind('The tool failed several times in a row and is paused.', 'Wait as long as the message says, or use another tool.', 'tool', { retryable: true }),
-  CONFLICT: kind('It exists already, changed meanwhile, or is in use by another.', 'Look at the present state, then decide.', 'caller'),
+  BUDGET_EXCEEDED: kind(
+    'The run, session or tool has used up its budget.',
+    'Finish with what there is, or have the owner raise the named limit.',
+    'owner',
+  ),
+  RATE_LIMITED: kind(
+    'Too many calls in a short time.',
+    'Wait as long as the message says, then call again.',
+    'caller',
+    { retryable: true },
+  ),
+  CIRCUIT_OPEN: kind(
+    'The tool failed several times in a row and is paused.',
+    'Wait as long as the message says, or use another tool.',
+    'tool',
+    { retryable: true },
+  ),
+  CONFLICT: kind(
+    'It exists already, changed meanwhile, or is in use by another.',
+    'Look at the present state, then decide.',
+    'caller',
+  ),
   NOT_FOUND: kind('What the call names does not exist.', 'Check the name.', 'caller'),
   EXEC_FAILED: kind('A command could not be run.', 'Read its output; correct the command.', 'caller'),
-  LOOP_DETECTED: kind('The same call failed the same way several times.', 'Change the arguments or the plan.', 'caller'),
-  SANDBOX_UNAVAILABLE: kind('The isolation that this call needs cannot be had here.', 'Run tool-hub doctor; install what it names.', 'owner'),
-  CLIENT_GONE: kind('The client that runs this tool went away.', 'Reconnect the client and call again.', 'caller', { retryable: true }),
-  RECORDS_UNAVAILABLE: kind('The records cannot be written, so nothing that changes the world may happen.', 'Free the disk or repair the folder that the message names.', 'owner', { status: 'denied', retryable: true }),
+  LOOP_DETECTED: kind(
+    'The same call failed the same way several times.',
+    'Change the arguments or the plan.',
+    'caller',
+  ),
+  SANDBOX_UNAVAILABLE: kind(
+    'The isolation that this call needs cannot be had here.',
+    'Run tool-hub doctor; install what it names.',
+    'owner',
+  ),
+  CLIENT_GONE: kind('The client that runs this tool went away.', 'Reconnect the client and call again.', 'caller', {
+    retryable: true,
+  }),
+  RECORDS_UNAVAILABLE: kind(
+    'The records cannot be written, so nothing that changes the world may happen.',
+    'Free the disk or repair the folder that the message names.',
+    'owner',
+    { status: 'denied', retryable: true },
+  ),
   CONFIG_INVALID: kind('The configuration cannot be used.', 'Correct the named line.', 'owner'),
-  INTERNAL: kind('A defect in a tool, a hook or the hub.', 'Give the call id to the owner; the audit has the details.', 'tool'),
+  INTERNAL: kind(
+    'A defect in a tool, a hook or the hub.',
+    'Give the call id to the owner; the audit has the details.',
+    'tool',
+  ),
 } as const satisfies Record<string, ErrorKind>
 
 /** A code of the error table. */

@@ -1,16 +1,17 @@
 import type { Grant } from './approval/grants.ts'
-import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
-import { Call, type CallOptions } from './steps/call.ts'
 import type { AnyTool, Hooks, Plugin, ToolInput, ToolOutput } from './define.ts'
 import { ToolError } from './errors.ts'
+import { fromAgentTool } from './from-agent-tool.ts'
+import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
 import { type Explanation, explainCall } from './hub/explain-call.ts'
+import { streamEvents } from './hub/stream-events.ts'
 import type { HubOptions } from './options.ts'
 import { travel } from './pipeline.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
+import { Call, type CallOptions } from './steps/call.ts'
 import type { Origin, RegisteredTool, WireTool } from './steps/registry.ts'
-import { streamEvents } from './hub/stream-events.ts'
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 
@@ -29,7 +30,11 @@ export interface Hub<T extends AnyTool = AnyTool> {
   /** Calls a tool whose name comes from a model or a file: nothing is known of it before. */
   callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult>
   /** The same road, told as it goes: `call-started`, `approval-requested`, `call-progressed`, last `call-ended`. */
-  stream<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): AsyncIterable<CallEvent<ToolOutput<X>>>
+  stream<X extends AnyTool>(
+    tool: X,
+    input: ToolInput<X>,
+    options?: CallOptions,
+  ): AsyncIterable<CallEvent<ToolOutput<X>>>
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
   /** Adds a plugin's tools and hooks. */
   use<const P extends Plugin>(plugin: P): Hub<T | PluginTools<P>>
@@ -115,7 +120,8 @@ class ToolHub {
       register: (tool) => this.add(tool, 'caller'),
       get: (name) => parts.registry.get(name),
       list: () => parts.registry.list().map(({ tool }) => tool),
-      listForLLM: ({ dialect } = {}) => parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
+      listForLLM: ({ dialect } = {}) =>
+        parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
     }
   }
 
@@ -128,13 +134,16 @@ class ToolHub {
   }
 
   stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
-    return streamEvents((emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit), options.signal)
+    return streamEvents(
+      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
+      options.signal,
+    )
   }
 
   use(plugin: Plugin): this {
     this.#plugins.push(plugin)
     this.#assembly.setUp(plugin, {
-      registerTool: (tool) => this.add(tool, 'plugin'),
+      registerTool: (tool) => this.add('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin'),
       addHooks: (hooks) => this.addHooks(hooks),
       onEvent: (listener) => this.onEvent(listener),
     })
@@ -165,9 +174,15 @@ class ToolHub {
   check(): PolicyWarning[] {
     const { parts, layers, visibility } = this.#assembly
     const tools = parts.registry.list()
-    const known = { names: tools.flatMap(({ names }) => names), groups: [...new Set(tools.flatMap(({ groups }) => groups))] }
+    const known = {
+      names: tools.flatMap(({ names }) => names),
+      groups: [...new Set(tools.flatMap(({ groups }) => groups))],
+    }
     const lists = unknownVisibilityEntries(visibility, known)
-    return [...checkPolicy(layers, known), ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` }))]
+    return [
+      ...checkPolicy(layers, known),
+      ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
+    ]
   }
 
   artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
@@ -222,7 +237,13 @@ class ToolHub {
     return this.#start(tool, input, { run, session, caller, callerKind, grants }, parent)
   }
 
-  #newCall(tool: string | AnyTool, input: unknown, options: CallOptions, parent?: Call, emit?: (event: CallEvent) => void): Call {
+  #newCall(
+    tool: string | AnyTool,
+    input: unknown,
+    options: CallOptions,
+    parent?: Call,
+    emit?: (event: CallEvent) => void,
+  ): Call {
     const { parts, defaultRun, defaultCaller } = this.#assembly
     return new Call({
       id: parts.nextCallId(),

@@ -1,5 +1,4 @@
 export type { Grant } from './approval/grants.ts'
-export type { CallOptions } from './steps/call.ts'
 export type { Clock } from './clock.ts'
 export { createToolHub } from './create-tool-hub.ts'
 export {
@@ -25,10 +24,19 @@ export {
   type ToolOutput,
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
+export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
 export type { Explanation } from './hub/explain-call.ts'
 export type { Approvals, Hub, ToolListing, ToolRegistry } from './hub.ts'
-export type { BudgetLimits, CoreToolsConfig, Durability, HubOptions, Limits, Rate, Sandbox, Visibility } from './options.ts'
-export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './policy/rule.ts'
+export type {
+  BudgetLimits,
+  CoreToolsConfig,
+  Durability,
+  HubOptions,
+  Limits,
+  Rate,
+  Sandbox,
+  Visibility,
+} from './options.ts'
 export { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
 export type {
   ApprovalReply,
@@ -44,5 +52,6 @@ export type {
   Success,
   ToolResult,
 } from './result.ts'
-export { type AgentTool, type AgentToolResult, fromAgentTool } from './sources/from-agent-tool.ts'
+export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './rule.ts'
+export type { CallOptions } from './steps/call.ts'
 export { VERSION } from './version.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
-import type { AnyTool, Hooks, Plugin } from './define.ts'
-import type { Rule, SkillRequest, SourcedRule } from './policy/rule.ts'
+import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
+import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -92,6 +92,11 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
     /** Let asks wait in a folder below `data`, where `tool-hub approvals` answers them from another process. */
     readonly inbox?: boolean
   }
+  /** Answers what a tool asks the person behind the agent (`ctx.ask`, `core/ask.user`). */
+  readonly onQuestion?: (
+    question: Question,
+    call: { readonly callId: string; readonly signal: AbortSignal },
+  ) => string | Promise<string>
   /** Folder of the run records; `./runs` unless said; `false` keeps none. */
   readonly runs?: string | false
   /** Folder of what outlives runs (saved grants, waiting approvals); `./.tool-hub` unless said. */

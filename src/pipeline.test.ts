@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { eventsOf } from '../test/support/events-of.ts'
 import { defineTool } from './define.ts'
 import { ToolError } from './errors.ts'
 import type { CallEvent } from './result.ts'
 import { fakeClock } from './testing/fake-clock.ts'
 import { type TestHub, testHub } from './testing/test-hub.ts'
-import { eventsOf } from '../test/support/events-of.ts'
 
 const open: TestHub[] = []
 const hubOf: typeof testHub = (options) => {
@@ -149,13 +149,22 @@ describe('the one end of a call', () => {
     await clock.advance(100)
     await clock.advance(1_000)
     const result = await call
-    expect(result).toMatchObject({ ok: false, status: 'timeout', error: { code: 'TIMEOUT' }, meta: { abandoned: true } })
+    expect(result).toMatchObject({
+      ok: false,
+      status: 'timeout',
+      error: { code: 'TIMEOUT' },
+      meta: { abandoned: true },
+    })
     expect(await endsOf(hub)).toEqual([[result.callId, 'timeout']])
   })
 
   it('records what an abandoned tool did after all', async () => {
     let finish: (text: string) => void = () => {}
-    const late = defineTool({ ...hanging, name: 'text.late', execute: () => new Promise<string>((resolve) => (finish = resolve)) } as never)
+    const late = defineTool({
+      ...hanging,
+      name: 'text.late',
+      execute: () => new Promise<string>((resolve) => (finish = resolve)),
+    } as never)
     const clock = fakeClock()
     const hub = hubOf({ tools: [late], clock })
     const call = hub.callDynamic('text.late', {})
@@ -169,7 +178,11 @@ describe('the one end of a call', () => {
 
   it('comes at once when the caller has stopped already, and the tool never starts', async () => {
     let started = false
-    const tool = defineTool({ ...shout, execute: () => ((started = true), { text: '' }) } as never)
+    const execute = () => {
+      started = true
+      return { text: '' }
+    }
+    const tool = defineTool({ ...shout, execute } as never)
     const hub = hubOf({ tools: [tool] })
     const result = await hub.callDynamic('text.shout', { text: 'x' }, { signal: AbortSignal.abort() })
     expect(result).toMatchObject({ status: 'aborted', error: { code: 'ABORTED' } })
@@ -207,7 +220,12 @@ describe('the one end of a call', () => {
     })
     const hub = hubOf({ tools: [failing] })
     const ours = await hub.call(failing, { how: 'ours' })
-    expect(ours.error).toEqual({ code: 'NOT_FOUND', message: 'No such note.', retryable: false, fix: { hint: 'List the notes.' } })
+    expect(ours.error).toEqual({
+      code: 'NOT_FOUND',
+      message: 'No such note.',
+      retryable: false,
+      fix: { hint: 'List the notes.' },
+    })
     for (const how of ['error', 'text'] as const) {
       const defect = await hub.call(failing, { how })
       expect(defect.error?.code).toBe('INTERNAL')
@@ -240,7 +258,10 @@ describe('the one end of a call', () => {
   it('does not start anything after close, and says so', async () => {
     const hub = testHub({ tools: [shout] })
     await hub.close()
-    expect((await hub.call(shout, { text: 'x' })).error).toMatchObject({ code: 'ABORTED', message: expect.stringContaining('closed') })
+    expect((await hub.call(shout, { text: 'x' })).error).toMatchObject({
+      code: 'ABORTED',
+      message: expect.stringContaining('closed'),
+    })
   })
 })
 

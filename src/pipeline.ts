@@ -1,18 +1,18 @@
-import type { Call } from './steps/call.ts'
 import { buildContext, type Enter } from './context.ts'
 import type { AnyTool } from './define.ts'
 import { ToolError } from './errors.ts'
 import { hashJson } from './hash.ts'
 import { boundInput } from './limits/input.ts'
-import type { Parts, RunState } from './steps/parts.ts'
 import { startSpan } from './record/trace.ts'
 import type { ToolResult } from './result.ts'
 import type { CompiledSchema } from './schema/compile-schema.ts'
 import { describeIssues } from './schema/describe-issues.ts'
 import { approve } from './steps/approve.ts'
+import type { Call } from './steps/call.ts'
 import { decideCall, refuse } from './steps/decide.ts'
 import { execute } from './steps/execute.ts'
 import { claimKey, takeLimits } from './steps/limit.ts'
+import type { Parts, RunState } from './steps/parts.ts'
 import { recordEnd, recordLate, recordStart } from './steps/record.ts'
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
@@ -21,6 +21,7 @@ import { tell } from './steps/tell.ts'
 /** The one road of a call. It never throws: whatever happens has exactly one end, and that end is on record. */
 export async function travel(parts: Parts, call: Call, asked: string | AnyTool, enter: Enter): Promise<ToolResult> {
   const stopListening = listen(call)
+  parts.metrics.inFlight++
   let run: RunState | undefined
   let settled: Settled
   try {
@@ -35,11 +36,18 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
   call.ended = true
   const result = await recordEnd(parts, run, call, settled)
   if (run) run.inFlight--
+  parts.metrics.inFlight--
   return result
 }
 
 /** The nine steps, in order. Whatever throws here ends the call with a failure. */
-async function goDown(parts: Parts, run: RunState, call: Call, asked: string | AnyTool, enter: Enter): Promise<Settled> {
+async function goDown(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  asked: string | AnyTool,
+  enter: Enter,
+): Promise<Settled> {
   await judge(parts, run, call, asked) // 1 to 5
   refuse(call)
   if (call.options.dryRun) return rehearsed(call)
@@ -70,7 +78,9 @@ function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   const found = parts.registry.find(name)
   if (!found) throw parts.registry.notFound(name)
   if (typeof asked !== 'string' && found.entry.tool !== asked) {
-    throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, { hint: 'Call the tool that was given to createToolHub or hub.use.' })
+    throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, {
+      hint: 'Call the tool that was given to createToolHub or hub.use.',
+    })
   }
   call.tool = found.entry
   call.dialect = found.dialect
@@ -100,9 +110,13 @@ async function validate(parts: Parts, call: Call): Promise<void> {
   call.input = await checked(call, call.tool!.input)
   call.argsHash = hashJson(call.input)
   if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
-  throw new ToolError('INPUT_SCHEMA_INVALID', 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.', {
-    hint: 'Leave the marked part as it is, with an edit that does not touch it.',
-  })
+  throw new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    'The arguments hold a redaction mark; writing it would destroy the secret it stands for.',
+    {
+      hint: 'Leave the marked part as it is, with an edit that does not touch it.',
+    },
+  )
 }
 
 async function checked(call: Call, schema: CompiledSchema): Promise<unknown> {

@@ -21,17 +21,25 @@ export function toExecutorResult(
 
 /** S3's form: content blocks and details; an aborted call is thrown, as S3-13 says. */
 export function toAgentToolResult(result: ToolResult): {
-  readonly content: readonly ({ type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string })[]
+  readonly content: AgentContent
   readonly details: unknown
 } {
   if (result.status === 'aborted') throw new DOMException(result.summary, 'AbortError')
   if (!result.ok) return jsonResult({ status: 'error', tool: result.tool, error: result.error.message })
-  const content = result.content.map((block) =>
-    block.type === 'text'
-      ? { type: 'text' as const, text: block.text }
-      : { type: 'image' as const, data: block.data, mimeType: block.mediaType },
+  return { content: toAgentContent(result.content), details: result.data }
+}
+
+/** Content blocks in S3's words. */
+export type AgentContent = readonly (
+  | { type: 'text'; text: string }
+  | { type: 'image'; data: string; mimeType: string }
+)[]
+
+/** Ours to S3's: an image's media type is called mimeType there. */
+export function toAgentContent(content: readonly ContentBlock[]): AgentContent {
+  return content.map((block) =>
+    block.type === 'text' ? { ...block } : { type: 'image', data: block.data, mimeType: block.mediaType },
   )
-  return { content, details: result.data }
 }
 
 /** S4's form: `{ ok, summary, data, artifacts, error }`. */

@@ -5,7 +5,21 @@ import { importsOf, sourceFiles } from './support/source-files.ts'
 
 /** The layers of architecture.md, lowest first. A file imports its own layer or a lower one, never a higher. */
 const LAYERS: readonly (readonly string[])[] = [
-  ['schema/', 'errors', 'result', 'project-result', 'names', 'define', 'rule', 'options', 'hash', 'clock', 'version', 'json-pointer'],
+  [
+    'schema/',
+    'errors',
+    'result',
+    'project-result',
+    'names',
+    'define',
+    'rule',
+    'options',
+    'hash',
+    'clock',
+    'version',
+    'process-identity',
+    'from-agent-tool',
+  ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
   ['steps/', 'context', 'pipeline'],
   ['hub/', 'hub'],
@@ -17,10 +31,13 @@ const LAYERS: readonly (readonly string[])[] = [
 const SIBLINGS = ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/']
 
 /** Builtins and globals through which code could touch the machine behind the guards' back. */
-const MACHINE = /^node:(fs|child_process|net|tls|http|https|http2|dgram|dns|worker_threads|cluster|vm|os|process|inspector|repl)\b/
+const MACHINE =
+  /^node:(fs|child_process|net|tls|http|https|http2|dgram|dns|worker_threads|cluster|vm|os|process|inspector|repl)\b/
 
 const files = sourceFiles('src').filter((file) => !/\.(test|test-d)\.ts$/.test(file))
-const edges = files.flatMap((file) => importsOf(file).map((specifier) => ({ file: file.slice('src/'.length), specifier })))
+const edges = files.flatMap((file) =>
+  importsOf(file).map((specifier) => ({ file: file.slice('src/'.length), specifier })),
+)
 
 describe('the import graph', () => {
   it('gives every file a layer', () => {
@@ -46,7 +63,10 @@ describe('the import graph', () => {
       ({ file, target }) => file.startsWith('tools/') && !/^(define|errors|result)\.ts$|^tools\//.test(target),
     )
     const machine = edges.filter(({ file, specifier }) => file.startsWith('tools/') && MACHINE.test(specifier))
-    const globals = files.filter((file) => file.startsWith('src/tools/') && /\bfetch\(|\bprocess\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')))
+    const globals = files.filter(
+      (file) =>
+        file.startsWith('src/tools/') && /\bfetch\(|\bprocess\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')),
+    )
     expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
   })
 
@@ -55,7 +75,7 @@ describe('the import graph', () => {
   })
 
   it('touches the machine in guards, records, the store, approvals, the hub, config and the CLI only', () => {
-    const doors = /^(guards|record|store|approval|hub|config|cli|testing)\//
+    const doors = /^((guards|record|store|approval|hub|config|cli|testing)\/|process-identity\.ts$)/
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })
@@ -67,7 +87,9 @@ function internal(): { file: string; target: string }[] {
 }
 
 function layerOf(file: string): number {
-  return LAYERS.findIndex((names) => names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`)))
+  return LAYERS.findIndex((names) =>
+    names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`)),
+  )
 }
 
 function siblingOf(file: string): string | undefined {

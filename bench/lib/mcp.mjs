@@ -9,7 +9,10 @@ import { z } from 'zod'
  */
 export async function connectMcp() {
   const server = new McpServer({ name: 'bench', version: '1.0.0' })
-  const schemas = { inputSchema: z.strictObject({ a: z.int(), b: z.int() }), outputSchema: z.strictObject({ sum: z.int() }) }
+  const schemas = {
+    inputSchema: z.strictObject({ a: z.int(), b: z.int() }),
+    outputSchema: z.strictObject({ sum: z.int() }),
+  }
   server.registerTool('add', { description: 'Add two whole numbers.', ...schemas }, ({ a, b }) => ({
     content: [{ type: 'text', text: JSON.stringify({ sum: a + b }) }],
     structuredContent: { sum: a + b },

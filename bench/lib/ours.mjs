@@ -1,5 +1,5 @@
-import { createToolHub, defineTool } from '../../dist/index.js'
 import { z } from 'zod'
+import { createToolHub, defineTool } from '../../dist/index.js'
 import { ownerRules } from './rules.mjs'
 
 /** The trivial pure tool, with schemas both ways and evidence of its own. */

@@ -18,6 +18,13 @@ export function targetRules(count) {
   })
 }
 
+/** Rules that an index can hardly tell apart: all about one program, or all globs over plain text. */
+export function alikeRules(count) {
+  return Array.from({ length: count }, (_, index) =>
+    index % 2 === 0 ? { allow: 'exec', on: `git verb${index} *` } : { allow: 'memory', on: `notes${index}/**` },
+  )
+}
+
 /** What an owner's file looks like: half by subject, half `on` targets, and a denial that concerns every call. */
 export function ownerRules(count) {
   const half = Math.floor((count - 1) / 2)

@@ -35,7 +35,11 @@ export default async function durableEffect({ rounds }) {
     const { floor, oneByOne, atOnce } = samples
     return [
       ratioFigure('64 at once : one by one, per call', atOnce, oneByOne, { goal: 0.25 }),
-      ratioFigure('one by one : two floors', oneByOne, floor.map((cost) => 2 * cost)),
+      ratioFigure(
+        'one by one : two floors',
+        oneByOne,
+        floor.map((cost) => 2 * cost),
+      ),
       figure('one by one', oneByOne, { unit: 'us' }),
       figure('64 at once, per call', atOnce, { unit: 'us' }),
       figure('floor: write and fdatasync', floor, { unit: 'us' }),

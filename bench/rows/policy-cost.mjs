@@ -3,12 +3,12 @@ import { defineTool } from '../../dist/index.js'
 import { compilePolicy } from '../../dist/policy/compile-policy.js'
 import { decide } from '../../dist/policy/decide.js'
 import { figure, ratioFigure } from '../lib/figure.mjs'
-import { measureInRounds, microsecondsEach } from '../lib/measure.mjs'
+import { measureInRounds, microsecondsEach, microsecondsEachSync } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
-import { subjectRules, targetRules } from '../lib/rules.mjs'
+import { alikeRules, subjectRules, targetRules } from '../lib/rules.mjs'
 
 const SIZES = [10, 100, 1_000]
-const DECISIONS = 5_000
+const DECISIONS = 2_000
 const CALLS = 1_000
 const GOAL = 1.5
 
@@ -26,7 +26,9 @@ const visit = defineTool({
 export default async function policyCost({ rounds }) {
   return [
     ...(await compare('decide by subject', subjectRules, decideSubject, { rounds })),
-    ...(await compare('decide by target', targetRules, decideTarget, { rounds })),
+    ...(await compare('decide by URL', targetRules, decideTarget('network', nextUrl), { rounds })),
+    ...(await compare('decide by command, rules alike', alikeRules, decideTarget('exec', nextCommand), { rounds })),
+    ...(await compare('decide by text, rules alike', alikeRules, decideTarget('memory', nextNote), { rounds })),
     ...(await compare('call of a pure tool', subjectRules, callPure, { rounds })),
     ...(await compare('call on a target', targetRules, callOnTarget, { rounds })),
   ]
@@ -38,30 +40,29 @@ async function compare(label, makeRules, contender, { rounds }) {
   const [few, , many] = SIZES.map((size) => samples[`${size} rules`])
   return [
     ratioFigure(`${label}, 1,000 : 10 rules`, many, few, { goal: GOAL }),
-    ...SIZES.map((size) => figure(`${label}, ${size.toLocaleString('en-US')} rules`, samples[`${size} rules`], { unit: 'us' })),
+    ...SIZES.map((size) =>
+      figure(`${label}, ${size.toLocaleString('en-US')} rules`, samples[`${size} rules`], { unit: 'us' }),
+    ),
   ]
 }
 
-/** Another tool every time, as the memory for repeated questions would answer a repeated one without any rule. */
+/** With grants, since the memory for repeated questions would answer one without them before any rule is looked at. */
 function decideSubject(rules) {
   const policy = compile(rules)
-  let count = 0
-  return () =>
-    microsecondsEach(DECISIONS, () => {
-      const tool = `bench/area${++count}.act`
-      return decide(policy, { ...QUESTION, tool, names: [tool] })
-    })
+  const question = { ...QUESTION, tool: add.name, names: [add.name], grants: [] }
+  return () => microsecondsEachSync(DECISIONS, () => decide(policy, question))
 }
 
-function decideTarget(rules) {
-  const policy = compile(rules)
-  const tool = visit.name
-  let count = 0
-  return () =>
-    microsecondsEach(DECISIONS, () => {
-      const targets = [{ capability: 'network', value: nextUrl(++count) }]
-      return decide(policy, { ...QUESTION, tool, names: [tool], capabilities: ['network'], targets })
-    })
+function decideTarget(capability, nextTarget) {
+  return (rules) => {
+    const policy = compile(rules)
+    const question = { ...QUESTION, tool: 'bench/act', names: ['bench/act'], capabilities: [capability] }
+    let count = 0
+    return () =>
+      microsecondsEachSync(DECISIONS, () =>
+        decide(policy, { ...question, targets: [{ capability, value: nextTarget(++count) }] }),
+      )
+  }
 }
 
 function callPure(rules) {
@@ -79,10 +80,20 @@ function callOnTarget(rules) {
 const QUESTION = { groups: ['group:bench'], capabilities: [], targets: [], caller: 'direct', tainted: false }
 
 function compile(rules) {
-  return compilePolicy({ owner: rules.map((rule, index) => ({ rule, source: { file: 'bench', line: index }, base: '/' })) })
+  return compilePolicy({
+    owner: rules.map((rule, index) => ({ rule, source: { file: 'bench', line: index }, base: '/' })),
+  })
 }
 
-/** Host 1 is one that every size of `targetRules` allows; the page is new every time. */
+/** The first rules of every size are about these; the rest of the target is new every time. */
 function nextUrl(count) {
   return `https://host1.example.org/items/${count}`
+}
+
+function nextCommand(count) {
+  return `git verb0 item${count}`
+}
+
+function nextNote(count) {
+  return `notes1/item${count}`
 }

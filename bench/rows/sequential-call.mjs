@@ -5,7 +5,7 @@ import { measureInRounds, microsecondsEach } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 
-const CALLS = 2_000
+const CALLS = 5_000
 
 /** A full governed call of a trivial pure tool, one after another, beside the same tool in LangChain and MCP. */
 export default async function sequentialCall({ rounds }) {
@@ -17,7 +17,8 @@ export default async function sequentialCall({ rounds }) {
     const samples = await measureInRounds(
       {
         ours: () => microsecondsEach(CALLS, async () => check(await dataOf(audited.call(add, { a: ++a, b: 1 })), a)),
-        unrecorded: () => microsecondsEach(CALLS, async () => check(await dataOf(unrecorded.call(add, { a: ++a, b: 1 })), a)),
+        unrecorded: () =>
+          microsecondsEach(CALLS, async () => check(await dataOf(unrecorded.call(add, { a: ++a, b: 1 })), a)),
         langchain: () => microsecondsEach(CALLS, async () => check(await langchainAdd.invoke({ a: ++a, b: 1 }), a)),
         mcp: () => microsecondsEach(CALLS, async () => check(await callMcp(mcp, { a: ++a, b: 1 }), a)),
       },

@@ -37,17 +37,30 @@ function instantiations(source, packages) {
   return withTempFolder(async (folder) => {
     const paths = Object.fromEntries(Object.entries(packages).map(([name, place]) => [name, [place]]))
     const types = { types: ['node'], typeRoots: [join(PROJECT, 'node_modules/@types')] }
-    const compilerOptions = { target: 'es2023', module: 'esnext', moduleResolution: 'bundler', strict: true, noEmit: true, skipLibCheck: true, paths, ...types }
+    const compilerOptions = {
+      target: 'es2023',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      paths,
+      ...types,
+    }
     await writeFile(join(folder, 'tools.ts'), source)
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['tools.ts'] }))
-    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', folder, '--extendedDiagnostics'], { encoding: 'utf8' })
+    const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', folder, '--extendedDiagnostics'], {
+      encoding: 'utf8',
+    })
     if (status !== 0) throw new Error(`tsc ended with ${status}: ${stdout.slice(0, 2_000)}`)
     return Number(/^Instantiations:\s+(\d+)/m.exec(stdout)[1])
   })
 }
 
 function toolHubFile(size) {
-  const tools = Array.from({ length: size }, (_, index) => `
+  const tools = Array.from(
+    { length: size },
+    (_, index) => `
 export const tool${index} = defineTool({
   name: 'bench/fs.readText${index}',
   description: 'Read a text file.',
@@ -60,12 +73,15 @@ export const tool${index} = defineTool({
     return { text, bytes: text.length }
   },
   toModel: (output) => output.text,
-})`)
+})`,
+  )
   return `import { defineTool } from 'tool-hub'\nimport { z } from 'zod'\n${tools.join('\n')}\n`
 }
 
 function aiSdkFile(size) {
-  const tools = Array.from({ length: size }, (_, index) => `
+  const tools = Array.from(
+    { length: size },
+    (_, index) => `
 export const tool${index} = tool({
   description: 'Read a text file ${index}.',
   inputSchema: z.object({ path: z.string(), maxBytes: z.int().default(5_000_000) }),
@@ -75,7 +91,8 @@ export const tool${index} = tool({
     return { text, bytes: text.length }
   },
   toModelOutput: ({ output }) => ({ type: 'text', value: output.text }),
-})`)
+})`,
+  )
   const readText = 'declare function readText(path: string, options: { maxBytes: number }): Promise<string>'
   return `import { tool } from 'ai'\nimport { z } from 'zod'\n${readText}\n${tools.join('\n')}\n`
 }

@@ -3,8 +3,8 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, lstat, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { ProcessIdentity } from '../process-identity.ts'
 import type { ApprovalRequest } from '../result.ts'
-import { type ProcessIdentity, processIdentitySchema } from './process-identity.ts'
 
 /** A request as it lies in the inbox, with the process that waits for the answer. */
 export interface PostedRequest {
@@ -19,7 +19,11 @@ const MOST_BYTES = 32_000_000
 
 const requestSchema = z.strictObject({
   version: z.literal(1),
-  asker: processIdentitySchema,
+  asker: z.strictObject({
+    pid: z.int().positive(),
+    started: z.string().max(32).optional(),
+    space: z.string().max(300),
+  }),
   request: z.strictObject({
     id: z.string().regex(ID),
     callId: z.string(),

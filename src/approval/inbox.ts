@@ -3,10 +3,10 @@ import { mkdir, stat } from 'node:fs/promises'
 import { type Clock, systemClock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
+import { currentProcess, isAlive } from '../process-identity.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import { InboxFiles } from './inbox-files.ts'
 import { parseReply } from './parse-reply.ts'
-import { isGone, processIdentity } from './process-identity.ts'
 
 /** A request in the inbox: without an answer, with one that is not fetched yet, or of a process that is gone. */
 export interface InboxEntry {
@@ -60,7 +60,7 @@ export class Inbox {
       throw new ToolError('INPUT_SCHEMA_INVALID', 'The id of the approval cannot name a file.')
     this.#waiting.set(request.id, request.hash)
     await this.#files.removeReply(request.id)
-    await this.#files.writeRequest({ asker: await processIdentity(), request })
+    await this.#files.writeRequest({ asker: currentProcess(), request })
   }
 
   /** Takes a request out, with its answer if there is one. */
@@ -89,7 +89,7 @@ export class Inbox {
     const parsed = parseReply(reply)
     const posted = InboxFiles.isId(id) ? await this.#files.readRequest(id) : undefined
     if (!posted) throw await this.#notFound(id)
-    if (await isGone(posted.asker)) {
+    if (!isAlive(posted.asker)) {
       await this.#files.remove(id)
       throw tooLate(id, 'the process that asked is gone')
     }
@@ -155,8 +155,7 @@ export class Inbox {
     const posted = id === undefined ? undefined : await this.#files.readRequest(id)
     if (id === undefined || !posted) return undefined
     const { request } = posted
-    if (!(await isGone(posted.asker)))
-      return { state: (await this.#files.hasReply(id)) ? 'answered' : 'waiting', request }
+    if (isAlive(posted.asker)) return { state: (await this.#files.hasReply(id)) ? 'answered' : 'waiting', request }
     await this.#files.remove(id)
     return { state: 'gone', request }
   }

@@ -1,8 +1,10 @@
-import { isCancel, note, select, text } from '@clack/prompts'
+import { isCancel, select, text } from '@clack/prompts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import { callerName } from './caller-name.ts'
 import { describeRequest } from './describe-request.ts'
 import { interrupt, interruptSignal } from './interrupt.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { say } from './print.ts'
 
 const CHOICES = [
   { value: 'once', label: 'Allow once' },
@@ -11,20 +13,21 @@ const CHOICES = [
   { value: 'deny', label: 'Deny, with a reason' },
 ] as const
 
-let previous: Promise<unknown> = Promise.resolve()
-
-/** Asks the person at the terminal; one question at a time, however many calls wait. */
+/** Asks the person at the terminal whether a call may happen. */
 export function askOnTerminal(request: ApprovalRequest): Promise<ApprovalReply> {
-  const answer = previous.then(() => ask(request))
-  previous = answer.catch(() => {})
-  return answer
+  return oneAtATime(() => ask(request))
 }
 
 async function ask(request: ApprovalRequest): Promise<ApprovalReply> {
   const place = { output: process.stderr, signal: interruptSignal() }
   const by = callerName()
-  note(describeRequest(request).join('\n'), `May ${request.tool} do this?`, { ...place, format: (line) => line })
-  const choice = await select({ ...place, message: 'Your answer', options: [...CHOICES], showInstructions: false })
+  say(['', ...describeRequest(request).map((line) => `   ${line}`)].join('\n'))
+  const choice = await select({
+    ...place,
+    message: 'May this call happen?',
+    options: [...CHOICES],
+    showInstructions: false,
+  })
   if (isCancel(choice)) return cancelled(by)
   if (choice !== 'deny') return { decision: 'allow', remember: choice, by }
   const reason = await text({ ...place, message: 'Why not? The agent reads it.', defaultValue: '' })

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
-import type { LoadedConfig } from '../config/load-config.ts'
+import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { ToolError } from '../errors.ts'
-import { openHub, readConfig } from './open-hub.ts'
+import { startHub } from './open-hub.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -17,16 +17,14 @@ const OLDEST_NODE = [20, 19] as const
 const LITTLE_SPACE = 200_000_000
 
 /** Looks at everything that a hub stands on here; never throws for what it finds. */
-export async function examine(flags: { readonly config?: string }): Promise<Finding[]> {
-  const config = await readConfig(flags).catch((error: unknown) => error)
-  const isRead = !(config instanceof Error)
-  return [
-    node(),
-    fileGuard(),
-    isRead ? configFound(config as LoadedConfig) : configBroken(config),
-    ...(isRead ? await policy(flags) : []),
-    ...(isRead ? records((config as LoadedConfig).options.runs) : []),
-  ]
+export async function examine({ config: file }: { readonly config?: string }): Promise<Finding[]> {
+  const machine = [node(), fileGuard()]
+  try {
+    const config = await loadConfig({ file })
+    return [...machine, configFound(config), ...(await policy(config)), ...records(config.options.runs)]
+  } catch (error) {
+    return [...machine, configBroken(error)]
+  }
 }
 
 function node(): Finding {
@@ -73,9 +71,9 @@ function configBroken(error: unknown): Finding {
   return { state: 'broken', what: 'config', detail: (error as Error).message, fix }
 }
 
-async function policy(flags: { readonly config?: string }): Promise<Finding[]> {
+async function policy({ options }: LoadedConfig): Promise<Finding[]> {
   try {
-    const hub = await openHub(flags)
+    const hub = await startHub(options)
     const doubts = hub.check()
     if (doubts.length === 0) return [{ state: 'good', what: 'policy', detail: 'no rule is in doubt' }]
     return doubts.map(({ level, source, message, hint }) => {

@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { didYouMean } from '../names.ts'
 import { listRuns } from '../record/list-runs.ts'
-import { type HubFlags, readConfig } from './open-hub.ts'
+import { readConfig } from './read-config.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The folder of the run records, as the config says. */
-export async function runsFolder(flags: Pick<HubFlags, 'config'>): Promise<string> {
+export async function runsFolder(flags: { readonly config?: string }): Promise<string> {
   const { options, file } = await readConfig(flags)
   if (options.runs !== false) return resolve(options.runs ?? 'runs')
   throw new UsageError('This config keeps no records.', `Set runs to a folder in ${file ?? 'tool-hub.yaml'}.`)

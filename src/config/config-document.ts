@@ -1,4 +1,4 @@
-import type { RuleSource } from '../policy/rule.ts'
+import type { RuleSource } from '../rule.ts'
 import { formatPlace, type KeyPath, type Position } from './problem.ts'
 
 /** Where a key or its value stands; nothing when the format does not tell. */

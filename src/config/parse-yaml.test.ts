@@ -44,7 +44,6 @@ const PIECES = [
   '__proto__',
   '\\',
   '\0',
-  '\u2028',
 ]
 
 describe('any text at all', () => {
@@ -63,7 +62,7 @@ describe('any text at all', () => {
           expect(error.message.startsWith('tool-hub')).toBe(true)
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     )
   })
 })
@@ -73,7 +72,7 @@ describe('parseYaml', () => {
     expect(() => parseYaml('? \n? \n', 'x')).toThrow(ToolError)
   })
 
-  it('takes a byte for a byte: norway, octal and dates stay what was written', () => {
+  it('is YAML 1.2: no is a text, 010 is ten, a date is a text', () => {
     expect(parseYaml('a: no\nb: 010\nc: 2024-01-01\nd: 1_000\n', 'x').value).toEqual({
       a: 'no',
       b: 10,

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { SourcedRule } from '../policy/rule.ts'
+import type { SourcedRule } from '../rule.ts'
 import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { findWarnings } from './find-warnings.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { z } from 'zod'
 import { fromPolicyYaml } from '../policy/from-policy-yaml.ts'
-import type { Rule, SourcedRule } from '../policy/rule.ts'
+import type { Rule, SourcedRule } from '../rule.ts'
 import type { PolicyTools } from './check-config.ts'
 import { type ConfigDocument, sourceOf } from './config-document.ts'
 import type { ruleSchema } from './policy-schema.ts'

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
 import { Inbox } from '../approval/inbox.ts'
 import { systemClock } from '../clock.ts'
-import { fromCoreToolsConfig } from '../core-tools-config.ts'
 import type { Plugin, PluginApi } from '../define.ts'
 import { Breakers } from '../limits/breaker.ts'
 import { BudgetLedger } from '../limits/budget.ts'
@@ -14,20 +14,21 @@ import { Idempotency } from '../limits/idempotency.ts'
 import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
 import type { HubOptions, Limits, Visibility } from '../options.ts'
-import type { Parts } from '../steps/parts.ts'
-import { PluginSetups } from './plugin-setups.ts'
 import { compilePolicy, type PolicyLayers } from '../policy/compile-policy.ts'
 import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
-import type { Rule, SourcedRule } from '../policy/rule.ts'
 import type { ToolNames } from '../policy/tool-groups.ts'
 import { compileVisibility, type Sight } from '../policy/visibility.ts'
 import { Metrics } from '../record/metrics.ts'
 import { createRedactor } from '../record/redact.ts'
 import type { CallEvent } from '../result.ts'
-import { newRunId, Runs } from './runs.ts'
+import type { Rule, SourcedRule } from '../rule.ts'
 import { HookChain } from '../steps/hooks.ts'
+import type { Parts } from '../steps/parts.ts'
 import { type RegisteredTool, Registry } from '../steps/registry.ts'
 import { VERSION } from '../version.ts'
+import { fromCoreToolsConfig } from './core-tools-config.ts'
+import { PluginSetups } from './plugin-setups.ts'
+import { newRunId, Runs } from './runs.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
@@ -70,7 +71,11 @@ export function assembleParts(options: HubOptions): Assembly {
     durability,
     clock,
     sandbox,
-    limits: { readBytes: limits.readBytes ?? DEFAULTS.readBytes, httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes, timeoutMs },
+    limits: {
+      readBytes: limits.readBytes ?? DEFAULTS.readBytes,
+      httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
+      timeoutMs,
+    },
     protect: folder === false ? [data] : [folder, data],
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     onClosed: (run) => {
@@ -96,6 +101,7 @@ export function assembleParts(options: HubOptions): Assembly {
       inbox,
     }),
     inbox,
+    onQuestion: options.onQuestion,
     grants: new Grants({ file: join(data, 'grants.json'), clock }),
     budget,
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, clock),
@@ -119,7 +125,16 @@ export function assembleParts(options: HubOptions): Assembly {
     publish: (event) => publish(listeners, event),
     nextCallId: callIds(),
   }
-  return { parts, runs, layers, visibility, listeners, setUp: (plugin, api) => plugins.add(plugin, api), defaultRun: options.run ?? newRunId(clock), defaultCaller: options.caller ?? 'library' }
+  return {
+    parts,
+    runs,
+    layers,
+    visibility,
+    listeners,
+    setUp: (plugin, api) => plugins.add(plugin, api),
+    defaultRun: options.run ?? newRunId(clock),
+    defaultCaller: options.caller ?? 'library',
+  }
 }
 
 /** A tool is looked at once: its names never change. */
@@ -136,7 +151,16 @@ function rememberSight(look: (tool: ToolNames) => Sight): (tool: RegisteredTool)
 
 function policyLayers(options: HubOptions): PolicyLayers {
   const owner = (options.policy ?? []).map(sourced)
-  return { ...DEFAULT_POLICY, owner, requests: options.requests ?? [], home: homedir() }
+  return { ...DEFAULT_POLICY, owner, requests: options.requests ?? [], home: realHome() }
+}
+
+/** Targets are real paths, so the home that `~` means must be one too. */
+function realHome(): string {
+  try {
+    return realpathSync(homedir())
+  } catch {
+    return homedir()
+  }
 }
 
 function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
@@ -145,7 +169,9 @@ function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
 }
 
 function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: K) {
-  const entries = Object.entries(tools).flatMap(([name, limits]) => (limits[key] === undefined ? [] : [[name, limits[key]] as const]))
+  const entries = Object.entries(tools).flatMap(([name, limits]) =>
+    limits[key] === undefined ? [] : [[name, limits[key]] as const],
+  )
   return Object.fromEntries(entries) as Record<string, NonNullable<(typeof tools)[string][K]>>
 }
 

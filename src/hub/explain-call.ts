@@ -1,12 +1,12 @@
-import type { Call } from '../steps/call.ts'
 import type { AnyTool, Effect, ResolvedTarget } from '../define.ts'
 import type { ToolError } from '../errors.ts'
-import type { Parts, RunState } from '../steps/parts.ts'
 import { judge } from '../pipeline.ts'
 import type { Decision } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
 import type { CallError } from '../result.ts'
+import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
+import type { Parts, RunState } from '../steps/parts.ts'
 import { asToolError } from '../steps/settle.ts'
 
 /** What would happen to a call, why, and what would change it. */
@@ -25,7 +25,12 @@ export interface Explanation {
 }
 
 /** Steps 1 to 5 of the road, told instead of travelled. */
-export async function explainCall(parts: Parts, run: RunState, call: Call, asked: string | AnyTool): Promise<Explanation> {
+export async function explainCall(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  asked: string | AnyTool,
+): Promise<Explanation> {
   try {
     await judge(parts, run, call, asked)
   } catch (thrown) {
@@ -36,7 +41,11 @@ export async function explainCall(parts: Parts, run: RunState, call: Call, asked
   const text = explainDecision(question(run, call), decision)
   const told = { tool: call.name, targets: call.targets, decision }
   if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
-  const tightened = { rule: `a decide hook tightened ${decision.effect} to ${call.effect}`, source: 'hook', reason: 'a decide hook' }
+  const tightened = {
+    rule: `a decide hook tightened ${decision.effect} to ${call.effect}`,
+    source: 'hook',
+    reason: 'a decide hook',
+  }
   return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
 }
 

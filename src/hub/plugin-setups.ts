@@ -11,7 +11,10 @@ export class PluginSetups {
       for (const hooks of [plugin.hooks ?? []].flat()) api.addHooks(hooks)
     }
     const setUp = start(plugin, api)
-    if (!setUp && !this.#pending) return finish()
+    if (!setUp && !this.#pending) {
+      finish()
+      return
+    }
     const mine: Promise<void> = Promise.all([this.#pending, setUp])
       .then(finish)
       .then(
@@ -40,8 +43,12 @@ function start(plugin: Plugin, api: PluginApi): Promise<void> | undefined {
 
 function failed(plugin: Plugin, error: unknown): ToolError {
   if (ToolError.is(error)) return error
-  return new ToolError('CONFIG_INVALID', `The plugin ${plugin.name} could not be set up: ${error instanceof Error ? error.message : error}`, {
-    hint: 'Repair or remove the plugin; until then no call passes, because it may guard something.',
-    cause: error,
-  })
+  return new ToolError(
+    'CONFIG_INVALID',
+    `The plugin ${plugin.name} could not be set up: ${error instanceof Error ? error.message : error}`,
+    {
+      hint: 'Repair or remove the plugin; until then no call passes, because it may guard something.',
+      cause: error,
+    },
+  )
 }

@@ -4,8 +4,8 @@ import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
 import type { Durability, Limits, Sandbox } from '../options.ts'
-import type { RunState } from '../steps/parts.ts'
 import { RunRecords } from '../record/run-records.ts'
+import type { RunState } from '../steps/parts.ts'
 import { createRunCache } from '../store/run-cache.ts'
 
 /** What the runs of one hub have in common. */

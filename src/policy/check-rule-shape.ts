@@ -2,7 +2,7 @@ import { CAPABILITIES } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { describeSource } from './describe-rule.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
-import type { SourcedRule } from './rule.ts'
+import type { SourcedRule } from '../rule.ts'
 
 const VERBS = ['allow', 'ask', 'deny'] as const
 const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']

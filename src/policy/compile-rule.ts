@@ -3,7 +3,7 @@ import { ToolError } from '../errors.ts'
 import { checkRuleShape } from './check-rule-shape.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
 import { compilePattern } from './match-target.ts'
-import type { Constraints, SourcedRule, When } from './rule.ts'
+import type { Constraints, SourcedRule, When } from '../rule.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
 
 /** Who may write a rule, strongest first. */

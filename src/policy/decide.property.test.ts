@@ -4,7 +4,7 @@ import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { compilePattern, readTarget } from './match-target.ts'
-import type { Rule, SourcedRule } from './rule.ts'
+import type { Rule, SourcedRule } from '../rule.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'

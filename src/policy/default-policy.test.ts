@@ -4,7 +4,7 @@ import type { Capability } from '../define.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
-import type { Rule } from './rule.ts'
+import type { Rule } from '../rule.ts'
 
 function judge(capability: Capability, value: string | undefined, ...owner: Rule[]) {
   const own = owner.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' }))

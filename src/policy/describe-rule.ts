@@ -1,5 +1,5 @@
 import type { Effect } from '../define.ts'
-import type { Rule, RuleSource, SourcedRule, When } from './rule.ts'
+import type { Rule, RuleSource, SourcedRule, When } from '../rule.ts'
 
 const MOST_PATTERNS = 3
 

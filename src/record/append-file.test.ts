@@ -82,18 +82,31 @@ describe('a disk that refuses', () => {
     }
     const records = RunRecords.open(root, newRun(), { ...options, disk })
     records.append(started('c1'))
-    await expect(records.synced()).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' })
+    await expect(records.synced()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
     fails = false
     expect(records.problem).toBeDefined()
-    await expect(records.close()).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' })
+    await expect(records.close()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
     expect(() => RunRecords.open(root, records.run, options)).not.toThrow()
+  })
+
+  it('writes nothing any more once it is closed, whatever had waited', async () => {
+    const disk = new TestDisk({ left: 500 })
+    const records = RunRecords.open(root, newRun(), { ...options, disk })
+    records.append(started('c1'))
+    await expect(records.close()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
+    const { writes } = disk
+    disk.fixed = true
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(records.written()).toBeUndefined()
+    await expect(records.synced()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
+    expect(disk.writes).toBe(writes)
   })
 
   it('refuses to open a run on a full disk, and leaves no lock behind', async () => {
     const run = newRun()
     const disk = new TestDisk({ left: 0, errno: 'ENOSPC' })
     expect(() => RunRecords.open(root, run, { ...options, disk })).toThrowError(
-      expect.objectContaining({ code: 'UPSTREAM_ERROR' }),
+      expect.objectContaining({ code: 'RECORDS_UNAVAILABLE' }),
     )
     expect(await readdir(join(root, run))).not.toContain('lock')
     await RunRecords.open(root, run, options).close()
@@ -108,14 +121,15 @@ describe('a disk that refuses', () => {
         records.append(started(`c${index}`, { purpose: 'x'.repeat(300) }))
         records.append(ended(`c${index}`))
       }
-      await expect(records.written()).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' })
-      await expect(records.putArtifact('x'.repeat(100_000))).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' })
+      await expect(records.written()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
+      await expect(records.putArtifact('x'.repeat(100_000))).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
       execFileSync('mount', ['-o', 'remount,size=4m', small])
       expect(records.written()).toBeUndefined()
       await records.close()
       expect(await verifyRun(records.folder)).toMatchObject({ ok: true, calls: 200 })
     } finally {
-      execFileSync('umount', [small])
+      // Lazily: a test that failed halfway still has its files open there.
+      execFileSync('umount', ['--lazy', small])
     }
   })
 })

@@ -32,6 +32,7 @@ export class AppendFile {
   #rest: Buffer | undefined
   #problem: ToolError | undefined
   #syncProblem: ToolError | undefined
+  #isClosed = false
 
   constructor(path: string, disk: Disk = MACHINE_DISK) {
     this.fd = fs.openSync(path, FLAGS, 0o600)
@@ -75,6 +76,7 @@ export class AppendFile {
    * an asynchronous one 40 us and a hop to another thread, and a call waits for it.
    */
   flush(): ToolError | undefined {
+    if (this.#isClosed) return this.problem
     if (this.#rest && !this.#write(this.#rest)) return this.#problem
     if (this.#text === '') return this.problem
     const batch = encode(this.#text)
@@ -95,7 +97,12 @@ export class AppendFile {
     this.#bytes = bytes
   }
 
+  /** What still waits is given up: the descriptor may soon be that of another file. */
   close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#text = ''
+    this.#rest = undefined
     fs.closeSync(this.fd)
   }
 
@@ -110,7 +117,9 @@ export class AppendFile {
       this.#rest = undefined
       this.#problem = undefined
     } catch (error) {
-      this.#rest = Buffer.from(batch.subarray(offset))
+      const rest = batch.subarray(offset)
+      // Copied once, out of the shared room; what was tried before is a copy already.
+      this.#rest = batch === this.#rest ? rest : Buffer.from(rest)
       this.#problem = diskError(`${basename(this.#path)} cannot be written`, this.#path, error)
     }
     this.#bytes += offset
@@ -121,6 +130,7 @@ export class AppendFile {
     return new Promise((resolve, reject) => {
       const refused = this.flush()
       if (refused) return reject(refused)
+      if (this.#isClosed) return resolve()
       this.#disk.sync(this.fd, (error) => {
         if (!error) return resolve()
         // The system may have dropped what it could not store, and a later fsync would not tell: this one stays.

@@ -18,7 +18,7 @@ export function diskError(doing: string, path: string, cause: unknown): ToolErro
   const code = errnoOf(cause)
   const options = { cause, details: { path, errno: code } }
   if (FULL.has(code)) {
-    return new ToolError('UPSTREAM_ERROR', `${doing}: the disk is full (${code}).`, {
+    return new ToolError('RECORDS_UNAVAILABLE', `${doing}: the disk is full (${code}).`, {
       ...options,
       fix: { key: 'runs', hint: 'Free space on the disk of the run records, or point runs to another one.' },
     })
@@ -29,7 +29,7 @@ export function diskError(doing: string, path: string, cause: unknown): ToolErro
       fix: { key: 'runs', hint: 'Point runs to a folder that this user can create and write.' },
     })
   }
-  return new ToolError('UPSTREAM_ERROR', `${doing}: the disk failed (${code}).`, {
+  return new ToolError('RECORDS_UNAVAILABLE', `${doing}: the disk failed (${code}).`, {
     ...options,
     fix: { key: 'runs', hint: 'Check the disk of the run records, or point runs to another one.' },
   })

@@ -62,6 +62,8 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly cached?: true
   /** The tool ignored its signal and was left behind; `call-late` tells its real end. */
   readonly abandoned?: true
+  /** What the caller was told beside the result: a budget nearly used up, a failure that repeats. */
+  readonly notices?: readonly string[]
   readonly error?: RecordedError
 }
 
@@ -101,14 +103,10 @@ export interface ApprovalAnswered extends OfCall {
   readonly reason?: string
 }
 
-/** A budget is nearly used up. */
-export interface BudgetNoticed {
-  readonly type: 'budget-noticed'
-  readonly callId?: string
-  readonly scope: string
-  readonly unit: string
-  readonly used: number
-  readonly limit: number
+/** A hook that may only look has failed; the call is not touched by it. */
+export interface HookFailed extends OfCall {
+  readonly type: 'hook-failed'
+  readonly message: string
 }
 
 /** A process has begun to write this run; a second one of a run continues it. */
@@ -152,7 +150,7 @@ export type EventBody =
   | CallLate
   | ApprovalRequested
   | ApprovalAnswered
-  | BudgetNoticed
+  | HookFailed
   | RunOpened
   | RunClosed
   | LineTorn

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { ToolError } from '../errors.ts'
+import { currentProcess, isAlive, type ProcessIdentity } from '../process-identity.ts'
 import { errnoOf } from './disk-error.ts'
-import { currentProcess, isAlive, type ProcessIdentity } from './process-identity.ts'
 
 /** A lock that is held until it is released or its process is gone. */
 export interface Lock {
@@ -91,7 +91,9 @@ function readHolder(path: string): Holder | undefined {
 function parseHolder(text: string): Holder | undefined {
   try {
     const holder = JSON.parse(text) as Partial<Holder> | null
-    return typeof holder?.pid === 'number' && typeof holder.token === 'string' ? (holder as Holder) : undefined
+    return typeof holder?.pid === 'number' && typeof holder.space === 'string' && typeof holder.token === 'string'
+      ? (holder as Holder)
+      : undefined
   } catch {
     // Emptied by a power loss: a lock is linked with its content, so nobody is just about to fill it.
     return undefined
@@ -100,7 +102,7 @@ function parseHolder(text: string): Holder | undefined {
 
 function inUse(path: string, what: string): ToolError {
   const holder = readHolder(path)
-  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'another process'
+  const who = holder ? `process ${holder.pid} on ${holder.space.split(' ', 1)[0]}` : 'another process'
   return new ToolError('CONFLICT', `${what} is in use by ${who}.`, {
     fix: { key: 'run', hint: 'Use another run id, or close the hub that holds this one.' },
     details: { path },

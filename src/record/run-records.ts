@@ -199,7 +199,9 @@ export class RunRecords {
     this.#lost++
     if (this.#lost > 1) return
     const why = this.#closing ? 'the run is closed' : 'the disk refuses, and the memory for waiting events is full'
-    this.#options.onProblem?.(new ToolError('UPSTREAM_ERROR', `Run ${this.run} cannot record ${event.type}: ${why}.`))
+    this.#options.onProblem?.(
+      new ToolError('RECORDS_UNAVAILABLE', `Run ${this.run} cannot record ${event.type}: ${why}.`),
+    )
   }
 
   #tellLoss(): void {

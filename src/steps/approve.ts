@@ -1,8 +1,8 @@
 import { approvalHash } from '../approval/approval-hash.ts'
-import type { Call } from './call.ts'
 import { ToolError } from '../errors.ts'
-import type { Parts, RunState } from './parts.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
+import type { Call } from './call.ts'
+import type { Parts, RunState } from './parts.ts'
 import { tell } from './tell.ts'
 
 /**
@@ -15,7 +15,10 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   const { hash, tool, targets, session } = request
   const remembered = parts.grants.find({ hash, tool, targets, session: session ?? call.run })
   if (remembered?.effect === 'deny') {
-    throw new ToolError('APPROVAL_DENIED', `${tool} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`)
+    throw new ToolError(
+      'APPROVAL_DENIED',
+      `${tool} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
+    )
   }
   if (remembered) {
     call.approvedBy = `${remembered.by} (grant ${remembered.id})`
@@ -31,11 +34,25 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     const { covers, reason } = reply
     const lasts = typeof reply.remember === 'object' ? `until ${reply.remember.until}` : reply.remember
     remember(parts, call, request, reply)
-    run.records?.append({ type: 'approval-answered', ...of, decision: 'allow', by: call.approvedBy, remember: lasts, covers, reason })
+    run.records?.append({
+      type: 'approval-answered',
+      ...of,
+      decision: 'allow',
+      by: call.approvedBy,
+      remember: lasts,
+      covers,
+      reason,
+    })
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal) remember(parts, call, request, refusal)
-    run.records?.append({ type: 'approval-answered', ...of, decision: unanswered(error), by: refusal?.by, reason: (error as Error).message })
+    run.records?.append({
+      type: 'approval-answered',
+      ...of,
+      decision: unanswered(error),
+      by: refusal?.by,
+      reason: (error as Error).message,
+    })
     throw error
   }
 }

@@ -1,7 +1,7 @@
-import type { Call } from './call.ts'
 import { ToolError } from '../errors.ts'
-import type { Parts, RunState } from './parts.ts'
 import { decide, type Question } from '../policy/decide.ts'
+import type { Call } from './call.ts'
+import type { Parts, RunState } from './parts.ts'
 
 /** Step 5: the caller's kind and the policy; hooks may tighten it after. */
 export function decideCall(parts: Parts, run: RunState, call: Call): void {
@@ -9,7 +9,9 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
   const { callerKind = 'direct' } = call.options
   const callers = tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script'])
   if (!callers.includes(callerKind)) {
-    throw new ToolError('POLICY_DENIED', `${tool.name} may not be called by a ${callerKind}.`, { hint: `Its callers: ${callers.join(', ')}.` })
+    throw new ToolError('POLICY_DENIED', `${tool.name} may not be called by a ${callerKind}.`, {
+      hint: `Its callers: ${callers.join(', ')}.`,
+    })
   }
   call.decision = decide(parts.policy(), question(run, call))
   call.effect = call.decision.effect
@@ -28,5 +30,7 @@ export function refuse(call: Call): void {
   if (call.effect !== 'deny') return
   const { effect, rule, reason, fix } = call.decision!
   if (effect === 'deny') throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${reason}`, { fix })
-  throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, { hint: 'Ask the owner of the hook.' })
+  throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, {
+    hint: 'Ask the owner of the hook.',
+  })
 }

@@ -1,8 +1,8 @@
-import type { Call } from './call.ts'
 import type { Clock } from '../clock.ts'
 import type { BaseContext } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { retryDelayMs } from '../limits/retry.ts'
+import type { Call } from './call.ts'
 
 /** What step 8 needs beside the call. */
 export interface Execution {
@@ -35,12 +35,19 @@ export async function execute(call: Call, execution: Execution): Promise<unknown
 }
 
 /** Waits for the tool, for its deadline or for an abort; a stopped tool gets the grace, then it is left behind. */
-function settleWithin(work: PromiseLike<unknown>, call: Call, execution: Execution, deadline: number): Promise<unknown> {
+function settleWithin(
+  work: PromiseLike<unknown>,
+  call: Call,
+  execution: Execution,
+  deadline: number,
+): Promise<unknown> {
   const { clock, graceMs } = execution
   return new Promise((resolve, reject) => {
     let isDone = false
     let cancelGrace: () => void = noop
-    const cancelDeadline = clock.after(Math.max(0, deadline - clock.now()), () => call.abort(outOfTime(call, execution)))
+    const cancelDeadline = clock.after(Math.max(0, deadline - clock.now()), () =>
+      call.abort(outOfTime(call, execution)),
+    )
     const finish = (settle: () => void) => {
       isDone = true
       cancelDeadline()

@@ -1,9 +1,9 @@
 import picomatch from 'picomatch'
-import type { Call } from './call.ts'
 import type { Clock } from '../clock.ts'
 import type { Effect, Hooks } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolResult } from '../result.ts'
+import type { Call } from './call.ts'
 import { type RegisteredTool, STRICTNESS } from './registry.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
@@ -37,7 +37,8 @@ export class HookChain {
       if (!hooks.before) continue
       const answer = await this.#run('before', hooks, call, () => hooks.before?.(call.view()))
       if (answer === undefined || answer === null) continue
-      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'input')) throw nonsense('before', call, '{ input } or nothing')
+      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'input'))
+        throw nonsense('before', call, '{ input } or nothing')
       call.input = answer.input
     }
     return call.input
@@ -64,7 +65,8 @@ export class HookChain {
       if (!hooks.after) continue
       const answer = await this.#run('after', hooks, call, () => hooks.after?.(call.view(), current))
       if (answer === undefined || answer === null) continue
-      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'data')) throw nonsense('after', call, '{ data } or nothing')
+      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'data'))
+        throw nonsense('after', call, '{ data } or nothing')
       current = { ...current, data: answer.data } as ToolResult
       changed = true
     }
@@ -125,4 +127,3 @@ function failed(name: HookName, call: Call, what: string, cause?: unknown): Tool
 function nonsense(name: HookName, call: Call, wanted: string): ToolError {
   return failed(name, call, `answered something else than ${wanted}`)
 }
-

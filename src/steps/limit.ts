@@ -1,8 +1,8 @@
-import type { Call } from './call.ts'
 import { ERRORS } from '../errors.ts'
 import { defaultIdempotencyKey } from '../limits/idempotency.ts'
-import type { Parts } from './parts.ts'
 import type { ToolResult } from '../result.ts'
+import type { Call } from './call.ts'
+import type { Parts } from './parts.ts'
 import type { Settled } from './settle.ts'
 
 /** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */

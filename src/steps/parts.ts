@@ -3,13 +3,13 @@ import type { Grants } from '../approval/grants.ts'
 import type { Inbox } from '../approval/inbox.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
-import type { BudgetLedger } from '../limits/budget.ts'
 import type { Breakers } from '../limits/breaker.ts'
+import type { BudgetLedger } from '../limits/budget.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
 import type { Idempotency } from '../limits/idempotency.ts'
 import type { LoopDetector } from '../limits/loop.ts'
 import type { RateLimiter } from '../limits/rate.ts'
-import type { Durability } from '../options.ts'
+import type { Durability, HubOptions } from '../options.ts'
 import type { Policy } from '../policy/compile-policy.ts'
 import type { Sight } from '../policy/visibility.ts'
 import type { SandboxLevel } from '../record/events.ts'
@@ -44,6 +44,7 @@ export interface Parts {
   /** Where asks wait for another process, if the owner wants that. */
   readonly inbox: Inbox | undefined
   readonly grants: Grants
+  readonly onQuestion: HubOptions['onQuestion']
   readonly budget: BudgetLedger
   readonly rate: RateLimiter
   readonly concurrency: Concurrency

@@ -1,11 +1,11 @@
-import type { Call } from './call.ts'
 import { ToolError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
-import type { Parts, RunState } from './parts.ts'
 import type { CallEnded, CallFacts } from '../record/events.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { ToolResult } from '../result.ts'
+import type { Call } from './call.ts'
 import { giveBack } from './limit.ts'
+import type { Parts, RunState } from './parts.ts'
 import { asToolError, type Settled } from './settle.ts'
 import { tell } from './tell.ts'
 
@@ -24,32 +24,52 @@ export async function recordStart(parts: Parts, run: RunState, call: Call): Prom
 }
 
 /** The one end of a call: what it held is given back, its record is safe, and everybody is told. */
-export async function recordEnd(parts: Parts, run: RunState | undefined, call: Call, settled: Settled): Promise<ToolResult> {
+export async function recordEnd(
+  parts: Parts,
+  run: RunState | undefined,
+  call: Call,
+  settled: Settled,
+): Promise<ToolResult> {
   const notices = giveBack(parts, call, settled)
   let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
   const { status, meta } = result
-  parts.metrics.record({ tool: call.tool?.tool.name ?? 'unknown', status, durationMs: meta.durationMs, bytes: settled.bytes })
+  parts.metrics.record({
+    tool: call.tool?.tool.name ?? 'unknown',
+    status,
+    durationMs: meta.durationMs,
+    bytes: settled.bytes,
+  })
   call.span?.end({ ok: result.ok, code: result.error?.code })
   const records = run?.records
   if (records) {
-    records.append(endOf(parts, call, settled))
+    records.append(endOf(parts, call, { ...settled, result }))
     const unsafe = await unsafeRecord(parts, records, call)
     if (unsafe) result = withNotices(result, [unsafe])
   }
   if (call.tool && parts.hooks.has('settled')) {
     const { id: callId, name: tool } = call
-    await parts.hooks.settled(call, result, ({ message }) => records?.append({ type: 'hook-failed', callId, tool, message }))
+    await parts.hooks.settled(call, result, ({ message }) =>
+      records?.append({ type: 'hook-failed', callId, tool, message }),
+    )
   }
   tell(parts, call, { type: 'call-ended', callId: call.id, result })
   return result
 }
 
 /** A tool that was left behind came to its end after all. */
-export function recordLate(run: RunState, call: Call, outcome: { readonly ok: boolean; readonly error?: unknown }): void {
+export function recordLate(
+  run: RunState,
+  call: Call,
+  outcome: { readonly ok: boolean; readonly error?: unknown },
+): void {
   const { ok, error } = outcome
   const durationMs = Math.round(performance.now() - call.startedMark)
   const late = { type: 'call-late', callId: call.id, tool: call.name, ok, durationMs } as const
-  run.records?.append(ok ? late : { ...late, error: { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) } })
+  run.records?.append(
+    ok
+      ? late
+      : { ...late, error: { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) } },
+  )
 }
 
 /** What an end must be safe against before it is told: kill -9, or with effects also the loss of power. */
@@ -80,6 +100,7 @@ function endOf(parts: Parts, call: Call, { result, bytes, resultHash }: Settled)
     ...(result.artifacts.length > 0 && { artifacts: result.artifacts.map(({ ref }) => ref) }),
     ...(meta.cached && { cached: true }),
     ...(meta.abandoned && { abandoned: true }),
+    ...(meta.notices && { notices: meta.notices }),
     ...(error && { error: { code: error.code, message: error.message, ...defect(call) } }),
     ...(!call.started && facts(parts, call)),
   }
@@ -116,5 +137,9 @@ function withNotices(result: ToolResult, notices: readonly string[]): ToolResult
 }
 
 function refuseEffects(problem: ToolError): ToolError {
-  return new ToolError('RECORDS_UNAVAILABLE', `${problem.message} Calls with effects are refused until the record can be written.`, { cause: problem })
+  return new ToolError(
+    'RECORDS_UNAVAILABLE',
+    `${problem.message} Calls with effects are refused until the record can be written.`,
+    { cause: problem },
+  )
 }

@@ -85,7 +85,9 @@ export class Registry {
   }
 
   /** The wire form for a model (S2's ListForLLM), one name a tool: the dialect's where the tool has that dialect. */
-  listForLLM(options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {}): WireTool[] {
+  listForLLM(
+    options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {},
+  ): WireTool[] {
     return this.list()
       .filter(options.only ?? (() => true))
       .map((entry) => wireForm(entry, options.dialect))
@@ -119,14 +121,21 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   }
   for (const capability of tool.capabilities ?? []) {
     if (!(CAPABILITIES as readonly string[]).includes(capability)) {
-      throw invalid(tool, `declares the unknown capability ${JSON.stringify(capability)}. ${didYouMean(capability, CAPABILITIES)}`)
+      throw invalid(
+        tool,
+        `declares the unknown capability ${JSON.stringify(capability)}. ${didYouMean(capability, CAPABILITIES)}`,
+      )
     }
   }
   const capabilities = new Set<Capability>(tool.capabilities ?? [])
   const dialects = new Map<string, RegisteredDialect>()
   for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
     assertToolName(dialect.name)
-    dialects.set(dialect.name, { kind, dialect, input: dialect.input && compileSchema(dialect.input, { side: 'input' }) })
+    dialects.set(dialect.name, {
+      kind,
+      dialect,
+      input: dialect.input && compileSchema(dialect.input, { side: 'input' }),
+    })
   }
   const wire = toWireName(tool.name)
   const group = tool.group ?? groupOf(tool.name)
@@ -156,9 +165,13 @@ function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
 }
 
 function invalid(tool: AnyTool, what: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}.`, { hint: 'See docs/contract.md for what a tool needs.' })
+  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}.`, {
+    hint: 'See docs/contract.md for what a tool needs.',
+  })
 }
 
 function clash(name: string, owner: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by ${owner}.`, { hint: 'Rename one of the two tools, or its dialect.' })
+  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by ${owner}.`, {
+    hint: 'Rename one of the two tools, or its dialect.',
+  })
 }

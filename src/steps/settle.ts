@@ -1,11 +1,11 @@
-import type { Call } from './call.ts'
 import { blocks } from '../context.ts'
 import { ERRORS, ToolError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import { cutText } from '../limits/output.ts'
-import type { Parts, RunState } from './parts.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
+import type { Call } from './call.ts'
+import type { Parts, RunState } from './parts.ts'
 
 /** A result and what the record says about its content. */
 export interface Settled<R extends ToolResult = ToolResult> {
@@ -23,8 +23,10 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
     const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
     if (changed.changed) data = await checkOutput(call, changed.data)
   }
-  data = parts.redactor.value(data)
-  const json = toJson(call, data)
+  let json = toJson(call, data)
+  const redacted = parts.redactor.value(data)
+  if (redacted !== data) json = toJson(call, redacted)
+  data = redacted
   const content = await shorten(parts, run, call, modelContent(parts, call, data, json))
   const result = assemble(parts, call, data, content)
   return { result, bytes: Buffer.byteLength(json), resultHash: sha256(json) }
@@ -55,12 +57,25 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
 export function rehearsed(call: Call): Settled {
   const { rule, reason } = call.decision!
   if (call.effect === 'ask') {
-    throw new ToolError('APPROVAL_UNAVAILABLE', `Dry run: ${call.name} would ask, by ${rule}: ${reason}`, { fix: call.decision!.fix })
+    throw new ToolError('APPROVAL_UNAVAILABLE', `Dry run: ${call.name} would ask, by ${rule}: ${reason}`, {
+      fix: call.decision!.fix,
+    })
   }
   const summary = `Dry run: ${call.name} would run, by ${rule}.`
   const content = [{ type: 'text', text: summary } as const]
   const evidence = [{ type: 'tool', ref: call.id, summary } as const]
-  const result = { ok: true, status: 'ok', callId: call.id, tool: call.name, summary, data: undefined, content, artifacts: [], evidence, meta: metaOf(call) } as const
+  const result = {
+    ok: true,
+    status: 'ok',
+    callId: call.id,
+    tool: call.name,
+    summary,
+    data: undefined,
+    content,
+    artifacts: [],
+    evidence,
+    meta: metaOf(call),
+  } as const
   return { result, bytes: 0, resultHash: '' }
 }
 

@@ -1,8 +1,8 @@
-import type { Call } from './call.ts'
 import type { Capability, ResolvedTarget, Targets } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import type { Call } from './call.ts'
 
 /** The doors that turn what a tool says into what would really be touched. */
 export interface Doors {
@@ -23,12 +23,17 @@ export function resolveTargets(call: Call, doors: Doors): readonly ResolvedTarge
     const capability = name as Capability
     if (values === undefined) continue
     if (!capabilities.has(capability)) throw undeclared(call, capability)
-    for (const value of [values].flat()) resolved.push({ capability, value: realTarget(call, capability, value, doors) })
+    for (const value of [values].flat())
+      resolved.push({ capability, value: realTarget(call, capability, value, doors) })
   }
   if (resolved.length > MOST_TARGETS) {
-    throw new ToolError('INPUT_SCHEMA_INVALID', `The call touches ${resolved.length} targets, at most ${MOST_TARGETS} are judged at once.`, {
-      hint: 'Split the call.',
-    })
+    throw new ToolError(
+      'INPUT_SCHEMA_INVALID',
+      `The call touches ${resolved.length} targets, at most ${MOST_TARGETS} are judged at once.`,
+      {
+        hint: 'Split the call.',
+      },
+    )
   }
   return resolved
 }

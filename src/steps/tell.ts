@@ -1,6 +1,6 @@
+import type { CallEvent } from '../result.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
-import type { CallEvent } from '../result.ts'
 
 /** Tells the one who streams this call, and everybody who watches the hub. */
 export function tell(parts: Parts, call: Call, event: CallEvent): void {

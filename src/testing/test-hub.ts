@@ -20,7 +20,9 @@ export type TestHub<T extends AnyTool = AnyTool> = Hub<T> & {
  * expect((await hub.call(saveNote, { path: 'a.md', text: 'hi' })).ok).toBe(true)
  * await hub.close()
  */
-export function testHub<const T extends readonly AnyTool[] = readonly []>(options: HubOptions<T> = {}): TestHub<BuiltinTool | T[number]> {
+export function testHub<const T extends readonly AnyTool[] = readonly []>(
+  options: HubOptions<T> = {},
+): TestHub<BuiltinTool | T[number]> {
   const folder = mkdtempSync(join(tmpdir(), 'tool-hub-test-'))
   const hub = createToolHub({
     runs: join(folder, 'runs'),

@@ -3,7 +3,10 @@ import type { RecordEvent } from '../../src/record/events.ts'
 import { readEvents } from '../../src/record/read-events.ts'
 
 /** What a test hub has on record for a run, its own unless said. */
-export async function eventsOf(hub: { readonly folder: string; readonly run: string }, run = hub.run): Promise<RecordEvent[]> {
+export async function eventsOf(
+  hub: { readonly folder: string; readonly run: string },
+  run = hub.run,
+): Promise<RecordEvent[]> {
   const events: RecordEvent[] = []
   for await (const event of readEvents(join(hub.folder, 'runs', run))) events.push(event)
   return events

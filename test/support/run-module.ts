@@ -1,9 +1,12 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { build } from 'vite'
+import { afterAll } from 'vitest'
 
 const built = new Map<string, Promise<string>>()
+const folders: string[] = []
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 /**
  * Bundles a TypeScript module, with all it imports, into one file that a child process can run or import; gives back
@@ -18,6 +21,7 @@ export function bundleModule(entry: string): Promise<string> {
 
 async function bundle(entry: string): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), 'tool-hub-module-'))
+  folders.push(outDir)
   await build({
     configFile: false,
     logLevel: 'error',

@@ -28,6 +28,7 @@ export function toolContext({
     progress: () => undefined,
     evidence: (evidence) => collected.push(evidence),
     artifact: () => Promise.reject(new Error('this context keeps no artifacts')),
+    ask: () => Promise.reject(new Error('this context asks nobody')),
     call: () => Promise.reject(new Error('this context calls no tools')),
   }
 }

@@ -1,3 +1,4 @@
+import { basename, join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { readEvents } from '../../record/read-events.ts'
 import type { ToolResult } from '../../result.ts'
@@ -12,12 +13,20 @@ import { Timeline } from '../timeline.ts'
 
 const LONGEST = 96
 
+const EXAMPLES = `
+The question is yours to answer; after 20 seconds, or without a terminal, the demo says yes.
+
+Examples:
+  tool-hub demo
+  tool-hub demo --json`
+
 /** `demo`: the main job in a minute. */
 export function describeDemo(command: Command): void {
   command
     .description(
       'Watch a scripted agent (no model) fetch a page, transform it and write a report, with one call asked and one denied; then see the audit.',
     )
+    .addHelpText('after', EXAMPLES)
     .action(demo)
 }
 
@@ -64,13 +73,21 @@ async function tellOutcome({ folder, runFolder, verified }: DemoOutcome): Promis
   await print(
     `\n${style('bold', 'Verified')}: ${verdict}, ${lines} lines${problems.map(({ problem }) => `\n  ${problem}`).join('')}`,
   )
+  const config = `--config ${join(folder, 'tool-hub.yaml')}`
+  const self = howCalled()
   await print(`
-${style('bold', 'Where')}  ${folder}
-${style('bold', 'Next')}   cd ${folder}, then
-         tool-hub runs show        the timeline again
-         tool-hub audit verify     change a character in runs/*/events.jsonl first
-         tool-hub policy show      the rules that decided
-       or write your own: tool-hub init, tool-hub new tool notes.save`)
+${style('bold', 'Where')}   ${folder}
+${style('bold', 'Next')}    ${self} runs show ${config}
+        ${self} audit verify ${config}
+        ${self} policy show ${config}
+        Change a character in runs/*/events.jsonl there, and verify again.
+${style('bold', 'Yours')}   ${self} init, then ${self} new tool notes.save`)
+}
+
+/** As the person would type it: the installed command, or the built file of a clone. */
+function howCalled(): string {
+  const file = process.argv[1] ?? ''
+  return basename(file) === 'tool-hub' ? 'tool-hub' : `node ${relative(process.cwd(), file)}`
 }
 
 function indent(line: string): string {

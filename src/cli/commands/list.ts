@@ -1,14 +1,19 @@
 import type { Command } from 'commander'
-import type { Hub, ToolListing } from '../../hub.ts'
-import { didYouMean, toWireName } from '../../names.ts'
+import type { ToolListing } from '../../hub.ts'
+import { didYouMean } from '../../names.ts'
+import type { Visibility } from '../../options.ts'
 import { groupsOf } from '../../policy/tool-groups.ts'
+import { type Catalogue, openCatalogue } from '../catalogue.ts'
 import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
+import { namesOf } from '../names-of.ts'
 import { print, printJson, say } from '../print.ts'
+import { readConfig } from '../read-config.ts'
 import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 
-interface ListFlags extends HubFlags {
+interface ListFlags {
+  readonly config?: string
+  readonly profile?: string
   readonly group?: string
   readonly hidden?: boolean
   readonly json?: boolean
@@ -32,25 +37,31 @@ export function describeList(command: Command): void {
 }
 
 async function list(flags: ListFlags): Promise<void> {
-  const hub = await openHub(flags)
-  const tools = inGroup(hub, hub.list({ hidden: flags.hidden }), flags.group)
+  const { options } = await readConfig(flags)
+  const catalogue = await openCatalogue({ ...options, visibility: visibilityOf(options.visibility, flags) })
+  const tools = inGroup(catalogue, flags.group).filter(({ visible }) => visible || flags.hidden)
   if (flags.json) return printJson(tools)
   if (tools.length === 0) return say('No tool is visible here. tool-hub list --hidden says why.')
   await print(table(tools.map(row)))
 }
 
-function inGroup(hub: Hub, tools: ToolListing[], wanted: string | undefined): ToolListing[] {
+/** An unknown profile is refused where visibility is compiled, with the nearest name. */
+function visibilityOf(own: Visibility | undefined, { profile }: ListFlags): Visibility | undefined {
+  return profile === undefined ? own : { ...own, profile: profile as Visibility['profile'] }
+}
+
+function inGroup(catalogue: Catalogue, wanted: string | undefined): ToolListing[] {
+  const tools = catalogue.list()
   if (wanted === undefined) return tools
   const group = (wanted.startsWith('group:') ? wanted : `group:${wanted}`).toLowerCase()
-  const known = new Set(hub.list({ hidden: true }).flatMap((tool) => groupsIn(hub, tool)))
-  if (known.has(group)) return tools.filter((tool) => groupsIn(hub, tool).includes(group))
+  const known = new Set(tools.flatMap((tool) => groupsIn(catalogue, tool)))
+  if (known.has(group)) return tools.filter((tool) => groupsIn(catalogue, tool).includes(group))
   const hint = didYouMean(group, known) || `Groups: ${[...known].sort().join(', ')}.`
   throw new UsageError(`No tool is in ${group}.`, hint)
 }
 
-function groupsIn(hub: Hub, { name, group }: ToolListing): string[] {
-  const dialects = Object.values(hub.registry.get(name)?.dialects ?? {})
-  return groupsOf({ name, group, names: [toWireName(name), ...dialects.map((dialect) => dialect.name)] })
+function groupsIn(catalogue: Catalogue, { name, group }: ToolListing): string[] {
+  return groupsOf({ name, group, names: namesOf(catalogue.get(name)!) })
 }
 
 function row({ name, capabilities, description, visible, why }: ToolListing): string[] {

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
-import type { SourcedRule } from '../../policy/rule.ts'
+import type { SourcedRule } from '../../rule.ts'
+import { openCatalogue } from '../catalogue.ts'
 import { decideByDefault, effectiveLayers } from '../effective-policy.ts'
 import { escapeLine } from '../escape-text.ts'
 import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHubAndConfig } from '../open-hub.ts'
 import { print, printJson } from '../print.ts'
+import { readConfig } from '../read-config.ts'
 import { table } from '../table.ts'
 import { style } from '../terminal.ts'
 
@@ -25,13 +26,14 @@ export function describePolicyShow(command: Command): void {
     .action(show)
 }
 
-async function show(flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const { hub, options } = await openHubAndConfig(flags)
+async function show(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+  const { options } = await readConfig(flags)
+  const catalogue = await openCatalogue(options)
   const layers = effectiveLayers(options)
   const decideTool = decideByDefault(layers)
-  const tools = hub.registry.list().map((tool) => {
-    const { effect, rule, source, reason } = decideTool(tool)
-    return { tool: tool.name, effect, rule, source, reason }
+  const tools = catalogue.list().map(({ name }) => {
+    const { effect, rule, source, reason } = decideTool(catalogue.get(name)!)
+    return { tool: name, effect, rule, source, reason }
   })
   const { sandbox = {}, visibility = {} } = options
   if (flags.json) return printJson({ ...facts(layers), sandbox, visibility, tools })

@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import type { AnyTool } from '../../define.ts'
-import type { Hub } from '../../hub.ts'
 import { didYouMean, groupOf, toWireName } from '../../names.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
+import { type Catalogue, openCatalogue } from '../catalogue.ts'
 import { decideByDefault, effectiveLayers } from '../effective-policy.ts'
 import { escapeText } from '../escape-text.ts'
 import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHubAndConfig } from '../open-hub.ts'
+import { namesOf } from '../names-of.ts'
 import { print, printJson } from '../print.ts'
+import { readConfig } from '../read-config.ts'
 import { style } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -27,11 +28,12 @@ export function describeShow(command: Command): void {
     .action(show)
 }
 
-async function show(name: string, flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const { hub, options } = await openHubAndConfig(flags)
-  const tool = hub.registry.get(name)
-  if (!tool) throw unknown(hub, name)
-  const { visible, why } = hub.list({ hidden: true }).find((listing) => listing.name === tool.name)!
+async function show(name: string, flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+  const { options } = await readConfig(flags)
+  const catalogue = await openCatalogue(options)
+  const tool = catalogue.get(name)
+  if (!tool) throw unknown(catalogue, name)
+  const { visible, why } = catalogue.list().find((listing) => listing.name === tool.name)!
   const { effect, rule, source, reason, fix } = decideByDefault(effectiveLayers(options))(tool)
   const facts = {
     ...factsOf(tool),
@@ -42,10 +44,8 @@ async function show(name: string, flags: HubFlags & { readonly json?: boolean })
   await (flags.json ? printJson(facts) : print(describe(facts)))
 }
 
-function unknown(hub: Hub, name: string): UsageError {
-  const names = hub.registry
-    .list()
-    .flatMap((tool) => [tool.name, ...Object.values(tool.dialects ?? {}).map((dialect) => dialect.name)])
+function unknown(catalogue: Catalogue, name: string): UsageError {
+  const names = catalogue.list().flatMap((listing) => namesOf(catalogue.get(listing.name)!))
   return new UsageError(
     `There is no tool ${JSON.stringify(name)}.`,
     didYouMean(name, names) || 'List them with tool-hub list --hidden.',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /** Names one process for good: a process id alone is used again after a while. */
@@ -6,17 +6,19 @@ export interface ProcessIdentity {
   readonly pid: number
   /** Clock ticks from boot to the start of the process; absent where the system has no /proc. */
   readonly started?: string
-  readonly host: string
+  /** Where the number means something: host and PID namespace. */
+  readonly space: string
 }
 
 /** The process that runs this. */
 export function currentProcess(): ProcessIdentity {
-  return { pid: process.pid, started: procStat(process.pid)?.started, host: hostname() }
+  const started = procStat(process.pid)?.started
+  return { pid: process.pid, ...(started !== undefined && { started }), space: pidSpace() }
 }
 
-/** Whether that very process lives. When it cannot be told, as on another machine, it does. */
-export function isAlive({ pid, started, host }: ProcessIdentity): boolean {
-  if (host !== hostname()) return true
+/** Whether that very process lives. When it cannot be told, as on another machine or in a container, it does. */
+export function isAlive({ pid, started, space }: ProcessIdentity): boolean {
+  if (space !== pidSpace()) return true
   if (!answers(pid)) return false
   const stat = procStat(pid)
   if (stat === undefined || started === undefined) return true
@@ -28,7 +30,6 @@ function answers(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it is there and belongs to somebody else.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
@@ -40,6 +41,16 @@ function procStat(pid: number): { state: string; started: string } | undefined {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0]!, started: fields[19]! }
   } catch {
+    // No /proc, or the process has gone.
     return undefined
+  }
+}
+
+function pidSpace(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    // No /proc: the host alone has to do.
+    return hostname()
   }
 }

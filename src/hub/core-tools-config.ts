@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
-import { ToolError } from './errors.ts'
-import { didYouMean } from './names.ts'
-import type { CoreToolsConfig, HubOptions } from './options.ts'
+import { ToolError } from '../errors.ts'
+import { didYouMean } from '../names.ts'
+import type { CoreToolsConfig, HubOptions } from '../options.ts'
 
 /** What S0's configuration says in the hub's own words. */
 export interface CoreToolsOptions extends Required<Pick<HubOptions, 'sandbox' | 'limits'>> {

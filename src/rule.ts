@@ -1,4 +1,4 @@
-import type { CallerKind, Capability } from '../define.ts'
+import type { CallerKind, Capability } from './define.ts'
 
 /** Conditions of a rule that look at the call, not at its targets. */
 export interface When {

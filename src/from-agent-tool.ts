@@ -1,7 +1,7 @@
-import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import type { Content } from '../result.ts'
-import type { JsonSchema } from '../schema/infer.ts'
+import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './define.ts'
+import { ToolError } from './errors.ts'
+import type { Content } from './result.ts'
+import type { JsonSchema } from './schema/infer.ts'
 
 /** S3's result: content blocks for the model, details for the program. */
 export interface AgentToolResult<T = unknown> {
@@ -52,7 +52,9 @@ export function fromAgentTool<P = any>(tool: AgentTool<P>, governance: Governanc
       const update = ({ content }: AgentToolResult) => ctx.progress(contentOf(content))
       const result = await tool.execute(ctx.callId, params as P, ctx.signal, update)
       if (!Array.isArray(result?.content)) {
-        throw new ToolError('OUTPUT_SCHEMA_INVALID', `${tool.name} returned no content blocks.`, { hint: 'Return { content: [{ type: "text", text }], details }.' })
+        throw new ToolError('OUTPUT_SCHEMA_INVALID', `${tool.name} returned no content blocks.`, {
+          hint: 'Return { content: [{ type: "text", text }], details }.',
+        })
       }
       return { content: result.content, details: result.details ?? null }
     },

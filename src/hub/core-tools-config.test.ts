@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ToolError } from '../errors.ts'
+import type { CoreToolsConfig } from '../options.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
-import { ToolError } from './errors.ts'
-import type { CoreToolsConfig } from './options.ts'
 
 describe('fromCoreToolsConfig', () => {
   it("takes every key of S0's configuration", () => {

@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createRedactor, REDACTION_MARK } from './redact.ts'
+
+const redactor = createRedactor()
+const random = (length: number) => 'aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD'.repeat(10).slice(0, length)
+const PEM = `-----BEGIN RSA PRIVATE KEY-----\n${random(64)}\n${random(64)}\n-----END RSA PRIVATE KEY-----`
+const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${random(43)}`
+
+describe('secrets by key', () => {
+  it.each([
+    'authorization',
+    'Authorization',
+    'Proxy-Authorization',
+    'cookie',
+    'Set-Cookie',
+    'x-api-key',
+    'X_API_KEY',
+    'apiKey',
+    'api_key',
+    'apikey',
+    'OPENAI_API_KEY',
+    'access_token',
+    'accessToken',
+    'refresh-token',
+    'id_token',
+    'token',
+    'GITHUB_TOKEN',
+    'secret',
+    'client_secret',
+    'clientSecret',
+    'AWS_SECRET_ACCESS_KEY',
+    'password',
+    'DB_PASSWORD',
+    'passwd',
+    'passphrase',
+    'private_key',
+    'privateKey',
+  ])('hides the value of %s', (key) => {
+    expect(redactor.value({ [key]: 'plain words' })).toEqual({ [key]: '[redacted:key]' })
+    expect(redactor.value({ deep: [{ [key]: 12345 }] })).toEqual({ deep: [{ [key]: '[redacted:key]' }] })
+  })
+
+  it.each([
+    'tokens',
+    'token_count',
+    'maxTokens',
+    'nextPageToken',
+    'tokenizer',
+    'key',
+    'keys',
+    'secretary',
+    'author',
+    'cookies',
+    'pass',
+    '__proto__',
+  ])('leaves %s alone', (key) => {
+    const value = JSON.parse(`{${JSON.stringify(key)}: "plain words"}`)
+    expect(redactor.value(value)).toBe(value)
+  })
+
+  it('hides only what can be a secret, and lists of it', () => {
+    const value = { token: '', password: null, secret: true, cookie: [], authorization: { scheme: 'none' } }
+    expect(redactor.value(value)).toBe(value)
+    expect(redactor.value({ 'set-cookie': ['a=b', 'c=d'] })).toEqual({
+      'set-cookie': ['[redacted:key]', '[redacted:key]'],
+    })
+  })
+
+  it('hides further keys that the owner names', () => {
+    expect(createRedactor({ keys: ['Iban-Number'] }).value({ iban_number: 'DE02' })).toEqual({
+      iban_number: '[redacted:key]',
+    })
+  })
+})
+
+describe('secrets by value', () => {
+  it('hides a known value wherever it stands, also encoded for URLs, JSON and headers', () => {
+    const secret = 'hunter2"&/(x)'
+    const { text } = createRedactor({ values: [secret, 'short'] })
+    expect(text(`a ${secret} b`)).toBe('a [redacted:secret] b')
+    expect(text(encodeURIComponent(secret))).toBe('[redacted:secret]')
+    expect(text(JSON.stringify({ x: secret }))).toBe('{"x":"[redacted:secret]"}')
+    expect(text(Buffer.from(secret).toString('base64'))).toBe('[redacted:secret]')
+    expect(text('short')).toBe('short')
+  })
+})
+
+describe('secrets by shape', () => {
+  it.each([
+    ['aws-key', `AKIA${'ABCDEFGH23456789'}`],
+    ['github-token', `ghp_${random(36)}`],
+    ['github-token', `gho_${random(36)}`],
+    ['github-token', `github_pat_${random(22)}_${random(59)}`],
+    ['gitlab-token', `glpat-${random(20)}`],
+    ['openai-key', `sk-${random(48)}`],
+    ['openai-key', `sk-proj-${random(40)}_-${random(40)}`],
+    ['anthropic-key', `sk-ant-api03-${random(90)}`],
+    ['slack-token', `xoxb-123456789012-${random(24)}`],
+    ['google-key', `AIza${random(35)}`],
+    ['npm-token', `npm_${random(36)}`],
+    ['stripe-key', `sk_live_${random(24)}`],
+    ['jwt', JWT],
+    ['private-key', PEM],
+    ['private-key', PEM.slice(0, 90)],
+  ])('hides a %s: %s', (kind, secret) => {
+    expect(redactor.text(secret)).toBe(`[redacted:${kind}]`)
+    expect(redactor.text(`before "${secret.replaceAll('\n', ' ')}`)).toBe(`before "[redacted:${kind}]`)
+    expect(redactor.value({ list: [secret] })).toEqual({ list: [`[redacted:${kind}]`] })
+  })
+
+  it('keeps what is around credentials', () => {
+    expect(redactor.text('Authorization: Bearer abc123def')).toBe('Authorization: Bearer [redacted:bearer]')
+    expect(redactor.text('Basic dXNlcjpwYXNz')).toBe('Basic [redacted:basic]')
+    expect(redactor.text('see https://ada:s3cret@example.org/x')).toBe(
+      'see https://[redacted:url-credentials]@example.org/x',
+    )
+    expect(redactor.text(`${PEM}\nafter`)).toBe('[redacted:private-key]\nafter')
+  })
+
+  it.each([
+    'the bearer of good news',
+    'Bearer authentication is described here',
+    'Basic authentication, basic understanding',
+    'https://example.org:8080/a@b and http://host/path:x@y',
+    'task-force-of-several-people-and-more-words',
+    'sk-learn-is-a-library-for-learning',
+    'eyJ is how they begin: eyJhbGci.x.y',
+    '-----BEGIN CERTIFICATE-----',
+    'sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    'user@example.org',
+  ])('leaves ordinary text alone: %s', (text) => {
+    expect(redactor.text(text)).toBe(text)
+  })
+
+  it('finds every secret of a longer text', () => {
+    const text = `ghp_${random(36)} and AKIA${'ABCDEFGH23456789'}, ghp_${random(40)}`
+    expect(redactor.text(text)).toBe('[redacted:github-token] and [redacted:aws-key], [redacted:github-token]')
+  })
+})
+
+describe('a redactor', () => {
+  it('gives back the very same value when there is nothing to hide, and never changes its input', () => {
+    const value = { a: [1, { b: 'text' }], c: new Date(0), d: null, e: undefined }
+    expect(redactor.value(value)).toBe(value)
+    const secret = Object.freeze({
+      keep: Object.freeze({ x: 1 }),
+      list: Object.freeze([Object.freeze({ token: 't' })]),
+    })
+    const output = redactor.value(secret)
+    expect(output).toEqual({ keep: { x: 1 }, list: [{ token: '[redacted:key]' }] })
+    expect(output.keep).toBe(secret.keep)
+  })
+
+  it('keeps an own __proto__ key what it is', () => {
+    const output = redactor.value(JSON.parse('{"__proto__":{"token":"x"}}'))
+    expect(JSON.stringify(output)).toBe('{"__proto__":{"token":"[redacted:key]"}}')
+  })
+
+  it('ends on cycles, shared parts and any depth, and hides what it did not look at', () => {
+    const cycle: Record<string, unknown> = { token: 'x' }
+    cycle.a = cycle
+    cycle.b = cycle
+    expect(JSON.stringify(redactor.value(cycle))).not.toContain('"x"')
+    let shared: unknown = { token: 'x' }
+    for (let level = 0; level < 60; level++) shared = [shared, shared]
+    expect(() => redactor.value(shared)).not.toThrow()
+    let deep: unknown = 'ghp_deep'
+    for (let level = 0; level < 5_000; level++) deep = { deep }
+    expect(JSON.stringify(redactor.value(deep))).toContain('[redacted:too-deep]')
+  })
+
+  it('knows its own marks, and only those', () => {
+    expect(redactor.isMark(redactor.text(`key = ghp_${random(36)}`))).toBe(true)
+    expect(redactor.isMark('[redacted] and [redacted: x]')).toBe(false)
+    expect('[redacted:key]').toMatch(REDACTION_MARK)
+  })
+
+  it('does not redact twice', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(JWT, PEM, `ghp_${random(36)}`, 'Bearer abc123456', ' ', 'x', '://a:b1@c')),
+        (parts) => {
+          const once = redactor.text(parts.join(''))
+          expect(redactor.text(once)).toBe(once)
+        },
+      ),
+    )
+  })
+
+  it('needs time in proportion to the text, whatever the text', () => {
+    const pieces = [
+      'eyJ',
+      'eyJaaaaaaaaa.',
+      'eyJ-',
+      '-',
+      '-----BEGIN ',
+      '-----BEGIN PRIVATE KEY-----',
+      '-----END ',
+      'sk-',
+      'sk-ant-',
+      'xoxb-',
+      '://',
+      '://a:',
+      '://a:b',
+      'Bearer ',
+      'bearer   ',
+      'ghp_',
+      'github_pat_',
+      'AKIA',
+      'AIza',
+      'a',
+      '.',
+      '_',
+      ' ',
+      'Basic ',
+      'A',
+    ]
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 }),
+        fc.constantFrom(...pieces),
+        (parts, last) => {
+          const hostile = parts.join('').repeat(300_000 / parts.join('').length) + last
+          const begin = performance.now()
+          redactor.text(hostile)
+          // Linear needs some milliseconds; quadratic would need minutes.
+          expect(performance.now() - begin).toBeLessThan(2_000)
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})

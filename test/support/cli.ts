@@ -1,0 +1,196 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const MAIN = resolve(process.env.TOOL_HUB_TEST_MAIN ?? 'dist/cli/main.js')
+
+/** How a command line ended, and what it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A command line under way. */
+export interface Running {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly ended: Promise<Ended>
+  /** Resolves when stdout or stderr has said this. */
+  says(text: string): Promise<void>
+}
+
+/** A folder with a config, a plugin and the real, built CLI to run in it. */
+export interface CliFolder {
+  readonly path: string
+  run(words: readonly string[], stdin?: string): Promise<Ended>
+  start(words: readonly string[]): Running
+  write(file: string, text: string): string
+  remove(): void
+}
+
+/** Makes a folder of its own for the tests of one file. */
+export function cliFolder(config: string | undefined = CONFIG): CliFolder {
+  const path = mkdtempSync(join(tmpdir(), 'tool-hub-cli-'))
+  const write = (file: string, text: string) => {
+    writeFileSync(join(path, file), text)
+    return join(path, file)
+  }
+  if (config !== undefined) write('tool-hub.yaml', config)
+  write('plugin.mjs', PLUGIN)
+  const start = (words: readonly string[]) => startCli(path, words)
+  return {
+    path,
+    start,
+    write,
+    run(words, stdin = '') {
+      const { child, ended } = start(words)
+      // A command that does not read its stdin may be gone before it is written.
+      child.stdin.on('error', () => {})
+      child.stdin.end(stdin)
+      return ended
+    },
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+/** The values of a text of JSON lines. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look at whatever a command printed
+export function jsonLines(text: string): any[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+function startCli(cwd: string, words: readonly string[]): Running {
+  const env = { PATH: process.env.PATH, HOME: cwd, NO_COLOR: undefined }
+  const child = spawn(process.execPath, [MAIN, ...words], { cwd, env })
+  const said = { stdout: '', stderr: '' }
+  const waiting: { readonly text: string; readonly resolve: () => void }[] = []
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      said[name] += chunk
+      for (const { text, resolve: told } of waiting) if (said[name].includes(text)) told()
+    })
+  }
+  const ended = new Promise<Ended>((done) => child.on('close', (code) => done({ code, ...said })))
+  const says = (text: string) =>
+    new Promise<void>((told, failed) => {
+      if (said.stdout.includes(text) || said.stderr.includes(text)) return told()
+      waiting.push({ text, resolve: told })
+      void ended.then(() => failed(new Error(`It ended without saying ${text}: ${said.stdout}${said.stderr}`)))
+    })
+  return { child, ended, says }
+}
+
+const CONFIG = `version: 1
+plugins: [./plugin.mjs]
+sandbox: { root: . }
+policy:
+  - { ask: test/note, reason: "notes are read by a person first" }
+  - { deny: test/forbidden, reason: "never" }
+`
+
+const PLUGIN = `
+const anything = { type: 'object' }
+const text = { type: 'string' }
+const closed = (properties, required = []) => ({ type: 'object', properties, required, additionalProperties: false })
+const aborted = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+
+export default {
+  name: 'test',
+  async setup(api) {
+    await null
+    api.registerTool({
+      name: 'test/late',
+      description: 'Registered after a moment.',
+      input: closed({}),
+      capabilities: [],
+      execute: () => 'late',
+    })
+  },
+  tools: [
+    {
+      name: 'test/echo',
+      description: 'Gives back its input, after a while.',
+      input: { type: 'object', properties: { delayMs: { type: 'integer' } } },
+      capabilities: [],
+      async execute(input) {
+        if (input.delayMs) await new Promise((resolve) => setTimeout(resolve, input.delayMs))
+        return input
+      },
+    },
+    {
+      name: 'test/typed',
+      description: 'Has an argument of every type.',
+      input: closed({
+        path: text,
+        maxBytes: { type: 'integer' },
+        ratio: { type: 'number' },
+        deep: { type: 'boolean' },
+        tags: { type: 'array', items: text },
+        options: anything,
+        json: text,
+        level: { enum: ['low', 'high'] },
+      }),
+      capabilities: [],
+      execute: (input) => input,
+    },
+    {
+      name: 'test/note',
+      description: 'Writes a note; policy asks.',
+      input: closed({ path: text, text }, ['path', 'text']),
+      capabilities: ['write:fs'],
+      targets: ({ path }) => ({ 'write:fs': path }),
+      async execute({ path, text }, ctx) {
+        await ctx.fs.writeText(path, text)
+        return { path }
+      },
+    },
+    {
+      name: 'test/forbidden',
+      description: 'Policy denies it.',
+      input: closed({}),
+      capabilities: ['write:fs'],
+      execute: () => 'never',
+    },
+    {
+      name: 'test/fails',
+      description: 'Has a defect.',
+      input: closed({}),
+      capabilities: [],
+      execute() {
+        throw 'a string'
+      },
+    },
+    {
+      name: 'test/hangs',
+      description: 'Waits until it is stopped.',
+      input: closed({}),
+      capabilities: [],
+      execute(_, ctx) {
+        ctx.progress('hanging')
+        return aborted(ctx.signal)
+      },
+    },
+    {
+      name: 'test/nests',
+      description: 'Calls another tool.',
+      input: closed({}),
+      capabilities: [],
+      async execute(_, ctx) {
+        return (await ctx.call('test/echo', { nested: true })).data
+      },
+    },
+    {
+      name: 'test/paints',
+      description: 'Tries to drive\\u001b[2J the terminal.',
+      input: closed({}),
+      capabilities: [],
+      execute: () => ({ text: 'red \\u001b[31m and \\u202e reversed' }),
+      toModel: ({ text }) => text,
+    },
+  ],
+}
+`
