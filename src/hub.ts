@@ -168,7 +168,8 @@ class ToolHub {
 
   explain(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<Explanation> {
     const { parts, runs } = this.#assembly
-    return explainCall(parts, runs.rehearsal(), this.#newCall(tool, input, options), tool)
+    const call = this.#newCall(tool, input, options)
+    return explainCall(parts, runs.rehearsal(call.run), call, tool)
   }
 
   check(): PolicyWarning[] {

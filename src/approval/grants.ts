@@ -1,4 +1,4 @@
-import { ulid } from 'ulid'
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { ToolError } from '../errors.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
@@ -125,7 +125,7 @@ export class Grants {
     if (remember === 'once') return undefined
     const now = this.#clock.now()
     return {
-      id: `grant-${ulid(now)}`,
+      id: `grant-${randomBytes(8).toString('hex')}`,
       effect,
       tool: request.tool,
       covers,

@@ -54,7 +54,9 @@ describe('tool-hub approvals', () => {
     expect(code).toBe(4)
     expect(JSON.parse(stdout).error.code).toBe('APPROVAL_TIMEOUT')
   })
+})
 
+describe.concurrent('bad input to approvals and grants', () => {
   it.each([
     [['approvals', 'allow', 'approval-nowhere']],
     [['approvals', 'allow', '../../etc']],

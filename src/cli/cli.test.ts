@@ -17,12 +17,20 @@ describe.concurrent('the command line', () => {
     for (const { name, summary } of COMMANDS) expect(stdout).toMatch(new RegExp(`${name} +${summary}`))
   })
 
+  it('takes help as a word', async () => {
+    const [asWord, asOption] = await Promise.all([folder.run(['help', 'list']), folder.run(['list', '--help'])])
+    expect(asWord).toEqual(asOption)
+    expect(asWord.stdout).toMatch(/^Usage: tool-hub list/)
+  })
+
   it('prints its version', async () => {
     expect((await folder.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
   it.each([
     [['lsit'], 'Did you mean list?'],
+    [['help', 'polcy'], 'Did you mean policy?'],
+    [['constructor'], "Unknown command 'constructor'"],
     [['runs', 'shwo'], 'Did you mean show?'],
     [['policy', 'chek'], 'Did you mean check?'],
     [['list', '--hiden'], 'Did you mean --hidden?'],

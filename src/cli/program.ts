@@ -14,8 +14,8 @@ Exit codes:
 Results go to stdout, everything said to people goes to stderr.
 More about a command: tool-hub <command> --help`
 
-/** The whole command line; only the commands named by `asked` are loaded, all of them for `*`. */
-export async function buildProgram(asked: string | undefined): Promise<Command> {
+/** The whole command line; only the command that was `asked` for is loaded, all of them for `*`. */
+export async function buildProgram(asked: string): Promise<Command> {
   const program = new Command('tool-hub')
     .description('The governed tool runtime for AI agents.')
     .version(VERSION, '-V, --version', 'Print the version')
@@ -26,6 +26,7 @@ export async function buildProgram(asked: string | undefined): Promise<Command> 
     .exitOverride()
     // Errors are reported in one place, `reportError`, in one form.
     .configureOutput({ outputError: () => {} })
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText('after', EXIT_CODES)
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).summary(summary)

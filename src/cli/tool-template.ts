@@ -9,11 +9,13 @@ export const ${variable} = defineTool({
   description: 'Write a text in capitals. Say here when a model should use the tool, and when not.',
   input: z.strictObject({ text: z.string().min(1).max(10_000) }),
   output: z.strictObject({ text: z.string() }),
-  // What it needs of the world, and what each call touches: capabilities: ['write:fs'], targets: ({ path }) => ({ 'write:fs': path })
+  // What it needs of the world: ['write:fs'], and then what each call touches: targets: ({ path }) => ({ 'write:fs': path })
   capabilities: [],
   examples: [{ input: { text: 'hello' } }, { input: { text: 'Straße' }, note: 'any language' }],
   execute({ text }, ctx) {
-    if (text.trim() === '') throw new ToolError('INPUT_SCHEMA_INVALID', 'The text is blank.', { hint: 'Give at least one word.' })
+    if (text.trim() === '') {
+      throw new ToolError('INPUT_SCHEMA_INVALID', 'The text is blank.', { hint: 'Give at least one word.' })
+    }
     ctx.progress(\`\${text.length} characters\`)
     return { text: text.toUpperCase() }
   },

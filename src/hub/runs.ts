@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
+import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
 import type { Durability, Limits, Sandbox } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
+import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
 
 /** What the runs of one hub have in common. */
@@ -30,6 +32,8 @@ export class Runs {
   readonly #options: RunsOptions
   readonly #open = new Map<string, OpenRun>()
   #network: NetworkGuard | undefined
+  /** One for all runs when the owner named a root; otherwise each run has its own workspace. */
+  #files: FilesGuard | undefined
   #takesMore = true
 
   constructor(options: RunsOptions) {
@@ -42,14 +46,23 @@ export class Runs {
     const present = this.#open.get(id)
     if (present) return present
     if (this.#open.size >= MOST_OPEN_RUNS) this.#closeIdle()
-    const run = new OpenRun(id, this.#openRecords(id), this.#options, () => this.#sharedNetwork())
+    const { folder, durability, clock } = this.#options
+    const records = folder === false ? undefined : RunRecords.open(folder, id, { durability, clock })
+    const run = new OpenRun(
+      id,
+      records,
+      clock,
+      (run) => this.#filesFor(run),
+      () => this.#sharedNetwork(),
+    )
     this.#open.set(id, run)
     return run
   }
 
-  /** A run that leaves no trace, for questions such as `explain`. */
-  rehearsal(): RunState {
-    return new OpenRun('rehearsal', undefined, this.#options, () => this.#sharedNetwork())
+  /** For questions such as `explain`: the run when it is open, else one that is opened only if files must be looked at. */
+  rehearsal(id: string): RunState {
+    const files = () => (this.#hasOwnRoot ? this.#sharedFiles() : this.open(id).doors.files())
+    return this.#open.get(id) ?? new OpenRun(id, undefined, this.#options.clock, files, () => this.#sharedNetwork())
   }
 
   takeNoMore(): void {
@@ -66,12 +79,12 @@ export class Runs {
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
+    this.#files?.close()
     await this.#network?.close()
   }
 
-  #openRecords(id: string): RunRecords | undefined {
-    const { folder, durability, clock } = this.#options
-    return folder === false ? undefined : RunRecords.open(folder, id, { durability, clock })
+  get #hasOwnRoot(): boolean {
+    return this.#options.sandbox.root !== undefined
   }
 
   #closeIdle(): void {
@@ -81,6 +94,28 @@ export class Runs {
       void this.close(id).catch(() => {})
       return
     }
+  }
+
+  #filesFor(run: OpenRun): FilesGuard {
+    if (this.#hasOwnRoot) return this.#sharedFiles()
+    run.files ??= this.#openFiles(run.records?.workspace)
+    return run.files
+  }
+
+  #sharedFiles(): FilesGuard {
+    this.#files ??= this.#openFiles(this.#options.sandbox.root)
+    return this.#files
+  }
+
+  #openFiles(root: string | undefined): FilesGuard {
+    const { sandbox, limits, protect } = this.#options
+    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
+    if (roots.length === 0) {
+      throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
+        fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
+      })
+    }
+    return createFilesGuard({ roots, maxReadBytes: limits.readBytes, protect })
   }
 
   #sharedNetwork(): NetworkGuard {
@@ -105,32 +140,28 @@ export function newRunId(clock: Clock): string {
 class OpenRun implements RunState {
   readonly id: string
   readonly records: RunRecords | undefined
-  readonly cache
-  readonly doors
+  readonly cache: RunCache
+  readonly doors: Doors
+  /** Its own, when the sandbox is the run's workspace. */
+  files: FilesGuard | undefined
   tainted = false
   inFlight = 0
-  #files: FilesGuard | undefined
 
-  constructor(id: string, records: RunRecords | undefined, options: RunsOptions, network: () => NetworkGuard) {
+  constructor(
+    id: string,
+    records: RunRecords | undefined,
+    clock: Clock,
+    files: (run: OpenRun) => FilesGuard,
+    network: () => NetworkGuard,
+  ) {
     this.id = id
     this.records = records
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock: options.clock })
-    this.doors = { files: () => (this.#files ??= this.#openFiles(options)), network }
+    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
+    this.doors = { files: () => files(this), network }
   }
 
   async close(): Promise<void> {
-    this.#files?.close()
+    this.files?.close()
     await this.records?.close()
-  }
-
-  #openFiles({ sandbox, limits, protect }: RunsOptions): FilesGuard {
-    const root = sandbox.root ?? this.records?.workspace
-    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
-    if (roots.length === 0) {
-      throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
-        fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
-      })
-    }
-    return createFilesGuard({ roots, maxReadBytes: limits.readBytes, protect })
   }
 }

@@ -64,7 +64,8 @@ export function jsonLines(text: string): any[] {
 }
 
 function startCli(cwd: string, words: readonly string[]): Running {
-  const env = { PATH: process.env.PATH, HOME: cwd, NO_COLOR: undefined }
+  // What a command leaves in the temporary folder goes with the folder of the test.
+  const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd }
   const child = spawn(process.execPath, [MAIN, ...words], { cwd, env })
   const said = { stdout: '', stderr: '' }
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []

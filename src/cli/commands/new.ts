@@ -24,16 +24,18 @@ export function describeNew(command: Command): void {
 async function newTool(name: string, { json }: { readonly json?: boolean }): Promise<void> {
   assertToolName(name)
   const base = kebab(name)
+  const variable = camel(base)
   const files = [
-    { file: `${base}.ts`, text: toolTemplate({ name, variable: camel(base) }) },
-    { file: `${base}.test.ts`, text: toolTestTemplate({ file: base, variable: camel(base) }) },
+    { file: `${base}.ts`, text: toolTemplate({ name, variable }) },
+    { file: `${base}.test.ts`, text: toolTestTemplate({ file: base, variable }) },
   ]
   const taken = files.find(({ file }) => existsSync(file))
   if (taken) throw new UsageError(`${taken.file} is there already.`, 'Choose another name, or another folder.')
   for (const { file, text } of files) writeFileSync(file, text, { flag: 'wx' })
   const names = files.map(({ file }) => file)
   await (json ? printJson({ tool: name, files: names }) : print(names.join('\n')))
-  if (!json) say(`\nNext: write execute in ${names[0]}, then npx vitest run ${names[1]}`)
+  if (!json)
+    say(`\nNext: npx vitest run ${names[1]}, write your own execute, then createToolHub({ tools: [${variable}] })`)
 }
 
 /** `core/fs.readText` -> `core-fs-read-text`. */

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { HOOK_NAMES } from '../src/define.ts'
+import { ERRORS } from '../src/errors.ts'
+import { PROFILES } from '../src/policy/tool-groups.ts'
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => join('docs', name))]
+const text = (file: string) => readFileSync(file, 'utf8')
+
+describe('the docs', () => {
+  it('name every error code, and no code that is none', () => {
+    const named = [...text('docs/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1])
+    expect(named).toEqual(Object.keys(ERRORS))
+    const codes = new Set(Object.keys(ERRORS))
+    for (const page of pages) {
+      const strangers = [...text(page).matchAll(/`([A-Z]+_[A-Z_]+)`/g)]
+        .map((match) => match[1]!)
+        .filter((code) => !codes.has(code))
+      expect({ page, strangers }).toEqual({ page, strangers: [] })
+    }
+  })
+
+  it('name every hook, in the order they fire', () => {
+    const named = [...text('docs/road.md').matchAll(/^\| `([a-z]+)` \|/gm)].map((match) => match[1])
+    expect(named).toEqual([...HOOK_NAMES])
+  })
+
+  it('name every profile', () => {
+    for (const profile of PROFILES.keys()) expect(text('docs/policy.md')).toContain(`| ${profile} |`)
+  })
+
+  it('name every type of event that the record can hold', () => {
+    const source = text('src/record/events.ts')
+    const types = [...source.matchAll(/readonly type: '([a-z-]+)'/g)].map((match) => match[1]!)
+    expect(types.length).toBeGreaterThan(8)
+    for (const type of types) expect(text('docs/records.md')).toContain(`\`${type}\``)
+  })
+
+  it('link to pages that exist', () => {
+    for (const page of pages) {
+      const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) =>
+        join(dirname(page), match[1]!),
+      )
+      expect(links.filter((link) => !existsSync(link))).toEqual([])
+    }
+  })
+
+  it('justify every dependency in one line', () => {
+    const { dependencies } = JSON.parse(text('package.json')) as { dependencies: Record<string, string> }
+    const page = text('docs/dependencies.md')
+    expect(Object.keys(dependencies).filter((name) => !page.includes(`| ${name} |`))).toEqual([])
+  })
+
+  it('have the two commands of a fresh machine', () => {
+    expect(text('README.md')).toContain('npm ci && npm start')
+    expect(text('README.md')).toContain('npm ci && npm test')
+    expect(text('.ci/run')).toContain('npm ci && npm test')
+  })
+})

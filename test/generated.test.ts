@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { VERSION } from '../src/version.ts'
+
+it('every generated file is fresh', () => {
+  expect(() => execFileSync(process.execPath, ['scripts/generate.mjs', '--check'], { stdio: 'pipe' })).not.toThrow()
+})
+
+it('the version in the code is the one of the package', () => {
+  expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
+})
+
+it('the lock file names no registry', () => {
+  for (const file of ['package-lock.json', 'bench/package-lock.json']) {
+    expect(readFileSync(file, 'utf8')).not.toMatch(/"resolved": *"http/)
+  }
+})
