@@ -52,7 +52,8 @@ async function runRow({ name, rounds: mostRounds }) {
   })
   const [code] = await once(child, 'close')
   if (code === 0 && figures) return { figures }
-  return { error: complaint.trim() || `the process ended with ${code}` }
+  process.stderr.write(complaint)
+  return { error: /^\w*Error.*$/m.exec(complaint)?.[0] ?? `the process ended with ${code}` }
 }
 
 function readFlags() {
