@@ -4,6 +4,7 @@ import { ToolError } from './errors.ts'
 import { fromAgentTool } from './from-agent-tool.ts'
 import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
 import { type Explanation, explainCall } from './hub/explain-call.ts'
+import { listTools, type ToolListing } from './hub/list-tools.ts'
 import { streamEvents } from './hub/stream-events.ts'
 import type { HubOptions } from './options.ts'
 import { travel } from './pipeline.ts'
@@ -11,7 +12,7 @@ import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
 import { Call, type CallOptions } from './steps/call.ts'
-import type { Origin, RegisteredTool, WireTool } from './steps/registry.ts'
+import type { Origin, WireTool } from './steps/registry.ts'
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 
@@ -38,6 +39,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
   /** Adds a plugin's tools and hooks. */
   use<const P extends Plugin>(plugin: P): Hub<T | PluginTools<P>>
+  /** Resolves when every plugin is set up, rejects when one failed; calls wait by themselves. */
+  ready(): Promise<void>
   /** What an agent sees; with `hidden`, also what it does not see and why. */
   list(options?: { readonly hidden?: boolean }): ToolListing[]
   /** What policy would say to a call, by which rule, and what would change it. Does nothing. */
@@ -79,18 +82,6 @@ export interface Approvals {
   watch(listener: (request: ApprovalRequest) => void): () => void
 }
 
-/** A tool as `list` shows it. */
-export interface ToolListing {
-  readonly name: string
-  readonly title?: string
-  readonly description: string
-  readonly group: string
-  readonly capabilities: readonly string[]
-  readonly visible: boolean
-  /** Why it is hidden. */
-  readonly why?: string
-}
-
 /** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
 export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
   const hub = new ToolHub(assembleParts(options))
@@ -108,7 +99,6 @@ class ToolHub {
   readonly grants: Hub['grants']
   readonly #assembly: Assembly
   readonly #plugins: Plugin[] = []
-  readonly #underWay = new Map<Call, Promise<unknown>>()
 
   constructor(assembly: Assembly) {
     const { parts } = assembly
@@ -148,6 +138,123 @@ class ToolHub {
       onEvent: (listener) => this.onEvent(listener),
     })
     return this
+  }
+
+  async ready(): Promise<void> {
+    await this.#assembly.parts.ready()
+  }
+
+  add(tool: AnyTool, origin: Origin): void {
+    this.#assembly.parts.registry.register(tool, origin)
+  }
+
+  addHooks(hooks: Hooks): void {
+    this.#assembly.parts.hooks.add(hooks)
+  }
+
+  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
+    const { registry, sees } = this.#assembly.parts
+    return listTools(registry, sees).filter(({ visible }) => visible || hidden)
+  }
+
+  explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
+  /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
+  check(): PolicyWarning[]
+  /** The registry in S2's words. */
+  readonly registry: ToolRegistry
+  readonly approvals: Approvals
+  readonly grants: { list(): readonly Grant[]; revoke(id: string): boolean }
+  /** Reads an artifact of a run by its reference. */
+  artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
+  /** Counters and histograms as Prometheus text. */
+  metrics(): Promise<string>
+  /** Everything that happens on this hub. Returns how to stop listening. */
+  onEvent(listener: (event: CallEvent) => void): () => void
+  /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
+  endRun(run: string): Promise<void>
+  /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
+  close(options?: { readonly abort?: boolean }): Promise<void>
+}
+
+type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
+
+/** S2's Register, Get, List, ListForLLM. */
+export interface ToolRegistry {
+  register(tool: AnyTool): void
+  get(name: string): AnyTool | undefined
+  list(): readonly AnyTool[]
+  /** The visible tools in the form model providers want. */
+  listForLLM(options?: { readonly dialect?: string }): WireTool[]
+}
+
+/** What waits for a person, and how to answer. Watching makes somebody reachable. */
+export interface Approvals {
+  list(): readonly ApprovalRequest[]
+  /** False when the request is unknown or answered already: the first answer wins. */
+  reply(id: string, reply: ApprovalReply): boolean
+  watch(listener: (request: ApprovalRequest) => void): () => void
+}
+
+/** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
+export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
+  const hub = new ToolHub(assembleParts(options))
+  for (const tool of builtins) hub.add(tool, 'builtin')
+  for (const plugin of options.plugins ?? []) hub.use(plugin)
+  for (const tool of options.tools ?? []) hub.add(tool, 'caller')
+  for (const hooks of options.hooks ?? []) hub.addHooks(hooks)
+  return hub as Hub
+}
+
+class ToolHub {
+  readonly run: string
+  readonly registry: ToolRegistry
+  readonly approvals: Approvals
+  readonly grants: Hub['grants']
+  readonly #assembly: Assembly
+  readonly #plugins: Plugin[] = []
+
+  constructor(assembly: Assembly) {
+    const { parts } = assembly
+    this.#assembly = assembly
+    this.run = assembly.defaultRun
+    this.approvals = parts.desk
+    this.grants = parts.grants
+    this.registry = {
+      register: (tool) => this.add(tool, 'caller'),
+      get: (name) => parts.registry.get(name),
+      list: () => parts.registry.list().map(({ tool }) => tool),
+      listForLLM: ({ dialect } = {}) =>
+        parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
+    }
+  }
+
+  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#start(tool, input, options)
+  }
+
+  callDynamic(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#start(tool, input, options)
+  }
+
+  stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
+    return streamEvents(
+      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
+      options.signal,
+    )
+  }
+
+  use(plugin: Plugin): this {
+    this.#plugins.push(plugin)
+    this.#assembly.setUp(plugin, {
+      registerTool: (tool) => this.add('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin'),
+      addHooks: (hooks) => this.addHooks(hooks),
+      onEvent: (listener) => this.onEvent(listener),
+    })
+    return this
+  }
+
+  async ready(): Promise<void> {
+    await this.#assembly.parts.ready()
   }
 
   add(tool: AnyTool, origin: Origin): void {
@@ -193,7 +300,9 @@ class ToolHub {
   }
 
   metrics(): Promise<string> {
-    return this.#assembly.parts.metrics.prometheus()
+    const { metrics, underWay } = this.#assembly.parts
+    metrics.inFlight = underWay.size
+    return metrics.prometheus()
   }
 
   onEvent(listener: (event: CallEvent) => void): () => void {
@@ -207,29 +316,23 @@ class ToolHub {
   }
 
   async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
-    this.#assembly.runs.takeNoMore()
-    if (abort) for (const call of this.#underWay.keys()) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
-    await Promise.allSettled(this.#underWay.values())
-    await this.#assembly.parts.inbox?.close()
-    await this.#assembly.runs.closeAll()
+    const { parts, runs } = this.#assembly
+    runs.takeNoMore()
+    if (abort) for (const call of parts.underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
+    await Promise.all(Array.from(parts.underWay, (call) => ended(call)))
+    await parts.inbox?.close()
+    await runs.closeAll()
     for (const plugin of this.#plugins) await plugin.close?.()
   }
 
-  async #start(
+  #start(
     tool: string | AnyTool,
     input: unknown,
     options: CallOptions,
     parent?: Call,
     emit?: (event: CallEvent) => void,
   ): Promise<ToolResult> {
-    const call = this.#newCall(tool, input, options, parent, emit)
-    const underWay = travel(this.#assembly.parts, call, tool, this.#enter)
-    this.#underWay.set(call, underWay)
-    try {
-      return await underWay
-    } finally {
-      this.#underWay.delete(call)
-    }
+    return travel(this.#assembly.parts, this.#newCall(tool, input, options, parent, emit), tool, this.#enter)
   }
 
   /** A nested call: its parent's run, session, caller, rights and signal. */
@@ -260,7 +363,8 @@ class ToolHub {
   }
 }
 
-function listing(entry: RegisteredTool, sight: { readonly visible: boolean; readonly why?: string }): ToolListing {
-  const { name, title, description, capabilities } = entry.tool
-  return { name, ...(title && { title }), description, group: entry.group, capabilities, ...sight }
+function ended(call: Call): Promise<void> {
+  return new Promise((resolve) => {
+    call.onEnded = resolve
+  })
 }

@@ -26,7 +26,8 @@ export {
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
 export type { Explanation } from './hub/explain-call.ts'
-export type { Approvals, Hub, ToolListing, ToolRegistry } from './hub.ts'
+export type { ToolListing } from './hub/list-tools.ts'
+export type { Approvals, Hub, ToolRegistry } from './hub.ts'
 export type {
   BudgetLimits,
   CoreToolsConfig,

@@ -50,14 +50,19 @@ function likeness(wanted: string, name: string): number {
   return Math.min(whole, editDistance(wanted, lastPart) + 1)
 }
 
+/** How many letters to change, add, drop or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
       const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, change))
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = isSwap ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, change, swap))
     }
+    before = row
     row = next
   }
   return row[b.length]!

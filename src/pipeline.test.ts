@@ -71,8 +71,8 @@ describe('the road of a call', () => {
     expect(result.content).toEqual([{ type: 'text', text: 'LOUD A' }])
     expect((await hub.callDynamic('loud', { text: 'a' })).error?.code).toBe('INPUT_SCHEMA_INVALID')
     expect((await hub.callDynamic('loud', { say: 'a' }, { callerKind: 'script' })).status).toBe('denied')
-    const started = (await eventsOf(hub)).find(({ type }) => type === 'call-started')
-    expect(started).toMatchObject({ tool: 'text.shout', wire: 'loud', args: { text: 'a', times: 1 } })
+    const ended = (await eventsOf(hub)).find(({ type }) => type === 'call-ended')
+    expect(ended).toMatchObject({ tool: 'text.shout', wire: 'loud', args: { text: 'a', times: 1 } })
   })
 
   it('streams its events in order and ends with the result exactly once', async () => {
@@ -127,7 +127,7 @@ describe('the road of a call', () => {
     const hub = hubOf({ tools: [shout, outer] })
     const result = await hub.call(outer, {})
     expect(result.data).toBe('IN')
-    const inner = (await eventsOf(hub)).find((event) => event.type === 'call-started' && event.tool === 'text.shout')
+    const inner = (await eventsOf(hub)).find((event) => event.type === 'call-ended' && event.tool === 'text.shout')
     expect(inner).toMatchObject({ parent: result.callId })
   })
 })

@@ -1,19 +1,18 @@
 import { buildContext, type Enter } from './context.ts'
 import type { AnyTool } from './define.ts'
 import { ToolError } from './errors.ts'
-import { hashJson } from './hash.ts'
 import { boundInput } from './limits/input.ts'
 import { startSpan } from './record/trace.ts'
 import type { ToolResult } from './result.ts'
-import type { CompiledSchema } from './schema/compile-schema.ts'
+import type { SchemaResult } from './schema/compile-schema.ts'
 import { describeIssues } from './schema/describe-issues.ts'
 import { approve } from './steps/approve.ts'
 import type { Call } from './steps/call.ts'
 import { decideCall, refuse } from './steps/decide.ts'
-import { execute } from './steps/execute.ts'
+import { type Execution, execute } from './steps/execute.ts'
 import { claimKey, takeLimits } from './steps/limit.ts'
 import type { Parts, RunState } from './steps/parts.ts'
-import { recordEnd, recordLate, recordStart } from './steps/record.ts'
+import { recordEnd, recordIntent, recordLate, recordStart } from './steps/record.ts'
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
@@ -21,7 +20,7 @@ import { tell } from './steps/tell.ts'
 /** The one road of a call. It never throws: whatever happens has exactly one end, and that end is on record. */
 export async function travel(parts: Parts, call: Call, asked: string | AnyTool, enter: Enter): Promise<ToolResult> {
   const stopListening = listen(call)
-  parts.metrics.inFlight++
+  parts.underWay.add(call)
   let run: RunState | undefined
   let settled: Settled
   try {
@@ -36,11 +35,15 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
   call.ended = true
   const result = await recordEnd(parts, run, call, settled)
   if (run) run.inFlight--
-  parts.metrics.inFlight--
+  parts.underWay.delete(call)
+  call.onEnded?.()
   return result
 }
 
-/** The nine steps, in order. Whatever throws here ends the call with a failure. */
+/**
+ * The nine steps, in order. Whatever throws here ends the call with a failure. Steps that seldom have to wait give back
+ * a promise only when they do: an ordinary call costs microseconds, and every needless wait is a noticeable part of it.
+ */
 async function goDown(
   parts: Parts,
   run: RunState,
@@ -51,11 +54,14 @@ async function goDown(
   await judge(parts, run, call, asked) // 1 to 5
   refuse(call)
   if (call.options.dryRun) return rehearsed(call)
-  const known = await claimKey(parts, call) // 6
+  const claiming = claimKey(parts, call) // 6
+  const known = claiming && (await claiming)
   if (known) return known
   takeLimits(parts, call)
   if (call.effect === 'ask') await approve(parts, run, call) // 7
-  const value = await perform(parts, run, call, enter) // 8
+  const preparing = prepare(parts, run, call) // 8
+  if (preparing) await preparing
+  const value = await execute(call, executionOf(parts, run, call, enter))
   return succeed(parts, run, call, value) // 9
 }
 
@@ -67,7 +73,8 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
   bound(parts, call)
   if (call.dialect) await translate(call)
   if (parts.hooks.has('before')) await rewrite(parts, call) // 2
-  await validate(parts, call) // 3
+  const validating = validate(parts, call) // 3
+  if (validating) await validating
   call.targets = resolveTargets(call, run.doors) // 4
   decideCall(parts, run, call) // 5
   if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
@@ -97,7 +104,7 @@ function bound(parts: Parts, call: Call): void {
 /** A dialect's own arguments become the canonical ones; policy and records see only those. */
 async function translate(call: Call): Promise<void> {
   const { dialect, input } = call.dialect!
-  if (input) call.input = await checked(call, input)
+  if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)
 }
 
@@ -106,43 +113,54 @@ async function rewrite(parts: Parts, call: Call): Promise<void> {
   bound(parts, call)
 }
 
-async function validate(parts: Parts, call: Call): Promise<void> {
-  call.input = await checked(call, call.tool!.input)
-  call.argsHash = hashJson(call.input)
-  if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
-  throw new ToolError(
-    'INPUT_SCHEMA_INVALID',
-    'The arguments hold a redaction mark; writing it would destroy the secret it stands for.',
-    {
-      hint: 'Leave the marked part as it is, with an edit that does not touch it.',
-    },
-  )
+function validate(parts: Parts, call: Call): Promise<void> | undefined {
+  const checking = call.tool!.input.validate(call.input)
+  if (checking instanceof Promise) return checking.then((result) => accept(parts, call, result))
+  accept(parts, call, checking)
 }
 
-async function checked(call: Call, schema: CompiledSchema): Promise<unknown> {
-  const result = await schema.validate(call.input)
+function accept(parts: Parts, call: Call, result: SchemaResult): void {
+  call.input = accepted(call, result)
+  call.isValid = true
+  if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
+  const message = 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.'
+  throw new ToolError('INPUT_SCHEMA_INVALID', message, {
+    hint: 'Leave the marked part as it is, with an edit that does not touch it.',
+  })
+}
+
+function accepted(call: Call, result: SchemaResult): unknown {
   if (result.ok) return result.value
   throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(result.issues, `Invalid arguments for ${call.wire}`))
 }
 
-async function perform(parts: Parts, run: RunState, call: Call, enter: Enter): Promise<unknown> {
-  const { tool, capabilities } = call.tool!
-  const entering = parts.concurrency.enter(tool.name, () => call.signal)
-  call.release = typeof entering === 'function' ? entering : await entering
-  call.isProbe = parts.breakers.check(tool.name)
-  await recordStart(parts, run, call)
-  tell(parts, call, { type: 'call-started', callId: call.id, tool: tool.name })
-  call.span = startSpan({ tool: tool.name, callId: call.id, description: tool.description })
-  const value = await execute(call, {
+/** Everything between the yes and the tool: a free place, a closed circuit, the intent on record. */
+function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
+  const entering = parts.concurrency.enter(call.name, () => call.signal)
+  if (typeof entering !== 'function') return entering.then((release) => admit(parts, run, call, release))
+  return admit(parts, run, call, entering)
+}
+
+function admit(parts: Parts, run: RunState, call: Call, release: () => void): Promise<void> | undefined {
+  call.release = release
+  call.isProbe = parts.breakers.check(call.name)
+  return call.tool!.hasEffects ? recordIntent(parts, run, call) : undefined
+}
+
+function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Execution {
+  const { name: tool, description } = call.tool!.tool
+  tell(parts, call, { type: 'call-started', callId: call.id, tool })
+  call.span = startSpan({ tool, callId: call.id, description })
+  // What comes over the network is somebody else's text: rules may look at that from now on.
+  if (call.tool!.capabilities.has('network')) run.tainted = true
+  return {
     clock: parts.clock,
     context: buildContext(parts, run, call, enter),
     timeoutMs: timeLimit(parts, call),
     graceMs: parts.settings.graceMs,
+    onPending: () => recordStart(parts, run, call),
     onLate: (outcome) => recordLate(run, call, outcome),
-  })
-  // What came over the network is somebody else's text: rules may look at that from now on.
-  if (capabilities.has('network')) run.tainted = true
-  return value
+  }
 }
 
 /** The shortest of what the tool, its rule, the caller and the budget say. */
@@ -155,10 +173,11 @@ function timeLimit(parts: Parts, call: Call): number {
   )
 }
 
-/** The caller's signal stops the call wherever it is. */
+/** The caller's signal stops the call wherever it is, and so does its parent's. */
 function listen(call: Call): (() => void) | undefined {
-  const signals = [call.options.signal, call.parent?.signal].filter((signal) => signal !== undefined)
-  if (signals.length === 0) return undefined
+  const { signal: own } = call.options
+  if (!own && !call.parent) return undefined
+  const signals = [own, call.parent?.signal].filter((signal) => signal !== undefined)
   const stop = () => call.abort(new ToolError('ABORTED', `${call.name} was stopped by its caller.`))
   for (const signal of signals) {
     if (signal.aborted) stop()

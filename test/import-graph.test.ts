@@ -10,7 +10,7 @@ function loadedBy(entry: string): string[] {
       writeSync(1, result.url + '\\n')
       return result
     }`
-  const register = `import { register } from 'node:module'; register('data:text/javascript,${encodeURIComponent(hook)}')`
+  const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})`
   const output = execFileSync(
     process.execPath,
     [

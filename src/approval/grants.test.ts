@@ -204,20 +204,17 @@ describe('saved answers', () => {
     expect(grants.problem).toBeUndefined()
   })
 
-  it.skipIf(process.platform === 'win32')(
-    'are not believed when others may write the file, or when it is a link',
-    async () => {
-      const grants = open()
-      grants.remember(request, { decision: 'allow', remember: 'always' })
-      await chmod(file, 0o666)
-      expect(grants.find(call)).toBeUndefined()
-      expect(grants.problem?.message).toContain('others may write to it')
-      await chmod(file, 0o600)
-      await rename(file, `${file}.real`)
-      await symlink(`${file}.real`, file)
-      expect(grants.find(call)).toBeUndefined()
-    },
-  )
+  it('are not believed when others may write the file, or when it is a link', async () => {
+    const grants = open()
+    grants.remember(request, { decision: 'allow', remember: 'always' })
+    await chmod(file, 0o666)
+    expect(grants.find(call)).toBeUndefined()
+    expect(grants.problem?.message).toContain('others may write to it')
+    await chmod(file, 0o600)
+    await rename(file, `${file}.real`)
+    await symlink(`${file}.real`, file)
+    expect(grants.find(call)).toBeUndefined()
+  })
 
   it('wait for a process that writes, and give up on one that never ends', async () => {
     open().remember(request, { decision: 'allow', remember: 'always' })

@@ -1,5 +1,5 @@
 import type { AnyTool } from '../define.ts'
-import type { ToolListing } from '../hub.ts'
+import { listTools, type ToolListing } from '../hub/list-tools.ts'
 import type { HubOptions } from '../options.ts'
 import { compileVisibility } from '../policy/visibility.ts'
 import { Registry } from '../steps/registry.ts'
@@ -17,18 +17,7 @@ export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   const registry = new Registry()
   for (const tool of builtinTools) registry.register(tool, 'builtin')
   const sees = compileVisibility(options.visibility ?? {})
-  const list = () =>
-    registry.list().map((entry): ToolListing => {
-      const { name, title, description, capabilities } = entry.tool
-      return {
-        name,
-        ...(title && { title }),
-        description,
-        group: entry.group,
-        capabilities,
-        ...sees({ ...entry, name }),
-      }
-    })
+  const list = () => listTools(registry, (entry) => sees({ ...entry, name: entry.tool.name }))
   return { list, get: (name) => registry.get(name) }
 }
 

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { parseDuration } from '../config/units.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { ToolError } from '../errors.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions } from '../options.ts'
 import { callerName } from './caller-name.ts'
@@ -27,10 +26,7 @@ export async function openHub(flags: HubFlags = {}): Promise<Hub> {
 /** Makes a hub and waits for its plugins, which may set themselves up over time. */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const hub = createToolHub(options) as unknown as Hub
-  if (!options.plugins) return hub
-  // The first question waits for them, and hears when one has failed.
-  const { error } = await hub.explain('', {})
-  if (error?.code === 'CONFIG_INVALID') throw new ToolError(error.code, error.message, { fix: error.fix })
+  await hub.ready()
   return hub
 }
 

@@ -9,7 +9,7 @@ version: 1
 
 # Which tools an agent sees.
 tools:
-  profile: coding # minimal | coding | messaging | full
+  profile: full # minimal | coding | messaging | full
   # allow: [group:util] # when there, nothing else is visible
   # deny: [exec] # wins over allow
 

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
@@ -15,19 +13,18 @@ import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
 import type { HubOptions, Limits, Visibility } from '../options.ts'
 import { compilePolicy, type PolicyLayers } from '../policy/compile-policy.ts'
-import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
 import type { ToolNames } from '../policy/tool-groups.ts'
 import { compileVisibility, type Sight } from '../policy/visibility.ts'
 import { Metrics } from '../record/metrics.ts'
 import { createRedactor } from '../record/redact.ts'
 import type { CallEvent } from '../result.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
 import { HookChain } from '../steps/hooks.ts'
 import type { Parts } from '../steps/parts.ts'
 import { type RegisteredTool, Registry } from '../steps/registry.ts'
 import { VERSION } from '../version.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { PluginSetups } from './plugin-setups.ts'
+import { policyLayers } from './policy-layers.ts'
 import { newRunId, Runs } from './runs.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
@@ -121,6 +118,7 @@ export function assembleParts(options: HubOptions): Assembly {
     policy: () => policy,
     sees: rememberSight(compileVisibility(visibility)),
     ready: plugins.ready,
+    underWay: new Set(),
     run: (id) => runs.open(id),
     publish: (event) => publish(listeners, event),
     nextCallId: callIds(),
@@ -147,25 +145,6 @@ function rememberSight(look: (tool: ToolNames) => Sight): (tool: RegisteredTool)
     seen.set(tool, sight)
     return sight
   }
-}
-
-function policyLayers(options: HubOptions): PolicyLayers {
-  const owner = (options.policy ?? []).map(sourced)
-  return { ...DEFAULT_POLICY, owner, requests: options.requests ?? [], home: realHome() }
-}
-
-/** Targets are real paths, so the home that `~` means must be one too. */
-function realHome(): string {
-  try {
-    return realpathSync(homedir())
-  } catch {
-    return homedir()
-  }
-}
-
-function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
-  if ('rule' in rule) return rule
-  return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
 }
 
 function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: K) {

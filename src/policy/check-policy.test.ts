@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkPolicy } from './check-policy.ts'
 import type { Rule, SourcedRule } from '../rule.ts'
+import { checkPolicy } from './check-policy.ts'
 
 const known = { names: ['core/fs.readText', 'read_file', 'notes.save'], groups: ['group:fs', 'group:notes'] }
 const sourced = (...list: Rule[]): SourcedRule[] =>

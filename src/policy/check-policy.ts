@@ -1,9 +1,9 @@
 import { CAPABILITIES } from '../define.ts'
 import { didYouMean, groupOf } from '../names.ts'
+import type { SourcedRule } from '../rule.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
-import type { SourcedRule } from '../rule.ts'
 import { TOOL_GROUPS } from './tool-groups.ts'
 
 /** A doubt about a rule that compiles. */

@@ -1,8 +1,8 @@
 import { CAPABILITIES } from '../define.ts'
 import { ToolError } from '../errors.ts'
+import type { SourcedRule } from '../rule.ts'
 import { describeSource } from './describe-rule.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
-import type { SourcedRule } from '../rule.ts'
 
 const VERBS = ['allow', 'ask', 'deny'] as const
 const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compilePolicy } from './compile-policy.ts'
 import type { Rule, SourcedRule } from '../rule.ts'
+import { compilePolicy } from './compile-policy.ts'
 
 const sourced = (rule: unknown, more: Partial<SourcedRule> = {}): SourcedRule => ({
   rule: rule as Rule,

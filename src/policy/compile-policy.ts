@@ -1,6 +1,6 @@
+import type { SkillRequest, SourcedRule } from '../rule.ts'
 import { type CompiledRule, compileRule, type Layer } from './compile-rule.ts'
 import { createDecisionMemory, type DecisionMemory } from './decision-memory.ts'
-import type { SkillRequest, SourcedRule } from '../rule.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
 /** All that has a say in a decision, by who says it. */

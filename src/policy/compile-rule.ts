@@ -1,9 +1,9 @@
 import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
 import { ToolError } from '../errors.ts'
+import type { Constraints, SourcedRule, When } from '../rule.ts'
 import { checkRuleShape } from './check-rule-shape.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
 import { compilePattern } from './match-target.ts'
-import type { Constraints, SourcedRule, When } from '../rule.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
 
 /** Who may write a rule, strongest first. */

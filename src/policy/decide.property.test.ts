@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
+import type { Rule, SourcedRule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { compilePattern, readTarget } from './match-target.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'

@@ -1,9 +1,9 @@
 import type { Capability, Effect } from '../define.ts'
+import type { SkillRequest } from '../rule.ts'
 import type { Policy } from './compile-policy.ts'
 import { readTarget } from './match-target.ts'
 import { mergeConstraints, NO_CONSTRAINTS, pickRule } from './pick-rule.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
-import type { SkillRequest } from '../rule.ts'
 import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 
 export type { Decision, DemandDecision, Question } from './question.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Rule } from '../rule.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
-import type { Rule } from '../rule.ts'
 
 const owner = (...list: Rule[]) => ({
   owner: list.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' })),

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { Capability } from '../define.ts'
+import type { Rule } from '../rule.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
-import type { Rule } from '../rule.ts'
 
 function judge(capability: Capability, value: string | undefined, ...owner: Rule[]) {
   const own = owner.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' }))

@@ -1,5 +1,5 @@
-import type { Decision, DemandDecision, Question } from './question.ts'
 import type { Constraints } from '../rule.ts'
+import type { Decision, DemandDecision, Question } from './question.ts'
 
 /** A decision for people: the answer, then each demand with the rule that decided it and what would change it. */
 export function explainDecision(question: Question, decision: Decision): string {

@@ -1,8 +1,8 @@
 import type { Capability, Effect } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
-import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 import type { Constraints, Rule, SourcedRule } from '../rule.ts'
+import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 import { TARGET_KINDS } from './target.ts'
 
 /** Where a policy.yaml stands and how to read it. */

@@ -1,6 +1,6 @@
+import type { Constraints } from '../rule.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import type { Question } from './question.ts'
-import type { Constraints } from '../rule.ts'
 import { type Demand, findRules, type RuleIndex } from './rule-index.ts'
 
 /** The rule that decides a demand, and the bounds of all rules that say the same as specifically. */

@@ -1,7 +1,7 @@
 import type { CallerKind, Capability, Effect, ResolvedTarget } from '../define.ts'
 import type { Fix } from '../errors.ts'
-import type { Layer } from './compile-rule.ts'
 import type { Constraints } from '../rule.ts'
+import type { Layer } from './compile-rule.ts'
 
 /** What policy is asked: may this call happen? */
 export interface Question {

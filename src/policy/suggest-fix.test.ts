@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Capability } from '../define.ts'
+import type { Rule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide } from './decide.ts'
-import type { Rule } from '../rule.ts'
 
 const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/work' }]
 

@@ -1,9 +1,9 @@
 import type { Capability } from '../define.ts'
 import type { Fix } from '../errors.ts'
+import type { Rule } from '../rule.ts'
 import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
 import { targetAsPattern } from './match-target.ts'
 import type { Question } from './question.ts'
-import type { Rule } from '../rule.ts'
 
 /** The fix of what is allowed already. */
 export const NOTHING_TO_FIX: Fix = Object.freeze({ hint: 'Nothing to change: it is allowed.' })

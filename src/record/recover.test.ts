@@ -197,7 +197,7 @@ describe('two processes on one run', () => {
   it('respects a lock of another machine, because nobody here can tell whether it is dead', async () => {
     const records = RunRecords.open(root, newRun(), options)
     await records.close()
-    await writeFile(join(records.folder, 'lock'), JSON.stringify({ pid: 1, host: 'elsewhere', token: 'x' }))
+    await writeFile(join(records.folder, 'lock'), JSON.stringify({ pid: 1, space: 'elsewhere', token: 'x' }))
     expect(() => RunRecords.open(root, records.run, options)).toThrowError(/elsewhere/)
     await writeFile(join(records.folder, 'lock'), '')
     await RunRecords.open(root, records.run, options).close()

@@ -1,5 +1,6 @@
 import type { CallerKind, CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
 import type { ToolError } from '../errors.ts'
+import { hashJson } from '../hash.ts'
 import type { Reservation } from '../limits/budget.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { CallSpan } from '../record/trace.ts'
@@ -48,7 +49,8 @@ export class Call {
   /** The dialect whose name was called. */
   dialect: RegisteredDialect | undefined
   input: unknown
-  argsHash = ''
+  /** The input has passed the schema; it is final. */
+  isValid = false
   targets: readonly ResolvedTarget[] = []
   decision: Decision | undefined
   /** The decision's effect, or a stricter one that a hook chose. */
@@ -80,6 +82,10 @@ export class Call {
   /** Told once when the call is stopped; the step that waits sets it. */
   onAbort: ((reason: ToolError) => void) | undefined
 
+  /** Told when the call is over, to whoever waits for the hub to close. */
+  onEnded: (() => void) | undefined
+
+  #argsHash: string | undefined
   #controller: AbortController | undefined
   #abortReason: ToolError | undefined
 
@@ -123,6 +129,13 @@ export class Call {
     this.#abortReason = reason
     this.#controller?.abort(reason)
     this.onAbort?.(reason)
+  }
+
+  /** Hash of the final input; empty as long as there is none. */
+  get argsHash(): string {
+    if (!this.isValid) return ''
+    this.#argsHash ??= hashJson(this.input)
+    return this.#argsHash
   }
 
   /** Canonical name once found, the asked one before. */

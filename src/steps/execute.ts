@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { BaseContext } from '../define.ts'
+import type { BaseContext, Retry } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { retryDelayMs } from '../limits/retry.ts'
 import type { Call } from './call.ts'
@@ -11,24 +11,36 @@ export interface Execution {
   readonly timeoutMs: number
   /** How long a stopped tool may take to tidy up before it is left behind. */
   readonly graceMs: number
+  /** The tool did not come back at once. */
+  readonly onPending: () => void
   /** The tool ended after it was left behind. */
   readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
 }
 
 /** Step 8: runs the tool under one deadline, again where it says that is safe. Settles exactly once. */
-export async function execute(call: Call, execution: Execution): Promise<unknown> {
+export function execute(call: Call, execution: Execution): unknown {
   const { retry } = call.tool!.tool
-  const mostAttempts = Math.max(1, retry?.attempts ?? 1)
   const deadline = execution.clock.now() + execution.timeoutMs
+  return retry ? attemptAgain(call, execution, deadline, retry) : attempt(call, execution, deadline)
+}
+
+/** What the tool gives back, or a promise of it that the deadline and the caller can end. */
+function attempt(call: Call, execution: Execution, deadline: number): unknown {
+  call.attempts++
+  call.executed = true
+  const outcome = call.tool!.tool.execute(call.input, execution.context)
+  if (!isThenable(outcome)) return outcome
+  execution.onPending()
+  return settleWithin(outcome, call, execution, deadline)
+}
+
+async function attemptAgain(call: Call, execution: Execution, deadline: number, retry: Retry): Promise<unknown> {
   for (;;) {
-    call.attempts++
-    call.executed = true
     try {
-      const outcome = call.tool!.tool.execute(call.input, execution.context)
-      return isThenable(outcome) ? await settleWithin(outcome, call, execution, deadline) : outcome
+      return await attempt(call, execution, deadline)
     } catch (error) {
       if (call.abortReason) throw call.abortReason
-      if (!retry || call.attempts >= mostAttempts || !isRetryable(error)) throw error
+      if (call.attempts >= retry.attempts || !isRetryable(error)) throw error
       await pause(retryDelayMs(call.attempts, retry, Math.random, retryAfterMs(error)), call, execution, deadline)
     }
   }

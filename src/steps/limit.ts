@@ -6,16 +6,19 @@ import type { Parts } from './parts.ts'
 import type { Settled } from './settle.ts'
 
 /** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */
-export async function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> {
+export function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> | undefined {
   const key = idempotencyKey(call)
-  if (key === undefined) return undefined
+  return key === undefined ? undefined : claim(parts, call, key)
+}
+
+async function claim(parts: Parts, call: Call, key: string): Promise<Settled | undefined> {
   for (;;) {
-    const claim = parts.idempotency.claim(key, call.argsHash)
-    if (claim.kind === 'new') {
-      call.finishKey = claim.finish
+    const claimed = parts.idempotency.claim(key, call.argsHash)
+    if (claimed.kind === 'new') {
+      call.finishKey = claimed.finish
       return undefined
     }
-    const result = claim.kind === 'replay' ? claim.result : await untilStopped(call, claim.result)
+    const result = claimed.kind === 'replay' ? claimed.result : await untilStopped(call, claimed.result)
     if (result) return again(call, result)
   }
 }
@@ -40,7 +43,7 @@ function idempotencyKey(call: Call): string | undefined {
 
 function again(call: Call, result: ToolResult): Settled {
   const meta = { ...result.meta, cached: true as const }
-  return { result: { ...result, callId: call.id, meta }, bytes: 0, resultHash: '' }
+  return { result: { ...result, callId: call.id, meta }, bytes: 0 }
 }
 
 function untilStopped<T>(call: Call, result: Promise<T>): Promise<T> {

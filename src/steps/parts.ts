@@ -17,6 +17,7 @@ import type { Metrics } from '../record/metrics.ts'
 import type { Redactor } from '../record/redact.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
+import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool, Registry } from './registry.ts'
 import type { Doors } from './targets.ts'
@@ -58,6 +59,8 @@ export interface Parts {
   /** Plugins that are still being set up; nothing is judged before they are, because they may bring hooks. */
   ready(): Promise<void> | undefined
   run(id: string): RunState
+  /** Calls that have begun and not ended. */
+  readonly underWay: Set<Call>
   /** Tells everybody who watches the hub. */
   publish(event: CallEvent): void
   nextCallId(): string

@@ -9,15 +9,20 @@ import type { Parts, RunState } from './parts.ts'
 import { asToolError, type Settled } from './settle.ts'
 import { tell } from './tell.ts'
 
-/** Before the effect: the intent is on record, and on the disk itself when the tool can change something. */
-export async function recordStart(parts: Parts, run: RunState, call: Call): Promise<void> {
+/** The start of a call is on record. One that comes back at once has its end only, with the same facts in it. */
+export function recordStart(parts: Parts, run: RunState, call: Call): void {
+  if (!run.records || call.started) return
+  call.started = true
+  run.records.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(parts, call) })
+}
+
+/** Before a tool changes anything, its intent is on record and on the disk itself. */
+export async function recordIntent(parts: Parts, run: RunState, call: Call): Promise<void> {
   const { records } = run
   if (!records) return
-  const { hasEffects } = call.tool!
-  if (hasEffects && records.problem) throw refuseEffects(records.problem)
-  records.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(parts, call) })
-  call.started = true
-  if (!hasEffects || parts.settings.durability === 'behind') return
+  if (records.problem) throw refuseEffects(records.problem)
+  recordStart(parts, run, call)
+  if (parts.settings.durability === 'behind') return
   await records.synced().catch((problem: ToolError) => {
     throw refuseEffects(problem)
   })
@@ -43,7 +48,8 @@ export async function recordEnd(
   const records = run?.records
   if (records) {
     records.append(endOf(parts, call, { ...settled, result }))
-    const unsafe = await unsafeRecord(parts, records, call)
+    const writing = secure(parts, records, call)
+    const unsafe = writing && (await writing)
     if (unsafe) result = withNotices(result, [unsafe])
   }
   if (call.tool && parts.hooks.has('settled')) {
@@ -72,37 +78,39 @@ export function recordLate(
   )
 }
 
-/** What an end must be safe against before it is told: kill -9, or with effects also the loss of power. */
-async function unsafeRecord(parts: Parts, records: RunRecords, call: Call): Promise<string | undefined> {
+/**
+ * What an end must be safe against before it is told: kill -9, or with effects also the loss of power. The effect has
+ * happened and its result must not be lost, so a disk that refuses is only told; the line is kept and tried again.
+ */
+function secure(parts: Parts, records: RunRecords, call: Call): Promise<string | undefined> | undefined {
   const needsDisk = call.executed && call.tool?.hasEffects && parts.settings.durability !== 'behind'
-  try {
-    await (needsDisk ? records.synced() : records.written())
-  } catch (problem) {
-    // The effect has happened and its result must not be lost; the line is kept and tried again.
-    return `The record of this call is not on disk yet: ${(problem as Error).message}`
-  }
+  return (needsDisk ? records.synced() : records.written())?.then(
+    () => undefined,
+    (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
+  )
 }
 
-function endOf(parts: Parts, call: Call, { result, bytes, resultHash }: Settled): CallEnded {
-  const { status, error, meta, summary } = result
+/** Absent facts are left undefined, which JSON leaves out: one shape of object for all calls is quickest. */
+function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): CallEnded {
+  const { status, error, meta, summary, evidence, artifacts } = result
   return {
     type: 'call-ended',
     callId: call.id,
     tool: call.name,
+    ...(call.started ? undefined : facts(parts, call)),
     status,
     durationMs: meta.durationMs,
     bytes,
-    ...(meta.attempts > 1 && { attempts: meta.attempts }),
-    ...(resultHash && { resultHash }),
+    attempts: meta.attempts > 1 ? meta.attempts : undefined,
+    resultHash: text === undefined ? undefined : sha256(text),
     summary,
-    ...(call.approvedBy !== undefined && { approvedBy: call.approvedBy }),
-    evidence: result.evidence.map(({ type, ref }) => `${type}:${ref}`),
-    ...(result.artifacts.length > 0 && { artifacts: result.artifacts.map(({ ref }) => ref) }),
-    ...(meta.cached && { cached: true }),
-    ...(meta.abandoned && { abandoned: true }),
-    ...(meta.notices && { notices: meta.notices }),
-    ...(error && { error: { code: error.code, message: error.message, ...defect(call) } }),
-    ...(!call.started && facts(parts, call)),
+    approvedBy: call.approvedBy,
+    evidence: evidence.map(({ type, ref }) => `${type}:${ref}`),
+    artifacts: artifacts.length > 0 ? artifacts.map(({ ref }) => ref) : undefined,
+    cached: meta.cached,
+    abandoned: meta.abandoned,
+    notices: meta.notices,
+    error: error && { code: error.code, message: error.message, ...defect(call) },
   }
 }
 
@@ -111,17 +119,20 @@ function facts(parts: Parts, call: Call): CallFacts {
   const { session, purpose, idempotencyKey, callerKind, dryRun } = call.options
   return {
     caller: call.caller,
-    ...(call.wire !== call.name && { wire: call.wire }),
-    ...(callerKind && { via: callerKind }),
-    ...(session !== undefined && { session }),
-    ...(call.parent && { parent: call.parent.id }),
-    ...(purpose !== undefined && { purpose }),
-    ...(call.argsHash && { argsHash: call.argsHash, args: parts.redactor.value(call.input) }),
-    ...(call.targets.length > 0 && { targets: call.targets.map(({ capability, value }) => `${capability} ${value}`) }),
-    ...(idempotencyKey !== undefined && { keyHash: sha256(idempotencyKey) }),
-    ...(call.decision && { effect: call.effect, rule: call.decision.rule }),
+    wire: call.wire === call.name ? undefined : call.wire,
+    via: callerKind,
+    session,
+    parent: call.parent?.id,
+    purpose,
+    argsHash: call.argsHash || undefined,
+    args: call.isValid ? parts.redactor.value(call.input) : undefined,
+    targets:
+      call.targets.length > 0 ? call.targets.map(({ capability, value }) => `${capability} ${value}`) : undefined,
+    keyHash: idempotencyKey === undefined ? undefined : sha256(idempotencyKey),
+    effect: call.decision && call.effect,
+    rule: call.decision?.rule,
     sandbox: parts.settings.sandboxLevel,
-    ...(dryRun && { dryRun }),
+    dryRun: dryRun || undefined,
   }
 }
 

@@ -1,8 +1,8 @@
 import { blocks } from '../context.ts'
 import { ERRORS, ToolError } from '../errors.ts'
-import { sha256 } from '../hash.ts'
 import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
+import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -11,14 +11,18 @@ import type { Parts, RunState } from './parts.ts'
 export interface Settled<R extends ToolResult = ToolResult> {
   readonly result: R
   readonly bytes: number
-  readonly resultHash: string
+  /** What the result's hash is made of; absent when there is no content of this call's own. */
+  readonly text?: string
 }
 
 const SUMMARY_CHARS = 200
+/** What a model sees of a result that goes into an artifact as a whole. */
+const PREVIEW_CHARS = 1_000
 
 /** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
 export async function succeed(parts: Parts, run: RunState, call: Call, value: unknown): Promise<Settled<Success>> {
-  let data = await checkOutput(call, value)
+  const checking = checkOutput(call, value)
+  let data = checking instanceof Promise ? await checking : checking
   if (parts.hooks.has('after')) {
     const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
     if (changed.changed) data = await checkOutput(call, changed.data)
@@ -27,9 +31,10 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
   const redacted = parts.redactor.value(data)
   if (redacted !== data) json = toJson(call, redacted)
   data = redacted
-  const content = await shorten(parts, run, call, modelContent(parts, call, data, json))
+  const whole = modelContent(parts, call, data, json)
+  const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
   const result = assemble(parts, call, data, content)
-  return { result, bytes: Buffer.byteLength(json), resultHash: sha256(json) }
+  return { result, bytes: Buffer.byteLength(json), text: json }
 }
 
 /** Step 9 for anything else: every failure becomes a typed error that says what to do. */
@@ -50,7 +55,7 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
     error: callError,
     meta: metaOf(call),
   }
-  return { result, bytes: 0, resultHash: sha256(text) }
+  return { result, bytes: 0, text }
 }
 
 /** The end of a dry run: what would happen, and by which rule; nothing was executed. */
@@ -76,7 +81,7 @@ export function rehearsed(call: Call): Settled {
     evidence,
     meta: metaOf(call),
   } as const
-  return { result, bytes: 0, resultHash: '' }
+  return { result, bytes: 0 }
 }
 
 /** Anything thrown as an error of the table; what is not one of ours is a defect, and only the audit sees its stack. */
@@ -86,13 +91,17 @@ export function asToolError(call: Call, thrown: unknown): ToolError {
   return new ToolError('INTERNAL', `${call.name} failed with a defect of its own (call ${call.id}).`, { cause: thrown })
 }
 
-async function checkOutput(call: Call, value: unknown): Promise<unknown> {
+function checkOutput(call: Call, value: unknown): unknown {
   const { output } = call.tool!
   if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value; null says "nothing".')
   if (!output) return value
-  const checked = await output.validate(value)
-  if (checked.ok) return checked.value
-  throw badOutput(call, describeIssues(checked.issues, 'its output'))
+  const checking = output.validate(value)
+  return checking instanceof Promise ? checking.then((late) => accepted(call, late)) : accepted(call, checking)
+}
+
+function accepted(call: Call, result: SchemaResult): unknown {
+  if (result.ok) return result.value
+  throw badOutput(call, describeIssues(result.issues, 'its output'))
 }
 
 function toJson(call: Call, data: unknown): string {
@@ -114,21 +123,27 @@ function modelContent(parts: Parts, call: Call, data: unknown, json: string): re
   )
 }
 
+function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {
+  let room = mostChars(parts, call)
+  for (const block of content) if (block.type === 'text') room -= block.text.length
+  return room >= 0
+}
+
+function mostChars(parts: Parts, call: Call): number {
+  return call.tool!.tool.maxOutputChars ?? parts.settings.outputChars
+}
+
 /** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */
 async function shorten(parts: Parts, run: RunState, call: Call, content: readonly ContentBlock[]) {
-  const { tool } = call.tool!
-  const maxChars = tool.maxOutputChars ?? parts.settings.outputChars
-  const chars = content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0)
-  if (chars <= maxChars) return content
+  const { overflow = 'middle' } = call.tool!.tool
   const whole = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const artifact = await run.records?.putArtifact(whole, { name: `${call.id}.txt`, mediaType: 'text/plain' })
   if (artifact) call.artifacts.push(artifact)
   const where = artifact ? `; the whole is ${artifact.ref}` : ''
-  const mode = tool.overflow === 'artifact' ? 'head' : (tool.overflow ?? 'middle')
-  const room = tool.overflow === 'artifact' ? Math.min(maxChars, 1_000) : maxChars
+  const maxChars = mostChars(parts, call)
   const { text, cutChars } = cutText(whole, {
-    maxChars: room,
-    mode,
+    maxChars: overflow === 'artifact' ? Math.min(maxChars, PREVIEW_CHARS) : maxChars,
+    mode: overflow === 'artifact' ? 'head' : overflow,
     mark: (cut) => `\n… [${cut.toLocaleString('en-US')} characters cut${where}] …\n`,
   })
   call.truncated = { cutChars, ...(artifact && { artifact: artifact.ref }) }
@@ -159,20 +174,20 @@ function evidenceOf(parts: Parts, call: Call, summary: string) {
 }
 
 function metaOf(call: Call): ResultMeta {
-  return {
-    durationMs: Math.round((performance.now() - call.startedMark) * 1000) / 1000,
-    attempts: call.attempts,
-    ...(call.truncated && { truncated: call.truncated }),
-    ...(call.options.dryRun && { dryRun: true as const }),
-    ...(call.abandoned && { abandoned: true as const }),
-    ...(call.decision && { rule: call.decision.rule }),
-    ...(call.approvedBy !== undefined && { approvedBy: call.approvedBy }),
-    ...(call.notices.length > 0 && { notices: call.notices }),
-  }
+  const durationMs = Math.round((performance.now() - call.startedMark) * 1000) / 1000
+  const meta: { -readonly [K in keyof ResultMeta]: ResultMeta[K] } = { durationMs, attempts: call.attempts }
+  if (call.truncated) meta.truncated = call.truncated
+  if (call.options.dryRun) meta.dryRun = true
+  if (call.abandoned) meta.abandoned = true
+  if (call.decision) meta.rule = call.decision.rule
+  if (call.approvedBy !== undefined) meta.approvedBy = call.approvedBy
+  if (call.notices.length > 0) meta.notices = call.notices
+  return meta
 }
 
 function firstLine(text: string): string {
-  const line = text.slice(0, SUMMARY_CHARS + 1).split('\n', 1)[0]!
+  const end = text.indexOf('\n')
+  const line = end === -1 ? text : text.slice(0, end)
   return line.length > SUMMARY_CHARS ? `${line.slice(0, SUMMARY_CHARS - 1)}…` : line
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ToolListing } from '../../hub.ts'
+import type { ToolListing } from '../../hub/list-tools.ts'
 import { didYouMean } from '../../names.ts'
 import type { Visibility } from '../../options.ts'
 import { groupsOf } from '../../policy/tool-groups.ts'

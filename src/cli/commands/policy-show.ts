@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { policyLayers } from '../../hub/policy-layers.ts'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
 import type { SourcedRule } from '../../rule.ts'
 import { openCatalogue } from '../catalogue.ts'
-import { decideByDefault, effectiveLayers } from '../effective-policy.ts'
+import { decideByDefault } from '../decide-by-default.ts'
 import { escapeLine } from '../escape-text.ts'
 import { addConfigOption } from '../hub-options.ts'
 import { print, printJson } from '../print.ts'
@@ -29,7 +30,7 @@ export function describePolicyShow(command: Command): void {
 async function show(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
   const { options } = await readConfig(flags)
   const catalogue = await openCatalogue(options)
-  const layers = effectiveLayers(options)
+  const layers = policyLayers(options)
   const decideTool = decideByDefault(layers)
   const tools = catalogue.list().map(({ name }) => {
     const { effect, rule, source, reason } = decideTool(catalogue.get(name)!)

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { AnyTool } from '../../define.ts'
+import { policyLayers } from '../../hub/policy-layers.ts'
 import { didYouMean, groupOf, toWireName } from '../../names.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { type Catalogue, openCatalogue } from '../catalogue.ts'
-import { decideByDefault, effectiveLayers } from '../effective-policy.ts'
+import { decideByDefault } from '../decide-by-default.ts'
 import { escapeText } from '../escape-text.ts'
 import { addConfigOption } from '../hub-options.ts'
 import { namesOf } from '../names-of.ts'
@@ -34,7 +35,7 @@ async function show(name: string, flags: { readonly config?: string; readonly js
   const tool = catalogue.get(name)
   if (!tool) throw unknown(catalogue, name)
   const { visible, why } = catalogue.list().find((listing) => listing.name === tool.name)!
-  const { effect, rule, source, reason, fix } = decideByDefault(effectiveLayers(options))(tool)
+  const { effect, rule, source, reason, fix } = decideByDefault(policyLayers(options))(tool)
   const facts = {
     ...factsOf(tool),
     visible,

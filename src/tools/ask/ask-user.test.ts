@@ -14,7 +14,9 @@ describe('core/ask.user', () => {
 
   it('is clarify in the coding dialect', async () => {
     const hub = testHub({ onQuestion: async () => 'yes' })
-    expect((await hub.callDynamic('clarify', { question: 'Really?', timeout: 5_000 })).data).toMatchObject({ answer: 'yes' })
+    expect((await hub.callDynamic('clarify', { question: 'Really?', timeout: 5_000 })).data).toMatchObject({
+      answer: 'yes',
+    })
     await hub.close()
   })
 

@@ -1,0 +1,20 @@
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hashJson, sha256 } from './hash.ts'
+
+describe('hashJson', () => {
+  it('is the SHA-256 of the canonical JSON, for any value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(hashJson(value)).toBe(sha256(canonicalize(value)!))
+      }),
+    )
+  })
+
+  it('does not see the order of keys, but that of items', () => {
+    expect(hashJson({ b: 1, a: { d: 1, c: [1, 2] } })).toBe(hashJson({ a: { c: [1, 2], d: 1 }, b: 1 }))
+    expect(hashJson({ 9: 1, 10: 2 })).toBe(sha256('{"10":2,"9":1}'))
+    expect(hashJson([1, 2])).not.toBe(hashJson([2, 1]))
+  })
+})

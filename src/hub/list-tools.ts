@@ -1,0 +1,22 @@
+import type { Sight } from '../policy/visibility.ts'
+import type { RegisteredTool, Registry } from '../steps/registry.ts'
+
+/** A tool as `list` shows it. */
+export interface ToolListing {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly group: string
+  readonly capabilities: readonly string[]
+  readonly visible: boolean
+  /** Why it is hidden. */
+  readonly why?: string
+}
+
+/** All tools with what an agent sees of them, sorted by name. */
+export function listTools(registry: Registry, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
+  return registry.list().map((entry) => {
+    const { name, title, description, capabilities } = entry.tool
+    return { name, ...(title && { title }), description, group: entry.group, capabilities, ...sees(entry) }
+  })
+}

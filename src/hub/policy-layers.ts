@@ -1,0 +1,26 @@
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import type { HubOptions } from '../options.ts'
+import type { PolicyLayers } from '../policy/compile-policy.ts'
+import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
+import type { Rule, SourcedRule } from '../rule.ts'
+
+/** The effective policy, before it is compiled: what is always denied, what the owner says, what holds otherwise. */
+export function policyLayers({ policy = [], requests = [] }: Pick<HubOptions, 'policy' | 'requests'>): PolicyLayers {
+  return { ...DEFAULT_POLICY, owner: policy.map(sourced), requests, home: realHome() }
+}
+
+function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
+  if ('rule' in rule) return rule
+  return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
+}
+
+/** Targets are real paths, so the home that `~` means must be one too. */
+function realHome(): string {
+  try {
+    return realpathSync(homedir())
+  } catch {
+    // A home that does not exist holds nothing to protect; its name still does no harm in a pattern.
+    return homedir()
+  }
+}
