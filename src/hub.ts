@@ -157,122 +157,6 @@ class ToolHub {
     return listTools(registry, sees).filter(({ visible }) => visible || hidden)
   }
 
-  explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
-  /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
-  check(): PolicyWarning[]
-  /** The registry in S2's words. */
-  readonly registry: ToolRegistry
-  readonly approvals: Approvals
-  readonly grants: { list(): readonly Grant[]; revoke(id: string): boolean }
-  /** Reads an artifact of a run by its reference. */
-  artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
-  /** Counters and histograms as Prometheus text. */
-  metrics(): Promise<string>
-  /** Everything that happens on this hub. Returns how to stop listening. */
-  onEvent(listener: (event: CallEvent) => void): () => void
-  /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
-  endRun(run: string): Promise<void>
-  /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
-  close(options?: { readonly abort?: boolean }): Promise<void>
-}
-
-type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
-
-/** S2's Register, Get, List, ListForLLM. */
-export interface ToolRegistry {
-  register(tool: AnyTool): void
-  get(name: string): AnyTool | undefined
-  list(): readonly AnyTool[]
-  /** The visible tools in the form model providers want. */
-  listForLLM(options?: { readonly dialect?: string }): WireTool[]
-}
-
-/** What waits for a person, and how to answer. Watching makes somebody reachable. */
-export interface Approvals {
-  list(): readonly ApprovalRequest[]
-  /** False when the request is unknown or answered already: the first answer wins. */
-  reply(id: string, reply: ApprovalReply): boolean
-  watch(listener: (request: ApprovalRequest) => void): () => void
-}
-
-/** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
-export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
-  const hub = new ToolHub(assembleParts(options))
-  for (const tool of builtins) hub.add(tool, 'builtin')
-  for (const plugin of options.plugins ?? []) hub.use(plugin)
-  for (const tool of options.tools ?? []) hub.add(tool, 'caller')
-  for (const hooks of options.hooks ?? []) hub.addHooks(hooks)
-  return hub as Hub
-}
-
-class ToolHub {
-  readonly run: string
-  readonly registry: ToolRegistry
-  readonly approvals: Approvals
-  readonly grants: Hub['grants']
-  readonly #assembly: Assembly
-  readonly #plugins: Plugin[] = []
-
-  constructor(assembly: Assembly) {
-    const { parts } = assembly
-    this.#assembly = assembly
-    this.run = assembly.defaultRun
-    this.approvals = parts.desk
-    this.grants = parts.grants
-    this.registry = {
-      register: (tool) => this.add(tool, 'caller'),
-      get: (name) => parts.registry.get(name),
-      list: () => parts.registry.list().map(({ tool }) => tool),
-      listForLLM: ({ dialect } = {}) =>
-        parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
-    }
-  }
-
-  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#start(tool, input, options)
-  }
-
-  callDynamic(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#start(tool, input, options)
-  }
-
-  stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
-    return streamEvents(
-      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
-      options.signal,
-    )
-  }
-
-  use(plugin: Plugin): this {
-    this.#plugins.push(plugin)
-    this.#assembly.setUp(plugin, {
-      registerTool: (tool) => this.add('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin'),
-      addHooks: (hooks) => this.addHooks(hooks),
-      onEvent: (listener) => this.onEvent(listener),
-    })
-    return this
-  }
-
-  async ready(): Promise<void> {
-    await this.#assembly.parts.ready()
-  }
-
-  add(tool: AnyTool, origin: Origin): void {
-    this.#assembly.parts.registry.register(tool, origin)
-  }
-
-  addHooks(hooks: Hooks): void {
-    this.#assembly.parts.hooks.add(hooks)
-  }
-
-  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
-    const { registry, sees } = this.#assembly.parts
-    return registry
-      .list()
-      .map((entry) => listing(entry, sees(entry)))
-      .filter(({ visible }) => visible || hidden)
-  }
-
   explain(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<Explanation> {
     const { parts, runs } = this.#assembly
     const call = this.#newCall(tool, input, options)
@@ -319,7 +203,7 @@ class ToolHub {
     const { parts, runs } = this.#assembly
     runs.takeNoMore()
     if (abort) for (const call of parts.underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
-    await Promise.all(Array.from(parts.underWay, (call) => ended(call)))
+    await Promise.all(Array.from(parts.underWay, ended))
     await parts.inbox?.close()
     await runs.closeAll()
     for (const plugin of this.#plugins) await plugin.close?.()
