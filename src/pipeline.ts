@@ -12,7 +12,7 @@ import { decideCall, refuse } from './steps/decide.ts'
 import { type Execution, execute } from './steps/execute.ts'
 import { claimKey, takeLimits } from './steps/limit.ts'
 import type { Parts, RunState } from './steps/parts.ts'
-import { recordEnd, recordIntent, recordLate, recordStart } from './steps/record.ts'
+import { recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
@@ -158,7 +158,7 @@ function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Exe
     context: buildContext(parts, run, call, enter),
     timeoutMs: timeLimit(parts, call),
     graceMs: parts.settings.graceMs,
-    onPending: () => recordStart(parts, run, call),
+    onPending: () => recordPending(parts, run, call),
     onLate: (outcome) => recordLate(run, call, outcome),
   }
 }

@@ -7,6 +7,7 @@ import { createNetworkGuard, type NetworkGuard } from '../guards/network/network
 import type { Durability, Limits, Sandbox } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
+import { StartQueue } from '../steps/start-queue.ts'
 import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
 
@@ -141,6 +142,7 @@ class OpenRun implements RunState {
   readonly id: string
   readonly records: RunRecords | undefined
   readonly cache: RunCache
+  readonly starts: StartQueue
   readonly doors: Doors
   /** Its own, when the sandbox is the run's workspace. */
   files: FilesGuard | undefined
@@ -157,6 +159,7 @@ class OpenRun implements RunState {
     this.id = id
     this.records = records
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
+    this.starts = new StartQueue(clock)
     this.doors = { files: () => files(this), network }
   }
 

@@ -37,7 +37,7 @@ const PATTERNS = {
     '*://x.org/a/**',
   ],
   command: ['git *', 'git status', 'rm -rf *', '*', 'ls'],
-  text: ['team', 'team/*', '**', 'te[ab]m'],
+  text: ['team', 'team/*', 'team/**', './team/**', '**', 'te[ab]m'],
 }
 const TARGETS = {
   path: [

@@ -17,7 +17,7 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
   if (odd !== undefined)
     return { broken: `${odd} is not a plain word; only a last, separate * stands for further words` }
   return {
-    key: words[0] ?? ANY_KEY,
+    key: prefixKey(words, words.length),
     matches: ({ command }, broadly) => command !== undefined && fits(command, words, isOpen, broadly),
   }
 }
@@ -26,9 +26,9 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
 export function readCommand(value: string): Target {
   const words = splitWords(value)
   if (!SHELL_CHARACTERS.test(value))
-    return { kind: 'command', value, keys: [ANY_KEY, words[0] ?? ANY_KEY], command: { words } }
+    return { kind: 'command', value, keys: [...new Set(prefixKeys(words))], command: { words } }
   const pieces = value.split(SHELL_CHARACTERS).map(splitWords)
-  const keys = new Set([ANY_KEY, ...pieces.map((piece) => piece[0] ?? ANY_KEY)])
+  const keys = new Set([ANY_KEY, ...pieces.flatMap(prefixKeys)])
   return { kind: 'command', value, keys: [...keys], command: { words, pieces } }
 }
 
@@ -45,6 +45,17 @@ function fits({ words, pieces }: CommandParts, wanted: readonly string[], isOpen
 
 function beginsWith(words: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((word, index) => words[index] === word)
+}
+
+/** Patterns are filed by their first words, so that a hundred rules about one program cost no more than one. */
+const KEY_WORDS = 3
+
+function prefixKey(words: readonly string[], count: number): string {
+  return words.slice(0, Math.min(count, KEY_WORDS)).join(' ') || ANY_KEY
+}
+
+function prefixKeys(words: readonly string[]): string[] {
+  return Array.from({ length: Math.min(words.length, KEY_WORDS) + 1 }, (_, count) => prefixKey(words, count))
 }
 
 function splitWords(text: string): string[] {

@@ -23,7 +23,7 @@ export function readTarget(capability: Capability, value: string): Target {
     case 'command':
       return readCommand(value)
     default:
-      return { kind: 'text', value, keys: value === ANY_KEY ? [ANY_KEY] : [ANY_KEY, value] }
+      return { kind: 'text', value, keys: [...new Set([ANY_KEY, value, firstSegment(value)])] }
   }
 }
 
@@ -59,5 +59,17 @@ function compileTextPattern(text: string): Pattern | BrokenPattern {
   if (literal !== undefined) return { key: literal, matches: ({ value }) => value === literal }
   const expression = compileGlob(text)
   if ('broken' in expression) return expression
-  return { key: ANY_KEY, matches: ({ value }) => value === text || expression.test(value) }
+  return { key: textKey(text), matches: ({ value }) => value === text || expression.test(value) }
+}
+
+/** A glob whose first segment is plain matches only below it; one that begins in any other way may match anything. */
+function textKey(glob: string): string {
+  const segment = firstSegment(glob)
+  const isPlain = segment !== glob && segment !== '' && segment !== '.' && !segment.includes('\\')
+  return isPlain && literalOf(segment) !== undefined ? segment : ANY_KEY
+}
+
+function firstSegment(text: string): string {
+  const slash = text.indexOf('/')
+  return slash === -1 ? text : text.slice(0, slash)
 }

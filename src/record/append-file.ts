@@ -142,7 +142,7 @@ export class AppendFile {
 }
 
 /** One room for all batches: it is used up before `flush` returns, and a call then leaves nothing to collect. */
-const SCRATCH = Buffer.allocUnsafeSlow(2 * WRITE_CHARS)
+const SCRATCH = Buffer.allocUnsafeSlow(4 * WRITE_CHARS)
 
 function encode(text: string): Buffer {
   const mostBytes = text.length * 3

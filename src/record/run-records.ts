@@ -127,9 +127,9 @@ export class RunRecords {
    * Resolves, or returns undefined at once, when everything appended so far is in the file, where kill -9 cannot take
    * it away. Rejects with the problem when the disk refuses; the lines are kept and tried again.
    */
-  written(): Promise<void> | undefined {
+  written(callsInFlight = this.#log.open.size): Promise<void> | undefined {
     if (this.#options.durability === 'full') return this.synced()
-    return this.#schedule.written(this.#log.open.size)
+    return this.#schedule.written(callsInFlight)
   }
 
   /** Resolves when everything appended so far survives a power loss; rejects with the problem when the disk refuses. */

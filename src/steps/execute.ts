@@ -53,39 +53,74 @@ function settleWithin(
   execution: Execution,
   deadline: number,
 ): Promise<unknown> {
-  const { clock, graceMs } = execution
-  return new Promise((resolve, reject) => {
-    let isDone = false
-    let cancelGrace: () => void = noop
-    const cancelDeadline = clock.after(Math.max(0, deadline - clock.now()), () =>
-      call.abort(outOfTime(call, execution)),
+  return new Promise((resolve, reject) => new Waiting(call, execution, resolve, reject).start(work, deadline))
+}
+
+/** A tool that is waited for. One object instead of a handful of closures: thousands may wait at once. */
+class Waiting {
+  readonly #call: Call
+  readonly #execution: Execution
+  readonly #resolve: (value: unknown) => void
+  readonly #reject: (error: unknown) => void
+  #cancelTimer: () => void = noop
+  #isDone = false
+
+  constructor(call: Call, execution: Execution, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+    this.#call = call
+    this.#execution = execution
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  start(work: PromiseLike<unknown>, deadline: number): void {
+    const { clock } = this.#execution
+    const call = this.#call
+    this.#cancelTimer = clock.after(Math.max(0, deadline - clock.now()), () =>
+      call.abort(outOfTime(call, this.#execution)),
     )
-    const finish = (settle: () => void) => {
-      isDone = true
-      cancelDeadline()
-      cancelGrace()
-      call.onAbort = undefined
-      settle()
-    }
-    call.onAbort = (reason) => {
-      cancelDeadline()
-      cancelGrace = clock.after(graceMs, () => {
-        call.abandoned = true
-        finish(() => reject(reason))
-      })
-    }
+    call.onAbort = (reason) => this.#giveGrace(reason)
     work.then(
-      (value) => {
-        if (isDone) return execution.onLate({ ok: true })
-        finish(() => (call.abortReason ? reject(call.abortReason) : resolve(value)))
-      },
-      (error) => {
-        if (isDone) return execution.onLate({ ok: false, error })
-        finish(() => reject(error))
-      },
+      (value) => this.#succeed(value),
+      (error) => this.#fail(error),
     )
-    if (call.abortReason) call.onAbort(call.abortReason)
-  })
+    if (call.abortReason) this.#giveGrace(call.abortReason)
+  }
+
+  #giveGrace(reason: ToolError): void {
+    const { clock, graceMs } = this.#execution
+    this.#cancelTimer()
+    this.#cancelTimer = clock.after(graceMs, () => {
+      this.#call.abandoned = true
+      this.#end()
+      this.#reject(reason)
+    })
+  }
+
+  #succeed(value: unknown): void {
+    if (this.#isDone) {
+      this.#execution.onLate({ ok: true })
+      return
+    }
+    this.#end()
+    const { abortReason } = this.#call
+    if (abortReason) this.#reject(abortReason)
+    else this.#resolve(value)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isDone) {
+      this.#execution.onLate({ ok: false, error })
+      return
+    }
+    this.#end()
+    this.#reject(error)
+  }
+
+  #end(): void {
+    this.#isDone = true
+    this.#cancelTimer()
+    this.#call.onAbort = undefined
+  }
 }
 
 function pause(ms: number, call: Call, { clock, timeoutMs }: Execution, deadline: number): Promise<void> {

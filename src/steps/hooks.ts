@@ -1,6 +1,6 @@
 import picomatch from 'picomatch'
 import type { Clock } from '../clock.ts'
-import type { Effect, Hooks } from '../define.ts'
+import { type Effect, HOOK_NAMES, type Hooks } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
@@ -8,7 +8,7 @@ import { type RegisteredTool, STRICTNESS } from './registry.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 
-type HookName = 'before' | 'decide' | 'after' | 'settled'
+type HookName = (typeof HOOK_NAMES)[number]
 
 /**
  * The owner's hooks in their order. A hook that throws, hangs or answers nonsense blocks the call;
@@ -16,6 +16,7 @@ type HookName = 'before' | 'decide' | 'after' | 'settled'
  */
 export class HookChain {
   readonly #clock: Clock
+  readonly #names = new Set<HookName>()
   #hooks: { hooks: Hooks; matches: (tool: RegisteredTool) => boolean }[] = []
 
   constructor(clock: Clock) {
@@ -25,10 +26,11 @@ export class HookChain {
   add(hooks: Hooks): void {
     this.#hooks.push({ hooks, matches: matcher(hooks.match) })
     this.#hooks.sort((a, b) => (a.hooks.order ?? 0) - (b.hooks.order ?? 0))
+    for (const name of HOOK_NAMES) if (hooks[name]) this.#names.add(name)
   }
 
   has(name: HookName): boolean {
-    return this.#hooks.some(({ hooks }) => hooks[name] !== undefined)
+    return this.#names.has(name)
   }
 
   /** The input after all `before` hooks. */

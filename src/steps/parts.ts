@@ -20,6 +20,7 @@ import type { CallEvent, ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool, Registry } from './registry.ts'
+import type { StartQueue } from './start-queue.ts'
 import type { Doors } from './targets.ts'
 
 /** What one run holds while it is open. */
@@ -27,6 +28,7 @@ export interface RunState {
   readonly id: string
   readonly records: RunRecords | undefined
   readonly cache: RunCache
+  readonly starts: StartQueue
   readonly doors: Doors
   /** The run has read content from outside. */
   tainted: boolean

@@ -9,11 +9,14 @@ import type { Parts, RunState } from './parts.ts'
 import { asToolError, type Settled } from './settle.ts'
 import { tell } from './tell.ts'
 
-/** The start of a call is on record. One that comes back at once has its end only, with the same facts in it. */
-export function recordStart(parts: Parts, run: RunState, call: Call): void {
-  if (!run.records || call.started) return
+/** A tool without effects goes on for a while. Should it come back soon, its end alone is recorded, with all the facts. */
+export function recordPending(parts: Parts, run: RunState, call: Call): void {
+  if (run.records && !call.started) run.starts.add(call, (open) => recordStart(parts, run, open))
+}
+
+function recordStart(parts: Parts, run: RunState, call: Call): void {
   call.started = true
-  run.records.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(parts, call) })
+  run.records?.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(parts, call) })
 }
 
 /** Before a tool changes anything, its intent is on record and on the disk itself. */
@@ -48,7 +51,7 @@ export async function recordEnd(
   const records = run?.records
   if (records) {
     records.append(endOf(parts, call, { ...settled, result }))
-    const writing = secure(parts, records, call)
+    const writing = secure(parts, records, run.inFlight, call)
     const unsafe = writing && (await writing)
     if (unsafe) result = withNotices(result, [unsafe])
   }
@@ -82,9 +85,14 @@ export function recordLate(
  * What an end must be safe against before it is told: kill -9, or with effects also the loss of power. The effect has
  * happened and its result must not be lost, so a disk that refuses is only told; the line is kept and tried again.
  */
-function secure(parts: Parts, records: RunRecords, call: Call): Promise<string | undefined> | undefined {
+function secure(
+  parts: Parts,
+  records: RunRecords,
+  inFlight: number,
+  call: Call,
+): Promise<string | undefined> | undefined {
   const needsDisk = call.executed && call.tool?.hasEffects && parts.settings.durability !== 'behind'
-  return (needsDisk ? records.synced() : records.written())?.then(
+  return (needsDisk ? records.synced() : records.written(inFlight))?.then(
     () => undefined,
     (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
   )

@@ -99,7 +99,8 @@ export class Registry {
   }
 
   notFound(name: string): ToolError {
-    const hint = didYouMean(name, this.#byName.keys()) || 'List the tools to see their names.'
+    const names = [...this.#tools.values()].flatMap(({ tool, dialects }) => [tool.name, ...dialects.keys()])
+    const hint = didYouMean(name, names) || 'List the tools to see their names.'
     return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
   }
 
