@@ -62,7 +62,7 @@ class CallContext implements BaseContext {
   }
 
   progress(update: Content): void {
-    if (!isOpen(this.#call)) return
+    if (this.#call.ended) return
     const content = blocks(update).map((block) =>
       block.type === 'text' ? { ...block, text: this.#parts.redactor.text(block.text) } : block,
     )
@@ -72,10 +72,12 @@ class CallContext implements BaseContext {
   }
 
   evidence(evidence: Evidence): void {
+    this.#assertOpen()
     this.#call.evidence.push(evidence)
   }
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
+    this.#assertOpen()
     const { records } = this.#run
     if (!records)
       throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', {
@@ -87,12 +89,19 @@ class CallContext implements BaseContext {
     return artifact
   }
 
-  ask(question: Question): Promise<Answer> {
+  async ask(question: Question): Promise<Answer> {
+    this.#assertOpen()
     return askPerson(question, this.#call, this.#parts)
   }
 
-  call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
+  async call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
+    this.#assertOpen()
     return this.#enter(tool, input, this.#call)
+  }
+
+  /** A tool that kept its context has no more rights once the call is over; its file and network handles know by the signal. */
+  #assertOpen(): void {
+    if (this.#call.ended) throw this.#call.over()
   }
 }
 
@@ -139,8 +148,4 @@ function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Cap
       hint: 'A target that needs an answer must be named by the tool before the call.',
     },
   )
-}
-
-function isOpen(call: Call): boolean {
-  return !call.abandoned && !call.ended
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../test/support/events-of.ts'
-import { defineTool } from './define.ts'
+import { type Context, defineTool } from './define.ts'
 import { ToolError } from './errors.ts'
 import type { CallEvent } from './result.ts'
 import { fakeClock } from './testing/fake-clock.ts'
@@ -253,6 +253,35 @@ describe('the one end of a call', () => {
     const call = hub.call(flaky, {})
     await clock.advance(60_000)
     expect(await call).toMatchObject({ ok: true, data: 'there', meta: { attempts: 3 } })
+  })
+
+  it('is the end of all rights: a context that a tool kept does nothing any more', async () => {
+    let kept: Context<'read:fs' | 'write:fs' | 'network'> | undefined
+    const keeper = defineTool({
+      name: 'text.keep',
+      description: 'Keeps its context, for tests.',
+      input: nothing,
+      capabilities: ['read:fs', 'write:fs', 'network'],
+      execute(_, ctx) {
+        kept = ctx
+        return 'done'
+      },
+    })
+    const hub = hubOf({ tools: [keeper, shout] })
+    const result = await hub.call(keeper, {})
+    expect(result.ok).toBe(true)
+    expect(kept?.signal.aborted).toBe(true)
+    const late = [
+      () => kept?.fs.writeText('late.md', 'x'),
+      () => kept?.fs.readText('late.md'),
+      () => kept?.fetch('http://127.0.0.1/'),
+      () => kept?.call(shout, { text: 'x' }),
+      () => kept?.artifact('x'),
+      async () => kept?.evidence({ type: 'text', ref: 'x', summary: 'x' }),
+    ]
+    for (const act of late)
+      await expect(act()).rejects.toMatchObject({ code: expect.stringMatching(/ABORTED|HTTP_DISALLOWED_HOST/) })
+    expect(result.evidence).toHaveLength(1)
   })
 
   it('does not start anything after close, and says so', async () => {

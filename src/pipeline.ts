@@ -32,7 +32,7 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
     settled = fail(parts, call, error)
   }
   stopListening?.()
-  call.ended = true
+  call.end()
   const result = await recordEnd(parts, run, call, settled)
   if (run) run.inFlight--
   parts.underWay.delete(call)

@@ -1,5 +1,5 @@
 import type { CallerKind, CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
-import type { ToolError } from '../errors.ts'
+import { ToolError } from '../errors.ts'
 import { hashJson } from '../hash.ts'
 import type { Reservation } from '../limits/budget.ts'
 import type { Decision } from '../policy/decide.ts'
@@ -114,7 +114,7 @@ export class Call {
   /** The one signal of this call; made when somebody first looks, most tools never do. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+    if (this.#abortReason ?? this.ended) this.#controller.abort(this.#abortReason ?? this.over())
     return this.#controller.signal
   }
 
@@ -129,6 +129,18 @@ export class Call {
     this.#abortReason = reason
     this.#controller?.abort(reason)
     this.onAbort?.(reason)
+  }
+
+  /** The result is out: whoever still holds the context may do nothing more with it. */
+  end(): void {
+    this.ended = true
+    this.#controller?.abort(this.over())
+  }
+
+  over(): ToolError {
+    return new ToolError('ABORTED', `The call ${this.id} of ${this.name} is over.`, {
+      hint: 'Finish everything before execute returns; nothing may happen after the record of the call.',
+    })
   }
 
   /** Hash of the final input; empty as long as there is none. */
