@@ -2,6 +2,6 @@
 
 /** The page, whole. */
 export async function generateCliDocs() {
-  const { generateCliDocs: render } = await import('../dist/cli/help-text.js')
+  const { generateCliDocs: render } = await import('../dist/cli/generate-cli-docs.js')
   return render()
 }

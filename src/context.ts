@@ -6,6 +6,7 @@ import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
 import { question } from './steps/decide.ts'
 import type { Parts, RunState } from './steps/parts.ts'
+import { tell } from './steps/tell.ts'
 
 /** How a nested `ctx.call` enters the road again. */
 export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
@@ -63,16 +64,13 @@ class CallContext implements BaseContext {
 
   progress(update: Content): void {
     if (this.#call.ended) return
-    const content = blocks(update).map((block) =>
-      block.type === 'text' ? { ...block, text: this.#parts.redactor.text(block.text) } : block,
-    )
-    const event = { type: 'call-progressed', callId: this.callId, content } as const
-    this.#call.emit?.(event)
-    this.#parts.publish(event)
+    const content = this.#parts.redactor.value(blocks(update))
+    tell(this.#parts, this.#call, { type: 'call-progressed', callId: this.callId, content })
   }
 
   evidence(evidence: Evidence): void {
     this.#assertOpen()
+    if (!isEvidence(evidence)) throw new TypeError('Evidence is { type, ref, summary }, each a text.')
     this.#call.evidence.push(evidence)
   }
 
@@ -84,7 +82,7 @@ class CallContext implements BaseContext {
         hint: 'Make the hub with `runs` set to a folder.',
       })
     const kept = typeof content === 'string' ? this.#parts.redactor.text(content) : content
-    const artifact = await records.putArtifact(kept, options)
+    const artifact = await records.putArtifact(kept, this.#parts.redactor.value(options))
     this.#call.artifacts.push(artifact)
     return artifact
   }
@@ -105,15 +103,29 @@ class CallContext implements BaseContext {
   }
 }
 
+// One for all calls: a tool must not be able to change what others get.
+Object.freeze(CallContext.prototype)
+
 /** The blocks of what a tool said, a plain text being one block. */
 export function blocks(content: Content): readonly ContentBlock[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (Array.isArray(content) && content.every((block) => block?.type === 'text' || block?.type === 'image'))
+    return content
+  throw new TypeError('Content is a text, or a list of text and image blocks.')
+}
+
+function isEvidence(evidence: Evidence): boolean {
+  const { type, ref, summary } = evidence ?? {}
+  return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
 }
 
 function defineHandle<T>(context: BaseContext, name: keyof Context<'write:fs' | 'network'>, make: () => T): void {
   let handle: T | undefined
   Object.defineProperty(context, name, { enumerable: true, get: () => (handle ??= make()) })
 }
+
+/** What each use of a file needs; replacing one destroys what was there. */
+const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
 function filesHandle(parts: Parts, run: RunState, call: Call) {
   const { capabilities } = call.tool!
@@ -122,7 +134,7 @@ function filesHandle(parts: Parts, run: RunState, call: Call) {
     canWrite: capabilities.has('write:fs'),
     canOverwrite: capabilities.has('danger:destructive'),
     maxBytes: call.decision?.constraints.maxBytes,
-    permits: (path, access) => holdToDecision(parts, run, call, access === 'write' ? 'write:fs' : 'read:fs', path),
+    permits: (path, access) => holdToDecision(parts, run, call, CAPABILITY_OF[access], path),
   })
 }
 
@@ -139,7 +151,8 @@ function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Cap
   if (call.targets.some((target) => target.capability === capability && target.value === value)) return
   const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
   const decision = decide(parts.policy(), asked)
-  if (decision.effect === 'allow') return
+  // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
+  if (decision.effect === 'allow' && !parts.hooks.looksAt('decide', call)) return
   throw new ToolError(
     'POLICY_DENIED',
     `${call.name} reached for ${capability} ${value}, which ${decision.rule} does not allow.`,

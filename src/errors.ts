@@ -176,7 +176,21 @@ export class ToolError extends Error {
 
   /** True for any tool-hub error, also one made by another copy of the package. */
   static is(value: unknown): value is ToolError {
-    return typeof value === 'object' && value !== null && MARK in value
+    try {
+      return typeof value === 'object' && value !== null && MARK in value
+    } catch {
+      // A proxy whose traps throw is none of ours.
+      return false
+    }
+  }
+}
+
+/** What anything thrown says of itself; never throws, whatever it is. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown)
+  } catch {
+    return 'something that cannot be written as text'
   }
 }
 

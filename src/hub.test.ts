@@ -42,7 +42,7 @@ describe('the tools of a hub', () => {
 
   it('never share a name, whichever way it is written', () => {
     const hub = hubOf({ tools: [greet('a', 'a.b')] })
-    expect(() => hub.registry.register(greet('b', 'a_b'))).toThrow(/a_b is taken by a\.b/)
+    expect(() => hub.registry.register(greet('b', 'a_b'))).toThrow(/a_b is taken by the tool a\.b/)
     expect(() => hub.registry.register(greet('b', 'a.b'))).toThrow(/taken/)
   })
 
@@ -101,6 +101,29 @@ describe('the tools of a hub', () => {
     expect(warnings.join('\n')).toMatch(/error: .*text\.grete/)
     expect(warnings.join('\n')).toMatch(/text\.gret/)
     expect(warnings.join('\n')).toMatch(/group:nothing/)
+  })
+})
+
+describe('check', () => {
+  it('finds rules that a guard makes void, roots that are no folders, and lists that hide everything', () => {
+    const void_ = hubOf({
+      policy: [{ allow: 'network', on: 'https://api.github.com/**' }],
+      sandbox: { root: '/no/such/folder', network: ['example.org'] },
+      visibility: { allow: ['group:runtime'] },
+    })
+    const messages = void_
+      .check()
+      .map(({ message }) => message)
+      .join('\n')
+    expect(messages).toMatch(/sandbox\.network does not name api\.github\.com/)
+    expect(messages).toMatch(/no folder/)
+    expect(messages).toMatch(/No tool is visible/)
+    expect(
+      hubOf({
+        policy: [{ allow: 'network', on: 'https://api.github.com/**' }],
+        sandbox: { network: ['*.github.com'] },
+      }).check(),
+    ).toEqual([])
   })
 })
 
@@ -238,6 +261,14 @@ describe('other documents’ forms', () => {
       },
     })
     expect((await hub.callDynamic('core/util.time.now', {})).ok).toBe(true)
+  })
+})
+
+describe('options that nobody reads', () => {
+  it('are refused with the nearest name, so that a typo never loosens anything', () => {
+    expect(() => hubOf({ polcy: [] } as never)).toThrow(/no option "polcy"/)
+    expect(() => hubOf({ limits: { timeout: '5s' } } as never)).toThrow(/limits has no option "timeout"/)
+    expect(() => hubOf({ sandbox: { netwrok: [] } } as never)).toThrow(/netwrok/)
   })
 })
 

@@ -1,9 +1,13 @@
 import type { Grant } from './approval/grants.ts'
+import type { CallOptions } from './call-options.ts'
 import type { AnyTool, Hooks, Plugin, ToolInput, ToolOutput } from './define.ts'
 import { ToolError } from './errors.ts'
 import { fromAgentTool } from './from-agent-tool.ts'
 import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
-import { type Explanation, explainCall } from './hub/explain-call.ts'
+import { checkHubOptions } from './hub/check-hub-options.ts'
+import { checkSandbox } from './hub/check-sandbox.ts'
+import { explainCall } from './hub/explain-call.ts'
+import type { Explanation } from './hub/explanation.ts'
 import { listTools, type ToolListing } from './hub/list-tools.ts'
 import { streamEvents } from './hub/stream-events.ts'
 import type { HubOptions } from './options.ts'
@@ -11,7 +15,7 @@ import { travel } from './pipeline.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
-import { Call, type CallOptions } from './steps/call.ts'
+import { Call } from './steps/call.ts'
 import type { Origin, WireTool } from './steps/registry.ts'
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
@@ -84,12 +88,20 @@ export interface Approvals {
 
 /** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
 export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
+  checkHubOptions(options)
   const hub = new ToolHub(assembleParts(options))
   for (const tool of builtins) hub.add(tool, 'builtin')
   for (const plugin of options.plugins ?? []) hub.use(plugin)
   for (const tool of options.tools ?? []) hub.add(tool, 'caller')
   for (const hooks of options.hooks ?? []) hub.addHooks(hooks)
   return hub as Hub
+}
+
+const NOTHING_VISIBLE: PolicyWarning = {
+  level: 'error',
+  message: 'No tool is visible: profile, allow and deny together hide them all.',
+  source: 'tools',
+  hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
 }
 
 class ToolHub {
@@ -99,6 +111,7 @@ class ToolHub {
   readonly grants: Hub['grants']
   readonly #assembly: Assembly
   readonly #plugins: Plugin[] = []
+  #closing: Promise<void> | undefined
 
   constructor(assembly: Assembly) {
     const { parts } = assembly
@@ -115,12 +128,12 @@ class ToolHub {
     }
   }
 
-  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#start(tool, input, options)
+  call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
+    return this.#start(tool, input, options ?? {})
   }
 
-  callDynamic(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#start(tool, input, options)
+  callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult> {
+    return this.#start(tool, input, options ?? {})
   }
 
   stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
@@ -164,7 +177,7 @@ class ToolHub {
   }
 
   check(): PolicyWarning[] {
-    const { parts, layers, visibility } = this.#assembly
+    const { parts, layers, visibility, sandbox } = this.#assembly
     const tools = parts.registry.list()
     const known = {
       names: tools.flatMap(({ names }) => names),
@@ -173,12 +186,14 @@ class ToolHub {
     const lists = unknownVisibilityEntries(visibility, known)
     return [
       ...checkPolicy(layers, known),
+      ...checkSandbox(sandbox, layers.owner ?? []),
       ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
+      ...(tools.some((tool) => parts.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
     ]
   }
 
-  artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
-    const { records } = this.#assembly.runs.open(run)
+  async artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
+    const { records } = await this.#assembly.runs.open(run)
     if (records) return records.readArtifact(ref)
     throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
   }
@@ -195,18 +210,34 @@ class ToolHub {
     return () => listeners.delete(listener)
   }
 
-  endRun(run: string): Promise<void> {
-    return this.#assembly.runs.close(run)
+  async endRun(run: string): Promise<void> {
+    const { parts, runs } = this.#assembly
+    const underWay = () => [...parts.underWay].filter((call) => call.run === run)
+    while (underWay().length > 0) await Promise.all(underWay().map((call) => call.whenEnded()))
+    await runs.close(run)
+    parts.budget.endRun(run)
+    parts.loops.endRun(run)
+    parts.grants.endSession(`run:${run}`)
   }
 
-  async close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
+  close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     const { parts, runs } = this.#assembly
     runs.takeNoMore()
     if (abort) for (const call of parts.underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
-    await Promise.all(Array.from(parts.underWay, ended))
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** Everything is closed, also when something before it fails; the first failure is told. */
+  async #close(): Promise<void> {
+    const { parts, runs } = this.#assembly
+    // First: a call that waits for an answer from another process would hold everything up.
     await parts.inbox?.close()
-    await runs.closeAll()
-    for (const plugin of this.#plugins) await plugin.close?.()
+    while (parts.underWay.size > 0) await Promise.all(Array.from(parts.underWay, (call) => call.whenEnded()))
+    const closing = [runs.closeAll(), ...this.#plugins.map(async (plugin) => plugin.close?.())]
+    for (const outcome of await Promise.allSettled(closing)) {
+      if (outcome.status === 'rejected') throw outcome.reason
+    }
   }
 
   #start(
@@ -245,10 +276,4 @@ class ToolHub {
       emit,
     })
   }
-}
-
-function ended(call: Call): Promise<void> {
-  return new Promise((resolve) => {
-    call.onEnded = resolve
-  })
 }

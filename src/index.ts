@@ -1,4 +1,6 @@
+export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
 export type { Grant } from './approval/grants.ts'
+export type { CallOptions } from './call-options.ts'
 export type { Clock } from './clock.ts'
 export { createToolHub } from './create-tool-hub.ts'
 export {
@@ -25,9 +27,10 @@ export {
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
-export type { Explanation } from './hub/explain-call.ts'
+export type { Explanation } from './hub/explanation.ts'
 export type { ToolListing } from './hub/list-tools.ts'
 export type { Approvals, Hub, ToolRegistry } from './hub.ts'
+export { truncateOutput } from './limits/output.ts'
 export type {
   BudgetLimits,
   CoreToolsConfig,
@@ -38,7 +41,8 @@ export type {
   Sandbox,
   Visibility,
 } from './options.ts'
-export { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
+export { isToolAllowedByPolicy } from './policy/visibility.ts'
+export { jsonResult, toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
 export type {
   ApprovalReply,
   ApprovalRequest,
@@ -54,5 +58,4 @@ export type {
   ToolResult,
 } from './result.ts'
 export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './rule.ts'
-export type { CallOptions } from './steps/call.ts'
 export { VERSION } from './version.ts'

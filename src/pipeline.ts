@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { buildContext, type Enter } from './context.ts'
 import type { AnyTool } from './define.ts'
 import { ToolError } from './errors.ts'
@@ -7,37 +8,52 @@ import type { ToolResult } from './result.ts'
 import type { SchemaResult } from './schema/compile-schema.ts'
 import { describeIssues } from './schema/describe-issues.ts'
 import { approve } from './steps/approve.ts'
+import { bounded } from './steps/bounded.ts'
 import type { Call } from './steps/call.ts'
+import { checkOptions } from './steps/check-options.ts'
 import { decideCall, refuse } from './steps/decide.ts'
 import { type Execution, execute } from './steps/execute.ts'
 import { claimKey, takeLimits } from './steps/limit.ts'
 import type { Parts, RunState } from './steps/parts.ts'
-import { recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
+import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
 
-/** The one road of a call. It never throws: whatever happens has exactly one end, and that end is on record. */
+const MOST_NAME_CHARS = 128
+/** How deep tools may call tools. */
+const DEEPEST_CALL = 32
+
+/**
+ * The one road of a call. It never throws: whatever happens has exactly one end, and that end is on record. Nothing that
+ * a tool, a hook or a caller hands over can keep the call from ending.
+ */
 export async function travel(parts: Parts, call: Call, asked: string | AnyTool, enter: Enter): Promise<ToolResult> {
-  const stopListening = listen(call)
   parts.underWay.add(call)
+  let stopListening: (() => void) | undefined
   let run: RunState | undefined
   let settled: Settled
   try {
-    run = parts.run(call.run)
+    checkOptions(call.options)
+    stopListening = listen(call)
+    const opening = parts.run(call.run)
+    run = opening instanceof Promise ? await opening : opening
     run.inFlight++
     settled = await goDown(parts, run, call, asked, enter)
   } catch (error) {
-    call.thrown = error
     settled = fail(parts, call, error)
   }
-  stopListening?.()
   call.end()
-  const result = await recordEnd(parts, run, call, settled)
-  if (run) run.inFlight--
-  parts.underWay.delete(call)
-  call.onEnded?.()
-  return result
+  try {
+    return await recordEnd(parts, run, call, settled)
+  } catch (defect) {
+    return endAnyway(run, call, defect)
+  } finally {
+    stopListening?.()
+    if (run) run.inFlight--
+    parts.underWay.delete(call)
+    call.onEnded?.()
+  }
 }
 
 /**
@@ -62,19 +78,20 @@ async function goDown(
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
   const value = await execute(call, executionOf(parts, run, call, enter))
+  if (call.abortReason) throw call.abortReason
   return succeed(parts, run, call, value) // 9
 }
 
 /** Steps 1 to 5: who is called, with what, on what, and may it. Changes nothing outside the call. */
 export async function judge(parts: Parts, run: RunState, call: Call, asked: string | AnyTool): Promise<void> {
   const gettingReady = parts.ready()
-  if (gettingReady) await gettingReady
+  if (gettingReady) await bounded(parts, call, gettingReady)
   find(parts, call, asked) // 1
   bound(parts, call)
-  if (call.dialect) await translate(call)
+  if (call.dialect) await bounded(parts, call, translate(parts, call))
   if (parts.hooks.has('before')) await rewrite(parts, call) // 2
   const validating = validate(parts, call) // 3
-  if (validating) await validating
+  if (validating) await bounded(parts, call, validating)
   call.targets = resolveTargets(call, run.doors) // 4
   decideCall(parts, run, call) // 5
   if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
@@ -83,7 +100,17 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
 function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   const name = typeof asked === 'string' ? asked : String(asked?.name)
   const found = parts.registry.find(name)
-  if (!found) throw parts.registry.notFound(name)
+  if (!found) {
+    // A name from a model may be anything, a secret too.
+    call.wire = parts.redactor.text(name.slice(0, MOST_NAME_CHARS))
+    throw parts.registry.notFound(call.wire)
+  }
+  if (call.depth > DEEPEST_CALL) {
+    throw new ToolError(
+      'LOOP_DETECTED',
+      `${name} is called by a tool by a tool, ${call.depth} deep; the limit is ${DEEPEST_CALL}.`,
+    )
+  }
   if (typeof asked !== 'string' && found.entry.tool !== asked) {
     throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, {
       hint: 'Call the tool that was given to createToolHub or hub.use.',
@@ -96,16 +123,18 @@ function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   if (call.abortReason) throw call.abortReason
 }
 
+/** From here on nobody outside holds the input: what was judged is what runs. */
 function bound(parts: Parts, call: Call): void {
   const { inputDepth: maxDepth, inputBytes: maxBytes } = parts.settings
-  boundInput(call.input, { maxDepth, maxBytes })
+  call.input = boundInput(call.input, { maxDepth, maxBytes })
 }
 
 /** A dialect's own arguments become the canonical ones; policy and records see only those. */
-async function translate(call: Call): Promise<void> {
+async function translate(parts: Parts, call: Call): Promise<void> {
   const { dialect, input } = call.dialect!
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)
+  bound(parts, call)
 }
 
 async function rewrite(parts: Parts, call: Call): Promise<void> {
@@ -136,12 +165,14 @@ function accepted(call: Call, result: SchemaResult): unknown {
 
 /** Everything between the yes and the tool: a free place, a closed circuit, the intent on record. */
 function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
+  // A nested call goes on in the place of its parent; waiting for another one, it could wait for its own parent.
+  if (call.parent) return admit(parts, run, call, undefined)
   const entering = parts.concurrency.enter(call.name, () => call.signal)
   if (typeof entering !== 'function') return entering.then((release) => admit(parts, run, call, release))
   return admit(parts, run, call, entering)
 }
 
-function admit(parts: Parts, run: RunState, call: Call, release: () => void): Promise<void> | undefined {
+function admit(parts: Parts, run: RunState, call: Call, release: (() => void) | undefined): Promise<void> | undefined {
   call.release = release
   call.isProbe = parts.breakers.check(call.name)
   return call.tool!.hasEffects ? recordIntent(parts, run, call) : undefined
@@ -152,25 +183,39 @@ function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Exe
   tell(parts, call, { type: 'call-started', callId: call.id, tool })
   call.span = startSpan({ tool, callId: call.id, description })
   // What comes over the network is somebody else's text: rules may look at that from now on.
-  if (call.tool!.capabilities.has('network')) run.tainted = true
+  if (call.tool!.capabilities.has('network')) run.taint()
   return {
     clock: parts.clock,
     context: buildContext(parts, run, call, enter),
-    timeoutMs: timeLimit(parts, call),
+    ...timeLimit(parts, call),
     graceMs: parts.settings.graceMs,
     onPending: () => recordPending(parts, run, call),
-    onLate: (outcome) => recordLate(run, call, outcome),
+    onLate: (outcome) => recordLate(parts, run, call, outcome),
   }
 }
 
-/** The shortest of what the tool, its rule, the caller and the budget say. */
-function timeLimit(parts: Parts, call: Call): number {
-  return Math.min(
+/** The shortest of what the tool (or else the hub), its rule, the caller and the budget say; who was shortest is to blame. */
+function timeLimit(parts: Parts, call: Call): Pick<Execution, 'timeoutMs' | 'outOfTime'> {
+  const { wallMs = Number.POSITIVE_INFINITY } = call.reservation ?? {}
+  const timeoutMs = Math.min(
     call.tool!.tool.timeoutMs ?? parts.settings.timeoutMs,
     call.decision?.constraints.timeoutMs ?? Number.POSITIVE_INFINITY,
     call.options.timeoutMs ?? Number.POSITIVE_INFINITY,
-    call.reservation?.wallMs ?? Number.POSITIVE_INFINITY,
   )
+  if (wallMs < timeoutMs) return { timeoutMs: wallMs, outOfTime: () => outOfBudget(call, wallMs) }
+  return { timeoutMs, outOfTime: () => outOfTime(call, timeoutMs) }
+}
+
+function outOfTime(call: Call, timeoutMs: number): ToolError {
+  return new ToolError('TIMEOUT', `${call.name} did not finish within ${timeoutMs} ms.`, {
+    fix: { key: 'limits.timeout', hint: 'Ask for less, or have the owner raise limits.timeout.' },
+  })
+}
+
+function outOfBudget(call: Call, wallMs: number): ToolError {
+  return new ToolError('BUDGET_EXCEEDED', `${call.name} used up the ${wallMs} ms that were left of the time budget.`, {
+    fix: { key: 'limits.run.time', hint: 'Finish with what there is, or have the owner raise the budget of time.' },
+  })
 }
 
 /** The caller's signal stops the call wherever it is, and so does its parent's. */
@@ -178,6 +223,8 @@ function listen(call: Call): (() => void) | undefined {
   const { signal: own } = call.options
   if (!own && !call.parent) return undefined
   const signals = [own, call.parent?.signal].filter((signal) => signal !== undefined)
+  // Many calls may share one signal, and each takes its listener away again.
+  setMaxListeners(0, ...signals)
   const stop = () => call.abort(new ToolError('ABORTED', `${call.name} was stopped by its caller.`))
   for (const signal of signals) {
     if (signal.aborted) stop()

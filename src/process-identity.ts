@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { errnoOf } from './errno.ts'
 
 /** Names one process for good: a process id alone is used again after a while. */
 export interface ProcessIdentity {
@@ -30,7 +31,7 @@ function answers(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    return errnoOf(error) !== 'ESRCH'
   }
 }
 

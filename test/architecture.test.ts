@@ -14,10 +14,18 @@ const LAYERS: readonly (readonly string[])[] = [
     'define',
     'rule',
     'options',
+    'call-options',
     'hash',
     'clock',
     'version',
     'process-identity',
+    'file-lock',
+    'sync-folder',
+    'errno',
+    'escape-text',
+    'json-pointer',
+    'deep-freeze',
+    'is-plain-object',
     'from-agent-tool',
   ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
@@ -75,7 +83,8 @@ describe('the import graph', () => {
   })
 
   it('touches the machine in guards, records, the store, approvals, the hub, config and the CLI only', () => {
-    const doors = /^((guards|record|store|approval|hub|config|cli|testing)\/|process-identity\.ts$)/
+    const doors =
+      /^((guards|record|store|approval|hub|config|cli|testing)\/|(process-identity|file-lock|sync-folder)\.ts$)/
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })

@@ -37,6 +37,16 @@ describe('the docs', () => {
     for (const type of types) expect(text('docs/records.md')).toContain(`\`${type}\``)
   })
 
+  it('name every option of a hub and of a call', () => {
+    const page = text('docs/api.md')
+    const hub = text('src/options.ts').split('export interface HubOptions')[1]!
+    const options = [hub, text('src/call-options.ts')].flatMap((source) =>
+      [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map((match) => match[1]!),
+    )
+    expect(options.length).toBeGreaterThan(25)
+    expect(options.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
   it('link to pages that exist', () => {
     for (const page of pages) {
       const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) =>

@@ -63,7 +63,7 @@ describe('budgets', () => {
     const call = hub.call(slow, {})
     await clock.advance(500)
     await clock.advance(1_000)
-    expect((await call).status).toBe('timeout')
+    expect((await call).error?.code).toBe('BUDGET_EXCEEDED')
     await hub.close()
   })
 })

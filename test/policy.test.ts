@@ -82,6 +82,20 @@ describe('rules', () => {
     expect((await hub.callDynamic('x.both', {})).ok).toBe(true)
   })
 
+  it('that allow some targets do not allow the others, whatever the defaults say', async () => {
+    const policy = [{ allow: 'write:fs', on: '**/notes/**' }]
+    hub = testHub({ tools: [writeNote], policy, approve: undefined }) as TestHub
+    expect((await hub.call(writeNote, { path: 'notes/a.md', text: 'x' })).ok).toBe(true)
+    expect((await hub.call(writeNote, { path: 'src/evil.js', text: 'x' })).status).toBe('approval_required')
+    await hub.close()
+    hub = testHub({
+      tools: [writeNote],
+      policy: [{ allow: 'notes.save', on: '**/notes/**' }],
+      approve: undefined,
+    }) as TestHub
+    expect((await hub.call(writeNote, { path: 'src/evil.js', text: 'x' })).status).toBe('approval_required')
+  })
+
   it('hold at the moment of use for what a tool did not name', async () => {
     hub = testHub({ tools: [writeNote, secretive], policy: [{ deny: 'read:fs', on: '**/private/**' }] }) as TestHub
     await hub.call(writeNote, { path: 'private/a.md', text: 'mine' })

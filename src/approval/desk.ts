@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
@@ -38,6 +39,7 @@ export class ApprovalDesk {
     this.#clock = options.clock
     this.#inbox = options.inbox
     this.#inbox?.onReply((id, reply) => this.#answer(id, reply))
+    this.#inbox?.onClose(() => this.#failUnreachable('the inbox was closed'))
   }
 
   /** Waits for the answer. Anything but a clear yes throws; a no carries the reason, and the reply in its details. */
@@ -81,14 +83,18 @@ export class ApprovalDesk {
     this.#watchers.add(watcher)
     return () => {
       this.#watchers.delete(watcher)
-      if (this.#isReachable()) return
-      for (const { request } of this.#waiting.values())
-        this.#fail(request.id, unavailable(request, 'the last watcher left'))
+      this.#failUnreachable('the last watcher left')
     }
   }
 
   #isReachable(): boolean {
     return this.#approve !== undefined || this.#watchers.size > 0 || this.#inbox?.isOpen === true
+  }
+
+  /** Nobody is left to answer: what waits would only time out. */
+  #failUnreachable(why: string): void {
+    if (this.#isReachable()) return
+    for (const { request } of this.#waiting.values()) this.#fail(request.id, unavailable(request, why))
   }
 
   #announce(id: string): void {
@@ -121,7 +127,6 @@ export class ApprovalDesk {
   async #post(inbox: Inbox, request: ApprovalRequest, isOnlyWay: boolean): Promise<void> {
     try {
       await inbox.put(request)
-      if (!this.#waiting.has(request.id)) await inbox.remove(request.id)
     } catch (cause) {
       if (isOnlyWay) this.#fail(request.id, unavailable(request, 'the inbox failed', cause))
     }
@@ -166,12 +171,6 @@ function allowed(request: ApprovalRequest, reply: ApprovalReply): ApprovalReply 
 /** What people look at is a copy: nobody can change the call behind its hash, nor show one thing and mean another. */
 function frozenCopy(request: ApprovalRequest): ApprovalRequest {
   return deepFreeze(structuredClone(request))
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const part of Object.values(value)) deepFreeze(part)
-  return Object.freeze(value)
 }
 
 function aborted(request: ApprovalRequest, signal: AbortSignal): ToolError {

@@ -13,14 +13,18 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
+import { type Lock, takeLock } from '../file-lock.ts'
+import { syncFolderSync } from '../sync-folder.ts'
 import type { Grant } from './grants.ts'
-import { withLock } from './with-lock.ts'
 
 const MOST_GRANTS = 10_000
 const MOST_BYTES = 10_000_000n
 const WRITABLE_BY_OTHERS = 0o022n
 const NO_FILE = 'no file'
+/** An update takes milliseconds: who waits longer has met a process that hangs. */
+const LONGEST_WAIT_MS = 1_000
 
 const text = z.string().min(1).max(10_000)
 const fileSchema = z.strictObject({
@@ -78,7 +82,8 @@ export class GrantsFile {
   /** Replaces what is saved, after every other process that does the same. A file with a problem is left as it is. */
   update(change: (grants: readonly Grant[]) => readonly Grant[]): void {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
-    withLock(`${this.#path}.lock`, () => {
+    const lock = lockOf(this.#path)
+    try {
       const before = this.read()
       if (this.#problem) throw this.#problem
       const after = change(before)
@@ -86,7 +91,9 @@ export class GrantsFile {
       if (after.length > MOST_GRANTS) throw tooMany(this.#path)
       replaceFile(this.#path, `${JSON.stringify({ version: 1, grants: after }, undefined, 2)}\n`)
       this.#identity = undefined
-    })
+    } finally {
+      lock.release()
+    }
   }
 
   #load(): void {
@@ -97,12 +104,20 @@ export class GrantsFile {
   }
 }
 
+function lockOf(path: string): Lock {
+  return takeLock(`${path}.lock`, {
+    what: path,
+    waitMs: LONGEST_WAIT_MS,
+    fix: { hint: `Try again in a few seconds; delete ${path}.lock only when that process is gone for good.` },
+  })
+}
+
 function load(path: string): { identity: string; grants: readonly Grant[] } {
   let descriptor: number
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
-    if (isMissing(error)) return { identity: NO_FILE, grants: [] }
+    if (errnoOf(error) === 'ENOENT') return { identity: NO_FILE, grants: [] }
     throw error
   }
   try {
@@ -135,18 +150,7 @@ function replaceFile(path: string, content: string): void {
     closeSync(descriptor)
   }
   renameSync(temporary, path)
-  syncFolder(dirname(path))
-}
-
-function syncFolder(folder: string): void {
-  // Windows cannot open a folder; there the rename is all there is.
-  if (process.platform === 'win32') return
-  const descriptor = openSync(folder, constants.O_RDONLY)
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  syncFolderSync(dirname(path))
 }
 
 function identityAt(path: string): string {
@@ -156,10 +160,6 @@ function identityAt(path: string): string {
 
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 function unusable(path: string, cause: unknown): ToolError {

@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { currentProcess } from '../process-identity.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type Grant, Grants } from './grants.ts'
@@ -20,7 +21,7 @@ const request: ApprovalRequest = {
   hash: 'hash-1',
   askedAt: '2026-01-01T00:00:00.000Z',
 }
-const call = { hash: 'hash-1', tool: 'notes.save', targets: request.targets, session: 'run-1' }
+const call = { hash: 'hash-1', tool: 'notes.save', targets: request.targets, session: 'run:run-1' }
 
 describe('what an answer covers', () => {
   const grants = () => new Grants({ clock: fakeClock() })
@@ -76,7 +77,19 @@ describe('what an answer covers', () => {
     expect(all.find(call)).toBeUndefined()
     expect(all.find({ ...call, session: undefined })).toBeUndefined()
     all.remember(request, { decision: 'allow', remember: 'session' })
-    expect(all.find(call)?.session).toBe('run-1')
+    expect(all.find(call)?.session).toBe('run:run-1')
+  })
+
+  it('ends with its session, or with its run', () => {
+    const all = grants()
+    all.remember({ ...request, session: 's1' }, { decision: 'allow', remember: 'session' })
+    all.remember(request, { decision: 'deny', remember: 'session' })
+    const kept = all.remember(request, { decision: 'allow', remember: 'always' })
+    all.endSession('run:run-1')
+    expect(all.find(call)).toEqual(kept)
+    expect(all.list()).toHaveLength(2)
+    all.endSession('s1')
+    expect(all.list()).toEqual([kept])
   })
 
   it('ends with its time', async () => {
@@ -218,7 +231,7 @@ describe('saved answers', () => {
 
   it('wait for a process that writes, and give up on one that never ends', async () => {
     open().remember(request, { decision: 'allow', remember: 'always' })
-    await writeFile(`${file}.lock`, '')
+    await writeFile(`${file}.lock`, JSON.stringify({ ...currentProcess(), token: 'x' }))
     expect(() => open().remember({ ...request, hash: 'x' }, { decision: 'allow', remember: 'always' })).toThrow(
       expect.objectContaining({ code: 'CONFLICT', retryable: true }),
     )
@@ -227,8 +240,7 @@ describe('saved answers', () => {
 
   it('take over the lock and the unfinished file of a process that died while writing', async () => {
     open().remember(request, { decision: 'allow', remember: 'always' })
-    await writeFile(`${file}.lock`, '')
-    await utimes(`${file}.lock`, 0, 0)
+    await writeFile(`${file}.lock`, JSON.stringify({ ...currentProcess(), started: '1', token: 'x' }))
     await writeFile(`${file}.tmp`, '{"version":1,"gra')
     open().remember({ ...request, hash: 'hash-2' }, { decision: 'allow', remember: 'always' })
     expect(open().list()).toHaveLength(2)

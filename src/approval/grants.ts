@@ -23,11 +23,11 @@ export interface Grant {
 }
 
 /** The call that may be covered already. */
-export interface GrantQuestion {
+interface GrantQuestion {
   readonly hash: string
   readonly tool: string
   readonly targets: readonly string[]
-  /** Its session, or its run when it has none. */
+  /** Its session, or `run:` and its run when it has none. */
   readonly session?: string
 }
 
@@ -96,6 +96,11 @@ export class Grants {
     return isFound
   }
 
+  /** Forgets the answers that held in a session, or in a run without one, now that it is over. */
+  endSession(session: string): void {
+    for (const grant of this.#memory.values()) if (grant.session === session) this.#memory.delete(grant.id)
+  }
+
   *#usable(): Iterable<Grant> {
     const saved = this.#file?.read() ?? []
     // A file that cannot be read may hold a no: until it can, nothing is allowed by what else is remembered.
@@ -131,7 +136,7 @@ export class Grants {
       covers,
       hash: request.hash,
       targets: [...request.targets],
-      ...(remember === 'session' && { session: request.session ?? request.run }),
+      ...(remember === 'session' && { session: request.session ?? `run:${request.run}` }),
       ...(typeof remember === 'object' && { until: new Date(remember.until).toISOString() }),
       by,
       ...(reason !== undefined && { reason }),

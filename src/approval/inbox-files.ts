@@ -3,11 +3,12 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, lstat, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { errnoOf } from '../errno.ts'
 import type { ProcessIdentity } from '../process-identity.ts'
 import type { ApprovalRequest } from '../result.ts'
 
 /** A request as it lies in the inbox, with the process that waits for the answer. */
-export interface PostedRequest {
+interface PostedRequest {
   readonly asker: ProcessIdentity
   readonly request: ApprovalRequest
 }
@@ -66,7 +67,7 @@ export class InboxFiles {
     try {
       return await readdir(this.#folder)
     } catch (error) {
-      if (isMissing(error)) return []
+      if (errnoOf(error) === 'ENOENT') return []
       throw error
     }
   }
@@ -139,7 +140,7 @@ async function readJson(path: string): Promise<unknown> {
     if (!stats.isFile() || stats.size > MOST_BYTES) return null
     return JSON.parse(await handle.readFile('utf8'))
   } catch (error) {
-    return isMissing(error) ? undefined : null
+    return errnoOf(error) === 'ENOENT' ? undefined : null
   } finally {
     await handle?.close()
   }
@@ -150,10 +151,6 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path)
     return true
   } catch (error) {
-    return !isMissing(error)
+    return errnoOf(error) !== 'ENOENT'
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -240,6 +240,32 @@ describe('ApprovalDesk with an inbox', () => {
     await until(async () => (await readdir(folder)).length === 0)
   })
 
+  it('fails what waits at once when the inbox is closed, however far it got', async () => {
+    await asking.open()
+    const { desk, clock } = newDesk()
+    const first = expect(desk.ask(request, never)).rejects.toMatchObject({ code: 'APPROVAL_UNAVAILABLE' })
+    await until(async () => (await answering.list()).length > 0)
+    const second = expect(desk.ask({ ...request, id: 'approval-2' }, never)).rejects.toMatchObject({
+      code: 'APPROVAL_UNAVAILABLE',
+      message: expect.stringContaining('the inbox was closed'),
+    })
+    await asking.close()
+    await Promise.all([first, second])
+    expect(clock.waiting).toBe(0)
+    await until(async () => (await readdir(folder)).length === 0)
+  })
+
+  it('goes on waiting for a watcher when the inbox is closed', async () => {
+    await asking.open()
+    const { desk } = newDesk()
+    desk.watch(() => {})
+    const answer = desk.ask(request, never)
+    await asking.close()
+    desk.reply(request.id, { decision: 'allow' })
+    expect((await answer).decision).toBe('allow')
+    await until(async () => (await readdir(folder)).length === 0)
+  })
+
   it('fails at once when the request cannot be laid into the inbox', async () => {
     await asking.open()
     await expect(newDesk().desk.ask({ ...request, id: 'no/file' }, never)).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { type Clock, systemClock } from '../clock.ts'
+import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
 import { currentProcess, isAlive } from '../process-identity.ts'
@@ -27,6 +28,7 @@ export class Inbox {
   readonly #files: InboxFiles
   readonly #clock: Clock
   readonly #listeners = new Set<ReplyListener>()
+  readonly #closeListeners = new Set<() => void>()
   /** Hashes of the requests that this process waits for, by id. */
   readonly #waiting = new Map<string, string>()
   #stop: (() => void) | undefined
@@ -54,13 +56,14 @@ export class Inbox {
     }
   }
 
-  /** Lays a request into the inbox. */
+  /** Lays a request into the inbox, unless it is taken out again meanwhile. */
   async put(request: ApprovalRequest): Promise<void> {
     if (!InboxFiles.isId(request.id))
       throw new ToolError('INPUT_SCHEMA_INVALID', 'The id of the approval cannot name a file.')
     this.#waiting.set(request.id, request.hash)
     await this.#files.removeReply(request.id)
     await this.#files.writeRequest({ asker: currentProcess(), request })
+    if (!this.#waiting.has(request.id)) await this.#files.remove(request.id)
   }
 
   /** Takes a request out, with its answer if there is one. */
@@ -73,6 +76,12 @@ export class Inbox {
   onReply(listener: ReplyListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells that nobody will answer here any more. Returns how to stop. */
+  onClose(listener: () => void): () => void {
+    this.#closeListeners.add(listener)
+    return () => this.#closeListeners.delete(listener)
   }
 
   /** Every request there is, oldest first; those of processes that are gone are told once and removed. */
@@ -96,7 +105,7 @@ export class Inbox {
     try {
       await this.#files.writeReply(id, posted.request.hash, parsed)
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') throw answered(id, cause)
+      if (errnoOf(cause) === 'EEXIST') throw answered(id, cause)
       throw cause
     }
     if ((await this.#files.hasRequest(id)) || !(await this.#files.hasReply(id))) return
@@ -108,7 +117,9 @@ export class Inbox {
   async close(): Promise<void> {
     this.#stop?.()
     this.#stop = undefined
-    await Promise.all([...this.#waiting.keys()].map((id) => this.remove(id)))
+    const asked = [...this.#waiting.keys()]
+    for (const listener of this.#closeListeners) listener()
+    await Promise.all(asked.map((id) => this.remove(id)))
   }
 
   #watch(): () => void {

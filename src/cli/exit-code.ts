@@ -1,8 +1,22 @@
-import { ERRORS, type FailureStatus, ToolError } from '../errors.ts'
+import { ERRORS, type ErrorCode, type FailureStatus } from '../errors.ts'
 import type { ToolResult } from '../result.ts'
 
 /** What the exit code of a command says. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, unapproved: 4, interrupted: 130 } as const
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  unapproved: 4,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+/** Codes that say the command line or the config names what cannot be: no tool had a chance to fail. */
+const OF_CODE: ReadonlyMap<ErrorCode, number> = new Map([
+  ['TOOL_NOT_FOUND', EXIT.usage],
+  ['CONFIG_INVALID', EXIT.usage],
+])
 
 const OF_STATUS: Record<FailureStatus, number> = {
   error: EXIT.failed,
@@ -12,21 +26,20 @@ const OF_STATUS: Record<FailureStatus, number> = {
   approval_required: EXIT.unapproved,
 }
 
+/** Gravest first: a failure says more than a wrong name, that more than a missing answer, and that more than a denial. */
+const GRAVITY = [EXIT.failed, EXIT.usage, EXIT.unapproved, EXIT.denied]
+
+/** The exit code of a failure, whether it was thrown or is the result of a call. */
+export function exitCodeOfFailure({ code }: { readonly code: ErrorCode }): number {
+  return OF_CODE.get(code) ?? OF_STATUS[ERRORS[code].status]
+}
+
 /** The exit code that one result stands for. */
 export function exitCodeOfResult(result: ToolResult): number {
-  return result.ok ? EXIT.ok : OF_STATUS[result.status]
+  return result.ok ? EXIT.ok : exitCodeOfFailure(result.error)
 }
 
-/** The exit code of a thrown error: a command that could not begin is wrong usage or configuration. */
-export function exitCodeOfError(error: unknown): number {
-  if (!ToolError.is(error)) return EXIT.failed
-  if (error.code === 'CONFIG_INVALID' || error.code === 'TOOL_NOT_FOUND' || error.code === 'NOT_FOUND')
-    return EXIT.usage
-  return OF_STATUS[ERRORS[error.code].status]
-}
-
-/** The code of many results: a failure says more than a missing answer, and that more than a denial. */
-export function worstExitCode(codes: Iterable<number>): number {
-  const seen = new Set(codes)
-  return [EXIT.failed, EXIT.unapproved, EXIT.denied].find((code) => seen.has(code)) ?? EXIT.ok
+/** The exit code of many results. */
+export function worstExitCode(codes: ReadonlySet<number>): number {
+  return GRAVITY.find((code) => codes.has(code)) ?? EXIT.ok
 }

@@ -1,7 +1,5 @@
 import { EXIT } from './exit-code.ts'
 
-const TERMINATED = 143
-
 let controller: AbortController | undefined
 let code: number | undefined
 
@@ -10,7 +8,7 @@ export function interruptSignal(): AbortSignal {
   if (controller) return controller.signal
   controller = new AbortController()
   process.on('SIGINT', () => interrupt(EXIT.interrupted))
-  process.on('SIGTERM', () => interrupt(TERMINATED))
+  process.on('SIGTERM', () => interrupt(EXIT.terminated))
   return controller.signal
 }
 

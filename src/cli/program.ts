@@ -6,10 +6,11 @@ const EXIT_CODES = `
 Exit codes:
   0    it worked
   1    a tool failed, or a check found something
-  2    wrong usage or configuration
+  2    wrong usage or configuration; no such tool
   3    denied by policy or by a person
   4    an approval is needed and nobody answered
-  130  interrupted
+  130  interrupted (Ctrl-C)
+  143  terminated (SIGTERM)
 
 Results go to stdout, everything said to people goes to stderr.
 More about a command: tool-hub <command> --help`

@@ -1,9 +1,10 @@
 import { CommanderError } from 'commander'
 import { ToolError } from '../errors.ts'
-import { escapeText } from './escape-text.ts'
-import { EXIT, exitCodeOfError } from './exit-code.ts'
-import { printJson, say } from './print.ts'
-import { style } from './terminal.ts'
+import { escapeText } from '../escape-text.ts'
+import { EXIT, exitCodeOfFailure } from './exit-code.ts'
+import { hintOf } from './output/hint-of.ts'
+import { printJson, say } from './output/print.ts'
+import { style } from './output/terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Told {
@@ -39,7 +40,7 @@ function tell(error: unknown): Told {
   if (error instanceof UsageError)
     return { exitCode: EXIT.usage, code: 'USAGE', message: error.message, hint: error.hint }
   if (ToolError.is(error)) {
-    return { exitCode: exitCodeOfError(error), code: error.code, message: error.message, hint: error.fix.hint }
+    return { exitCode: exitCodeOfFailure(error), code: error.code, message: error.message, hint: hintOf(error) }
   }
   const message = error instanceof Error ? error.message : String(error)
   return {

@@ -1,8 +1,7 @@
 import { COMMANDS } from './commands.ts'
 import { interruptCode } from './interrupt.ts'
-import { flush } from './print.ts'
+import { flush } from './output/print.ts'
 import { buildProgram } from './program.ts'
-import { reportError } from './report-error.ts'
 
 /** Runs one command line and gives its exit code; everything it had to say is written by then. */
 export async function runCli(words: readonly string[]): Promise<number> {
@@ -12,6 +11,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
     await program.parseAsync(asked, { from: 'user' })
     await flush()
   } catch (error) {
+    const { reportError } = await import('./report-error.ts')
     const code = await reportError(error, { json: asked.includes('--json'), debug: wantsStack(asked) })
     return interruptCode() ?? code
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { valueAt } from '../json-pointer.ts'
 import { didYouMean } from '../names.ts'
 import { knownKeys, type SchemaNode } from './config-json-schema.ts'
 import type { KeyPath } from './problem.ts'
@@ -100,13 +101,4 @@ function kindOf(found: unknown): string {
   if (Array.isArray(found)) return 'a list'
   if (typeof found === 'object') return 'a mapping of keys'
   return typeof found === 'string' ? JSON.stringify(found.slice(0, 40)) : String(found).slice(0, 40)
-}
-
-function valueAt(value: unknown, path: KeyPath): unknown {
-  let found = value
-  for (const step of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined
-    found = (found as Record<string | number, unknown>)[step]
-  }
-  return found
 }

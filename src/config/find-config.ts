@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { errnoOf } from '../errno.ts'
 import { configError } from './problem.ts'
 
 /** The names a config may have. */
@@ -30,7 +31,7 @@ async function isThere(file: string): Promise<boolean> {
     await lstat(file)
     return true
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
+    const code = errnoOf(cause)
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
     throw configError(file, [{ message: `cannot be looked for (${code}).` }], { cause })
   }

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import type { Plugin } from '../define.ts'
+import type { AnyTool, Plugin } from '../define.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { configError } from './problem.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
@@ -19,7 +19,7 @@ export async function loadPlugins(
       const path = ['plugins', index]
       const message = `plugin ${name} does not load: ${cause instanceof Error ? cause.message : String(cause)}`
       throw configError(document.label, [{ path, position: document.locate(path), message }], {
-        hint: 'A plugin module has as its default export a plugin, or a function from options to one.',
+        hint: 'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one.',
         cause,
       })
     }
@@ -36,8 +36,14 @@ async function loadPlugin(
   const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown }
   if (typeof exported !== 'function' && options !== undefined) throw new Error('it takes no options.')
   const plugin = typeof exported === 'function' ? await exported(options ?? {}) : exported
+  if (isTool(plugin)) return { name: plugin.name, tools: [plugin] }
   if (isPlugin(plugin)) return plugin
-  throw new Error('its default export is not a plugin with a name.')
+  throw new Error('its default export is neither a plugin with a name nor a tool.')
+}
+
+/** A module may export a single tool: that is a plugin with one tool. */
+function isTool(value: unknown): value is AnyTool {
+  return isPlugin(value) && 'execute' in value && 'input' in value
 }
 
 function isPlugin(value: unknown): value is Plugin {

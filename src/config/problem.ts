@@ -1,4 +1,5 @@
 import { ToolError } from '../errors.ts'
+import { escapeLine } from '../escape-text.ts'
 
 /** Where something stands in a file; both count from 1. */
 export interface Position {
@@ -18,8 +19,6 @@ export interface Problem {
 
 /** How many problems an error names; the others are counted. */
 export const MOST_SHOWN = 10
-// C0 (but the line break), DEL and C1, zero-width and bidi characters: a file of somebody else must not drive a terminal.
-const UNSAFE = /[\0-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /** The error of a config file: all its problems at once, each with its place. */
 export function configError(
@@ -30,9 +29,10 @@ export function configError(
   const lines = problems.slice(0, MOST_SHOWN).map((problem) => describe(label, problem))
   const unshown = problems.length - lines.length
   if (unshown > 0) lines.push(`and ${unshown} more`)
-  const text = lines.length === 1 ? lines[0]! : [`${label} has ${problems.length} problems:`, ...lines].join('\n  ')
+  const text =
+    lines.length === 1 ? lines[0]! : [`${escapeLine(label)} has ${problems.length} problems:`, ...lines].join('\n  ')
   const [first] = problems
-  return new ToolError('CONFIG_INVALID', escapeUnsafe(text), {
+  return new ToolError('CONFIG_INVALID', text, {
     fix: {
       ...(first?.path?.length ? { key: formatPath(first.path) } : {}),
       ...(options.hint === undefined ? {} : { hint: options.hint }),
@@ -58,11 +58,8 @@ export function formatPlace(label: string, path: KeyPath, position: Position | u
   return path.length === 0 ? label : `${label}#${formatPath(path)}`
 }
 
+/** The file may be somebody else's: it must neither drive a terminal nor fake a line. */
 function describe(label: string, { path = [], position, message }: Problem): string {
   const key = path.length === 0 ? '' : ` ${formatPath(path)}:`
-  return `${formatPlace(label, path, position)}${key} ${message}`
-}
-
-function escapeUnsafe(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return escapeLine(`${formatPlace(label, path, position)}${key} ${message}`)
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { POLICY_YAML } from '../../test/support/policy-yaml.ts'
 import type { SourcedRule } from '../rule.ts'
 import { loadConfig } from './load-config.ts'
 
@@ -89,45 +90,6 @@ describe('the formats of a config', () => {
     ])
   })
 })
-
-const POLICY_YAML = `# policy.yaml
-tools:
-  # 默认策略
-  default: ask
-  
-  # 工具级别策略
-  read_file:
-    action: allow
-    constraints:
-      max_size: 10MB
-      allowed_paths:
-        - "./"
-        - "/tmp/"
-      denied_paths:
-        - "~/.ssh/*"
-        - "**/*.pem"
-        - "**/*.key"
-  
-  run_shell:
-    action: ask
-    whitelist:
-      - "ls *"
-      - "cat *"
-      - "grep *"
-      - "git status"
-      - "git diff *"
-      - "go build *"
-      - "go test *"
-    blacklist:
-      - "rm -rf *"
-      - "sudo *"
-      - "chmod 777 *"
-    
-  search_files:
-    action: allow
-    constraints:
-      max_results: 100
-`
 
 const VISIBILITY_JSON5 = `{
   tools: {

@@ -76,7 +76,7 @@ describe('a hostile file', () => {
       'tool-hub.yaml:3:12 sandbox["<<"]: unknown key.',
     ],
     ['a key that is no text', '? [a, b]\n: 1\n', 'tool-hub.yaml:1:3 With stringKeys, all keys must be strings'],
-    ['control characters', '"a\\e[2Jb\\u202e": 1\n', 'tool-hub.yaml:1:1 ["a\\u001b[2Jb\\u202e"]: unknown key.'],
+    ['control characters', '"a\\e[2Jb\\u202e": 1\n', 'tool-hub.yaml:1:1 ["a\\u001b[2Jb\\u{202e}"]: unknown key.'],
   ])('is refused: %s', async (_, text, expected) => {
     expect((await refusal(text)).message).toContain(expected)
     expect(({} as { caller?: unknown }).caller).toBeUndefined()
@@ -100,15 +100,13 @@ describe('a hostile file', () => {
   })
 
   it.each([
-    ['keys', (index: number) => `key${index}: 1`, 'has more than 20000 entries'],
-    ['keys that are there twice', (index: number) => `key${index % 2}: 1`, 'has 59998 problems'],
+    ['keys', (index: number) => `k${index}: 1`, 'has more than 20000 entries'],
+    ['keys that are there twice', (index: number) => `k${index % 2}: 1`, 'has 89998 problems'],
     ['aliases', (index: number) => (index === 0 ? 'runs:\n- &a 1' : '- *a'), 'Excessive alias count'],
-  ])('is refused in seconds: 60,000 %s', async (_, line, expected) => {
-    const started = performance.now()
-    expect((await refusal(Array.from({ length: 60_000 }, (_, index) => line(index)).join('\n'))).message).toContain(
-      expected,
-    )
-    expect(performance.now() - started).toBeLessThan(15_000)
+  ])('is refused: 90,000 %s', async (_, line, expected) => {
+    // Nearly as much as a file may have; comparing each with each would take minutes, which the test does not have.
+    const text = Array.from({ length: 90_000 }, (_, index) => line(index)).join('\n')
+    expect((await refusal(text)).message).toContain(expected)
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { errnoOf } from '../errno.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { configError } from './problem.ts'
 
@@ -14,7 +15,7 @@ export async function readDocument(file: string, cwd: string): Promise<ConfigDoc
 }
 
 /** Relative to the working folder when it is below, whole otherwise. */
-export function labelOf(file: string, cwd: string): string {
+function labelOf(file: string, cwd: string): string {
   const relative = path.relative(cwd, file)
   const isBelow = relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative)
   return isBelow ? relative : file
@@ -86,7 +87,7 @@ async function runModule(file: string, label: string): Promise<unknown> {
 }
 
 function unreadable(label: string, cause: unknown) {
-  const { code } = cause as NodeJS.ErrnoException
+  const code = errnoOf(cause)
   const why = code === 'ENOENT' ? 'does not exist.' : `cannot be read (${code}).`
   return configError(label, [{ message: why }], { hint: 'Check the path and that you may read it.', cause })
 }

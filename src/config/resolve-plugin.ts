@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { errnoOf } from '../errno.ts'
 import { resolvePath } from './resolve-path.ts'
 
 /** The file of a plugin, found as if the config file imported it: a path, or a package installed beside or above. */
@@ -10,7 +11,7 @@ export async function resolvePlugin(configFile: string, name: string): Promise<s
   try {
     return resolve(name)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = errnoOf(error)
     if (code === 'MODULE_NOT_FOUND') throw new Error('it is not installed.', { cause: error })
     if (code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error
     // The package exports to `import` only, which `require.resolve` does not see.

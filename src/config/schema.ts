@@ -7,7 +7,7 @@ import { duration, key, text } from './schema-parts.ts'
 export const VISIBILITY_KEYS: readonly string[] = ['profile', 'allow', 'deny']
 
 /** Which tools an agent sees. */
-export const visibilitySchema = z.strictObject({
+const visibilitySchema = z.strictObject({
   profile: key(z.enum(['minimal', 'coding', 'messaging', 'full']), 'A ready-made choice of tools.'),
   allow: key(z.array(text), 'When not empty, nothing else is visible: names, dialect names, group:NAME.'),
   deny: key(z.array(text), 'Hidden; wins over allow.'),

@@ -1,7 +1,8 @@
+import { isPlainObject } from '../is-plain-object.ts'
 import type { KeyPath } from './problem.ts'
 
 /** A key and its value, somewhere in a config. */
-export interface ConfigEntry {
+interface ConfigEntry {
   readonly path: KeyPath
   readonly value: unknown
 }
@@ -25,7 +26,5 @@ export function* walkConfig(root: unknown): Generator<ConfigEntry> {
 
 /** Lists and plain objects: a module may hand a plugin any object with a life of its own. */
 function isData(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype = Object.getPrototypeOf(value)
-  return Array.isArray(value) || prototype === Object.prototype || prototype === null
+  return Array.isArray(value) || isPlainObject(value)
 }

@@ -11,7 +11,7 @@ import { Concurrency } from '../limits/concurrency.ts'
 import { Idempotency } from '../limits/idempotency.ts'
 import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
-import type { HubOptions, Limits, Visibility } from '../options.ts'
+import type { HubOptions, Limits, Sandbox, Visibility } from '../options.ts'
 import { compilePolicy, type PolicyLayers } from '../policy/compile-policy.ts'
 import type { ToolNames } from '../policy/tool-groups.ts'
 import { compileVisibility, type Sight } from '../policy/visibility.ts'
@@ -26,6 +26,7 @@ import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { policyLayers } from './policy-layers.ts'
 import { newRunId, Runs } from './runs.ts'
+import { SandboxDoors } from './sandbox-doors.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
@@ -33,6 +34,7 @@ export interface Assembly {
   readonly runs: Runs
   readonly layers: PolicyLayers
   readonly visibility: Visibility
+  readonly sandbox: Sandbox
   readonly setUp: (plugin: Plugin, api: PluginApi) => void
   readonly listeners: Set<(event: CallEvent) => void>
   readonly defaultRun: string
@@ -63,23 +65,15 @@ export function assembleParts(options: HubOptions): Assembly {
   const budget = new BudgetLedger({ run: limits.run, session: limits.session, tools: limits.tools })
   const loops = new LoopDetector()
   const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
-  const runs = new Runs({
-    folder,
-    durability,
-    clock,
+  const doors = new SandboxDoors({
     sandbox,
-    limits: {
-      readBytes: limits.readBytes ?? DEFAULTS.readBytes,
-      httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
-      timeoutMs,
-    },
-    protect: folder === false ? [data] : [folder, data],
+    readBytes: limits.readBytes ?? DEFAULTS.readBytes,
+    httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
+    timeoutMs,
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
-    onClosed: (run) => {
-      budget.endRun(run)
-      loops.endRun(run)
-    },
+    protect: folder === false ? [data] : [folder, data],
   })
+  const runs = new Runs({ folder, durability, clock, doors })
   const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
   const layers = policyLayers(options)
   const visibility = options.visibility ?? {}
@@ -128,6 +122,7 @@ export function assembleParts(options: HubOptions): Assembly {
     runs,
     layers,
     visibility,
+    sandbox,
     listeners,
     setUp: (plugin, api) => plugins.add(plugin, api),
     defaultRun: options.run ?? newRunId(clock),

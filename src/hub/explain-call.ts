@@ -1,28 +1,12 @@
-import type { AnyTool, Effect, ResolvedTarget } from '../define.ts'
+import type { AnyTool } from '../define.ts'
 import type { ToolError } from '../errors.ts'
 import { judge } from '../pipeline.ts'
-import type { Decision } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
-import type { CallError } from '../result.ts'
 import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
 import { asToolError } from '../steps/settle.ts'
-
-/** What would happen to a call, why, and what would change it. */
-export interface Explanation {
-  readonly tool: string
-  readonly effect: Effect
-  readonly rule: string
-  readonly source: string
-  readonly reason: string
-  readonly targets: readonly ResolvedTarget[]
-  /** Set when the call would not get as far as policy. */
-  readonly error?: CallError
-  readonly decision?: Decision
-  /** For people, several lines. */
-  readonly text: string
-}
+import type { Explanation } from './explanation.ts'
 
 /** Steps 1 to 5 of the road, told instead of travelled. */
 export async function explainCall(
@@ -34,7 +18,7 @@ export async function explainCall(
   try {
     await judge(parts, run, call, asked)
   } catch (thrown) {
-    return refused(call, asToolError(call, thrown))
+    return parts.redactor.value(refused(call, asToolError(call, thrown)))
   }
   const decision = call.decision!
   const { rule, source, reason } = decision

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
-import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
-import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
-import type { Durability, Limits, Sandbox } from '../options.ts'
+import type { FilesGuard } from '../guards/files/files-guard.ts'
+import type { Durability } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
 import { StartQueue } from '../steps/start-queue.ts'
 import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
+import type { SandboxDoors } from './sandbox-doors.ts'
 
 /** What the runs of one hub have in common. */
 export interface RunsOptions {
@@ -17,75 +19,70 @@ export interface RunsOptions {
   readonly folder: string | false
   readonly durability: Durability
   readonly clock: Clock
-  readonly sandbox: Sandbox
-  readonly limits: Required<Pick<Limits, 'readBytes' | 'httpBytes' | 'timeoutMs'>>
-  readonly userAgent: string
-  /** Folders that no tool writes to: records, grants. */
-  readonly protect: readonly string[]
-  readonly onClosed: (run: string) => void
+  readonly doors: SandboxDoors
 }
 
 const MOST_OPEN_RUNS = 256
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
-/** The open runs of a hub. An idle one is closed when there are too many; its next call opens it again. */
+/**
+ * The open runs of a hub. When there are too many, the one that was idle for longest is closed; its next call opens it
+ * again, with its record and its taint, and an empty cache.
+ */
 export class Runs {
   readonly #options: RunsOptions
+  /** The one used last is last. */
   readonly #open = new Map<string, OpenRun>()
-  #network: NetworkGuard | undefined
-  /** One for all runs when the owner named a root; otherwise each run has its own workspace. */
-  #files: FilesGuard | undefined
+  readonly #closing = new Map<string, Promise<void>>()
   #takesMore = true
 
   constructor(options: RunsOptions) {
     this.#options = options
   }
 
-  /** The state of a run, opened when it is not: folder, lock, recovery. Throws when it cannot be. */
-  open(id: string): RunState {
-    if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
+  /** The state of a run, opened when it is not: folder, lock, recovery. A promise only while it is being closed. */
+  open(id: string): RunState | Promise<RunState> {
     const present = this.#open.get(id)
-    if (present) return present
+    if (present) return this.#use(present)
+    if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
+    const closing = this.#closing.get(id)
+    if (closing) return closing.then(() => this.open(id))
     if (this.#open.size >= MOST_OPEN_RUNS) this.#closeIdle()
-    const { folder, durability, clock } = this.#options
-    const records = folder === false ? undefined : RunRecords.open(folder, id, { durability, clock })
-    const run = new OpenRun(
-      id,
-      records,
-      clock,
-      (run) => this.#filesFor(run),
-      () => this.#sharedNetwork(),
-    )
+    const run = new OpenRun(id, this.#options)
     this.#open.set(id, run)
     return run
   }
 
-  /** For questions such as `explain`: the run when it is open, else one that is opened only if files must be looked at. */
+  /** For questions such as `explain`: the run when it is open, else one that leaves no trace. */
   rehearsal(id: string): RunState {
-    const files = () => (this.#hasOwnRoot ? this.#sharedFiles() : this.open(id).doors.files())
-    return this.#open.get(id) ?? new OpenRun(id, undefined, this.#options.clock, files, () => this.#sharedNetwork())
+    return this.#open.get(id) ?? new Rehearsal(id, this.#options)
   }
 
   takeNoMore(): void {
     this.#takesMore = false
   }
 
-  async close(id: string): Promise<void> {
+  close(id: string): Promise<void> {
     const run = this.#open.get(id)
-    if (!run) return
+    if (!run) return this.#closing.get(id) ?? Promise.resolve()
     this.#open.delete(id)
-    this.#options.onClosed(id)
-    await run.close()
+    const closing = run.close().finally(() => this.#closing.delete(id))
+    this.#closing.set(id, closing)
+    return closing
   }
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
-    this.#files?.close()
-    await this.#network?.close()
+    await Promise.all(this.#closing.values())
+    await this.#options.doors.close()
   }
 
-  get #hasOwnRoot(): boolean {
-    return this.#options.sandbox.root !== undefined
+  #use(run: OpenRun): RunState {
+    if (this.#open.size > 1) {
+      this.#open.delete(run.id)
+      this.#open.set(run.id, run)
+    }
+    return run
   }
 
   #closeIdle(): void {
@@ -95,40 +92,6 @@ export class Runs {
       void this.close(id).catch(() => {})
       return
     }
-  }
-
-  #filesFor(run: OpenRun): FilesGuard {
-    if (this.#hasOwnRoot) return this.#sharedFiles()
-    run.files ??= this.#openFiles(run.records?.workspace)
-    return run.files
-  }
-
-  #sharedFiles(): FilesGuard {
-    this.#files ??= this.#openFiles(this.#options.sandbox.root)
-    return this.#files
-  }
-
-  #openFiles(root: string | undefined): FilesGuard {
-    const { sandbox, limits, protect } = this.#options
-    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
-    if (roots.length === 0) {
-      throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
-        fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
-      })
-    }
-    return createFilesGuard({ roots, maxReadBytes: limits.readBytes, protect })
-  }
-
-  #sharedNetwork(): NetworkGuard {
-    const { sandbox, limits, userAgent } = this.#options
-    this.#network ??= createNetworkGuard({
-      allowedHosts: sandbox.network ?? [],
-      privateRanges: sandbox.privateRanges ?? [],
-      maxBytes: limits.httpBytes,
-      timeoutMs: limits.timeoutMs,
-      userAgent,
-    })
-    return this.#network
   }
 }
 
@@ -144,27 +107,70 @@ class OpenRun implements RunState {
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly doors: Doors
-  /** Its own, when the sandbox is the run's workspace. */
-  files: FilesGuard | undefined
-  tainted = false
   inFlight = 0
+  #isTainted: boolean
+  #files: FilesGuard | undefined
 
-  constructor(
-    id: string,
-    records: RunRecords | undefined,
-    clock: Clock,
-    files: (run: OpenRun) => FilesGuard,
-    network: () => NetworkGuard,
-  ) {
+  constructor(id: string, { folder, durability, clock, doors }: RunsOptions) {
     this.id = id
-    this.records = records
+    this.records = folder === false ? undefined : RunRecords.open(folder, id, { durability, clock, onProblem: warn })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
-    this.doors = { files: () => files(this), network }
+    this.doors = {
+      files: () => doors.sharedFiles() ?? this.#ownFiles(doors),
+      network: () => doors.network(),
+    }
+    this.#isTainted = this.#taintMark !== undefined && existsSync(this.#taintMark)
+  }
+
+  get tainted(): boolean {
+    return this.#isTainted
+  }
+
+  /** Once tainted, always: a mark in the run's folder tells the next process. */
+  taint(): void {
+    if (this.#isTainted) return
+    this.#isTainted = true
+    if (this.#taintMark !== undefined) writeFileSync(this.#taintMark, '', { mode: 0o600 })
+  }
+
+  #ownFiles(doors: SandboxDoors): FilesGuard {
+    this.#files ??= doors.openFiles(this.records?.workspace)
+    return this.#files
   }
 
   async close(): Promise<void> {
-    this.files?.close()
+    this.#files?.close()
     await this.records?.close()
   }
+
+  get #taintMark(): string | undefined {
+    return this.records && join(this.records.folder, 'tainted')
+  }
+}
+
+/** A run that is only talked about: nothing is written, and its workspace is empty. */
+class Rehearsal implements RunState {
+  readonly id: string
+  readonly records = undefined
+  readonly cache: RunCache
+  readonly starts: StartQueue
+  readonly doors: Doors
+  readonly tainted = false
+  inFlight = 0
+
+  constructor(id: string, { folder, clock, doors }: RunsOptions) {
+    this.id = id
+    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
+    this.starts = new StartQueue(clock)
+    const workspace = folder === false ? undefined : join(folder, id, 'workspace')
+    this.doors = { files: () => doors.sharedFiles() ?? doors.standIn(workspace), network: () => doors.network() }
+  }
+
+  taint(): void {}
+}
+
+/** The disk refuses the record: calls with effects say so one by one, the owner hears it once. */
+function warn({ message }: ToolError): void {
+  process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
 }

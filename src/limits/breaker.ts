@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 
 /** How a call ended for the breaker: refused and stopped calls say nothing about the tool and are `neutral`. */
-export type BreakerOutcome = 'ok' | 'failed' | 'neutral'
+type BreakerOutcome = 'ok' | 'failed' | 'neutral'
 
 interface Circuit {
   failures: number
@@ -28,13 +28,20 @@ export class Breakers {
     this.#clock = clock
   }
 
+  /** Refuses while the tool is paused, without taking the place of the one that tries it again. */
+  refusePaused(tool: string): void {
+    const circuit = this.#circuits.get(tool)
+    if (!this.#isPaused(circuit)) return
+    const waitMs = circuit.openUntil - this.#clock.now()
+    if (waitMs > 0) throw paused(tool, circuit.failures, `wait ${waitMs} ms`, waitMs)
+    if (circuit.isProbing) throw paused(tool, circuit.failures, 'another call is trying it now; wait for its end')
+  }
+
   /** Refuses while the tool is paused; true when this call is the one that tries it again. */
   check(tool: string): boolean {
     const circuit = this.#circuits.get(tool)
     if (!this.#isPaused(circuit)) return false
-    const waitMs = circuit.openUntil - this.#clock.now()
-    if (waitMs > 0) throw paused(tool, circuit.failures, `wait ${waitMs} ms`, waitMs)
-    if (circuit.isProbing) throw paused(tool, circuit.failures, 'another call is trying it now; wait for its end')
+    this.refusePaused(tool)
     circuit.isProbing = true
     return true
   }

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { BudgetLimits } from '../options.ts'
-import { BudgetAccount, type BudgetUnit } from './budget-account.ts'
+import { BudgetAccount } from './budget-account.ts'
 
 /** The call that wants to be counted. */
-export interface BudgetCall {
+interface BudgetCall {
   readonly run: string
   readonly session?: string
   readonly tool: string
@@ -22,9 +22,6 @@ export interface Reservation {
   release(): void
 }
 
-/** What a run has used so far. */
-export type BudgetUsage = Readonly<Record<BudgetUnit, number>>
-
 interface RunAccounts {
   readonly own: BudgetAccount
   readonly tools: Map<string, BudgetAccount>
@@ -32,7 +29,6 @@ interface RunAccounts {
 
 const MOST_TRACKED = 10_000
 const NO_NOTICES: readonly string[] = Object.freeze([])
-const UNUSED: BudgetUsage = Object.freeze({ calls: 0, wallMs: 0, bytes: 0, cost: 0 })
 const UNLIMITED: Reservation = Object.freeze({
   wallMs: Number.POSITIVE_INFINITY,
   notices: NO_NOTICES,
@@ -75,11 +71,6 @@ export class BudgetLedger {
     const cost = Math.max(0, call.cost)
     for (const account of accounts) account.assertRoom(cost)
     return new CountedCall(accounts, cost)
-  }
-
-  /** What a run has used; zeros when runs have no limit. */
-  usage(run: string): BudgetUsage {
-    return { ...(this.#runs?.get(run)?.own.used ?? UNUSED) }
   }
 
   /** Forgets a run that is over. */

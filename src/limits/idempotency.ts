@@ -13,7 +13,7 @@ export type Claim<R> =
   | { readonly kind: 'replay'; readonly result: R }
 
 /** How much is remembered, and how long. */
-export interface IdempotencyOptions<R> {
+interface IdempotencyOptions<R> {
   /** 10,000 unless said. */
   readonly maxEntries?: number
   /** Of all results together; 64 MB unless said. */

@@ -1,8 +1,9 @@
 import { ToolError } from '../errors.ts'
-import { jsonPointer } from './json-pointer.ts'
+import { isPlainObject } from '../is-plain-object.ts'
+import { quotePointer } from '../json-pointer.ts'
 
 /** The bounds of a call's arguments. */
-export interface InputLimits {
+interface InputLimits {
   readonly maxDepth: number
   /** Of the arguments as JSON, estimated from below: what fits is never refused. */
   readonly maxBytes: number
@@ -28,37 +29,59 @@ const DEEPEST = 1_000
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const TOO_LARGE = 'is over the size limit'
 
-/** Refuses arguments that are not bounded, plain JSON, before anything else looks at them. Calls no code of theirs. */
-export function boundInput(value: unknown, limits: InputLimits): void {
-  const problem = findProblem(value, { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: limits.maxBytes })
-  if (!problem) return
-  const where = problem.path.length === 0 ? 'The input' : `The input at ${jsonPointer(problem.path)}`
+/** Where the walk puts what it has read. */
+type Copy = Record<string, unknown> | unknown[]
+
+/**
+ * Copies arguments that are bounded, plain JSON, and refuses all others, before anything else looks at them. Calls no
+ * code of theirs, reads everything once: what is judged later is what was read, whatever their owner changes meanwhile.
+ */
+export function boundInput(value: unknown, limits: InputLimits): unknown {
+  const holder: unknown[] = []
+  const walk = { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: limits.maxBytes }
+  const problem = findProblem(value, walk, holder)
+  if (!problem) return holder[0]
+  const where = problem.path.length === 0 ? 'The input' : `The input at ${quotePointer(problem.path)}`
   const bounds = problem.what === TOO_LARGE ? ` of ${limits.maxBytes} bytes` : ''
   throw new ToolError('INPUT_SCHEMA_INVALID', `${where} ${problem.what}${bounds}.`, { hint: problem.hint })
 }
 
-function findProblem(value: unknown, walk: Walk): Problem | undefined {
+function findProblem(value: unknown, walk: Walk, holder: Copy): Problem | undefined {
   try {
-    return inspect(value, walk, 0)
+    return inspect(value, walk, 0, holder, 0)
   } catch (error) {
     // Only a proxy can throw here, and what cannot be read is not let in.
     return newProblem(error, 'cannot be read', 'Pass plain JSON data, not a proxy.')
   }
 }
 
-function inspect(value: unknown, walk: Walk, depth: number): Problem | undefined {
+function inspect(value: unknown, walk: Walk, depth: number, holder: Copy, key: string | number): Problem | undefined {
+  if (typeof value === 'object' && value !== null) {
+    const copy = Array.isArray(value) ? [] : {}
+    put(holder, key, copy)
+    return Array.isArray(value)
+      ? inspectArray(value, walk, depth + 1, copy)
+      : inspectObject(value, walk, depth + 1, copy)
+  }
+  put(holder, key, value)
+  return inspectScalar(value, walk)
+}
+
+function put(holder: Copy, key: string | number, value: unknown): void {
+  ;(holder as Record<string | number, unknown>)[key] = value
+}
+
+function inspectScalar(value: unknown, walk: Walk): Problem | undefined {
   switch (typeof value) {
     case 'string':
       return inspectText(value, walk)
     case 'number':
       return Number.isFinite(value) ? spend(walk, 1) : newProblem(value, `is ${value}`, 'Use a finite number, or null.')
     case 'boolean':
+    case 'object': // null
       return spend(walk, 4)
     case 'undefined':
       return undefined
-    case 'object':
-      if (value === null) return spend(walk, 4)
-      return Array.isArray(value) ? inspectArray(value, walk, depth + 1) : inspectObject(value, walk, depth + 1)
     default:
       return newProblem(value, `is a ${typeof value}`, 'Pass only what JSON can hold: a large number as text.')
   }
@@ -73,51 +96,55 @@ function inspectText(text: string, walk: Walk): Problem | undefined {
   return undefined
 }
 
-function inspectObject(object: object, walk: Walk, depth: number): Problem | undefined {
+function inspectObject(object: object, walk: Walk, depth: number, copy: Copy): Problem | undefined {
   if (depth > walk.maxDepth) return tooDeep(object, walk)
-  const prototype: unknown = Object.getPrototypeOf(object)
-  if (prototype !== Object.prototype && prototype !== null)
-    return newProblem(object, 'is not a plain object', PLAIN_HINT)
+  if (!isPlainObject(object)) return newProblem(object, 'is not a plain object', PLAIN_HINT)
   // Hidden names too, but no symbols: looking for those would double the cost, and JSON, schemas and hashes pass them by.
   const keys = Object.getOwnPropertyNames(object)
   const tooLarge = spend(walk, Math.max(2, 1 + keys.length * 2))
   if (tooLarge) return tooLarge
   for (const key of keys) {
-    const problem = inspectProperty(object, key, walk, depth)
+    const problem = inspectProperty(object, key, walk, depth, copy)
     if (problem) return locate(problem, object, key)
   }
   return undefined
 }
 
-function inspectArray(array: readonly unknown[], walk: Walk, depth: number): Problem | undefined {
+function inspectArray(array: readonly unknown[], walk: Walk, depth: number, copy: Copy): Problem | undefined {
   if (depth > walk.maxDepth) return tooDeep(array, walk)
   if (Object.getPrototypeOf(array) !== Array.prototype) return newProblem(array, 'is not a plain array', PLAIN_HINT)
   const tooLarge = spend(walk, Math.max(2, 1 + array.length))
   if (tooLarge) return tooLarge
   for (let index = 0; index < array.length; index++) {
-    const problem = inspectElement(array, index, walk, depth)
+    const problem = inspectElement(array, index, walk, depth, copy)
     if (problem) return locate(problem, array, String(index))
   }
   return undefined
 }
 
-function inspectProperty(object: object, key: string, walk: Walk, depth: number): Problem | undefined {
+function inspectProperty(object: object, key: string, walk: Walk, depth: number, copy: Copy): Problem | undefined {
   if (FORBIDDEN_KEYS.has(key)) return newProblem(key, 'has a forbidden name', `Rename the key ${key}.`)
   const badKey = inspectText(key, walk)
   if (badKey) return badKey
   const property = Object.getOwnPropertyDescriptor(object, key)
   if (!property || property.get || property.set) return newProblem(key, 'is an accessor', PLAIN_HINT)
-  return inspect(property.value, walk, depth)
+  return inspect(property.value, walk, depth, copy, key)
 }
 
-function inspectElement(array: readonly unknown[], index: number, walk: Walk, depth: number): Problem | undefined {
+function inspectElement(
+  array: readonly unknown[],
+  index: number,
+  walk: Walk,
+  depth: number,
+  copy: Copy,
+): Problem | undefined {
   const element = Object.getOwnPropertyDescriptor(array, index)
   if (element?.get || element?.set) return newProblem(element, 'is an accessor', PLAIN_HINT)
   if (element?.value === undefined) return newProblem(element, 'is a hole in an array', 'Use null for no value.')
-  return inspect(element.value, walk, depth)
+  return inspect(element.value, walk, depth, copy, index)
 }
 
-const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.inputBytes.'
+const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.input.'
 const PLAIN_HINT = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
 
 function spend(walk: Walk, bytes: number): Problem | undefined {
@@ -127,7 +154,7 @@ function spend(walk: Walk, bytes: number): Problem | undefined {
 
 function tooDeep(value: object, walk: Walk): Problem {
   const what = `is nested deeper than ${walk.maxDepth} levels`
-  return newProblem(value, what, 'Flatten the data, or have the owner raise limits.inputDepth.')
+  return newProblem(value, what, 'Flatten the data, or have the owner raise limits.depth.')
 }
 
 function newProblem(value: unknown, what: string, hint: string): Problem {

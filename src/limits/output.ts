@@ -2,7 +2,7 @@
 export const MAX_TOOL_OUTPUT_LENGTH = 30_000
 
 /** Which part of a text stays when it is cut. */
-export type CutMode = 'head' | 'tail' | 'middle'
+type CutMode = 'head' | 'tail' | 'middle'
 
 /** How to cut: characters are UTF-16 units, as `length` counts them. */
 export interface CutOptions {
@@ -15,7 +15,8 @@ export interface CutOptions {
 
 /**
  * Shortens a text to `maxChars`, the mark included, without splitting a surrogate pair; `cutChars` is exact. Where
- * not even the mark fits, the text is cut without one.
+ * not even the mark fits, the text is cut without one. On the road of every call it counts what `length` does, for
+ * nothing; core/util.text.truncate has a cut of its own, which counts characters and bytes as readers do.
  */
 export function cutText(text: string, options: CutOptions): { text: string; cutChars: number } {
   const maxChars = Math.max(0, Math.trunc(options.maxChars) || 0)

@@ -17,7 +17,7 @@ export interface PolicyWarning {
 }
 
 /** The names that rules may use beside capabilities and `*`. */
-export interface KnownSubjects {
+interface KnownSubjects {
   readonly names: Iterable<string>
   /** As rules spell them: `group:fs`. */
   readonly groups: Iterable<string>

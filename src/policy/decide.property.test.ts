@@ -206,14 +206,31 @@ function naiveDemand(
     defaults!.filter(({ fallback }) => !fallback),
     defaults!.filter(({ fallback }) => fallback),
   ]
-  for (const level of levels) {
+  for (const [index, level] of levels.entries()) {
     const matching = level.filter((sourced) => naiveMatch(sourced, asked, demand)).map(({ rule }) => rule)
     if (matching.length === 0) continue
     if (matching.some(({ deny }) => deny !== undefined)) return 'deny'
     const top = Math.max(...matching.map(rank))
-    return matching.some((rule) => rank(rule) === top && rule.ask !== undefined) ? 'ask' : 'allow'
+    if (matching.some((rule) => rank(rule) === top && rule.ask !== undefined)) return 'ask'
+    return index >= 2 && owner!.some((sourced) => naiveNamesOthers(sourced, asked, demand)) ? 'ask' : 'allow'
   }
   return demand.capability === undefined ? 'allow' : 'ask'
+}
+
+/** The owner allows the subject some targets of this kind by name, so a default does not allow the others. */
+function naiveNamesOthers(
+  { rule }: SourcedRule,
+  asked: Question,
+  { capability, value }: { capability?: Capability; value?: string },
+): boolean {
+  const name = rule.allow
+  if (name === undefined || rule.on === undefined || capability === undefined || value === undefined) return false
+  const isCapability = CAPABILITIES.some((known) => known === name)
+  const isNamed = [asked.tool, ...asked.names, ...asked.groups].includes(name) && !isCapability
+  if (!(name === '*' || name === capability || isNamed)) return false
+  return [rule.on]
+    .flat()
+    .some((text) => !('broken' in compilePattern(TARGET_KINDS[capability], text, { base: BASE, home: HOME })))
 }
 
 function rank(rule: Rule): number {

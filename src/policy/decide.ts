@@ -1,14 +1,15 @@
-import type { Capability, Effect } from '../define.ts'
+import type { Capability } from '../define.ts'
 import type { SkillRequest } from '../rule.ts'
 import type { Policy } from './compile-policy.ts'
+import type { CompiledRule } from './compile-rule.ts'
 import { readTarget } from './match-target.ts'
 import { mergeConstraints, NO_CONSTRAINTS, pickRule } from './pick-rule.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
+import { allowsSome, type Demand } from './rule-index.ts'
+import { STRICTNESS } from './strictness.ts'
 import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 
 export type { Decision, DemandDecision, Question } from './question.ts'
-
-const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /** May this call happen? Every demand is decided by itself; the strictest decides the call. */
 export function decide(policy: Policy, question: Question): Decision {
@@ -58,6 +59,8 @@ function decideDemand(policy: Policy, question: Question, capability?: Capabilit
   for (const level of policy.levels) {
     const choice = pickRule(level, question, { capability, target })
     if (choice === undefined) continue
+    if (isNarrowed(policy, question, { capability, target }, choice.rule))
+      return askForOthers(question, capability!, value!)
     const { effect, text, source, layer, reason } = choice.rule
     const fix = suggestFix(question, { capability, target: value }, choice.rule)
     return {
@@ -75,6 +78,25 @@ function decideDemand(policy: Policy, question: Question, capability?: Capabilit
   return decideWithoutRule(question, capability, value)
 }
 
+/** A default allows everything of its kind; an owner who allows some targets by name does not mean all the others. */
+function isNarrowed({ levels }: Policy, question: Question, demand: Demand, { layer, effect }: CompiledRule): boolean {
+  return layer === 'defaults' && effect === 'allow' && levels.some((level) => allowsSome(level, question, demand))
+}
+
+function askForOthers(question: Question, capability: Capability, target: string): DemandDecision {
+  return {
+    capability,
+    target,
+    effect: 'ask',
+    rule: 'default: where your rules allow some targets, others are asked',
+    source: 'built in',
+    layer: 'fallback',
+    reason: `Your rules allow ${capability} on other targets, not on this one.`,
+    fix: suggestFix(question, { capability, target }, undefined),
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
 function decideWithoutRule(
   question: Question,
   capability: Capability | undefined,
@@ -89,7 +111,7 @@ function decideWithoutRule(
     source: 'built in',
     layer: 'fallback',
     reason: isPure
-      ? 'It has no capabilities, so it can touch nothing.'
+      ? 'It declares no capabilities, so it gets no handle to anything outside.'
       : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.`,
     fix: isPure ? NOTHING_TO_FIX : suggestFix(question, { capability, target }, undefined),
     constraints: NO_CONSTRAINTS,

@@ -45,7 +45,7 @@ it('does not let a target fake lines or turn the reading direction', () => {
   }
   const text = explainDecision(hostile, decide(compilePolicy({}), hostile))
   expect(text).not.toMatch(/[\u202e\u2028]/)
-  expect(text).toContain('/a\\u{a}  allow  exec\\u{202e}\\u{2028}x')
+  expect(text).toContain('/a\\n  allow  exec\\u{202e}\\u{2028}x')
 })
 
 it('says which rule to change when an allow would not help', () => {

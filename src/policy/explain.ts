@@ -1,3 +1,4 @@
+import { escapeLine } from '../escape-text.ts'
 import type { Constraints } from '../rule.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
 
@@ -8,7 +9,8 @@ export function explainDecision(question: Question, decision: Decision): string 
   if (bounds !== '') lines.push(`  limits: ${bounds}`)
   if (question.tainted) lines.push('  the run has read untrusted content')
   for (const request of decision.requests) lines.push(`  ${request} (a wish, not a grant)`)
-  return lines.map(escapeControls).join('\n')
+  // Targets come from models: a line break or a bidi mark must not fake a line of this text.
+  return lines.map(escapeLine).join('\n')
 }
 
 function explainDemand({ capability, target, effect, rule, reason, fix, source, layer }: DemandDecision): string[] {
@@ -28,12 +30,4 @@ function describeConstraints({ timeoutMs, maxBytes, maxResults }: Constraints): 
   if (maxBytes !== undefined) bounds.push(`${maxBytes} bytes`)
   if (maxResults !== undefined) bounds.push(`${maxResults} results`)
   return bounds.join(', ')
-}
-
-/** Targets come from models: a line break or a bidi mark must not fake a line of this text. */
-function escapeControls(line: string): string {
-  return line.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  )
 }

@@ -1,48 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { isMap, LineCounter, parseDocument } from 'yaml'
+import { POLICY_YAML } from '../../test/support/policy-yaml.ts'
 import type { Capability } from '../define.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { fromPolicyYaml } from './from-policy-yaml.ts'
-
-const SEED = `# policy.yaml
-tools:
-  # 默认策略
-  default: ask
-  
-  # 工具级别策略
-  read_file:
-    action: allow
-    constraints:
-      max_size: 10MB
-      allowed_paths:
-        - "./"
-        - "/tmp/"
-      denied_paths:
-        - "~/.ssh/*"
-        - "**/*.pem"
-        - "**/*.key"
-  
-  run_shell:
-    action: ask
-    whitelist:
-      - "ls *"
-      - "cat *"
-      - "grep *"
-      - "git status"
-      - "git diff *"
-      - "go build *"
-      - "go test *"
-    blacklist:
-      - "rm -rf *"
-      - "sudo *"
-      - "chmod 777 *"
-    
-  search_files:
-    action: allow
-    constraints:
-      max_results: 100
-`
 
 function read(text: string) {
   const lines = new LineCounter()
@@ -99,16 +61,16 @@ describe('the policy.yaml of S2, verbatim', () => {
     ['other', 'network', 'https://x.org/', 'ask', 4],
     ['pure', undefined, undefined, 'ask', 4],
   ])('%s with %s on %s: %s by line %i', (tool, capability, value, effect, line) => {
-    expect(judge(SEED, tool, capability, value)).toMatchObject({ effect, source: `policy.yaml:${line}` })
+    expect(judge(POLICY_YAML, tool, capability, value)).toMatchObject({ effect, source: `policy.yaml:${line}` })
   })
 
   it('holds calls to its sizes and counts', () => {
-    expect(judge(SEED, 'read_file', 'read:fs', '/work/a').constraints).toEqual({ maxBytes: 10_000_000 })
-    expect(judge(SEED, 'search_files', 'read:fs', '/work').constraints).toEqual({ maxResults: 100 })
+    expect(judge(POLICY_YAML, 'read_file', 'read:fs', '/work/a').constraints).toEqual({ maxBytes: 10_000_000 })
+    expect(judge(POLICY_YAML, 'search_files', 'read:fs', '/work').constraints).toEqual({ maxResults: 100 })
   })
 
   it('holds only paths to allowed_paths', () => {
-    expect(judge(SEED, 'read_file', 'network', 'https://x.org/').effect).toBe('allow')
+    expect(judge(POLICY_YAML, 'read_file', 'network', 'https://x.org/').effect).toBe('allow')
   })
 })
 

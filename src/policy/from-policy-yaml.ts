@@ -6,7 +6,7 @@ import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 import { TARGET_KINDS } from './target.ts'
 
 /** Where a policy.yaml stands and how to read it. */
-export interface PolicyYamlOptions {
+interface PolicyYamlOptions {
   /** Named as the source of its rules. */
   readonly file: string
   /** The folder that relative paths in it start from. */

@@ -4,7 +4,7 @@ import type { Question } from './question.ts'
 import { type Demand, findRules, type RuleIndex } from './rule-index.ts'
 
 /** The rule that decides a demand, and the bounds of all rules that say the same as specifically. */
-export interface Choice {
+interface Choice {
   readonly rule: CompiledRule
   readonly constraints: Constraints
 }

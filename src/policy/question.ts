@@ -20,7 +20,7 @@ export interface Question {
 }
 
 /** Where a decision comes from: a layer of rules, the grants of the call, or no rule at all. */
-export type DecisionLayer = Layer | 'fallback' | 'grants'
+type DecisionLayer = Layer | 'fallback' | 'grants'
 
 /** What was decided, by which rule, and what to change to get another answer. */
 export interface Verdict {

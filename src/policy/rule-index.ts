@@ -21,6 +21,8 @@ export interface RuleIndex {
 interface Bucket {
   readonly general: CompiledRule[]
   readonly targeted: Map<TargetKind, Map<string, Filed[]>>
+  /** Kinds of targets of which the owner allows some by name. */
+  readonly allowsSome: Set<TargetKind>
 }
 
 interface Filed {
@@ -54,6 +56,19 @@ export function findRules(
   for (const group of question.groups) search(index.names.get(group), question, demand, found)
   search(index.names.get(question.tool), question, demand, found)
   for (const name of question.names) if (name !== question.tool) search(index.names.get(name), question, demand, found)
+}
+
+/** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
+export function allowsSome(
+  index: RuleIndex,
+  { tool, names, groups }: Question,
+  { capability, target }: Demand,
+): boolean {
+  if (target === undefined || capability === undefined) return false
+  const named = [tool, ...names, ...groups].map((name) => index.names.get(name))
+  return [index.everything, index.capabilities.get(capability), ...named].some((bucket) =>
+    bucket?.allowsSome.has(target.kind),
+  )
 }
 
 function search(
@@ -106,6 +121,7 @@ function file(bucket: Bucket, rule: CompiledRule): void {
       filed.set(pattern.key, sameKey)
     }
     if (filed.size > 0) bucket.targeted.set(kind, filed)
+    if (patterns.length > 0 && rule.effect === 'allow' && rule.layer === 'owner') bucket.allowsSome.add(kind)
   }
 }
 
@@ -116,5 +132,5 @@ function bucketOf(buckets: Map<string, Bucket>, name: string): Bucket {
 }
 
 function emptyBucket(): Bucket {
-  return { general: [], targeted: new Map() }
+  return { general: [], targeted: new Map(), allowsSome: new Set() }
 }

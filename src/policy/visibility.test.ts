@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Visibility } from '../options.ts'
-import { compileVisibility, groupsOf, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
+import { groupsOf } from './tool-groups.ts'
+import { compileVisibility, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
 
 const read = { name: 'core/fs.readText', names: ['core_fs_readText', 'read', 'read_file'], group: 'fs' }
 const exec = { name: 'core/exec.run', names: ['exec', 'bash', 'run_shell'], group: 'exec' }

@@ -3,13 +3,11 @@ import { didYouMean } from '../names.ts'
 import type { Visibility } from '../options.ts'
 import { groupsOf, normaliseName, PROFILES, TOOL_GROUPS, type ToolNames } from './tool-groups.ts'
 
-export { groupsOf, PROFILES, TOOL_GROUPS } from './tool-groups.ts'
-
 /** Whether an agent sees a tool; if not, what hides it. */
 export type Sight = { readonly visible: true } | { readonly visible: false; readonly why: string }
 
 /** An entry of `tools.allow` or `tools.deny` that no tool answers to. */
-export interface UnknownEntry {
+interface UnknownEntry {
   readonly list: 'allow' | 'deny'
   readonly entry: string
   /** An unknown allow shows nothing, an unknown deny hides nothing: the second may be a tool not loaded today. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import type { Artifact } from '../result.ts'
-import { diskError, errnoOf } from './disk-error.ts'
-import { syncFolder } from './sync-folder.ts'
+import { syncFolder } from '../sync-folder.ts'
+import { diskError } from './disk-error.ts'
 
 const REF = /^artifact:([0-9a-f]{64})$/
 

@@ -7,7 +7,7 @@ import { joinCall } from './join-call.ts'
 import { readLinesSync } from './lines.ts'
 
 /** An event with what the chain gave it. */
-export interface Placed {
+interface Placed {
   readonly seq: number
   readonly time: string
   /** The event's JSON. */

@@ -1,3 +1,4 @@
+import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
@@ -33,10 +34,4 @@ export function diskError(doing: string, path: string, cause: unknown): ToolErro
     ...options,
     fix: { key: 'runs', hint: 'Check the disk of the run records, or point runs to another one.' },
   })
-}
-
-/** `ENOENT` and the like; `UNKNOWN` for errors that are not the system's. */
-export function errnoOf(error: unknown): string {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
-  return typeof code === 'string' ? code : 'UNKNOWN'
 }

@@ -96,7 +96,7 @@ export interface ApprovalRequested extends OfCall {
 export interface ApprovalAnswered extends OfCall {
   readonly type: 'approval-answered'
   readonly approval: string
-  readonly decision: 'allow' | 'deny' | 'timeout' | 'aborted'
+  readonly decision: 'allow' | 'deny' | 'timeout' | 'aborted' | 'unavailable'
   readonly by?: string
   readonly remember?: string
   readonly covers?: string

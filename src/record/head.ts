@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from './disk-error.ts'
+import { errnoOf } from '../errno.ts'
 
 /** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
 export interface Head {

@@ -1,11 +1,12 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errnoOf } from '../errno.ts'
+import { isLocked } from '../file-lock.ts'
 import { inspectLine, type LineFacts } from './chain.ts'
-import { diskError, errnoOf } from './disk-error.ts'
+import { diskError } from './disk-error.ts'
 import { hasFailed } from './events.ts'
 import { type Head, readHead } from './head.ts'
 import { type Line, readLines } from './lines.ts'
-import { isLocked } from './lock.ts'
 import { parseEvent } from './read-events.ts'
 
 /** A run in a list. */

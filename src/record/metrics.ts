@@ -1,5 +1,5 @@
 /** What one call adds. */
-export interface CallMeasure {
+interface CallMeasure {
   readonly tool: string
   readonly status: string
   readonly durationMs: number

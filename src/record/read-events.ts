@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
-import { diskError, errnoOf } from './disk-error.ts'
+import { diskError } from './disk-error.ts'
 import type { RecordEvent } from './events.ts'
 import { type Line, readLines } from './lines.ts'
 

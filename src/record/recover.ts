@@ -8,7 +8,7 @@ import type { Head } from './head.ts'
 import { readLinesSync } from './lines.ts'
 
 /** Where a run that was opened again goes on, and what had happened to it. */
-export interface Recovery {
+interface Recovery {
   readonly last: Link
   /** When the run began; undefined for a new one. */
   readonly started: string | undefined

@@ -14,7 +14,7 @@ export interface Redactor {
 }
 
 /** What the owner knows to be secret. */
-export interface RedactorOptions {
+interface RedactorOptions {
   readonly keys?: readonly string[]
   /** Values of secrets; shorter than 8 characters they would hit ordinary text, and are ignored. */
   readonly values?: readonly string[]

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { type Lock, takeLock } from '../file-lock.ts'
 import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
-import { type Lock, takeLock } from './lock.ts'
 
 /** What an open run holds of the system. */
 export interface RunFiles {
@@ -17,7 +17,10 @@ export function openRunFiles(
   what: string,
   { clock, disk }: { readonly clock: Clock; readonly disk?: Disk },
 ): RunFiles {
-  const lock = takeLock(join(folder, 'lock'), what)
+  const lock = takeLock(join(folder, 'lock'), {
+    what,
+    fix: { key: 'run', hint: 'Use another run id, or close the hub that holds this one.' },
+  })
   try {
     const events = new AppendFile(join(folder, 'events.jsonl'), disk)
     try {

@@ -1,4 +1,4 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, eventsOf, jsonLines, newRun, runsFolder, started } from '../../test/support/record-run.ts'
@@ -102,6 +102,15 @@ describe('a run on disk', () => {
     ['x'.repeat(65), 'too long'],
   ])('refuses the run id %j (%s)', (run) => {
     expect(() => RunRecords.open(root, run, options)).toThrowError(expect.objectContaining({ code: 'CONFIG_INVALID' }))
+  })
+
+  it('tells when its folder is gone, and recovers when it is back', async () => {
+    const records = RunRecords.open(root, newRun(), options)
+    await rename(records.folder, `${records.folder}-away`)
+    await expect(records.synced()).rejects.toMatchObject({ code: 'CONFIG_INVALID', fix: { key: 'runs' } })
+    await rename(`${records.folder}-away`, records.folder)
+    await records.synced()
+    await records.close()
   })
 
   it('says what to change when the folder cannot be used', async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import type { Durability } from '../options.ts'
 import type { Artifact } from '../result.ts'
+import { syncFolder } from '../sync-folder.ts'
 import type { AppendFile, Disk } from './append-file.ts'
 import { Artifacts } from './artifacts.ts'
 import type { CallLog } from './call-log.ts'
@@ -14,7 +15,6 @@ import type { EventBody } from './events.ts'
 import { type Head, readHeadSync, writeHead } from './head.ts'
 import { recover } from './recover.ts'
 import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
-import { syncFolder } from './sync-folder.ts'
 import { WriteSchedule } from './write-schedule.ts'
 
 /** How a run is recorded. */
@@ -38,8 +38,6 @@ export class RunRecords {
   readonly run: string
   readonly folder: string
   readonly workspace: string
-  /** Calls that an earlier process had left without an end. */
-  readonly recovered: readonly string[]
   readonly #options: RunRecordsOptions
   readonly #files: RunFiles
   readonly #events: AppendFile
@@ -51,7 +49,7 @@ export class RunRecords {
   #now = Number.NaN
   #time = ''
   #lost = 0
-  #foldersSynced: Promise<unknown> | undefined
+  #foldersSynced: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
   /** Opens a run, new or not. Throws when it cannot be recorded: a hub without its record must not start. */
@@ -88,7 +86,6 @@ export class RunRecords {
     this.#schedule = new WriteSchedule(files.events, options)
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
-    this.recovered = [...this.#log.open.keys()]
     this.append({ type: 'run-opened', run, pid: process.pid, durability: options.durability })
     this.#started = recovery.started ?? this.#time
     if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
@@ -134,7 +131,7 @@ export class RunRecords {
 
   /** Resolves when everything appended so far survives a power loss; rejects with the problem when the disk refuses. */
   async synced(): Promise<void> {
-    this.#foldersSynced ??= Promise.all([this.folder, dirname(this.folder)].map(syncFolder))
+    this.#foldersSynced ??= this.#syncFolders()
     await Promise.all([this.#foldersSynced, this.#events.synced()])
   }
 
@@ -185,6 +182,16 @@ export class RunRecords {
       failures: this.#log.failures,
       started: this.#started,
       ended: this.#time,
+    }
+  }
+
+  /** Once a run, and again only when the disk refused. */
+  async #syncFolders(): Promise<void> {
+    try {
+      await Promise.all([syncFolder(this.folder), syncFolder(dirname(this.folder))])
+    } catch (error) {
+      this.#foldersSynced = undefined
+      throw diskError(`Run ${this.run} cannot be made durable`, this.folder, error)
     }
   }
 

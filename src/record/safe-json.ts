@@ -1,3 +1,5 @@
+import { isPlainObject } from '../is-plain-object.ts'
+
 const MOST_CHARS = 32_768
 const FIELD_CHARS = 4_096
 const STRING_CHARS = 1_024
@@ -32,12 +34,6 @@ function cutFields(value: unknown): unknown {
   } catch {
     return UNREADABLE
   }
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 /** What is left of the room for one field. */

@@ -1,5 +1,5 @@
 /** A kind of secret that is known by how it looks. */
-export interface SecretShape {
+interface SecretShape {
   readonly kind: string
   /**
    * Global, and linear on any text: it begins with a literal, repeats only single character classes, and where the

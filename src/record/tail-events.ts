@@ -5,7 +5,7 @@ import { eventLines, parseEvent } from './read-events.ts'
 const LOOK_MS = 200
 
 /** How to follow a run. */
-export interface TailOptions {
+interface TailOptions {
   /** Begin with this seq; with the run's first event unless said. */
   readonly from?: number
   readonly signal?: AbortSignal

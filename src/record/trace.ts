@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Tracer } from '@opentelemetry/api'
 
 /** What a span says of a call. */
-export interface TracedCall {
+interface TracedCall {
   readonly tool: string
   readonly callId: string
   readonly description?: string

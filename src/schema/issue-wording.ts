@@ -1,6 +1,6 @@
+import { pointerKeys, readablePath } from '../json-pointer.ts'
 import { nearestNames } from '../names.ts'
 import type { SchemaIssue } from './compiled-schema.ts'
-import { pointerKeys, readablePath } from './json-pointer.ts'
 
 const MOST_VALUES = 12
 const MOST_BRANCHES = 4

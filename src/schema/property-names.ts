@@ -1,5 +1,5 @@
+import { pointerKeys, valueAt } from '../json-pointer.ts'
 import type { JsonObject } from './compiled-schema.ts'
-import { pointerKeys, valueAt } from './json-pointer.ts'
 
 /** The property names a JSON Schema knows for the object at a path: what a mistyped key may have meant. */
 export function propertyNamesAt(root: JsonObject, path: readonly PropertyKey[]): Set<string> {

@@ -1,7 +1,7 @@
+import { readablePath, toPointer, valueAt } from '../json-pointer.ts'
 import { type JsonObject, MOST_ISSUES, type SchemaIssue } from './compiled-schema.ts'
 import type { StandardIssue } from './infer.ts'
 import { fitsNone, missingKey, notOneOf, unknownKey } from './issue-wording.ts'
-import { readablePath, toPointer, valueAt } from './json-pointer.ts'
 import { propertyNamesAt } from './property-names.ts'
 
 /** What zod adds to an issue. */

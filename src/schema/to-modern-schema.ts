@@ -1,3 +1,4 @@
+import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
 import { cloneJson } from './clone-json.ts'
 import type { JsonObject, Side } from './compiled-schema.ts'
@@ -81,12 +82,6 @@ function modernKeyword(keyword: string, value: unknown, place: Place): unknown {
 
 function below({ side, pointer, depth }: Place, key: string | number): Place {
   return { side, pointer: `${pointer}/${key}`, depth: depth + 1 }
-}
-
-function deepFreeze(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  for (const part of Object.values(value)) deepFreeze(part)
-  return Object.freeze(value)
 }
 
 function unusable({ side, pointer }: Place, what: string): ToolError {

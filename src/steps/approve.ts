@@ -1,19 +1,20 @@
 import { approvalHash } from '../approval/approval-hash.ts'
+import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
+import { targetLines } from './target-lines.ts'
 import { tell } from './tell.ts'
 
 /**
- * Step 7: a remembered answer, or a person's. Bound to a hash of tool, final input, targets and sandbox level,
- * over a copy of the input, so that nobody can change what was approved while it waits.
+ * Step 7: a remembered answer, or a person's. Bound to a hash of tool, final input, targets and sandbox level. Everybody
+ * who is told gets a frozen copy, and the hash is looked at again: nobody changes what was approved while it waits.
  */
 export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
-  call.input = structuredClone(call.input)
   const request = approvalRequest(parts, call)
   const { hash, tool, targets, session } = request
-  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? call.run })
+  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? `run:${call.run}` })
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
@@ -30,6 +31,8 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   run.records?.append({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
   try {
     const reply = await parts.desk.ask(request, call.signal)
+    if (hashOf(parts, call, targets) !== hash)
+      throw new ToolError('CONFLICT', `The arguments of ${tool} changed while it waited for an approval.`)
     call.approvedBy = reply.by ?? 'approver'
     const { covers, reason } = reply
     const lasts = typeof reply.remember === 'object' ? `until ${reply.remember.until}` : reply.remember
@@ -69,24 +72,28 @@ function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: App
 /** What the person sees; secrets are marked out. */
 function approvalRequest(parts: Parts, call: Call): ApprovalRequest {
   const decision = call.decision!
-  const targets = call.targets.map(({ capability, value }) => `${capability} ${value}`)
+  const targets = targetLines(parts, call)
   const { session, purpose } = call.options
-  return {
+  return deepFreeze({
     id: `approval-${call.id}`,
     callId: call.id,
     run: call.run,
     ...(session !== undefined && { session }),
     tool: call.name,
-    input: parts.redactor.value(call.input),
+    input: structuredClone(parts.redactor.value(call.input)),
     targets,
     rule: decision.rule,
     reason: decision.reason,
     caller: call.caller,
-    ...(purpose !== undefined && { purpose }),
-    requests: decision.requests,
-    hash: approvalHash({ tool: call.name, input: call.input, targets, sandbox: parts.settings.sandboxLevel }),
+    ...(purpose !== undefined && { purpose: parts.redactor.text(purpose) }),
+    requests: [...decision.requests],
+    hash: hashOf(parts, call, targets),
     askedAt: new Date(parts.clock.now()).toISOString(),
-  }
+  })
+}
+
+function hashOf(parts: Parts, call: Call, targets: readonly string[]): string {
+  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: parts.settings.sandboxLevel })
 }
 
 /** A person's no, which may be remembered like a yes. */
@@ -95,8 +102,9 @@ function refusalOf(error: unknown): ApprovalReply | undefined {
   return error.details?.reply as ApprovalReply | undefined
 }
 
-function unanswered(error: unknown): 'deny' | 'timeout' | 'aborted' {
+function unanswered(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavailable' {
   const code = ToolError.is(error) ? error.code : undefined
   if (code === 'ABORTED') return 'aborted'
-  return code === 'APPROVAL_TIMEOUT' ? 'timeout' : 'deny'
+  if (code === 'APPROVAL_TIMEOUT') return 'timeout'
+  return code === 'APPROVAL_DENIED' ? 'deny' : 'unavailable'
 }

@@ -12,6 +12,7 @@ export async function askPerson(question: Question, call: Call, { onQuestion, cl
       hint: 'Make the hub with onQuestion, or go on without the answer.',
     })
   }
+  call.signal.throwIfAborted()
   const { defaultAnswer, timeoutMs = DEFAULT_WAIT_MS } = question
   const waiting = new AbortController()
   const signal = AbortSignal.any([call.signal, waiting.signal])
@@ -24,6 +25,8 @@ export async function askPerson(question: Question, call: Call, { onQuestion, cl
     })
     call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
   })
+  // When the answer comes first, nobody waits for this one any more.
+  late.catch(() => {})
   try {
     return await Promise.race([answerOf(onQuestion(question, { callId: call.id, signal }), call), late])
   } finally {

@@ -1,4 +1,5 @@
-import type { CallerKind, CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
+import type { CallOptions } from '../call-options.ts'
+import type { CallView, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { hashJson } from '../hash.ts'
 import type { Reservation } from '../limits/budget.ts'
@@ -7,39 +8,16 @@ import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
 import type { RegisteredDialect, RegisteredTool } from './registry.ts'
 
-/** What a caller may say about one call. */
-export interface CallOptions {
-  /** The run whose records, budget and workspace the call belongs to; the hub's own unless said. */
-  readonly run?: string
-  readonly session?: string
-  /** Who calls; recorded. */
-  readonly caller?: string
-  /** `script` for calls that a model's script makes. */
-  readonly callerKind?: CallerKind
-  /** Why; recorded and shown to the approver. */
-  readonly purpose?: string
-  readonly signal?: AbortSignal
-  /** Lowers the tool's own time limit, never raises it. */
-  readonly timeoutMs?: number
-  /** Calls with one key have one effect: a repeated one gets the recorded result. */
-  readonly idempotencyKey?: string
-  /** With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). */
-  readonly requestId?: string
-  readonly taskId?: string
-  /** The only capabilities this call may use; narrows, never allows. */
-  readonly grants?: readonly Capability[]
-  /** Steps 1 to 5 only: says what would happen, does nothing. */
-  readonly dryRun?: boolean
-}
-
 /** One call on its way down the road: what the steps learn, in the order they learn it. */
 export class Call {
   readonly id: string
   readonly run: string
-  readonly wire: string
+  /** The name that was called. */
+  wire: string
   readonly caller: string
   readonly options: CallOptions
   readonly parent: Call | undefined
+  readonly depth: number
   readonly startedAt: number
   /** Monotonic, for durations. */
   readonly startedMark = performance.now()
@@ -57,6 +35,8 @@ export class Call {
   effect: Effect = 'deny'
   approvedBy: string | undefined
   attempts = 0
+  /** Its end is on record. */
+  recorded = false
   /** Its start is on record, so its end need not repeat the facts. */
   started = false
   /** `execute` was entered: the call may have had effects. */
@@ -69,7 +49,7 @@ export class Call {
   readonly notices: string[] = []
   truncated: ResultMeta['truncated']
   /** What ended the call, before it became a result. */
-  thrown: unknown
+  failure: ToolError | undefined
 
   /** What the call holds and gives back at its end. */
   reservation: Reservation | undefined
@@ -82,9 +62,10 @@ export class Call {
   /** Told once when the call is stopped; the step that waits sets it. */
   onAbort: ((reason: ToolError) => void) | undefined
 
-  /** Told when the call is over, to whoever waits for the hub to close. */
+  /** Tells whoever waits for the call's end. */
   onEnded: (() => void) | undefined
 
+  #whenEnded: Promise<void> | undefined
   #argsHash: string | undefined
   #controller: AbortController | undefined
   #abortReason: ToolError | undefined
@@ -106,6 +87,7 @@ export class Call {
     this.caller = fields.caller
     this.options = fields.options
     this.parent = fields.parent
+    this.depth = fields.parent ? fields.parent.depth + 1 : 0
     this.startedAt = fields.startedAt
     this.input = fields.input
     this.emit = fields.emit
@@ -135,6 +117,14 @@ export class Call {
   end(): void {
     this.ended = true
     this.#controller?.abort(this.over())
+  }
+
+  /** Resolves when the call is over and on record. */
+  whenEnded(): Promise<void> {
+    this.#whenEnded ??= new Promise((resolve) => {
+      this.onEnded = resolve
+    })
+    return this.#whenEnded
   }
 
   over(): ToolError {

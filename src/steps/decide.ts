@@ -5,9 +5,8 @@ import type { Parts, RunState } from './parts.ts'
 
 /** Step 5: the caller's kind and the policy; hooks may tighten it after. */
 export function decideCall(parts: Parts, run: RunState, call: Call): void {
-  const { tool, capabilities } = call.tool!
+  const { tool, callers } = call.tool!
   const { callerKind = 'direct' } = call.options
-  const callers = tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script'])
   if (!callers.includes(callerKind)) {
     throw new ToolError('POLICY_DENIED', `${tool.name} may not be called by a ${callerKind}.`, {
       hint: `Its callers: ${callers.join(', ')}.`,
@@ -19,9 +18,8 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
 
 /** What policy is asked about a call. */
 export function question(run: RunState, call: Call): Question {
-  const { tool, names, groups } = call.tool!
+  const { tool, names, groups, capabilityList: capabilities } = call.tool!
   const { callerKind: caller = 'direct', grants } = call.options
-  const { capabilities } = tool
   return { tool: tool.name, names, groups, capabilities, targets: call.targets, caller, tainted: run.tainted, grants }
 }
 

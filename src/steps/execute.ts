@@ -9,6 +9,8 @@ export interface Execution {
   readonly clock: Clock
   readonly context: BaseContext
   readonly timeoutMs: number
+  /** What the call ends with when the time is over. */
+  readonly outOfTime: () => ToolError
   /** How long a stopped tool may take to tidy up before it is left behind. */
   readonly graceMs: number
   /** The tool did not come back at once. */
@@ -26,6 +28,7 @@ export function execute(call: Call, execution: Execution): unknown {
 
 /** What the tool gives back, or a promise of it that the deadline and the caller can end. */
 function attempt(call: Call, execution: Execution, deadline: number): unknown {
+  if (call.abortReason) throw call.abortReason
   call.attempts++
   call.executed = true
   const outcome = call.tool!.tool.execute(call.input, execution.context)
@@ -75,9 +78,7 @@ class Waiting {
   start(work: PromiseLike<unknown>, deadline: number): void {
     const { clock } = this.#execution
     const call = this.#call
-    this.#cancelTimer = clock.after(Math.max(0, deadline - clock.now()), () =>
-      call.abort(outOfTime(call, this.#execution)),
-    )
+    this.#cancelTimer = clock.after(Math.max(0, deadline - clock.now()), () => call.abort(this.#execution.outOfTime()))
     call.onAbort = (reason) => this.#giveGrace(reason)
     work.then(
       (value) => this.#succeed(value),
@@ -123,25 +124,19 @@ class Waiting {
   }
 }
 
-function pause(ms: number, call: Call, { clock, timeoutMs }: Execution, deadline: number): Promise<void> {
+function pause(ms: number, call: Call, { clock, outOfTime }: Execution, deadline: number): Promise<void> {
   const left = deadline - clock.now()
   return new Promise((resolve, reject) => {
     const cancel = clock.after(Math.min(ms, Math.max(0, left)), () => {
       call.onAbort = undefined
       if (ms < left) return resolve()
-      call.abort(outOfTime(call, { timeoutMs }))
+      call.abort(outOfTime())
       reject(call.abortReason)
     })
     call.onAbort = (reason) => {
       cancel()
       reject(reason)
     }
-  })
-}
-
-function outOfTime(call: Call, { timeoutMs }: { readonly timeoutMs: number }): ToolError {
-  return new ToolError('TIMEOUT', `${call.name} did not finish within ${timeoutMs} ms.`, {
-    fix: { key: 'limits.timeout', hint: 'Ask for less, or have the owner raise limits.timeout.' },
   })
 }
 

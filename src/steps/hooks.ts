@@ -2,9 +2,10 @@ import picomatch from 'picomatch'
 import type { Clock } from '../clock.ts'
 import { type Effect, HOOK_NAMES, type Hooks } from '../define.ts'
 import { ToolError } from '../errors.ts'
+import { STRICTNESS } from '../policy/strictness.ts'
 import type { ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
-import { type RegisteredTool, STRICTNESS } from './registry.ts'
+import type { RegisteredTool } from './registry.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 
@@ -31,6 +32,11 @@ export class HookChain {
 
   has(name: HookName): boolean {
     return this.#names.has(name)
+  }
+
+  /** Whether a hook of this name looks at the call. */
+  looksAt(name: HookName, call: Call): boolean {
+    return this.has(name) && this.#matching(call).some((hooks) => hooks[name] !== undefined)
   }
 
   /** The input after all `before` hooks. */

@@ -27,6 +27,7 @@ async function claim(parts: Parts, call: Call, key: string): Promise<Settled | u
 export function takeLimits(parts: Parts, call: Call): void {
   const { tool } = call.tool!
   parts.loops.check(call.run, tool.name, call.argsHash)
+  parts.breakers.refusePaused(tool.name)
   parts.rate.take(tool.name)
   const { session } = call.options
   call.reservation = parts.budget.reserve({ run: call.run, session, tool: tool.name, cost: tool.costUnits ?? 0 })
@@ -38,12 +39,13 @@ function idempotencyKey(call: Call): string | undefined {
   const { idempotencyKey: given, requestId, taskId } = call.options
   if (given !== undefined) return `${call.run}:${call.name}:${given}`
   if (requestId === undefined || taskId === undefined || !call.tool!.hasEffects) return undefined
-  return defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })
+  return `${call.run}:${defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })}`
 }
 
 function again(call: Call, result: ToolResult): Settled {
-  const meta = { ...result.meta, cached: true as const }
-  return { result: { ...result, callId: call.id, meta }, bytes: 0 }
+  const copy = structuredClone(result)
+  const meta = { ...copy.meta, cached: true as const }
+  return { result: { ...copy, callId: call.id, meta }, bytes: 0 }
 }
 
 function untilStopped<T>(call: Call, result: Promise<T>): Promise<T> {
@@ -58,7 +60,7 @@ function untilStopped<T>(call: Call, result: Promise<T>): Promise<T> {
 /** At the end: frees what the call held and counts what it used. What the caller should know comes back as notices. */
 export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): readonly string[] {
   call.release?.()
-  call.finishKey?.(call.executed ? result : undefined)
+  call.finishKey?.(isFinal(call, result) ? structuredClone(result) : undefined)
   const tool = call.name
   if (!call.executed) {
     call.reservation?.release()
@@ -70,6 +72,14 @@ export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): 
   const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
   const loop = parts.loops.record(call.run, tool, call.argsHash, failure)
   return loop === undefined ? notices : [...notices, loop]
+}
+
+/**
+ * Whether a repeated call gets this very result. What never ran can be tried again, and so can the failure of a tool
+ * without effects; what may have had an effect is never done twice.
+ */
+function isFinal(call: Call, result: ToolResult): boolean {
+  return call.executed && (result.ok || call.tool!.hasEffects)
 }
 
 /** Only what the tool is to blame for counts against it. */

@@ -31,7 +31,8 @@ export interface RunState {
   readonly starts: StartQueue
   readonly doors: Doors
   /** The run has read content from outside. */
-  tainted: boolean
+  readonly tainted: boolean
+  taint(): void
   /** Calls under way; an idle run may be closed. */
   inFlight: number
 }
@@ -60,7 +61,7 @@ export interface Parts {
   readonly sees: (tool: RegisteredTool) => Sight
   /** Plugins that are still being set up; nothing is judged before they are, because they may bring hooks. */
   ready(): Promise<void> | undefined
-  run(id: string): RunState
+  run(id: string): RunState | Promise<RunState>
   /** Calls that have begun and not ended. */
   readonly underWay: Set<Call>
   /** Tells everybody who watches the hub. */

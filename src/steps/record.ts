@@ -1,4 +1,4 @@
-import { ToolError } from '../errors.ts'
+import { messageOf, ToolError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
 import type { CallEnded, CallFacts } from '../record/events.ts'
 import type { RunRecords } from '../record/run-records.ts'
@@ -6,7 +6,8 @@ import type { ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
 import { giveBack } from './limit.ts'
 import type { Parts, RunState } from './parts.ts'
-import { asToolError, type Settled } from './settle.ts'
+import type { Settled } from './settle.ts'
+import { targetLines } from './target-lines.ts'
 import { tell } from './tell.ts'
 
 /** A tool without effects goes on for a while. Should it come back soon, its end alone is recorded, with all the facts. */
@@ -51,6 +52,7 @@ export async function recordEnd(
   const records = run?.records
   if (records) {
     records.append(endOf(parts, call, { ...settled, result }))
+    call.recorded = true
     const writing = secure(parts, records, run.inFlight, call)
     const unsafe = writing && (await writing)
     if (unsafe) result = withNotices(result, [unsafe])
@@ -65,20 +67,47 @@ export async function recordEnd(
   return result
 }
 
+/** Should telling the end itself fail, the call ends all the same, once, and that is on record. */
+export function endAnyway(run: RunState | undefined, call: Call, defect: unknown): ToolResult {
+  const message = `The end of call ${call.id} could not be told.`
+  const error = { code: 'INTERNAL' as const, message, stack: stackOf(defect) }
+  const end = {
+    type: 'call-ended',
+    callId: call.id,
+    tool: call.name,
+    status: 'error',
+    durationMs: 0,
+    bytes: 0,
+    error,
+  } as const
+  if (!call.recorded) run?.records?.append(end)
+  const { retryable, fix } = new ToolError('INTERNAL', message)
+  return {
+    ok: false,
+    status: 'error',
+    callId: call.id,
+    tool: call.name,
+    summary: message,
+    content: [{ type: 'text', text: message }],
+    artifacts: [],
+    evidence: [{ type: 'tool', ref: call.id, summary: message }],
+    error: { code: 'INTERNAL', message, retryable, fix },
+    meta: { durationMs: 0, attempts: call.attempts },
+  }
+}
+
 /** A tool that was left behind came to its end after all. */
 export function recordLate(
+  parts: Parts,
   run: RunState,
   call: Call,
   outcome: { readonly ok: boolean; readonly error?: unknown },
 ): void {
-  const { ok, error } = outcome
   const durationMs = Math.round(performance.now() - call.startedMark)
-  const late = { type: 'call-late', callId: call.id, tool: call.name, ok, durationMs } as const
-  run.records?.append(
-    ok
-      ? late
-      : { ...late, error: { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) } },
-  )
+  const error = outcome.ok
+    ? undefined
+    : { code: 'INTERNAL' as const, message: parts.redactor.text(messageOf(outcome.error)) }
+  run.records?.append({ type: 'call-late', callId: call.id, tool: call.name, ok: outcome.ok, durationMs, error })
 }
 
 /**
@@ -118,7 +147,7 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
     cached: meta.cached,
     abandoned: meta.abandoned,
     notices: meta.notices,
-    error: error && { code: error.code, message: error.message, ...defect(call) },
+    error: error && { code: error.code, message: error.message, ...defect(parts, call) },
   }
 }
 
@@ -126,16 +155,15 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
 function facts(parts: Parts, call: Call): CallFacts {
   const { session, purpose, idempotencyKey, callerKind, dryRun } = call.options
   return {
-    caller: call.caller,
+    caller: parts.redactor.text(call.caller),
     wire: call.wire === call.name ? undefined : call.wire,
     via: callerKind,
-    session,
+    session: session && parts.redactor.text(session),
     parent: call.parent?.id,
-    purpose,
+    purpose: purpose && parts.redactor.text(purpose),
     argsHash: call.argsHash || undefined,
     args: call.isValid ? parts.redactor.value(call.input) : undefined,
-    targets:
-      call.targets.length > 0 ? call.targets.map(({ capability, value }) => `${capability} ${value}`) : undefined,
+    targets: call.targets.length > 0 ? targetLines(parts, call) : undefined,
     keyHash: idempotencyKey === undefined ? undefined : sha256(idempotencyKey),
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
@@ -144,11 +172,22 @@ function facts(parts: Parts, call: Call): CallFacts {
   }
 }
 
-/** Of a defect the audit keeps the stack; models and callers never see it. */
-function defect(call: Call): { readonly stack?: string; readonly details?: unknown } {
-  const { cause, details } = asToolError(call, call.thrown)
-  const stack = cause instanceof Error ? cause.stack : cause === undefined ? undefined : String(cause)
-  return { ...(stack && { stack }), ...(details && { details }) }
+/** Of a defect the audit keeps the stack; models and callers never see it. Secrets are kept by nobody. */
+function defect({ redactor }: Parts, { failure }: Call): { readonly stack?: string; readonly details?: unknown } {
+  const { cause, details } = failure ?? {}
+  return {
+    ...(cause !== undefined && { stack: redactor.text(stackOf(cause)) }),
+    ...(details && { details: redactor.value(details) }),
+  }
+}
+
+function stackOf(cause: unknown): string {
+  try {
+    return cause instanceof Error && typeof cause.stack === 'string' ? cause.stack : messageOf(cause)
+  } catch {
+    // Whatever it is, it does not want to be looked at.
+    return messageOf(cause)
+  }
 }
 
 function withNotices(result: ToolResult, notices: readonly string[]): ToolResult {

@@ -1,4 +1,4 @@
-import type { AnyTool, Capability, Dialect, Effect } from '../define.ts'
+import type { AnyTool, CallerKind, Capability, Dialect } from '../define.ts'
 import { CAPABILITIES, READ_ONLY } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
@@ -18,8 +18,11 @@ export interface RegisteredTool {
   readonly group: string
   readonly groups: readonly string[]
   readonly capabilities: ReadonlySet<Capability>
+  /** The same, for policy. */
+  readonly capabilityList: readonly Capability[]
   /** Changes something outside: its record is fsynced, its repetition is not free. */
   readonly hasEffects: boolean
+  readonly callers: readonly CallerKind[]
   readonly input: CompiledSchema
   readonly output: CompiledSchema | undefined
   readonly dialects: ReadonlyMap<string, RegisteredDialect>
@@ -58,11 +61,11 @@ export class Registry {
     const present = this.#tools.get(tool.name)
     if (present && RANK[present.origin] > RANK[origin]) return
     if (present && present.origin === origin) throw clash(tool.name, tool.name)
-    if (present) this.#forget(present)
     for (const name of entry.names) {
-      const other = this.#byName.get(name)
-      if (other) throw clash(name, other.entry.tool.name)
+      const other = this.#byName.get(name)?.entry
+      if (other && other !== present) throw clash(name, other.tool.name)
     }
+    if (present) this.#forget(present)
     this.#tools.set(tool.name, entry)
     const own = { entry, dialect: undefined }
     this.#byName.set(tool.name, own).set(entry.wire, own)
@@ -110,9 +113,7 @@ export class Registry {
   }
 }
 
-/** The order of strictness. */
-export const STRICTNESS: Record<Effect, number> = { allow: 0, ask: 1, deny: 2 }
-
+/** Checks a tool and derives once what calls need of it; what its author changes later changes nothing. */
 function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   assertToolName(tool?.name)
   if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function')
@@ -149,6 +150,8 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     group,
     groups: groupsOf({ name: tool.name, names, group }),
     capabilities,
+    capabilityList: [...capabilities],
+    callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
     hasEffects: [...capabilities].some((capability) => !READ_ONLY.has(capability)),
     input: compileSchema(tool.input, { side: 'input' }),
     output: tool.output && compileSchema(tool.output, { side: 'output' }),
@@ -172,7 +175,7 @@ function invalid(tool: AnyTool, what: string): ToolError {
 }
 
 function clash(name: string, owner: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by ${owner}.`, {
+  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by the tool ${owner}.`, {
     hint: 'Rename one of the two tools, or its dialect.',
   })
 }

@@ -4,6 +4,7 @@ import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
+import { bounded } from './bounded.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 
@@ -22,10 +23,10 @@ const PREVIEW_CHARS = 1_000
 /** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
 export async function succeed(parts: Parts, run: RunState, call: Call, value: unknown): Promise<Settled<Success>> {
   const checking = checkOutput(call, value)
-  let data = checking instanceof Promise ? await checking : checking
+  let data = checking instanceof Promise ? await bounded(parts, call, checking) : checking
   if (parts.hooks.has('after')) {
     const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
-    if (changed.changed) data = await checkOutput(call, changed.data)
+    if (changed.changed) data = await bounded(parts, call, Promise.resolve(checkOutput(call, changed.data)))
   }
   let json = toJson(call, data)
   const redacted = parts.redactor.value(data)
@@ -40,18 +41,21 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
 /** Step 9 for anything else: every failure becomes a typed error that says what to do. */
 export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure> {
   const error = asToolError(call, thrown)
+  call.failure = error
+  const { code, retryable } = error
   const message = parts.redactor.text(error.message)
-  const callError: CallError = { code: error.code, message, retryable: error.retryable, fix: error.fix }
-  const text = `${error.code}: ${message} ${error.fix.hint}`
+  const fix = parts.redactor.value(error.fix)
+  const callError: CallError = { code, message, retryable, fix }
+  const text = `${code}: ${message} ${fix.hint}`
   const result: Failure = {
     ok: false,
-    status: ERRORS[error.code].status,
+    status: ERRORS[code].status,
     callId: call.id,
     tool: call.name,
     summary: firstLine(message),
     content: [{ type: 'text', text }],
-    artifacts: call.artifacts,
-    evidence: evidenceOf(parts, call, `${error.code}: ${firstLine(message)}`),
+    artifacts: [...call.artifacts],
+    evidence: evidenceOf(parts, call, `${code}: ${firstLine(message)}`),
     error: callError,
     meta: metaOf(call),
   }
@@ -87,8 +91,13 @@ export function rehearsed(call: Call): Settled {
 /** Anything thrown as an error of the table; what is not one of ours is a defect, and only the audit sees its stack. */
 export function asToolError(call: Call, thrown: unknown): ToolError {
   if (call.abortReason) return call.abortReason
-  if (ToolError.is(thrown)) return thrown
+  if (ToolError.is(thrown) && isWhole(thrown)) return thrown
   return new ToolError('INTERNAL', `${call.name} failed with a defect of its own (call ${call.id}).`, { cause: thrown })
+}
+
+/** An error of another copy of the package, or one that a tool changed, may not be what it says. */
+function isWhole({ code, message, fix }: ToolError): boolean {
+  return Object.hasOwn(ERRORS, code) && typeof message === 'string' && typeof fix?.hint === 'string'
 }
 
 function checkOutput(call: Call, value: unknown): unknown {
@@ -118,9 +127,7 @@ function modelContent(parts: Parts, call: Call, data: unknown, json: string): re
   const { tool, dialects } = call.tool!
   const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
   if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : json }]
-  return blocks(toModel(data)).map((block) =>
-    block.type === 'text' ? { type: 'text', text: parts.redactor.text(block.text) } : block,
-  )
+  return parts.redactor.value(blocks(toModel(data)))
 }
 
 function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {
@@ -161,7 +168,7 @@ function assemble(parts: Parts, call: Call, data: unknown, content: readonly Con
     summary,
     data,
     content,
-    artifacts: call.artifacts,
+    artifacts: [...call.artifacts],
     evidence: evidenceOf(parts, call, summary),
     meta: metaOf(call),
   }
@@ -181,7 +188,7 @@ function metaOf(call: Call): ResultMeta {
   if (call.abandoned) meta.abandoned = true
   if (call.decision) meta.rule = call.decision.rule
   if (call.approvedBy !== undefined) meta.approvedBy = call.approvedBy
-  if (call.notices.length > 0) meta.notices = call.notices
+  if (call.notices.length > 0) meta.notices = [...call.notices]
   return meta
 }
 

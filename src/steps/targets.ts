@@ -17,25 +17,19 @@ const MOST_TARGETS = 1_000
 export function resolveTargets(call: Call, doors: Doors): readonly ResolvedTarget[] {
   const { tool, capabilities } = call.tool!
   if (!tool.targets) return NOTHING
-  const stated = statedTargets(call, tool.targets)
-  const resolved: ResolvedTarget[] = []
-  for (const [name, values] of Object.entries(stated)) {
-    const capability = name as Capability
-    if (values === undefined) continue
+  const stated = Object.entries(statedTargets(call, tool.targets)).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value) => ({ capability: name as Capability, value })),
+  )
+  if (stated.length > MOST_TARGETS) throw tooMany(stated.length)
+  return stated.map(({ capability, value }) => {
     if (!capabilities.has(capability)) throw undeclared(call, capability)
-    for (const value of [values].flat())
-      resolved.push({ capability, value: realTarget(call, capability, value, doors) })
-  }
-  if (resolved.length > MOST_TARGETS) {
-    throw new ToolError(
-      'INPUT_SCHEMA_INVALID',
-      `The call touches ${resolved.length} targets, at most ${MOST_TARGETS} are judged at once.`,
-      {
-        hint: 'Split the call.',
-      },
-    )
-  }
-  return resolved
+    return { capability, value: realTarget(call, capability, value, doors) }
+  })
+}
+
+function tooMany(count: number): ToolError {
+  const message = `The call touches ${count} targets, at most ${MOST_TARGETS} are judged at once.`
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call.' })
 }
 
 function statedTargets(call: Call, targets: (input: unknown) => Targets): Targets {

@@ -4,7 +4,7 @@ import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
 
 /** How much the cache of one run holds; the entries used longest ago make room. */
-export interface RunCacheOptions {
+interface RunCacheOptions {
   readonly maxEntries: number
   readonly maxBytes: number
   readonly maxValueBytes: number

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-const MAIN = resolve(process.env.TOOL_HUB_TEST_MAIN ?? 'dist/cli/main.js')
+/** The built CLI. */
+export const CLI_MAIN = resolve(process.env.TOOL_HUB_TEST_MAIN ?? 'dist/cli/main.js')
 
 /** How a command line ended, and what it said. */
 export interface Ended {
@@ -29,14 +30,14 @@ export interface CliFolder {
   remove(): void
 }
 
-/** Makes a folder of its own for the tests of one file. */
-export function cliFolder(config: string | undefined = CONFIG): CliFolder {
+/** Makes a folder of its own for the tests of one file; null is no config. */
+export function cliFolder(config: string | null = CONFIG): CliFolder {
   const path = mkdtempSync(join(tmpdir(), 'tool-hub-cli-'))
   const write = (file: string, text: string) => {
     writeFileSync(join(path, file), text)
     return join(path, file)
   }
-  if (config !== undefined) write('tool-hub.yaml', config)
+  if (config !== null) write('tool-hub.yaml', config)
   write('plugin.mjs', PLUGIN)
   const start = (words: readonly string[]) => startCli(path, words)
   return {
@@ -66,7 +67,7 @@ export function jsonLines(text: string): any[] {
 function startCli(cwd: string, words: readonly string[]): Running {
   // What a command leaves in the temporary folder goes with the folder of the test.
   const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd }
-  const child = spawn(process.execPath, [MAIN, ...words], { cwd, env })
+  const child = spawn(process.execPath, [CLI_MAIN, ...words], { cwd, env })
   const said = { stdout: '', stderr: '' }
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []
   for (const name of ['stdout', 'stderr'] as const) {
@@ -97,6 +98,15 @@ const PLUGIN = `
 const anything = { type: 'object' }
 const text = { type: 'string' }
 const closed = (properties, required = []) => ({ type: 'object', properties, required, additionalProperties: false })
+const turns = new Map()
+const turn = (id) => {
+  if (!turns.has(id)) {
+    let end
+    const over = new Promise((resolve) => { end = resolve })
+    turns.set(id, { over, end: () => end() ?? 'over' })
+  }
+  return turns.get(id)
+}
 const aborted = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
 export default {
@@ -114,13 +124,27 @@ export default {
   tools: [
     {
       name: 'test/echo',
-      description: 'Gives back its input, after a while.',
-      input: { type: 'object', properties: { delayMs: { type: 'integer' } } },
+      description: 'Gives back its input.',
+      input: anything,
       capabilities: [],
-      async execute(input) {
-        if (input.delayMs) await new Promise((resolve) => setTimeout(resolve, input.delayMs))
-        return input
+      execute: (input) => input,
+    },
+    {
+      name: 'test/follows',
+      description: 'Ends after the call with another id has ended.',
+      input: anything,
+      capabilities: [],
+      async execute({ id, after }) {
+        if (after !== null) await turn(after).over
+        return turn(id).end()
       },
+    },
+    {
+      name: 'test/wipes',
+      description: 'Would remove everything.',
+      input: closed({}),
+      capabilities: ['danger:destructive'],
+      execute: () => 'never',
     },
     {
       name: 'test/typed',

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
 import { parseDuration } from '../../config/units.ts'
+import { ToolError } from '../../errors.ts'
 import type { ApprovalReply } from '../../result.ts'
-import { callerName } from '../caller-name.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { openInbox } from '../open-inbox.ts'
-import { print, printJson } from '../print.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { openInbox } from '../hub/open-inbox.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface Flags {
@@ -32,7 +33,13 @@ async function answer(id: string, decision: 'allow' | 'deny', flags: Flags): Pro
   const { covers, reason } = flags
   const reply: ApprovalReply = { decision, remember: parseRemember(flags.remember), covers, reason, by: callerName() }
   const inbox = await openInbox(flags)
-  await inbox.answer(id, reply)
+  try {
+    await inbox.answer(id, reply)
+  } catch (error) {
+    // An id that nothing waits under is a word of the command line, not a failure of a tool.
+    if (ToolError.is(error) && error.code === 'NOT_FOUND') throw new UsageError(error.message, error.fix.hint)
+    throw error
+  }
   await (flags.json ? printJson({ id, ...reply }) : print(`${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}.`))
 }
 

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { InboxEntry } from '../../approval/inbox.ts'
-import { describeRequest } from '../describe-request.ts'
-import { escapeLine } from '../escape-text.ts'
-import { addDefaultList } from '../group-default.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { openInbox } from '../open-inbox.ts'
-import { print, printJson, say } from '../print.ts'
-import { watchApprovals } from '../watch-approvals.ts'
+import { escapeLine } from '../../escape-text.ts'
+import { openInbox } from '../hub/open-inbox.ts'
+import { addDefaultList } from '../input/add-default-list.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { describeRequest } from '../output/describe-request.ts'
+import { print, printJson, say } from '../output/print.ts'
 import { describeAnswer } from './approvals-answer.ts'
+import { watchApprovals } from './approvals-watch.ts'
 
 interface Flags {
   readonly config?: string

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { escapeLine } from '../../escape-text.ts'
 import { listRuns } from '../../record/list-runs.ts'
 import { type VerifyReport, verifyRun } from '../../record/verify-run.ts'
-import { count } from '../count.ts'
-import { escapeLine } from '../escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { findRun, runsFolder } from '../find-run.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { print, printJsonLine, say } from '../print.ts'
-import { style } from '../terminal.ts'
+import { findRun, runsFolder } from '../hub/find-run.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { count } from '../output/count.ts'
+import { print, printJsonLine, say } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
 Exit code: 1 when any line was changed, removed, inserted or moved, else 0.

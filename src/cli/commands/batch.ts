@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { Hub } from '../../hub.ts'
 import type { ToolResult } from '../../result.ts'
 import { exitCodeOfResult, worstExitCode } from '../exit-code.ts'
-import { addCallOptions } from '../hub-options.ts'
-import { inOrder } from '../in-order.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addCallOptions } from '../input/add-options.ts'
+import { inOrder } from '../input/in-order.ts'
+import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
+import { unreadableLine } from '../input/unreadable-line.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { narrate } from '../narrate.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { printJsonLine, readerGone } from '../print.ts'
-import { type JsonLine, readJsonLines } from '../read-json-lines.ts'
-import { unreadableLine } from '../unreadable-line.ts'
+import { narrate } from '../output/narrate.ts'
+import { printJsonLine, readerGone } from '../output/print.ts'
 
 interface Answer {
   readonly id: unknown
@@ -21,7 +21,7 @@ const AT_ONCE = 8
 const EXAMPLES = `
 A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call with the id first.
 Up to ${AT_ONCE} calls run at once on one hub; answers keep the order of the lines, and a bad line is answered too.
-Exit code: 0 when every call worked, else the gravest of 1 (failed), 4 (approval needed), 3 (denied).
+Exit code: 0 when every call worked, else the gravest: 1 (failed), 2 (no such tool), 4 (approval needed), 3 (denied).
 
 Examples:
   tool-hub batch calls.jsonl > results.jsonl
@@ -37,19 +37,16 @@ export function describeBatch(command: Command): void {
 }
 
 async function batch(file: string, flags: HubFlags): Promise<void> {
-  const hub = await openHub(flags)
-  narrate(hub, flags)
   const signal = AbortSignal.any([interruptSignal(), readerGone])
   const codes = new Set<number>()
-  try {
+  await withHub(flags, async (hub) => {
+    narrate(hub, flags)
     const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), AT_ONCE)
     for await (const { id, result } of answers) {
       codes.add(exitCodeOfResult(result))
       await printJsonLine({ id, ...result })
     }
-  } finally {
-    await hub.close()
-  }
+  })
   process.exitCode = worstExitCode(codes)
 }
 

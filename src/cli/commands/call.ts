@@ -1,14 +1,15 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../../config/units.ts'
+import { escapeText } from '../../escape-text.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
-import { escapeText } from '../escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
-import { addCallOptions } from '../hub-options.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addCallOptions } from '../input/add-options.ts'
+import { readArguments } from '../input/read-arguments.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { narrate } from '../narrate.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { print, printJson, say } from '../print.ts'
-import { readArguments } from '../read-arguments.ts'
+import { hintOf } from '../output/hint-of.ts'
+import { narrate } from '../output/narrate.ts'
+import { print, printJson, say } from '../output/print.ts'
 import { sayError } from '../report-error.ts'
 
 interface CallFlags extends HubFlags {
@@ -46,22 +47,19 @@ export function describeCall(command: Command): void {
 
 async function call(tool: string, words: string[], flags: CallFlags): Promise<void> {
   const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout)
-  const hub = await openHub(flags)
-  narrate(hub, flags)
-  try {
+  await withHub(flags, async (hub) => {
+    narrate(hub, flags)
     const input = await readArguments(hub, tool, words)
     const { dryRun, purpose } = flags
     const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
     process.exitCode = exitCodeOfResult(result)
     await (flags.json ? printJson(result) : tell(result))
-  } finally {
-    await hub.close()
-  }
+  })
 }
 
 async function tell(result: ToolResult): Promise<void> {
   for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
-  if (!result.ok) return sayError(`${result.error.code}: ${result.error.message}`, result.error.fix.hint)
+  if (!result.ok) return sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
   const text = result.content.map(asText).join('\n')
   // Exact in a pipe, where it is data; harmless on a terminal.
   await print(process.stdout.isTTY ? escapeText(text) : text)

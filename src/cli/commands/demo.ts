@@ -1,20 +1,26 @@
-import { basename, join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { Command } from 'commander'
+import { escapeLine } from '../../escape-text.ts'
 import { readEvents } from '../../record/read-events.ts'
 import type { ToolResult } from '../../result.ts'
 import { answerInDemo } from '../demo/answer.ts'
 import { type DemoOutcome, runDemo } from '../demo/run-demo.ts'
 import type { Step } from '../demo/scripted-agent.ts'
-import { escapeLine } from '../escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { print, printJson } from '../print.ts'
-import { style } from '../terminal.ts'
-import { Timeline } from '../timeline.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { fitLine, lineWidth, wrapText } from '../output/fit-line.ts'
+import { print, printJson } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
+import { Timeline } from '../output/timeline.ts'
+import { ownCommand } from '../own-command.ts'
 
-const LONGEST = 96
+const INDENT = 13
+/** Where no terminal says how long a line is. */
+const WIDTH = 100
 
 const EXAMPLES = `
-The question is yours to answer; after 20 seconds, or without a terminal, the demo says yes.
+The question is yours to answer: no answer for 20 seconds is a no. Without a terminal the demo says yes by itself,
+which nothing but this demo does.
 
 Examples:
   tool-hub demo
@@ -31,10 +37,22 @@ export function describeDemo(command: Command): void {
 }
 
 async function demo({ json }: { readonly json?: boolean }): Promise<void> {
+  const signal = interruptSignal()
+  try {
+    await watchDemo(signal, json)
+  } catch (error) {
+    // Ctrl-C: everything is closed by now, and there is nothing more to show.
+    if (!signal.aborted) throw error
+  }
+}
+
+async function watchDemo(signal: AbortSignal, json = false): Promise<void> {
   const calls: { readonly tool: string; readonly status: string; readonly rule?: string }[] = []
   if (!json) await print(`${style('bold', 'tool-hub')}  an agent makes a report; every call passes the hub`)
   const outcome = await runDemo({
-    approve: json ? async () => ({ decision: 'allow', by: 'demo --json' }) : answerInDemo,
+    signal,
+    approve: async (request) =>
+      json ? { decision: 'allow', by: 'demo --json' } : answerInDemo(request, { number: calls.length + 1 }),
     onCall: async (step, result) => {
       calls.push({ tool: step.tool, status: result.status, ...(result.meta.rule && { rule: result.meta.rule }) })
       if (!json) await print(describeCall(calls.length, step, result))
@@ -44,18 +62,21 @@ async function demo({ json }: { readonly json?: boolean }): Promise<void> {
   await (json ? printJson({ ...outcome, calls }) : tellOutcome(outcome))
 }
 
-function describeCall(number: number, { thought, tool, input }: Step, result: ToolResult): string {
-  const outcome = result.ok ? result.summary : `${result.error.code}: ${result.error.message}`
-  const by = [
-    result.meta.rule && `by ${result.meta.rule}`,
-    result.meta.approvedBy && `approved by ${result.meta.approvedBy}`,
-  ]
-  const lines = [thought, short(JSON.stringify(input)), `→ ${short(outcome)}`, by.filter(Boolean).join(', ')].filter(
-    Boolean,
-  )
+function describeCall(number: number, { thought, tool, input, brief }: Step, result: ToolResult): string {
+  const outcome = result.ok
+    ? (brief?.(result.data) ?? result.summary)
+    : `${result.error.code}: ${result.error.message}`
+  const { rule = '', approvedBy } = result.meta
+  const by = [outcome.includes(rule) ? '' : `by ${rule}`, approvedBy && `approved by ${approvedBy}`]
+    .filter(Boolean)
+    .join(', ')
+  const short = result.ok ? cut : wrap
   return [
     `\n${style('bold', String(number).padStart(2))} ${mark(result)}  ${style('bold', tool)}`,
-    ...lines.map(indent),
+    wrap(thought),
+    cut(JSON.stringify(input)),
+    short(`→ ${outcome}`),
+    ...(by === '' ? [] : [wrap(by)]),
   ].join('\n')
 }
 
@@ -65,35 +86,37 @@ function mark(result: ToolResult): string {
 }
 
 async function tellOutcome({ folder, runFolder, verified }: DemoOutcome): Promise<void> {
-  await print(`\n${style('bold', 'The audit')}, as tool-hub runs show prints it`)
-  const timeline = new Timeline()
-  for await (const event of readEvents(runFolder)) await print(`  ${timeline.line(event)}`)
+  const self = ownCommand()
+  await print(`\n${style('bold', 'The audit')}, as "runs show" prints it`)
+  const timeline = new Timeline({ indent: 2 })
+  for await (const event of readEvents(runFolder)) await print(timeline.line(event))
   const { ok, lines, problems } = verified
   const verdict = ok ? style('green', 'intact') : style('red', 'BROKEN')
   await print(
     `\n${style('bold', 'Verified')}: ${verdict}, ${lines} lines${problems.map(({ problem }) => `\n  ${problem}`).join('')}`,
   )
+  // Commands are not wrapped: they are there to be copied.
   const config = `--config ${join(folder, 'tool-hub.yaml')}`
-  const self = howCalled()
   await print(`
-${style('bold', 'Where')}   ${folder}
-${style('bold', 'Next')}    ${self} runs show ${config}
-        ${self} audit verify ${config}
-        ${self} policy show ${config}
-        Change a character in runs/*/events.jsonl there, and verify again.
-${style('bold', 'Yours')}   ${self} init, then ${self} new tool notes.save`)
+${style('bold', 'Look around')}
+  ${self} runs show ${config}
+  ${self} policy show ${config}
+  ${self} policy explain demo/web.fetch --url http://paste.example/in \\
+    ${config}
+  ${self} audit verify ${config}
+${wrapText('  Change a character in runs/*/events.jsonl there, and verify again.', 2)}
+
+${style('bold', 'Begin your own')}
+  ${self} init
+  ${self} new tool notes.save
+
+${wrapText(`All of it is in ${folder}; it stays there, and you may delete it.`)}`)
 }
 
-/** As the person would type it: the installed command, or the built file of a clone. */
-function howCalled(): string {
-  const file = process.argv[1] ?? ''
-  return basename(file) === 'tool-hub' ? 'tool-hub' : `node ${relative(process.cwd(), file)}`
+function wrap(line: string): string {
+  return wrapText(`${' '.repeat(INDENT)}${escapeLine(line)}`, INDENT)
 }
 
-function indent(line: string): string {
-  return `             ${escapeLine(line)}`
-}
-
-function short(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`
+function cut(line: string): string {
+  return fitLine(`${' '.repeat(INDENT)}${escapeLine(line)}`, lineWidth() ?? WIDTH + INDENT)
 }

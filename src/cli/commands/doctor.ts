@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import { escapeText } from '../escape-text.ts'
-import { examine, type Finding } from '../examine.ts'
+import { escapeText } from '../../escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { print, printJson } from '../print.ts'
-import { style } from '../terminal.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { wrapText } from '../output/fit-line.ts'
+import { print, printJson } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
+import { examine, type Finding } from './doctor-examine.ts'
 
 const EXAMPLES = `
 Exit code: 1 when something is broken, else 0; what is weak is told and passes.
@@ -31,5 +32,5 @@ async function doctor(flags: { readonly config?: string; readonly json?: boolean
 
 function describe({ state, what, detail, fix }: Finding): string {
   const line = `${style(COLOURS[state], state.padEnd(6))}  ${what.padEnd(10)}  ${escapeText(detail)}`
-  return fix ? `${line}\n${' '.repeat(20)}fix: ${escapeText(fix)}` : line
+  return wrapText(fix ? `${line}\n${' '.repeat(20)}fix: ${escapeText(fix)}` : line, 20)
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Grant } from '../../approval/grants.ts'
 import { didYouMean } from '../../names.ts'
-import { addDefaultList } from '../group-default.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { print, printJson, say } from '../print.ts'
-import { table } from '../table.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addDefaultList } from '../input/add-default-list.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { table } from '../output/table.ts'
 import { UsageError } from '../usage-error.ts'
 
 type Flags = HubFlags & { readonly json?: boolean }
@@ -13,7 +13,7 @@ type Flags = HubFlags & { readonly json?: boolean }
 const EXAMPLES = `
 Examples:
   tool-hub grants
-  tool-hub grants revoke grant-01J9ZQ3V5W8K2M4N6P7R9S1T3V`
+  tool-hub grants revoke grant-9f86d081884c7d65`
 
 /** `grants`: answers that hold for later calls. */
 export function describeGrants(command: Command): void {
@@ -29,22 +29,21 @@ export function describeGrants(command: Command): void {
 }
 
 async function list(flags: Flags): Promise<void> {
-  const { grants } = await openHub(flags)
-  const saved = grants.list()
+  const saved = await withHub(flags, ({ grants }) => grants.list())
   if (flags.json) return printJson(saved)
   if (saved.length === 0) return say('No answer is saved.')
   await print(table(saved.map(row)))
 }
 
 async function revoke(id: string, flags: Flags): Promise<void> {
-  const { grants } = await openHub(flags)
-  const known = grants.list().map((grant) => grant.id)
-  if (!grants.revoke(id)) {
+  await withHub(flags, ({ grants }) => {
+    if (grants.revoke(id)) return
+    const known = grants.list().map((grant) => grant.id)
     throw new UsageError(
       `There is no grant ${JSON.stringify(id)}.`,
       didYouMean(id, known) || 'List them with tool-hub grants.',
     )
-  }
+  })
   await (flags.json ? printJson({ revoked: id }) : print(`Revoked ${id}.`))
 }
 

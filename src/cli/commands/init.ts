@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CONFIG_NAMES } from '../../config/find-config.ts'
 import { configTemplate } from '../../config/template.ts'
-import { print, printJson, say } from '../print.ts'
+import { print, printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 
 const FILE = 'tool-hub.yaml'

@@ -2,13 +2,11 @@ import type { Command } from 'commander'
 import type { ToolListing } from '../../hub/list-tools.ts'
 import { didYouMean } from '../../names.ts'
 import type { Visibility } from '../../options.ts'
-import { groupsOf } from '../../policy/tool-groups.ts'
-import { type Catalogue, openCatalogue } from '../catalogue.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { namesOf } from '../names-of.ts'
-import { print, printJson, say } from '../print.ts'
-import { readConfig } from '../read-config.ts'
-import { table } from '../table.ts'
+import { type Catalogue, openCatalogue } from '../hub/catalogue.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { table } from '../output/table.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface ListFlags {
@@ -50,18 +48,13 @@ function visibilityOf(own: Visibility | undefined, { profile }: ListFlags): Visi
   return profile === undefined ? own : { ...own, profile: profile as Visibility['profile'] }
 }
 
-function inGroup(catalogue: Catalogue, wanted: string | undefined): ToolListing[] {
-  const tools = catalogue.list()
-  if (wanted === undefined) return tools
+function inGroup({ tools, listing, find }: Catalogue, wanted: string | undefined): readonly ToolListing[] {
+  if (wanted === undefined) return listing
   const group = (wanted.startsWith('group:') ? wanted : `group:${wanted}`).toLowerCase()
-  const known = new Set(tools.flatMap((tool) => groupsIn(catalogue, tool)))
-  if (known.has(group)) return tools.filter((tool) => groupsIn(catalogue, tool).includes(group))
+  const known = new Set(tools.flatMap(({ groups }) => groups))
+  if (known.has(group)) return listing.filter(({ name }) => find(name).groups.includes(group))
   const hint = didYouMean(group, known) || `Groups: ${[...known].sort().join(', ')}.`
   throw new UsageError(`No tool is in ${group}.`, hint)
-}
-
-function groupsIn(catalogue: Catalogue, { name, group }: ToolListing): string[] {
-  return groupsOf({ name, group, names: namesOf(catalogue.get(name)!) })
 }
 
 function row({ name, capabilities, description, visible, why }: ToolListing): string[] {

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { assertToolName } from '../../names.ts'
-import { print, printJson, say } from '../print.ts'
-import { toolTemplate, toolTestTemplate } from '../tool-template.ts'
+import { print, printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
+import { toolTemplate, toolTestTemplate } from './new-tool-template.ts'
 
 const EXAMPLES = `
 Examples:

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import { escapeText } from '../../escape-text.ts'
 import type { PolicyWarning } from '../../policy/check-policy.ts'
-import { escapeText } from '../escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { print, printJson, say } from '../print.ts'
-import { style } from '../terminal.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
 Exit code: 2 when something is an error (a config that cannot be used, an allow that grants nothing), else 0.
@@ -23,8 +23,7 @@ export function describePolicyCheck(command: Command): void {
 }
 
 async function check(flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const hub = await openHub(flags)
-  const doubts = hub.check()
+  const doubts = await withHub(flags, (hub) => hub.check())
   if (doubts.some(({ level }) => level === 'error')) process.exitCode = EXIT.usage
   if (flags.json) return printJson(doubts)
   if (doubts.length === 0) return say('Nothing is wrong with config and rules.')

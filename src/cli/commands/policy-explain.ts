@@ -1,14 +1,16 @@
 import type { Command } from 'commander'
-import { escapeText } from '../escape-text.ts'
-import { EXIT } from '../exit-code.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { print, printJson } from '../print.ts'
-import { readArguments } from '../read-arguments.ts'
+import { ToolError } from '../../errors.ts'
+import { escapeText } from '../../escape-text.ts'
+import type { CallError } from '../../result.ts'
+import { EXIT, exitCodeOfFailure } from '../exit-code.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { readArguments } from '../input/read-arguments.ts'
+import { print, printJson } from '../output/print.ts'
 
 const EXAMPLES = `
-Nothing is called and nothing is recorded. The exit code is 0 whatever the answer is, and 1 when there is none
-because the tool does not exist or the arguments do not fit.
+Nothing is called and nothing is recorded. The exit code is 0 whatever the answer is; when there is none,
+it is 1 because the arguments do not fit, or 2 because there is no such tool.
 
 Examples:
   tool-hub policy explain notes.save '{"path":"a.md","text":"hi"}'
@@ -29,9 +31,17 @@ export function describePolicyExplain(command: Command): void {
 }
 
 async function explain(tool: string, words: string[], flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const hub = await openHub(flags)
-  const explanation = await hub.explain(tool, await readArguments(hub, tool, words))
-  if (explanation.error) process.exitCode = EXIT.failed
-  const { text, ...facts } = explanation
+  const { text, ...facts } = await withHub(flags, async (hub) =>
+    hub.explain(tool, await readArguments(hub, tool, words)),
+  )
+  const { error } = facts
+  if (error?.code === 'TOOL_NOT_FOUND') throw new ToolError(error.code, error.message, { fix: error.fix })
+  if (error) process.exitCode = exitCodeOfNoAnswer(error)
   await (flags.json ? printJson(facts) : print(escapeText(text)))
+}
+
+/** A refusal, also one of a guard or a list, is an answer. */
+function exitCodeOfNoAnswer(error: CallError): number {
+  const code = exitCodeOfFailure(error)
+  return code === EXIT.denied ? EXIT.ok : code
 }

@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
+import { escapeLine } from '../../escape-text.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
 import type { SourcedRule } from '../../rule.ts'
-import { openCatalogue } from '../catalogue.ts'
-import { decideByDefault } from '../decide-by-default.ts'
-import { escapeLine } from '../escape-text.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { print, printJson } from '../print.ts'
-import { readConfig } from '../read-config.ts'
-import { table } from '../table.ts'
-import { style } from '../terminal.ts'
+import { openCatalogue } from '../hub/catalogue.ts'
+import { decideByDefault } from '../hub/decide-by-default.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson } from '../output/print.ts'
+import { table } from '../output/table.ts'
+import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
 Examples:
@@ -32,9 +32,9 @@ async function show(flags: { readonly config?: string; readonly json?: boolean }
   const catalogue = await openCatalogue(options)
   const layers = policyLayers(options)
   const decideTool = decideByDefault(layers)
-  const tools = catalogue.list().map(({ name }) => {
-    const { effect, rule, source, reason } = decideTool(catalogue.get(name)!)
-    return { tool: name, effect, rule, source, reason }
+  const tools = catalogue.tools.map((entry) => {
+    const { effect, rule, source, reason } = decideTool(entry)
+    return { tool: entry.tool.name, effect, rule, source, reason }
   })
   const { sandbox = {}, visibility = {} } = options
   if (flags.json) return printJson({ ...facts(layers), sandbox, visibility, tools })

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
+import { escapeLine } from '../../escape-text.ts'
 import type { Hub } from '../../hub.ts'
-import { escapeLine } from '../escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { inOrder } from '../in-order.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { inOrder } from '../input/in-order.ts'
+import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type HubFlags, openHub } from '../open-hub.ts'
-import { printJsonLine, readerGone, say } from '../print.ts'
-import { type JsonLine, readJsonLines } from '../read-json-lines.ts'
+import { printJsonLine, readerGone, say } from '../output/print.ts'
 
 /** One line of the answer, and whether it is the expected one. */
 interface Verdict {
@@ -44,8 +44,11 @@ export function describePolicyTest(command: Command): void {
     .action(test)
 }
 
-async function test(file: string, flags: HubFlags): Promise<void> {
-  const hub = await openHub(flags)
+function test(file: string, flags: HubFlags): Promise<void> {
+  return withHub(flags, (hub) => judgeAll(hub, file))
+}
+
+async function judgeAll(hub: Hub, file: string): Promise<void> {
   const lines = readJsonLines(file, AbortSignal.any([interruptSignal(), readerGone]))
   for await (const { line, expect, answer } of inOrder(lines, (each) => judge(hub, each), AT_ONCE)) {
     await printJsonLine(answer)

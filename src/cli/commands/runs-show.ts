@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { readEvents } from '../../record/read-events.ts'
-import { findRun, runsFolder } from '../find-run.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { print, printJsonLine, readerGone } from '../print.ts'
-import { Timeline } from '../timeline.ts'
+import { findRun, runsFolder } from '../hub/find-run.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJsonLine, readerGone } from '../output/print.ts'
+import { Timeline } from '../output/timeline.ts'
 
 const EXAMPLES = `
 Examples:

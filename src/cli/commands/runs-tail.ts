@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { tailEvents } from '../../record/tail-events.ts'
-import { findRun, runsFolder } from '../find-run.ts'
-import { addConfigOption } from '../hub-options.ts'
+import { findRun, runsFolder } from '../hub/find-run.ts'
+import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { print, printJsonLine, readerGone } from '../print.ts'
-import { Timeline } from '../timeline.ts'
+import { print, printJsonLine, readerGone } from '../output/print.ts'
+import { Timeline } from '../output/timeline.ts'
 
 const EXAMPLES = `
 Ends when the run is closed, or with Ctrl-C.

@@ -1,17 +1,13 @@
 import type { Command } from 'commander'
-import type { AnyTool } from '../../define.ts'
+import { escapeText } from '../../escape-text.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
-import { didYouMean, groupOf, toWireName } from '../../names.ts'
-import { compileSchema } from '../../schema/compile-schema.ts'
-import { type Catalogue, openCatalogue } from '../catalogue.ts'
-import { decideByDefault } from '../decide-by-default.ts'
-import { escapeText } from '../escape-text.ts'
-import { addConfigOption } from '../hub-options.ts'
-import { namesOf } from '../names-of.ts'
-import { print, printJson } from '../print.ts'
-import { readConfig } from '../read-config.ts'
-import { style } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
+import type { RegisteredTool } from '../../steps/registry.ts'
+import { openCatalogue } from '../hub/catalogue.ts'
+import { decideByDefault } from '../hub/decide-by-default.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
 Examples:
@@ -32,12 +28,11 @@ export function describeShow(command: Command): void {
 async function show(name: string, flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
   const { options } = await readConfig(flags)
   const catalogue = await openCatalogue(options)
-  const tool = catalogue.get(name)
-  if (!tool) throw unknown(catalogue, name)
-  const { visible, why } = catalogue.list().find((listing) => listing.name === tool.name)!
-  const { effect, rule, source, reason, fix } = decideByDefault(policyLayers(options))(tool)
+  const entry = catalogue.find(name)
+  const { visible, why } = catalogue.listing.find((listing) => listing.name === entry.tool.name)!
+  const { effect, rule, source, reason, fix } = decideByDefault(policyLayers(options))(entry)
   const facts = {
-    ...factsOf(tool),
+    ...factsOf(entry),
     visible,
     ...(why && { why }),
     policy: { effect, rule, source, reason, fix: fix.hint },
@@ -45,48 +40,27 @@ async function show(name: string, flags: { readonly config?: string; readonly js
   await (flags.json ? printJson(facts) : print(describe(facts)))
 }
 
-function unknown(catalogue: Catalogue, name: string): UsageError {
-  const names = catalogue.list().flatMap((listing) => namesOf(catalogue.get(listing.name)!))
-  return new UsageError(
-    `There is no tool ${JSON.stringify(name)}.`,
-    didYouMean(name, names) || 'List them with tool-hub list --hidden.',
-  )
-}
-
-function factsOf(tool: AnyTool) {
-  const {
-    title,
-    description,
-    category,
-    tags,
-    version,
-    capabilities,
-    callers = ['direct', 'script'],
-    timeoutMs,
-    examples = [],
-  } = tool
-  const dialects = Object.entries(tool.dialects ?? {}).map(([kind, dialect]) => {
-    return {
-      kind,
-      name: dialect.name,
-      ...(dialect.input && { input: compileSchema(dialect.input, { side: 'input' }).jsonSchema() }),
-    }
-  })
+function factsOf({ tool, wire, group, callers, input, output, dialects }: RegisteredTool) {
+  const { name, title, description, category, tags, version, capabilities, timeoutMs, examples = [] } = tool
   return {
-    name: tool.name,
-    wire: toWireName(tool.name),
+    name,
+    wire,
     ...(title && { title }),
     description,
-    group: tool.group ?? groupOf(tool.name),
+    group,
     ...(category && { category }),
     ...(tags && { tags }),
     ...(version && { version }),
     capabilities,
     callers,
     ...(timeoutMs && { timeoutMs }),
-    input: compileSchema(tool.input, { side: 'input' }).jsonSchema(),
-    ...(tool.output && { output: compileSchema(tool.output, { side: 'output' }).jsonSchema() }),
-    dialects,
+    input: input.jsonSchema(),
+    ...(output && { output: output.jsonSchema() }),
+    dialects: [...dialects].map(([name, { kind, input }]) => ({
+      kind,
+      name,
+      ...(input && { input: input.jsonSchema() }),
+    })),
     examples,
   }
 }

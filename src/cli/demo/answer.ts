@@ -1,24 +1,30 @@
+import { escapeLine } from '../../escape-text.ts'
 import type { ApprovalReply, ApprovalRequest } from '../../result.ts'
-import { callerName } from '../caller-name.ts'
+import { callerName } from '../hub/caller-name.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
-import { print } from '../print.ts'
-import { canAsk, style } from '../terminal.ts'
+import { wrapText } from '../output/fit-line.ts'
+import { print } from '../output/print.ts'
+import { canAsk, style } from '../output/terminal.ts'
 
 const PATIENCE_MS = 20_000
+const INDENT = 13
 
-/** Answers the question of the demo: the person, or after 20 seconds, or without a terminal, the demo itself. */
-export async function answerInDemo({ tool, targets, reason }: ApprovalRequest): Promise<ApprovalReply> {
-  await print(
-    `\n   ${style('yellow', 'asked')}     ${tool} wants ${targets.join(', ')}\n             because ${reason}`,
-  )
+/** Answers the question of the demo: the person; nobody who could is a yes, but nobody who does is a no, as anywhere. */
+export async function answerInDemo(
+  { tool, targets, reason }: ApprovalRequest,
+  { number, patienceMs = PATIENCE_MS }: { readonly number: number; readonly patienceMs?: number },
+): Promise<ApprovalReply> {
+  const title = `\n${style('bold', String(number).padStart(2))} ${style('yellow', 'asked')}     ${style('bold', tool)}`
+  await print([title, ...[`wants ${targets.join(', ')}`, `because ${reason}`].map(indent)].join('\n'))
   if (!canAsk()) {
-    await print('             nobody is at a terminal, so the demo says yes')
+    await print(indent('Nobody is at a terminal: yes (only in this demo; an ask that nobody can answer is a no).'))
     return { decision: 'allow', by: 'demo (no terminal)' }
   }
   const { isCancel, select } = await import('@clack/prompts')
-  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const patience = AbortSignal.timeout(patienceMs)
+  const seconds = Math.round(patienceMs / 1_000)
   const choice = await select({
-    message: 'Your answer (yes, if you say nothing for 20 seconds)',
+    message: `Your answer (no, if you say nothing for ${seconds} seconds)`,
     options: [
       { value: 'allow', label: 'Allow once' },
       { value: 'deny', label: 'Deny' },
@@ -29,7 +35,11 @@ export async function answerInDemo({ tool, targets, reason }: ApprovalRequest): 
   })
   if (!isCancel(choice))
     return { decision: choice, by: callerName(), ...(choice === 'deny' && { reason: 'not in this demo' }) }
-  if (patience.aborted) return { decision: 'allow', by: 'demo (20 seconds passed)' }
+  if (patience.aborted) return { decision: 'deny', by: 'Nobody', reason: `${seconds} seconds passed without an answer` }
   interrupt()
   return { decision: 'deny', by: callerName(), reason: 'interrupted' }
+}
+
+function indent(line: string): string {
+  return wrapText(`${' '.repeat(INDENT)}${escapeLine(line)}`, INDENT)
 }

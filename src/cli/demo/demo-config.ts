@@ -1,7 +1,8 @@
 /** The config of the demo, as an owner would write it. */
 export function demoConfig(pageUrl: string): string {
-  return `# What the agent of the demo may do. Change it and try: tool-hub policy explain …
+  return `# What the agent of the demo may do. Change a rule, then ask again: policy explain demo/web.fetch --url …
 version: 1
+plugins: [./tools.mjs]
 sandbox:
   root: ./workspace
   network: [127.0.0.1, paste.example]

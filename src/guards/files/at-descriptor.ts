@@ -1,4 +1,5 @@
 import { constants, openSync, readlinkSync } from 'node:fs'
+import { errnoOf } from '../../errno.ts'
 
 /** Holds a place in the tree without reading it; Node does not export the constant. */
 export const O_PATH = 0o10000000
@@ -20,8 +21,8 @@ export function openFolder(descriptor: number, name: string): number | Link | un
   try {
     return openSync(atDescriptor(descriptor, name), FOLDER)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    const link = hasCode(error, 'ENOTDIR') ? readLink(descriptor, name) : undefined
+    if (errnoOf(error) === 'ENOENT') return undefined
+    const link = errnoOf(error) === 'ENOTDIR' ? readLink(descriptor, name) : undefined
     if (link) return link
     throw error
   }
@@ -32,12 +33,7 @@ export function readLink(descriptor: number, name: string): Link | undefined {
   try {
     return { link: readlinkSync(atDescriptor(descriptor, name)) }
   } catch (error) {
-    if (hasCode(error, 'EINVAL')) return undefined
+    if (errnoOf(error) === 'EINVAL') return undefined
     throw error
   }
-}
-
-/** True for an error of the system with this code. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,3 +1,4 @@
+import { errnoOf } from '../../errno.ts'
 import { type ErrorCode, ToolError } from '../../errors.ts'
 import { quotePath } from './quote-path.ts'
 
@@ -20,7 +21,8 @@ const MEANINGS = new Map<string, readonly [ErrorCode, string]>([
 
 /** What an error of the file system means for the caller; anything that is not one stays as it is. */
 export function toFileError(error: unknown, path: string): unknown {
-  if (ToolError.is(error) || !(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error
-  const [code, meaning] = MEANINGS.get(String(error.code)) ?? ['UPSTREAM_ERROR', `failed with ${String(error.code)}`]
+  if (ToolError.is(error) || !(error instanceof Error) || !('syscall' in error)) return error
+  const errno = errnoOf(error)
+  const [code, meaning] = MEANINGS.get(errno) ?? ['UPSTREAM_ERROR', `failed with ${errno}`]
   return new ToolError(code, `${quotePath(path)} ${meaning}.`, { cause: error })
 }

@@ -11,10 +11,10 @@ import { findLink, followLinks, refuseLink } from './walk.ts'
 import { writeText } from './write-text.ts'
 
 /** Reading leaves a file as it was; writing makes or replaces one. */
-export type Access = 'read' | 'write'
+type Access = 'read' | 'write'
 
 /** What the owner says about files. */
-export interface FilesGuardOptions {
+interface FilesGuardOptions {
   /** Folders that exist; relative paths are relative to the first. */
   readonly roots: ReadonlyArray<{ readonly path: string; readonly mode: Access }>
   readonly maxReadBytes: number
@@ -30,7 +30,7 @@ export interface FilesCall {
   /** The bound of the deciding rule, for reading and for writing. */
   readonly maxBytes?: number
   /** Throws when policy did not decide on this path; asked at the moment of use. */
-  readonly permits?: (realPath: string, access: Access) => void
+  readonly permits?: (realPath: string, access: Access | 'overwrite') => void
 }
 
 /** The only door to the file system. */
@@ -81,6 +81,7 @@ export function createFilesGuard({ roots: folders, maxReadBytes, protect = [] }:
         const target = refuseFolder(roots.locate(path), path)
         admit(target, 'write')
         call.permits?.(target.path, 'write')
+        if (overwrite && call.canOverwrite) call.permits?.(target.path, 'overwrite')
         const { canOverwrite, maxBytes: limit = Number.POSITIVE_INFINITY } = call
         return writeText(roots, target, text, { signal, overwrite, mkdirp, canOverwrite, limit })
       })

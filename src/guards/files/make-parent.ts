@@ -1,7 +1,8 @@
-import { closeSync, constants, mkdirSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, mkdirSync } from 'node:fs'
+import { errnoOf } from '../../errno.ts'
 import { ToolError } from '../../errors.ts'
-import { atDescriptor, hasCode, type Link, openFolder } from './at-descriptor.ts'
+import { syncFolder } from '../../sync-folder.ts'
+import { atDescriptor, type Link, openFolder } from './at-descriptor.ts'
 import type { Roots, Target } from './open-roots.ts'
 import { quotePath } from './quote-path.ts'
 import { destination, refuseLink } from './walk.ts'
@@ -25,21 +26,6 @@ export async function makeParent(roots: Roots, target: Target, mkdirp: boolean):
   }
 }
 
-/** Makes the entries of a folder survive a loss of power. */
-export async function syncFolder(descriptor: number): Promise<void> {
-  try {
-    const folder = await open(atDescriptor(descriptor, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
-    try {
-      await folder.sync()
-    } finally {
-      await folder.close()
-    }
-  } catch (error) {
-    // Some file systems cannot sync a folder, and a folder may be writable but not readable: the change itself is done.
-    if (!hasCode(error, 'EINVAL') && !hasCode(error, 'EACCES')) throw error
-  }
-}
-
 async function openOrMake(above: number, name: string, mkdirp: boolean): Promise<number | Link | undefined> {
   const present = openFolder(above, name)
   if (present !== undefined || !mkdirp) return present
@@ -47,9 +33,9 @@ async function openOrMake(above: number, name: string, mkdirp: boolean): Promise
     mkdirSync(atDescriptor(above, name))
   } catch (error) {
     // Somebody else made it at the same time; what it is shows when it is opened.
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (errnoOf(error) !== 'EEXIST') throw error
   }
-  await syncFolder(above)
+  await syncFolder(atDescriptor(above, '.'))
   return openFolder(above, name)
 }
 

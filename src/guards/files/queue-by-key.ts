@@ -1,5 +1,5 @@
 /** Runs jobs of the same key one after another, in order; other keys do not wait. */
-export type QueueByKey = <T>(key: string, job: () => Promise<T>) => Promise<T>
+type QueueByKey = <T>(key: string, job: () => Promise<T>) => Promise<T>
 
 /** Makes a queue that remembers only keys with work under way. */
 export function createQueueByKey(): QueueByKey {

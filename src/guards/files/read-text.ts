@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, read, type Stats } from 'node:fs'
+import { errnoOf } from '../../errno.ts'
 import { ToolError } from '../../errors.ts'
-import { atDescriptor, hasCode, type Link } from './at-descriptor.ts'
+import { atDescriptor, type Link } from './at-descriptor.ts'
 import type { Roots, Target } from './open-roots.ts'
 import { quotePath } from './quote-path.ts'
 import { followLinks, inParent, lastLink } from './walk.ts'
@@ -31,7 +32,7 @@ function openFile(target: Target): { descriptor: number; target: Target } | Link
     try {
       return { descriptor: openSync(atDescriptor(parent, name), READ), target }
     } catch (error) {
-      const link = hasCode(error, 'ELOOP') ? lastLink(target, parent, name) : undefined
+      const link = errnoOf(error) === 'ELOOP' ? lastLink(target, parent, name) : undefined
       if (link) return link
       throw error
     }
@@ -46,7 +47,7 @@ function checkFile(stats: Stats, path: string, limit: number): number {
     throw new ToolError('PATH_DENIED', `${quotePath(path)} is a pipe or a device, not a regular file.`)
   if (stats.size <= limit) return stats.size
   throw new ToolError('FILE_TOO_LARGE', `${quotePath(path)} has ${stats.size} bytes, the limit is ${limit}.`, {
-    hint: 'Read another file, or have the owner raise limits.readBytes.',
+    hint: 'Read another file, or have the owner raise limits.read.',
     details: { size: stats.size, limit },
   })
 }

@@ -6,7 +6,7 @@ const MAX_NAME_BYTES = 255
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** A path taken apart: its names in order, `.` and empty ones dropped, `..` still there. */
-export interface SplitPath {
+interface SplitPath {
   readonly isAbsolute: boolean
   readonly names: readonly string[]
   /** The spelling can only mean a folder: `a/`, `a/.`, `a/..`. */

@@ -3,9 +3,10 @@ import { closeSync, constants, lstatSync, type Stats } from 'node:fs'
 import { link, open, rename, unlink } from 'node:fs/promises'
 import { ToolError } from '../../errors.ts'
 import { sha256 } from '../../hash.ts'
+import { syncFolder } from '../../sync-folder.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import { atDescriptor } from './at-descriptor.ts'
-import { makeParent, syncFolder } from './make-parent.ts'
+import { makeParent } from './make-parent.ts'
 import type { Roots, Target } from './open-roots.ts'
 import { quotePath } from './quote-path.ts'
 import { lastLink, refuseLink } from './walk.ts'
@@ -14,7 +15,7 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** What a write may do, and what it was asked to. */
-export interface WriteOptions {
+interface WriteOptions {
   readonly signal: AbortSignal
   readonly overwrite: boolean
   readonly mkdirp: boolean
@@ -34,7 +35,7 @@ export async function writeText(roots: Roots, target: Target, text: string, opti
     const linked = present?.isSymbolicLink() && lastLink(target, parent, name)
     if (linked) refuseLink(roots, linked, target)
     await replaceFile(parent, name, content, present, options)
-    await syncFolder(parent)
+    await syncFolder(atDescriptor(parent, '.'))
   } finally {
     closeSync(parent)
   }

@@ -10,7 +10,7 @@ const MOST_REDIRECTS = 5
 const DRAINED_BYTES = 16_384
 
 /** The bounds of one exchange. */
-export interface ExchangeBounds {
+interface ExchangeBounds {
   /** Bytes of the answer after decompression. */
   readonly limit: number
   readonly deadline: Deadline

@@ -10,7 +10,7 @@ export interface CutOptions {
 }
 
 /** A text that fits, and what it lost. */
-export interface CutText {
+interface CutText {
   readonly text: string
   readonly cutChars: number
   readonly chars: number

@@ -38,6 +38,6 @@ export const gzipCompress = defineTool({
 
 function tooLarge(bytes: number): ToolError {
   return new ToolError('FILE_TOO_LARGE', `The text has ${bytes} bytes, the limit is ${MOST_BYTES}.`, {
-    hint: 'Compress it in parts, or write it to a file with core/fs.writeText.',
+    hint: 'Compress it in parts, or write it to a file.',
   })
 }

@@ -8,7 +8,7 @@ export const hashSha256Text = defineTool({
   title: 'SHA-256 of a text',
   description:
     'Compute the SHA-256 of a text as UTF-8, in hex. Use it to compare texts, to name content or to check a given hash. ' +
-    'Not for files (core/fs.sha256 hashes them without reading them into the conversation) and not for passwords.',
+    'Not for files, whose text would first have to be read into the conversation, and not for passwords.',
   input: z.strictObject({ text: z.string().describe('The text to hash.') }),
   output: z.strictObject({
     sha256: z.string().describe('64 hex digits, lower case.'),

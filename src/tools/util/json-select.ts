@@ -56,7 +56,7 @@ function tooLarge(bytes: number, maxBytes: number): ToolError {
   return new ToolError('FILE_TOO_LARGE', `The selected value has ${size} bytes as JSON, the limit is ${maxBytes}.`, {
     fix: {
       key: 'maxBytes',
-      hint: 'Select less (fewer keys, a slice, a filter), or write the whole to a file with core/fs.writeText.',
+      hint: 'Select less (fewer keys, a slice, a filter), or write the whole to a file.',
     },
     details: { bytes, maxBytes },
   })

@@ -3,7 +3,7 @@ import { Meter } from '../meter.ts'
 import { parseTemplate, type Token } from './parse-template.ts'
 
 /** What a renderer is given beside the template. */
-export interface RenderOptions {
+interface RenderOptions {
   readonly partials: ReadonlyMap<string, string>
   readonly escape: 'html' | 'none'
   readonly maxBytes: number
@@ -110,7 +110,7 @@ export class TemplateRenderer {
       {
         fix: {
           key: 'maxBytes',
-          hint: 'Raise maxBytes (at most 10485760), or render it in parts and write each with core/fs.writeText.',
+          hint: 'Raise maxBytes (at most 10485760), or render it in parts and write each to a file.',
         },
       },
     )

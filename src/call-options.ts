@@ -1,0 +1,26 @@
+import type { CallerKind, Capability } from './define.ts'
+
+/** What a caller may say about one call. */
+export interface CallOptions {
+  /** The run whose records, budget and workspace the call belongs to; the hub's own unless said. */
+  readonly run?: string
+  readonly session?: string
+  /** Who calls; recorded. */
+  readonly caller?: string
+  /** `script` for calls that a model's script makes. */
+  readonly callerKind?: CallerKind
+  /** Why; recorded and shown to the approver. */
+  readonly purpose?: string
+  readonly signal?: AbortSignal
+  /** Lowers the tool's own time limit, never raises it. */
+  readonly timeoutMs?: number
+  /** Calls with one key have one effect: a repeated one gets the recorded result. */
+  readonly idempotencyKey?: string
+  /** With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). */
+  readonly requestId?: string
+  readonly taskId?: string
+  /** The only capabilities this call may use; narrows, never allows. */
+  readonly grants?: readonly Capability[]
+  /** Steps 1 to 5 only: says what would happen, does nothing. */
+  readonly dryRun?: boolean
+}

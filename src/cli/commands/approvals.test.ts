@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type CliFolder, cliFolder, type Running } from '../../../test/support/cli.ts'
+
+const folder = cliFolder()
+afterAll(folder.remove)
+
+const GRANT_ID = /^grant-[0-9a-f]{16}$/
+
+describe('tool-hub approvals', () => {
+  it('lets another process answer a call that waits, and remembers the answer', async () => {
+    const waiting = note(folder, 'allowed.md')
+    const id = await waitingId(waiting)
+    const listed = await folder.run(['approvals'])
+    expect(listed.stdout).toMatch(
+      new RegExp(`^${id} {2}waiting[\\s\\S]*target +write:fs .*allowed\\.md[\\s\\S]*read by a person`),
+    )
+    const answer = await folder.run(['approvals', 'allow', id, '--remember', 'always', '--json'])
+    expect(JSON.parse(answer.stdout)).toMatchObject({ id, decision: 'allow', by: expect.stringMatching(/^cli:/) })
+    expect((await waiting.ended).code).toBe(0)
+    expect(existsSync(join(folder.path, 'allowed.md'))).toBe(true)
+
+    const grants = JSON.parse((await folder.run(['grants', '--json'])).stdout)
+    expect(grants).toMatchObject([{ effect: 'allow', tool: 'test/note', covers: 'exact' }])
+    expect((await folder.run(['grants'])).stdout).toContain(grants[0].id)
+    expect(grants[0].id).toMatch(GRANT_ID)
+    expect((await folder.run(['grants', 'revoke', grants[0].id])).code).toBe(0)
+    expect((await folder.run(['grants', '--json'])).stdout).toBe('[]\n')
+    expect((await folder.run(['grants', 'revoke', grants[0].id])).code).toBe(2)
+  })
+
+  it('tells the caller why a call was denied, and exits 3', async () => {
+    const waiting = note(folder, 'denied.md')
+    await folder.run(['approvals', 'deny', await waitingId(waiting), '--reason', 'not today'])
+    const { code, stderr } = await waiting.ended
+    expect(code).toBe(3)
+    expect(stderr).toContain('not today')
+    expect(existsSync(join(folder.path, 'denied.md'))).toBe(false)
+  })
+
+  it('shows what comes while it watches', async () => {
+    const watching = folder.start(['approvals', '--watch', '--json'])
+    await watching.says('Watching')
+    const waiting = note(folder, 'watched.md')
+    const id = await waitingId(waiting)
+    await watching.says(id)
+    watching.child.kill('SIGINT')
+    expect((await watching.ended).code).toBe(130)
+    await folder.run(['approvals', 'allow', id])
+    expect((await waiting.ended).code).toBe(0)
+  })
+
+  it('shows ids of grants in its help as they are', async () => {
+    const { stdout } = await folder.run(['grants', '--help'])
+    expect(/grants revoke (\S+)/.exec(stdout)![1]).toMatch(GRANT_ID)
+  })
+
+  it('exits 4 when nobody answers in time', async () => {
+    const words = ['call', 'test/note', '--path', 'late.md', '--text', 'x', '--wait', '50ms', '--json']
+    const { code, stdout } = await folder.run(words)
+    expect(code).toBe(4)
+    expect(JSON.parse(stdout).error.code).toBe('APPROVAL_TIMEOUT')
+  })
+})
+
+describe.concurrent('bad input to approvals and grants', () => {
+  it.each([
+    [['approvals', 'allow', 'approval-nowhere']],
+    [['approvals', 'allow', '../../etc']],
+    [['approvals', 'allow', 'x', '--remember', 'forever']],
+    [['approvals', 'allow', 'x', '--remember', 'until=yesterday']],
+    [['approvals', 'allow', 'x', '--covers', 'everything']],
+    [['approvals', 'alow', 'x']],
+    [['grants', 'revoke', 'nothing']],
+  ])('exits 2 for %j', async (words) => {
+    const { code, stderr } = await folder.run(words)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^error: /)
+  })
+})
+
+function note({ start }: CliFolder, path: string): Running {
+  return start(['call', 'test/note', '--path', path, '--text', 'x', '--wait', '20s'])
+}
+
+/** The id of the request, once the call has said that it waits. */
+async function waitingId(waiting: Running): Promise<string> {
+  let said = ''
+  waiting.child.stderr.on('data', (chunk: string) => {
+    said += chunk
+  })
+  await waiting.says('tool-hub approvals deny')
+  return /approvals allow (\S+)/.exec(said)![1]!
+}

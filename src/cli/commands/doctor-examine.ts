@@ -1,0 +1,134 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { release } from 'node:os'
+import { dirname, relative, resolve } from 'node:path'
+import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
+import { errnoOf } from '../../errno.ts'
+import { ToolError } from '../../errors.ts'
+import { withHubOf } from '../hub/with-hub.ts'
+
+/** One thing that was looked at. */
+export interface Finding {
+  readonly state: 'good' | 'weak' | 'broken'
+  readonly what: string
+  readonly detail: string
+  readonly fix?: string
+}
+
+const OLDEST_NODE = [20, 19] as const
+const LITTLE_SPACE = 200_000_000
+
+/** Looks at everything that a hub stands on here; never throws for what it finds. */
+export async function examine(
+  { config: file }: { readonly config?: string },
+  { descriptors = '/proc/self/fd' }: { readonly descriptors?: string } = {},
+): Promise<Finding[]> {
+  const machine = [node(), fileGuard(descriptors)]
+  try {
+    const config = await loadConfig({ file })
+    return [...machine, configFound(config), ...(await policy(config)), ...records(config.options.runs)]
+  } catch (error) {
+    return [...machine, configBroken(error)]
+  }
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const isEnough = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])
+  const detail = `${process.version} on ${process.platform} ${release()} (${process.arch})`
+  if (isEnough) return { state: 'good', what: 'node', detail }
+  return { state: 'broken', what: 'node', detail, fix: `Install Node.js ${OLDEST_NODE.join('.')} or newer.` }
+}
+
+/** The file guard walks by descriptors, which needs /proc; without it the guard refuses every file. */
+function fileGuard(descriptors: string): Finding {
+  if (existsSync(descriptors))
+    return { state: 'good', what: 'files', detail: 'the file guard walks by descriptors; links cannot lead it out' }
+  return {
+    state: 'broken',
+    what: 'files',
+    detail:
+      'there is no /proc, so tools can touch no file: each such call ends with SANDBOX_UNAVAILABLE. Tools that need no files, the network, policy, approvals and records work.',
+    fix: 'Run tool-hub on Linux, or in a container with /proc.',
+  }
+}
+
+function configFound({ file, warnings }: LoadedConfig): Finding {
+  if (file === undefined)
+    return {
+      state: 'weak',
+      what: 'config',
+      detail: 'there is none; the built-in defaults hold',
+      fix: 'Write one: tool-hub init.',
+    }
+  const detail = relative(process.cwd(), file) || file
+  if (warnings.length === 0) return { state: 'good', what: 'config', detail }
+  return {
+    state: 'weak',
+    what: 'config',
+    detail: `${detail}: ${warnings.join('; ')}`,
+    fix: 'Say what is meant on the named lines.',
+  }
+}
+
+function configBroken(error: unknown): Finding {
+  const fix = ToolError.is(error) ? error.fix.hint : 'Repair the file.'
+  return { state: 'broken', what: 'config', detail: (error as Error).message, fix }
+}
+
+async function policy({ options }: LoadedConfig): Promise<Finding[]> {
+  try {
+    const doubts = await withHubOf(options, (hub) => hub.check())
+    if (doubts.length === 0) return [{ state: 'good', what: 'policy', detail: 'no rule is in doubt' }]
+    return doubts.map(({ level, source, message, hint }) => {
+      return {
+        state: level === 'error' ? 'broken' : 'weak',
+        what: 'policy',
+        detail: `${source}: ${message}`,
+        ...(hint && { fix: hint }),
+      }
+    })
+  } catch (error) {
+    return [{ ...configBroken(error), what: 'policy' }]
+  }
+}
+
+function records(runs: string | false | undefined): Finding[] {
+  if (runs === false) {
+    return [
+      { state: 'weak', what: 'records', detail: 'runs is false: nothing is recorded', fix: 'Set runs to a folder.' },
+    ]
+  }
+  const folder = resolve(runs ?? 'runs')
+  try {
+    const present = nearestFolder(folder)
+    accessSync(present, constants.W_OK | constants.X_OK)
+    return [{ state: 'good', what: 'records', detail: `${folder} can be written` }, space(present)]
+  } catch (error) {
+    return [
+      {
+        state: 'broken',
+        what: 'records',
+        detail: `${folder} cannot be written (${errnoOf(error)})`,
+        fix: 'Repair the folder, or set runs to another one.',
+      },
+    ]
+  }
+}
+
+function space(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const detail = `${(free / 1e9).toFixed(1)} GB free for the records`
+  if (free >= LITTLE_SPACE) return { state: 'good', what: 'disk', detail }
+  return {
+    state: 'weak',
+    what: 'disk',
+    detail,
+    fix: 'Free some space: on a full disk every call with effects is refused.',
+  }
+}
+
+/** The folder itself, or the one it would be made in. */
+function nearestFolder(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : nearestFolder(dirname(folder))
+}

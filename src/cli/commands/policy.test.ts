@@ -1,0 +1,117 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
+
+const folder = cliFolder()
+afterAll(folder.remove)
+
+describe.concurrent('tool-hub policy', () => {
+  it('explains a decision: effect, rule, source with line, and the fix', async () => {
+    const { code, stdout } = await folder.run(['policy', 'explain', 'test/note', '{"path":"a.md","text":"x"}'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ask {2}test\/note/)
+    expect(stdout).toContain('tool-hub.yaml:5')
+    expect(stdout).toContain('fix:')
+  })
+
+  it('explains as JSON, from flags', async () => {
+    const { stdout } = await folder.run(['policy', 'explain', 'test/note', '--path', 'a.md', '--text', 'x', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ tool: 'test/note', effect: 'ask', source: 'tool-hub.yaml:5' })
+  })
+
+  it('answers deny, and exits 0, where a list hides the tool or a path leaves the sandbox', async () => {
+    const words = ['policy', 'explain', 'test/note', '--path', '../../out.md', '--text', 'x', '--json']
+    const { code, stdout } = await folder.run(words)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ effect: 'deny', rule: 'PATH_OUTSIDE_SANDBOX' })
+  })
+
+  it('exits 1 when there is nothing to explain', async () => {
+    const { code, stdout } = await folder.run(['policy', 'explain', 'test/note', '{}'])
+    expect(code).toBe(1)
+    expect(stdout).toContain('INPUT_SCHEMA_INVALID')
+  })
+
+  it('shows every rule with its source, and what it means for each tool', async () => {
+    const { stdout } = await folder.run(['policy', 'show'])
+    expect(stdout).toContain('deny test/forbidden (tool-hub.yaml:6)')
+    expect(stdout).toMatch(/deny read:fs on .*\(default\.yaml:\d+\)/)
+    expect(stdout).toMatch(/test\/note +ask/)
+    const json = JSON.parse((await folder.run(['policy', 'show', '--json'])).stdout)
+    expect(json.owner[1]).toEqual({ deny: 'test/forbidden', reason: 'never', source: 'tool-hub.yaml:6' })
+    expect(json.tools).toContainEqual(expect.objectContaining({ tool: 'test/forbidden', effect: 'deny' }))
+  })
+
+  it('checks a policy that is right', async () => {
+    expect(await folder.run(['policy', 'check'])).toMatchObject({ code: 0, stdout: '' })
+  })
+
+  it('finds an allow that grants nothing, says where and exits 2', async () => {
+    const file = folder.write('typo.yaml', 'plugins: [./plugin.mjs]\npolicy:\n  - { allow: test/ehco }\n')
+    const { code, stdout } = await folder.run(['policy', 'check', '--config', file])
+    expect(code).toBe(2)
+    expect(stdout).toMatch(/^typo\.yaml:3: error: .*test\/ehco[\s\S]*Did you mean test\/echo/)
+  })
+
+  it('exits 2 for a config with an unknown key and names the nearest, with its line', async () => {
+    const file = folder.write('key.yaml', 'version: 1\npolcy: []\n')
+    const { code, stderr } = await folder.run(['policy', 'check', '--config', file])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/key\.yaml:2.*polcy[\s\S]*policy/)
+  })
+})
+
+describe.concurrent('tool-hub policy test', () => {
+  const lines = [
+    { id: 1, tool: 'test/echo', input: {}, expect: 'allow' },
+    { id: 'two', tool: 'test/note', input: { path: 'a', text: 'b' }, expect: 'ask' },
+    { id: 3, tool: 'test/forbidden', input: {}, expect: 'deny' },
+    { id: 4, tool: 'test/forbidden', input: {} },
+  ]
+  const text = (values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).join('\n')
+
+  it('prints one decision a line, in order, and exits 0 when all are expected', async () => {
+    const { code, stdout, stderr } = await folder.run(['policy', 'test', '-'], text(lines))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const answers = jsonLines(stdout)
+    expect(answers.map(({ id, effect }) => [id, effect])).toEqual([
+      [1, 'allow'],
+      ['two', 'ask'],
+      [3, 'deny'],
+      [4, 'deny'],
+    ])
+    for (const answer of answers) expect(Object.keys(answer)).toEqual(['id', 'effect', 'rule', 'source', 'reason'])
+    expect(answers[2]).toMatchObject({ source: 'tool-hub.yaml:6', reason: 'never' })
+  })
+
+  it('exits 1 when an expectation differs, and says which', async () => {
+    const file = folder.write('expect.jsonl', text([...lines, { id: 5, tool: 'test/echo', input: {}, expect: 'deny' }]))
+    const { code, stdout, stderr } = await folder.run(['policy', 'test', file])
+    expect(code).toBe(1)
+    expect(jsonLines(stdout)).toHaveLength(5)
+    expect(stderr).toMatch(/^line 5 \(5\): expected "deny", got allow/)
+  })
+
+  it('answers what it cannot read with deny, goes on, and exits 1', async () => {
+    const { code, stdout, stderr } = await folder.run(['policy', 'test', '-'], `{broken\n${JSON.stringify(lines[0])}`)
+    expect(code).toBe(1)
+    expect(jsonLines(stdout).map(({ id, effect }) => [id, effect])).toEqual([
+      [null, 'deny'],
+      [1, 'allow'],
+    ])
+    expect(stderr).toContain('line 1')
+  })
+
+  it('can expect the refusal of a call that could not be made', async () => {
+    const input = text([{ id: 1, tool: 'no/such', input: {}, expect: 'deny' }])
+    const { code, stdout } = await folder.run(['policy', 'test', '-'], input)
+    expect(code).toBe(0)
+    expect(jsonLines(stdout)[0]).toMatchObject({ effect: 'deny', rule: 'TOOL_NOT_FOUND' })
+  })
+
+  it('leaves no trace', async () => {
+    const quiet = cliFolder()
+    await quiet.run(['policy', 'test', '-'], text(lines))
+    expect((await quiet.run(['runs', '--json'])).stdout).toBe('[]\n')
+    quiet.remove()
+  })
+})

@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
+
+const folder = cliFolder()
+afterAll(folder.remove)
+beforeAll(async () => {
+  await folder.run(['call', 'test/nests', '--run', 'first-run'])
+  await folder.run(['call', 'test/fails', '--run', 'second-run'])
+})
+
+describe.concurrent('tool-hub runs', () => {
+  it('lists runs, oldest first, with their calls and failures', async () => {
+    const { stdout } = await folder.run(['runs'])
+    expect(stdout).toMatch(/^first-run +closed .* 2 calls\nsecond-run +closed .* 1 call +1 failed\n/)
+    const json = JSON.parse((await folder.run(['runs', 'list', '--json'])).stdout)
+    expect(json.slice(0, 2)).toMatchObject([
+      { id: 'first-run', calls: 2 },
+      { id: 'second-run', failures: 1 },
+    ])
+  })
+
+  it('shows a run as a timeline, nested calls indented', async () => {
+    const { stdout } = await folder.run(['runs', 'show', 'first'])
+    // Calls that come back at once have only an end on record.
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !/^\S+ +start /.test(line))
+    expect(lines).toHaveLength(4)
+    expect(lines[1]).toMatch(/^\S+ {4}ok {7}test\/echo/)
+    expect(lines[2]).toMatch(/^\S+ {2}ok {7}test\/nests/)
+  })
+
+  it('gives the events as JSON lines', async () => {
+    const events = jsonLines((await folder.run(['runs', 'show', 'second-run', '--json'])).stdout)
+    expect(events.at(-2)).toMatchObject({ type: 'call-ended', status: 'error', error: { code: 'INTERNAL' } })
+  })
+
+  it('follows a run to its end', async () => {
+    const calling = folder.start(['call', 'test/hangs', '--run', 'followed'])
+    await calling.says('hanging')
+    const tailing = folder.start(['runs', 'tail', 'followed', '--json'])
+    await tailing.says('call-started')
+    calling.child.kill('SIGINT')
+    const { code, stdout } = await tailing.ended
+    expect(code).toBe(0)
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'run-closed' })
+  })
+
+  it('exits 2 for a run that is not there, and names the nearest', async () => {
+    const { code, stderr } = await folder.run(['runs', 'show', 'frist-run'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('first-run')
+    expect((await folder.run(['runs', 'show', '../first-run'])).code).toBe(2)
+  })
+})
+
+describe('tool-hub audit verify', () => {
+  it('finds the runs intact', async () => {
+    const { code, stdout } = await folder.run(['audit', 'verify'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^intact {2}first-run/m)
+  })
+
+  it('exits 1 for a changed line and says which', async () => {
+    const file = join(folder.path, 'runs', 'second-run', 'events.jsonl')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"test/fails"', '"test/works"'))
+    const { code, stdout } = await folder.run(['audit', 'verify'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^BROKEN {2}second-run.*\n {2}line 2 was changed/m)
+    const [report] = jsonLines((await folder.run(['audit', 'verify', 'second-run', '--json'])).stdout)
+    expect(report).toMatchObject({ ok: false, run: 'second-run', problems: [{ line: 2 }, ...report.problems.slice(1)] })
+  })
+
+  it('has nothing to say where nothing was done', async () => {
+    const empty = cliFolder()
+    expect(await empty.run(['audit', 'verify'])).toMatchObject({ code: 0, stdout: '' })
+    empty.remove()
+  })
+})

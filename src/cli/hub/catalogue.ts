@@ -1,0 +1,38 @@
+import type { AnyTool } from '../../define.ts'
+import { listTools, type ToolListing } from '../../hub/list-tools.ts'
+import type { HubOptions } from '../../options.ts'
+import { compileVisibility } from '../../policy/visibility.ts'
+import { type RegisteredTool, Registry } from '../../steps/registry.ts'
+import { builtinTools } from '../../tools/index.generated.ts'
+
+/** The tools there are, and which of them an agent sees. */
+export interface Catalogue {
+  /** Every tool, sorted by name. */
+  readonly tools: readonly RegisteredTool[]
+  /** As an agent sees them, in the same order. */
+  readonly listing: readonly ToolListing[]
+  /** By canonical, wire or dialect name; throws with the nearest names when there is none. */
+  find(name: string): RegisteredTool
+}
+
+/** What a hub with these options would list. Only plugins need a hub for that: a list must be there at once. */
+export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
+  const registry = new Registry()
+  for (const tool of await toolsOf(options)) registry.register(tool)
+  const sees = compileVisibility(options.visibility ?? {})
+  return {
+    tools: registry.list(),
+    listing: listTools(registry, (entry) => sees({ ...entry, name: entry.tool.name })),
+    find(name) {
+      const found = registry.find(name)
+      if (found) return found.entry
+      throw registry.notFound(name)
+    },
+  }
+}
+
+async function toolsOf(options: HubOptions): Promise<readonly AnyTool[]> {
+  if (!options.plugins) return builtinTools
+  const { withHubOf } = await import('./with-hub.ts')
+  return withHubOf(options, (hub) => hub.registry.list())
+}

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { didYouMean } from '../../names.ts'
+import { listRuns } from '../../record/list-runs.ts'
+import { UsageError } from '../usage-error.ts'
+import { readConfig } from './read-config.ts'
+
+/** The folder of the run records, as the config says. */
+export async function runsFolder(flags: { readonly config?: string }): Promise<string> {
+  const { options, file } = await readConfig(flags)
+  if (options.runs !== false) return resolve(options.runs ?? 'runs')
+  throw new UsageError('This config keeps no records.', `Set runs to a folder in ${file ?? 'tool-hub.yaml'}.`)
+}
+
+/** The folder of a run by its id or the beginning of it; the latest run when nothing is asked for. */
+export async function findRun(root: string, wanted: string | undefined): Promise<string> {
+  if (wanted === undefined) return latest(root)
+  const ids = idsIn(root)
+  if (ids.includes(wanted)) return join(root, wanted)
+  const matching = ids.filter((id) => id.startsWith(wanted))
+  if (matching.length === 1) return join(root, matching[0]!)
+  const hint =
+    matching.length > 1
+      ? `It begins ${matching.length} ids: ${matching.slice(0, 5).join(', ')}.`
+      : didYouMean(wanted, ids)
+  throw new UsageError(`There is no run ${JSON.stringify(wanted)} in ${root}.`, hint || 'List them with tool-hub runs.')
+}
+
+async function latest(root: string): Promise<string> {
+  const run = (await listRuns(root)).at(-1)
+  if (run) return join(root, run.id)
+  throw new UsageError(`There are no runs in ${root}.`, 'Call a tool first: tool-hub call core/util.time.now.')
+}
+
+function idsIn(root: string): string[] {
+  try {
+    return readdirSync(root)
+  } catch {
+    // No folder, no runs: the caller says so.
+    return []
+  }
+}

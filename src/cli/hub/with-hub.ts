@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { parseDuration } from '../../config/units.ts'
+import { createToolHub } from '../../create-tool-hub.ts'
+import type { Hub } from '../../hub.ts'
+import type { HubOptions } from '../../options.ts'
+import { canAsk } from '../output/terminal.ts'
+import { UsageError } from '../usage-error.ts'
+import { callerName } from './caller-name.ts'
+import { readConfig } from './read-config.ts'
+
+/** What the options of a command say about its hub. */
+export interface HubFlags {
+  readonly config?: string
+  readonly root?: string
+  readonly run?: string
+  readonly yes?: boolean
+  readonly wait?: string
+}
+
+/** Makes the hub that config and options describe, for as long as `use` works with it. */
+export async function withHub<T>(flags: HubFlags, use: (hub: Hub) => T | Promise<T>): Promise<T> {
+  const { options } = await readConfig(flags)
+  return withHubOf(applyFlags(options, flags), use)
+}
+
+/** The same with options that are at hand. The hub is closed whatever happens: plugins let go, records are flushed. */
+export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
+  const hub = createToolHub(options) as unknown as Hub
+  let outcome: T
+  try {
+    await hub.ready()
+    outcome = await use(hub)
+  } catch (error) {
+    // Whatever closing has to say then, it follows from the first failure, and that one is told.
+    await hub.close().catch(() => {})
+    throw error
+  }
+  await hub.close()
+  return outcome
+}
+
+function applyFlags(options: HubOptions, flags: HubFlags): HubOptions {
+  const { root, run } = flags
+  return {
+    ...options,
+    caller: options.caller ?? callerName(),
+    ...(run !== undefined && { run }),
+    ...(root !== undefined && { sandbox: { ...options.sandbox, root: resolve(root) } }),
+    ...approver(options, flags),
+    ...(canAsk() && {
+      onQuestion: async (...asked) => (await import('../prompt/answer-on-terminal.ts')).answerOnTerminal(...asked),
+    }),
+  }
+}
+
+/** Who allows: `--yes`, another process by `--wait`, the person at the terminal, or nobody. */
+function approver(options: HubOptions, { yes, wait }: HubFlags): Pick<HubOptions, 'approve' | 'approvals'> {
+  if (yes && wait !== undefined) throw new UsageError('--yes and --wait exclude each other.', 'Give one of them.')
+  if (yes) return { approve: () => ({ decision: 'allow', by: 'cli --yes' }) }
+  if (wait !== undefined) return { approvals: { ...options.approvals, timeoutMs: parseDuration(wait), inbox: true } }
+  if (!canAsk()) return {}
+  return { approve: async (request) => (await import('../prompt/ask-on-terminal.ts')).askOnTerminal(request) }
+}

@@ -1,0 +1,105 @@
+import { didYouMean } from '../../names.ts'
+import { UsageError } from '../usage-error.ts'
+
+type JsonSchema = Record<string, unknown>
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Arguments of a tool given as `--path x --max-bytes 10 --deep`, typed by the JSON Schema of its input. */
+export function parseFlags(words: readonly string[], schema: JsonSchema): Record<string, unknown> {
+  const properties = new Map(Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>))
+  const values = new Map<string, unknown>()
+  const rest = words.filter((word) => word !== '--')
+  while (rest.length > 0) {
+    const { name, property, text, isNegated } = takeFlag(rest, properties)
+    if (values.has(name))
+      throw new UsageError(`--${name} is given twice.`, 'A list is given as JSON: --tags \'["a","b"]\'.')
+    values.set(name, isNegated ? false : readValue(name, property, text, rest))
+  }
+  // Made from entries, so that a flag named __proto__ is a key like any other.
+  return Object.fromEntries(values)
+}
+
+function takeFlag(rest: string[], properties: ReadonlyMap<string, JsonSchema>) {
+  const word = rest.shift()!
+  if (!word.startsWith('--')) {
+    throw new UsageError(
+      `${JSON.stringify(word)} stands alone.`,
+      'Give arguments as one JSON text, or as --name value.',
+    )
+  }
+  const equals = word.indexOf('=')
+  const spelled = equals === -1 ? word.slice(2) : word.slice(2, equals)
+  const text = equals === -1 ? undefined : word.slice(equals + 1)
+  const name = findName(spelled, properties)
+  if (name !== undefined) return { name, property: properties.get(name)!, text, isNegated: false }
+  const negated = spelled.startsWith('no-') && text === undefined ? findName(spelled.slice(3), properties) : undefined
+  if (negated !== undefined) return { name: negated, property: properties.get(negated)!, text, isNegated: true }
+  throw new UsageError(`The tool has no argument --${spelled}.`, suggest(spelled, properties))
+}
+
+/** As the schema spells it, or with hyphens: `--max-bytes` for `maxBytes` and `max_bytes`. */
+function findName(spelled: string, properties: ReadonlyMap<string, JsonSchema>): string | undefined {
+  if (properties.has(spelled)) return spelled
+  const camel = spelled.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  if (properties.has(camel)) return camel
+  const snake = spelled.replaceAll('-', '_')
+  return properties.has(snake) ? snake : undefined
+}
+
+function suggest(spelled: string, properties: ReadonlyMap<string, JsonSchema>): string {
+  const known = [...properties.keys()].map((name) => `--${name}`)
+  return (
+    didYouMean(`--${spelled}`, known) || (known.length > 0 ? `It has: ${known.join(', ')}.` : 'It takes no arguments.')
+  )
+}
+
+function readValue(name: string, property: JsonSchema, text: string | undefined, rest: string[]): unknown {
+  const types = typesOf(property)
+  const next = rest[0]
+  if (text === undefined && types.has('boolean') && next !== 'true' && next !== 'false') return true
+  const value = text ?? rest.shift()
+  if (value === undefined) throw new UsageError(`--${name} needs a value.`, `Write --${name} VALUE.`)
+  return convert(name, types, value)
+}
+
+function convert(name: string, types: ReadonlySet<string>, text: string): unknown {
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if ((types.has('number') || types.has('integer')) && NUMBER.test(text)) return Number(text)
+  if (types.has('null') && text === 'null') return null
+  if (types.has('array') || types.has('object') || types.size === 0) {
+    const parsed = tryJson(text)
+    if (parsed !== undefined) return parsed.value
+  }
+  if (types.has('string') || types.size === 0) return text
+  throw new UsageError(`--${name} must be ${[...types].join(' or ')}, got ${JSON.stringify(text)}.`, wanted(types))
+}
+
+function wanted(types: ReadonlySet<string>): string {
+  if (types.has('array') || types.has('object')) return 'Give it as JSON, quoted for the shell.'
+  return types.has('boolean') ? 'Give true or false.' : 'Give a number such as 10.'
+}
+
+/** The JSON types that a value may have; empty when the schema does not say. */
+function typesOf(schema: JsonSchema): Set<string> {
+  const own = [schema.type ?? []].flat() as string[]
+  const literals = [...((schema.enum as unknown[]) ?? []), ...('const' in schema ? [schema.const] : [])].map(typeName)
+  const parts = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? (list as JsonSchema[]) : []))
+  const all = parts.map(typesOf)
+  // One part that takes anything makes the whole take anything.
+  if (all.some((types) => types.size === 0)) return new Set()
+  return new Set([...(own.length > 0 ? own : literals), ...all.flatMap((types) => [...types])])
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function tryJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}

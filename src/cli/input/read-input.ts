@@ -1,0 +1,32 @@
+import { UsageError } from '../usage-error.ts'
+
+/** More than any hub takes as arguments; a stream without end must not fill the memory. */
+const MOST_BYTES = 64_000_000
+
+/** All of stdin as text. */
+export async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES)
+      throw new UsageError(
+        `stdin has more than ${MOST_BYTES} bytes.`,
+        'Give less, or a file of lines to tool-hub batch.',
+      )
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The value of a JSON text; what is wrong with it is said in words. */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(
+      `${what} is not JSON: ${(cause as Error).message}`,
+      'Quote it for the shell: \'{"key": "value"}\'.',
+    )
+  }
+}

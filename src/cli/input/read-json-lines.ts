@@ -1,0 +1,76 @@
+import { open } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { errnoOf } from '../../errno.ts'
+import { isPlainObject } from '../../is-plain-object.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** A line of a file of JSON objects: what it holds, or why it holds nothing. */
+export type JsonLine =
+  | { readonly number: number; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly number: number; readonly problem: string }
+
+/** More than a hub takes as arguments of one call. */
+const LONGEST_LINE = 16_000_000
+
+const WHAT_TO_NAME = 'Name a file of JSON lines, or - for stdin.'
+
+/** The JSON objects of a file, or of stdin for `-`, a line each; blank lines are passed over. Ends early when aborted. */
+export async function* readJsonLines(file: string, signal: AbortSignal): AsyncGenerator<JsonLine, void, undefined> {
+  let number = 0
+  try {
+    const stream = file === '-' ? process.stdin : await openFile(file)
+    addAbortSignal(signal, stream)
+    for await (const line of cutLines(stream)) {
+      number++
+      if (line === undefined || line.trim() !== '') yield readLine(number, line)
+    }
+  } catch (error) {
+    if (signal.aborted) return
+    const errno = errnoOf(error)
+    throw errno === 'UNKNOWN' ? error : new UsageError(`${file} cannot be read (${errno}).`, WHAT_TO_NAME)
+  }
+}
+
+/** The stream closes the handle when it ends, fails or is left; before there is one, we do. */
+async function openFile(file: string): Promise<Readable> {
+  const handle = await open(file)
+  try {
+    if ((await handle.stat()).isDirectory()) throw new UsageError(`${file} is a folder.`, WHAT_TO_NAME)
+    return handle.createReadStream()
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** The lines of a stream; nothing in place of a line that is too long to be kept. */
+async function* cutLines(stream: Readable): AsyncGenerator<string | undefined, void, undefined> {
+  const decoder = new StringDecoder('utf8')
+  let carry: string | undefined = ''
+  for await (const chunk of stream) {
+    const [first = '', ...others] = decoder.write(chunk as Buffer).split('\n')
+    carry = join(carry, first)
+    for (const piece of others) {
+      yield carry
+      carry = join('', piece)
+    }
+  }
+  const last = join(carry, decoder.end())
+  if (last !== '') yield last
+}
+
+function join(carry: string | undefined, piece: string): string | undefined {
+  return carry === undefined || carry.length + piece.length > LONGEST_LINE ? undefined : carry + piece
+}
+
+function readLine(number: number, line: string | undefined): JsonLine {
+  if (line === undefined) return { number, problem: `is longer than ${LONGEST_LINE} characters` }
+  try {
+    const value: unknown = JSON.parse(line)
+    if (isPlainObject(value)) return { number, value }
+    return { number, problem: 'is not a JSON object' }
+  } catch (error) {
+    return { number, problem: `is not JSON: ${(error as Error).message}` }
+  }
+}

@@ -1,0 +1,46 @@
+import { escapeJson } from '../../escape-text.ts'
+
+const readerLeft = new AbortController()
+let failure: NodeJS.ErrnoException | undefined
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has enough, as `head` has, is no failure.
+  if (error.code !== 'EPIPE') failure ??= error
+  readerLeft.abort()
+})
+// Nobody reads what is said: that is no reason to stop working.
+process.stderr.on('error', () => {})
+
+/** Aborts when stdout takes nothing more: whoever read it has left, or its disk is full. */
+export const readerGone: AbortSignal = readerLeft.signal
+
+/** Waits until everything is out; throws when stdout could not be written. */
+export async function flush(): Promise<void> {
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
+  if (failure) throw new Error(`stdout cannot be written (${failure.code}).`, { cause: failure })
+}
+
+/** Writes data to stdout and waits until it is out; quietly does nothing when nobody takes it any more. */
+export function print(text: string): Promise<void> {
+  if (readerGone.aborted) return Promise.resolve()
+  return new Promise((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
+}
+
+/** Prints a value as JSON: one line, or indented on a terminal. */
+export function printJson(value: unknown): Promise<void> {
+  return print(toJson(value, process.stdout.isTTY ? 2 : undefined))
+}
+
+/** Prints a value as one line of JSON, also on a terminal. */
+export function printJsonLine(value: unknown): Promise<void> {
+  return print(toJson(value))
+}
+
+/** Says something to people, on stderr. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+function toJson(value: unknown, indent?: number): string {
+  return escapeJson(JSON.stringify(value, undefined, indent))
+}

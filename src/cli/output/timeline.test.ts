@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import type { RecordEvent } from '../../record/events.ts'
+import { Timeline } from './timeline.ts'
+
+describe('the timeline of a run', () => {
+  it('indents what a call did through others below its start', () => {
+    const lines = tell(
+      { type: 'call-started', callId: 'c1', tool: 'outer' },
+      { type: 'call-started', callId: 'c2', tool: 'inner', parent: 'c1' },
+      { type: 'call-ended', callId: 'c3', tool: 'innermost', parent: 'c2', status: 'ok' },
+      { type: 'call-ended', callId: 'c2', tool: 'inner', status: 'ok' },
+      { type: 'call-ended', callId: 'c1', tool: 'outer', status: 'ok' },
+    )
+    expect(lines.map(indentOf)).toEqual([0, 2, 4, 2, 0])
+  })
+
+  it('indents them above its end when it came back at once', () => {
+    const lines = tell(
+      { type: 'call-ended', callId: 'c2', tool: 'inner', parent: 'c1', status: 'ok' },
+      { type: 'call-ended', callId: 'c1', tool: 'outer', status: 'ok' },
+    )
+    expect(lines.map(indentOf)).toEqual([2, 0])
+  })
+
+  it('keeps to one harmless line an event, whatever stands in a record', () => {
+    const [line] = tell({
+      type: 'call-ended',
+      callId: 'c1',
+      tool: 'a\n\u001b[2J',
+      status: 'ok',
+      summary: 'x'.repeat(500),
+    })
+    expect(line).not.toMatch(/[\n\u001b]/)
+    expect(line!.length).toBeLessThan(300)
+  })
+})
+
+function tell(...events: readonly Record<string, unknown>[]): string[] {
+  const timeline = new Timeline()
+  return events.map((event) =>
+    timeline.line({ durationMs: 1, ...event, time: '2026-11-15T09:30:00.000Z' } as unknown as RecordEvent),
+  )
+}
+
+function indentOf(line: string): number {
+  return /^\S+ {2}( *)/.exec(line)![1]!.length
+}

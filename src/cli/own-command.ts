@@ -1,0 +1,16 @@
+import { basename, relative } from 'node:path'
+
+/** How the person at the shell calls us, so that a command we print can be pasted: `npx tool-hub`, `tool-hub`, `node dist/…`. */
+export function ownCommand(env: NodeJS.ProcessEnv = process.env, file = process.argv[1] ?? ''): string {
+  const { npm_command, npm_lifecycle_event, INIT_CWD } = env
+  if (npm_command === 'exec' || npm_lifecycle_event === 'npx') return 'npx tool-hub'
+  // A script of npm finds the installed command, the shell behind it does not.
+  if (basename(file) === 'tool-hub') return npm_lifecycle_event ? 'npx tool-hub' : 'tool-hub'
+  if (file === '') return 'tool-hub'
+  // npm runs scripts in the folder of the package, wherever the person is.
+  return `node ${quote(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
+}
+
+function quote(path: string): string {
+  return /^[\w./@-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { errnoOf } from './errno.ts'
+import { type Fix, ToolError } from './errors.ts'
+import { currentProcess, isAlive, type ProcessIdentity } from './process-identity.ts'
+
+/** A lock that is held until it is released or its process is gone. */
+export interface Lock {
+  release(): void
+}
+
+/** What is locked, and what happens when somebody else has it. */
+interface LockOptions {
+  /** What the lock is about, for the message: `Run demo`. */
+  readonly what: string
+  /** What to do when it stays in use. */
+  readonly fix: Fix
+  /** How long to wait for a living holder, in which this thread does nothing else; not at all unless said. */
+  readonly waitMs?: number
+}
+
+interface Holder extends ProcessIdentity {
+  readonly token: string
+}
+
+/** A crash within the few microseconds of a takeover leaves its own lock behind; three in a row are for a person. */
+const MOST_TAKEOVERS = 3
+const STEP_MS = 5
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** Takes the lock file, also from a process that is gone; CONFLICT when its holder lives. */
+export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): Lock {
+  const holder: Holder = { ...currentProcess(), token: randomBytes(8).toString('hex') }
+  const draft = `${path}.${holder.token}`
+  // Written aside and then linked: the lock appears with its content, never empty.
+  fs.writeFileSync(draft, JSON.stringify(holder), { flag: 'wx', mode: 0o600 })
+  try {
+    for (let waitedMs = 0; !claim(draft, path); waitedMs += STEP_MS) {
+      if (waitedMs >= waitMs) throw inUse(path, { what, fix, waitMs })
+      Atomics.wait(sleeper, 0, 0, STEP_MS)
+    }
+  } finally {
+    fs.rmSync(draft, { force: true })
+  }
+  return {
+    release() {
+      if (readHolder(path)?.token === holder.token) fs.rmSync(path, { force: true })
+    },
+  }
+}
+
+/** Whether a living process holds the lock. */
+export async function isLocked(path: string): Promise<boolean> {
+  try {
+    const holder = parseHolder(await readFile(path, 'utf8'))
+    return holder !== undefined && isAlive(holder)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+function claim(draft: string, path: string, takeovers = 0): boolean {
+  if (link(draft, path)) return true
+  if (takeovers === MOST_TAKEOVERS || isHeld(path)) return false
+  // The holder is gone. Of all who see that, one may replace its lock at a time, and only after looking again:
+  // a slow second would otherwise throw out the new lock of the first.
+  const turn = `${path}.turn`
+  if (!claim(draft, turn, takeovers + 1)) return false
+  try {
+    if (isHeld(path)) return false
+    fs.linkSync(draft, `${draft}.next`)
+    fs.renameSync(`${draft}.next`, path)
+    return true
+  } finally {
+    fs.rmSync(turn, { force: true })
+  }
+}
+
+function link(from: string, to: string): boolean {
+  try {
+    fs.linkSync(from, to)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+function isHeld(path: string): boolean {
+  const holder = readHolder(path)
+  return holder !== undefined && isAlive(holder)
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    return parseHolder(fs.readFileSync(path, 'utf8'))
+  } catch (error) {
+    // Gone meanwhile. What cannot be read for another reason may be held.
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(text) as Partial<Holder> | null
+    return typeof holder?.pid === 'number' && typeof holder.space === 'string' && typeof holder.token === 'string'
+      ? (holder as Holder)
+      : undefined
+  } catch {
+    // Emptied by a power loss: a lock is linked with its content, so nobody is just about to fill it.
+    return undefined
+  }
+}
+
+function inUse(path: string, { what, fix, waitMs }: Required<LockOptions>): ToolError {
+  const holder = readHolder(path)
+  const who = holder ? `process ${holder.pid} on ${holder.space.split(' ', 1)[0]}` : 'another process'
+  // A lock that is worth waiting for is held for a moment only, so trying again helps.
+  return new ToolError('CONFLICT', `${what} is in use by ${who}.`, { fix, retryable: waitMs > 0, details: { path } })
+}

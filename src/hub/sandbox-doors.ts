@@ -1,0 +1,83 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { ToolError } from '../errors.ts'
+import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
+import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
+import type { Sandbox } from '../options.ts'
+
+/** What the guards need to know of the owner's options. */
+export interface SandboxDoorsOptions {
+  readonly sandbox: Sandbox
+  readonly readBytes: number
+  readonly httpBytes: number
+  readonly timeoutMs: number
+  readonly userAgent: string
+  /** Folders that no tool writes to: records, grants. */
+  readonly protect: readonly string[]
+}
+
+/** The guards of one hub, opened when they are first needed: a hub of pure tools never touches the machine. */
+export class SandboxDoors {
+  readonly #options: SandboxDoorsOptions
+  #network: NetworkGuard | undefined
+  #files: FilesGuard | undefined
+  #standIn: { readonly folder: string; readonly guard: FilesGuard } | undefined
+
+  constructor(options: SandboxDoorsOptions) {
+    this.#options = options
+  }
+
+  /** One guard for all runs when the owner named a root; otherwise each run has its own workspace. */
+  sharedFiles(): FilesGuard | undefined {
+    const { root } = this.#options.sandbox
+    if (root !== undefined) this.#files ??= this.openFiles(root)
+    return this.#files
+  }
+
+  openFiles(root: string | undefined): FilesGuard {
+    const { sandbox, readBytes, protect } = this.#options
+    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
+    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes: readBytes, protect: protect.map(realFolder) })
+    throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
+      fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
+    })
+  }
+
+  /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */
+  standIn(workspace: string | undefined): FilesGuard {
+    if (workspace === undefined) return this.openFiles(undefined)
+    if (!this.#standIn) {
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
+      this.#standIn = { folder, guard: this.openFiles(folder) }
+    }
+    const { folder, guard } = this.#standIn
+    const resolve: FilesGuard['resolve'] = (path, access) => guard.resolve(path, access).replace(folder, workspace)
+    return { ...guard, resolve }
+  }
+
+  network(): NetworkGuard {
+    const { sandbox, httpBytes, timeoutMs, userAgent } = this.#options
+    this.#network ??= createNetworkGuard({
+      allowedHosts: sandbox.network ?? [],
+      privateRanges: sandbox.privateRanges ?? [],
+      maxBytes: httpBytes,
+      timeoutMs,
+      userAgent,
+    })
+    return this.#network
+  }
+
+  async close(): Promise<void> {
+    this.#files?.close()
+    this.#standIn?.guard.close()
+    if (this.#standIn) rmSync(this.#standIn.folder, { recursive: true, force: true })
+    await this.#network?.close()
+  }
+}
+
+/** The real path of a folder that may not exist yet: the guard compares real paths, and the way there may be a link. */
+function realFolder(folder: string): string {
+  if (existsSync(folder) || dirname(folder) === folder) return realpathSync(folder)
+  return join(realFolder(dirname(folder)), basename(folder))
+}

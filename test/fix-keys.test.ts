@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { knownKeys } from '../src/config/config-json-schema.ts'
+import { ToolError } from '../src/errors.ts'
+import { BudgetLedger } from '../src/limits/budget.ts'
+import { RateLimiter } from '../src/limits/rate.ts'
+import { fakeClock } from '../src/testing/fake-clock.ts'
+import { sourceFiles } from './support/source-files.ts'
+
+/** Keys that name an argument of the call, of the tool or of the program that calls, not a line of tool-hub.yaml. */
+const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['src/guards/files/make-parent.ts', ['mkdirp']],
+  ['src/guards/files/write-text.ts', ['overwrite', 'capabilities']],
+  ['src/policy/decide.ts', ['grants']],
+  ['src/record/run-files.ts', ['run']],
+  ['src/record/run-records.ts', ['run']],
+  ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
+  ['src/tools/util/json-select.ts', ['maxBytes']],
+  ['src/tools/util/mustache/parse-template.ts', ['template']],
+  ['src/tools/util/mustache/template-renderer.ts', ['partials', 'maxBytes']],
+  ['src/tools/util/select/invalid-path.ts', ['path']],
+  ['src/tools/util/time-now.ts', ['timezone']],
+])
+
+const schema = JSON.parse(readFileSync('config.schema.json', 'utf8'))
+const sources = sourceFiles('src')
+  .filter((file) => !/\.(test|test-d|generated)\.ts$/.test(file))
+  .map((file) => ({ file, code: withoutComments(readFileSync(file, 'utf8')) }))
+
+describe('what an error tells the owner to change', () => {
+  it('is a key of tool-hub.yaml, unless it is an argument', () => {
+    const keys = sources.flatMap(({ file, code }) =>
+      [...code.matchAll(/fix: \{\s*key: '([^']+)'|return \{ key: '([^']+)'/g)].map((match) => ({
+        file,
+        key: (match[1] ?? match[2])!,
+      })),
+    )
+    expect(keys.length).toBeGreaterThan(20)
+    expect(keys.filter(({ file, key }) => !isConfigKey(key) && !ARGUMENTS.get(file)?.includes(key))).toEqual([])
+    const used = new Set(keys.map(({ file, key }) => `${file} ${key}`))
+    const exceptions = [...ARGUMENTS].flatMap(([file, names]) => names.map((name) => `${file} ${name}`))
+    expect(exceptions.filter((exception) => !used.has(exception))).toEqual([])
+  })
+
+  it('is a key of tool-hub.yaml where a sentence names it', () => {
+    const named = sources.flatMap(({ file, code }) =>
+      textsIn(code)
+        .flatMap((text) => text.match(/\b(?:limits|sandbox|approvals|redact)\.[a-z]\w*(?:\.[a-z]\w*)*/g) ?? [])
+        .map((key) => ({ file, key })),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter(({ key }) => !isConfigKey(key) && !/\.(?:ts|mjs|js)$/.test(key))).toEqual([])
+  })
+
+  it.each(['calls', 'wallMs', 'bytes', 'cost'] as const)('is a key of tool-hub.yaml for a budget of %s', (unit) => {
+    const none = { [unit]: 0 }
+    for (const scope of [{ run: none }, { session: none }, { tools: { 'notes.save': none } }]) {
+      const ledger = new BudgetLedger(scope)
+      expect(isConfigKey(keyOf(() => ledger.reserve({ run: 'r', tool: 'notes.save', cost: 1 })))).toBe(true)
+    }
+  })
+
+  it('is a key of tool-hub.yaml for a rate', () => {
+    const never = { perSecond: 0 }
+    for (const limits of [{ all: never }, { tools: { 'notes.save': never } }]) {
+      const limiter = new RateLimiter(limits, fakeClock())
+      limiter.take('notes.save')
+      expect(isConfigKey(keyOf(() => limiter.take('notes.save')))).toBe(true)
+    }
+  })
+})
+
+/** True for `limits.run.time`, and for `limits.tools["notes.save"].calls`. */
+function isConfigKey(key: string): boolean {
+  const path = [...key.matchAll(/\["([^"]+)"\]|[^.[]+/g)].map((match) => match[1] ?? match[0])
+  return knownKeys(schema, path.slice(0, -1)).includes(path.at(-1)!)
+}
+
+function keyOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (ToolError.is(error)) return error.fix.key ?? ''
+  }
+  throw new Error('nothing was refused')
+}
+
+function withoutComments(code: string): string {
+  return code.replaceAll(/^\s*(?:\/\/|\/\*|\*).*$/gm, '')
+}
+
+/** The texts of a program, without what is computed inside them. */
+function textsIn(code: string): string[] {
+  const texts = code.match(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g) ?? []
+  return texts.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''))
+}
