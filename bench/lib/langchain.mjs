@@ -1,12 +1,17 @@
 import { tool } from '@langchain/core/tools'
 import { z } from 'zod'
 
-/** The trivial tool in LangChain; `await langchainAdd.invoke({ a, b })`. It checks its input, not its output. */
+/** The trivial tool in LangChain. It checks its input, not its output. */
 export const langchainAdd = tool(({ a, b }) => ({ sum: a + b }), {
   name: 'add',
   description: 'Add two whole numbers.',
   schema: z.strictObject({ a: z.int(), b: z.int() }),
 })
+
+/** Calls a LangChain tool as an agent loop does: a tool call with an id in, a tool message out. */
+export function invokeAsAgent(langchainTool, id, args) {
+  return langchainTool.invoke({ type: 'tool_call', id, name: langchainTool.name, args })
+}
 
 /** The waiting tool in LangChain. */
 export const langchainWait = tool(({ ms, value }) => new Promise((resolve) => setTimeout(resolve, ms, { value })), {

@@ -1,5 +1,5 @@
 import { figure, ratioFigure } from '../lib/figure.mjs'
-import { langchainAdd } from '../lib/langchain.mjs'
+import { invokeAsAgent, langchainAdd } from '../lib/langchain.mjs'
 import { connectMcp } from '../lib/mcp.mjs'
 import { measureInRounds, microsecondsEach } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
@@ -20,6 +20,11 @@ export default async function sequentialCall({ rounds }) {
         unrecorded: () =>
           microsecondsEach(CALLS, async () => check(await dataOf(unrecorded.call(add, { a: ++a, b: 1 })), a)),
         langchain: () => microsecondsEach(CALLS, async () => check(await langchainAdd.invoke({ a: ++a, b: 1 }), a)),
+        langchainAgent: () =>
+          microsecondsEach(CALLS, async () => {
+            const message = await invokeAsAgent(langchainAdd, `call-${++a}`, { a, b: 1 })
+            check(JSON.parse(message.content), a)
+          }),
         mcp: () => microsecondsEach(CALLS, async () => check(await callMcp(mcp, { a: ++a, b: 1 }), a)),
       },
       { rounds },
@@ -27,10 +32,12 @@ export default async function sequentialCall({ rounds }) {
     await Promise.all([audited.close(), unrecorded.close(), mcp.close()])
     return [
       ratioFigure('audited : LangChain', samples.ours, samples.langchain, { goal: 0.4 }),
+      ratioFigure('audited : LangChain, as an agent calls it', samples.ours, samples.langchainAgent),
       ratioFigure('audited : MCP in memory', samples.ours, samples.mcp, { goal: 0.25 }),
       figure('audited', samples.ours, { unit: 'us' }),
       figure('without records', samples.unrecorded, { unit: 'us' }),
       figure('LangChain', samples.langchain, { unit: 'us' }),
+      figure('LangChain, as an agent calls it', samples.langchainAgent, { unit: 'us' }),
       figure('MCP in memory', samples.mcp, { unit: 'us' }),
     ]
   })
