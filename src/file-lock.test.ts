@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -70,6 +70,23 @@ describe('takeLock', () => {
     await writeFile(path, DEAD)
     lock.release()
     expect(await readdir(folder)).toContain('other')
+  })
+
+  it('refuses what is no lock of ours, and waits for none of it', async () => {
+    const strange = join(folder, 'strange')
+    await mkdir(strange)
+    execFileSync('mkfifo', [join(strange, 'pipe')])
+    await symlink('pipe', join(strange, 'link'))
+    await mkdir(join(strange, 'folder'))
+    await writeFile(join(strange, 'shared'), DEAD)
+    await chmod(join(strange, 'shared'), 0o666)
+    for (const name of ['pipe', 'link', 'folder', 'shared']) {
+      expect(() => takeLock(join(strange, name), IT)).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(`strange/${name} `) }),
+      )
+      expect(await isLocked(join(strange, name))).toBe(false)
+    }
+    expect((await readdir(strange)).sort()).toEqual(['folder', 'link', 'pipe', 'shared'])
   })
 
   it('gives each of 400 locks of dead processes to exactly one of six that race for all', async () => {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { errnoOf } from './errno.ts'
 import { type Fix, ToolError } from './errors.ts'
+import { readRegular } from './open-regular.ts'
+import { openOurs } from './owned-by-us.ts'
 import { currentProcess, isAlive, type ProcessIdentity } from './process-identity.ts'
+import { shortPath } from './short-path.ts'
 
 /** A lock that is held until it is released or its process is gone. */
 export interface Lock {
@@ -27,9 +29,10 @@ interface Holder extends ProcessIdentity {
 /** A crash within the few microseconds of a takeover leaves its own lock behind; three in a row are for a person. */
 const MOST_TAKEOVERS = 3
 const STEP_MS = 5
+const MOST_BYTES = 4_096
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** Takes the lock file, also from a process that is gone; CONFLICT when its holder lives. */
+/** Takes the lock file, also from a process that is gone; CONFLICT when its holder lives. What is no lock of ours is refused. */
 export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): Lock {
   const holder: Holder = { ...currentProcess(), token: randomBytes(8).toString('hex') }
   const draft = `${path}.${holder.token}`
@@ -50,13 +53,13 @@ export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): 
   }
 }
 
-/** Whether a living process holds the lock. */
+/** Whether a living process holds the lock; a link, a pipe or a folder is no lock, so nobody does. */
 export async function isLocked(path: string): Promise<boolean> {
   try {
-    const holder = parseHolder(await readFile(path, 'utf8'))
+    const holder = parseHolder(await readRegular(path, MOST_BYTES))
     return holder !== undefined && isAlive(holder)
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false
+    if (ToolError.is(error) || errnoOf(error) === 'ENOENT') return false
     throw error
   }
 }
@@ -94,12 +97,19 @@ function isHeld(path: string): boolean {
 }
 
 function readHolder(path: string): Holder | undefined {
+  let descriptor: number
   try {
-    return parseHolder(fs.readFileSync(path, 'utf8'))
+    descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
   } catch (error) {
     // Gone meanwhile. What cannot be read for another reason may be held.
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
+  }
+  try {
+    const bytes = Buffer.alloc(MOST_BYTES)
+    return parseHolder(bytes.toString('utf8', 0, fs.readSync(descriptor, bytes, 0, MOST_BYTES, 0)))
+  } finally {
+    fs.closeSync(descriptor)
   }
 }
 

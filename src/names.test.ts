@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertToolName, didYouMean, groupOf, nearestNames, toWireName } from './names.ts'
+import { assertRunId, assertToolName, didYouMean, groupOf, nearestNames, toWireName } from './names.ts'
 
 describe('tool names', () => {
   it('are letters, digits, _ and - in parts joined by / or .', () => {
@@ -29,5 +29,16 @@ describe('the nearest names', () => {
   it('are none when nothing is near, and cost little for a huge name', () => {
     expect(nearestNames('quite something else', names)).toEqual([])
     expect(didYouMean('x'.repeat(1_000_000), names)).toBe('')
+  })
+})
+
+describe('run ids', () => {
+  it('name one folder on every system', () => {
+    for (const id of ['r', '1', 'run-20261115-093000-1a2b3c4d', 'a.b_c', 'x'.repeat(64)])
+      expect(() => assertRunId(id)).not.toThrow()
+    for (const id of ['', '.', '..', '.a', '-a', 'a/b', 'a\\b', 'a\0', 'a\n', 'é', 'x'.repeat(65), null, 5, 1n, {}])
+      expect(() => assertRunId(id)).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID', fix: expect.objectContaining({ key: 'run' }) }),
+      )
   })
 })

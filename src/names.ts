@@ -12,6 +12,23 @@ export function assertToolName(name: unknown): asserts name is string {
   })
 }
 
+/** A run id names a folder, so it is one on every system: no separators, no dot first. */
+const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Whether something names a run. */
+export function isRunId(id: unknown): id is string {
+  return typeof id === 'string' && RUN_ID.test(id)
+}
+
+/** Refuses what cannot name a run. */
+export function assertRunId(id: unknown): asserts id is string {
+  if (isRunId(id)) return
+  const shown = typeof id === 'string' ? JSON.stringify(id.slice(0, 100)) : `Something of type ${typeof id}`
+  throw new ToolError('CONFIG_INVALID', `${shown} is not a run id.`, {
+    fix: { key: 'run', hint: 'Use letters, digits, ., _ and -, beginning with a letter or digit, at most 64.' },
+  })
+}
+
 /** The form model providers accept, `[a-zA-Z0-9_-]{1,64}`. A hub refuses two tools with one wire name. */
 export function toWireName(name: string): string {
   return name.replaceAll(/[./]/g, '_')

@@ -119,7 +119,7 @@ function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   call.tool = found.entry
   call.dialect = found.dialect
   const sight = parts.sees(found.entry)
-  if (!sight.visible) throw new ToolError('TOOL_DISABLED', `${call.name} is not visible here: ${sight.why}.`)
+  if (!sight.visible) throw new ToolError('TOOL_DISABLED', `${call.name} is not visible here: ${sight.why}`)
   if (call.abortReason) throw call.abortReason
 }
 

@@ -20,6 +20,9 @@ const LAYERS: readonly (readonly string[])[] = [
     'version',
     'process-identity',
     'file-lock',
+    'owned-by-us',
+    'open-regular',
+    'short-path',
     'sync-folder',
     'errno',
     'escape-text',
@@ -84,7 +87,7 @@ describe('the import graph', () => {
 
   it('touches the machine in guards, records, the store, approvals, the hub, config and the CLI only', () => {
     const doors =
-      /^((guards|record|store|approval|hub|config|cli|testing)\/|(process-identity|file-lock|sync-folder)\.ts$)/
+      /^((guards|record|store|approval|hub|config|cli|testing)\/|(process-identity|file-lock|owned-by-us|open-regular|sync-folder)\.ts$)/
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })

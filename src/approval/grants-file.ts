@@ -4,6 +4,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -16,13 +17,12 @@ import { z } from 'zod'
 import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
 import { type Lock, takeLock } from '../file-lock.ts'
+import { assertOurs, openOurs } from '../owned-by-us.ts'
 import { syncFolderSync } from '../sync-folder.ts'
 import type { Grant } from './grants.ts'
 
 const MOST_GRANTS = 10_000
-const MOST_BYTES = 10_000_000n
-const WRITABLE_BY_OTHERS = 0o022n
-const NO_FILE = 'no file'
+const MOST_BYTES = 10_000_000
 /** An update takes milliseconds: who waits longer has met a process that hangs. */
 const LONGEST_WAIT_MS = 1_000
 
@@ -113,28 +113,30 @@ function lockOf(path: string): Lock {
 }
 
 function load(path: string): { identity: string; grants: readonly Grant[] } {
+  const identity = identityAt(path)
+  const folder = dirname(path)
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  // Whoever can write to the folder can put another file there.
+  if (stats) assertOurs(stats, folder)
+  const content = readOurs(path)
+  return { identity, grants: content === undefined ? [] : fileSchema.parse(JSON.parse(content)).grants }
+}
+
+function readOurs(path: string): string | undefined {
   let descriptor: number
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    descriptor = openOurs(path, constants.O_RDONLY)
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return { identity: NO_FILE, grants: [] }
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
   try {
-    const stats = fstatSync(descriptor, { bigint: true })
-    assertTrustworthy(stats)
-    const { grants } = fileSchema.parse(JSON.parse(readFileSync(descriptor, 'utf8')))
-    return { identity: identityOf(stats), grants }
+    const { size } = fstatSync(descriptor)
+    if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, the limit is ${MOST_BYTES}`)
+    return readFileSync(descriptor, 'utf8')
   } finally {
     closeSync(descriptor)
   }
-}
-
-function assertTrustworthy(stats: BigIntStats): void {
-  if (!stats.isFile()) throw new Error('it is not a regular file')
-  if (stats.size > MOST_BYTES) throw new Error(`it has ${stats.size} bytes, the limit is ${MOST_BYTES}`)
-  if (process.platform !== 'win32' && (stats.mode & WRITABLE_BY_OTHERS) !== 0n)
-    throw new Error('others may write to it (chmod 600)')
 }
 
 /** Whole or not at all, also after a loss of power: an answer taken back stays taken back. */
@@ -153,9 +155,11 @@ function replaceFile(path: string, content: string): void {
   syncFolderSync(dirname(path))
 }
 
+/** Changes with the file, and with who may write to its folder. */
 function identityAt(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stats ? identityOf(stats) : NO_FILE
+  const folder = statSync(dirname(path), { throwIfNoEntry: false })
+  const file = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return `${file && identityOf(file)} in ${folder?.uid}:${folder?.mode}`
 }
 
 function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
@@ -166,7 +170,7 @@ function unusable(path: string, cause: unknown): ToolError {
   const why =
     cause instanceof z.ZodError ? z.prettifyError(cause) : cause instanceof Error ? cause.message : String(cause)
   return new ToolError('CONFIG_INVALID', `The saved grants in ${path} cannot be used: ${why}`, {
-    hint: 'Correct or delete the file; until then every call that needs an approval asks.',
+    hint: `${ToolError.is(cause) ? cause.fix.hint : 'Correct or delete the file.'} Until then every call that needs an approval asks.`,
     cause,
   })
 }

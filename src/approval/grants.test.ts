@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -222,11 +222,42 @@ describe('saved answers', () => {
     grants.remember(request, { decision: 'allow', remember: 'always' })
     await chmod(file, 0o666)
     expect(grants.find(call)).toBeUndefined()
-    expect(grants.problem?.message).toContain('others may write to it')
+    expect(grants.problem?.message).toContain('can be written by other users (mode 666)')
     await chmod(file, 0o600)
     await rename(file, `${file}.real`)
     await symlink(`${file}.real`, file)
     expect(grants.find(call)).toBeUndefined()
+  })
+
+  it('are not believed in a folder where others may write, until it is closed again', async () => {
+    const grants = open()
+    grants.remember(request, { decision: 'allow', remember: 'always' })
+    const folder = join(file, '..')
+    await chmod(folder, 0o777)
+    expect(grants.find(call)).toBeUndefined()
+    expect(grants.problem).toMatchObject({
+      message: expect.stringContaining(`${folder} can be written by other users (mode 777)`),
+      fix: { hint: expect.stringContaining(`chmod go-w ${folder}`) },
+    })
+    const save = () => grants.remember({ ...request, hash: 'x' }, { decision: 'allow', remember: 'always' })
+    expect(save).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
+    await chmod(folder, 0o700)
+    expect(grants.find(call)?.effect).toBe('allow')
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('are not believed when another user owns the file or its folder', async () => {
+    const grants = open()
+    grants.remember(request, { decision: 'allow', remember: 'always' })
+    for (const path of [file, join(file, '..')]) {
+      await chown(path, 12_345, 12_345)
+      expect(grants.find(call)).toBeUndefined()
+      expect(grants.problem).toMatchObject({
+        message: expect.stringContaining(`${path} belongs to user 12345, not to you (user 0) or root`),
+        fix: { hint: expect.stringContaining(`chown 0 ${path}`) },
+      })
+      await chown(path, 0, 0)
+      expect(grants.find(call)?.effect).toBe('allow')
+    }
   })
 
   it('wait for a process that writes, and give up on one that never ends', async () => {

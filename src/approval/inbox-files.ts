@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, open, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, lstat, open, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { errnoOf } from '../errno.ts'
+import { ToolError } from '../errors.ts'
+import { openRegular } from '../open-regular.ts'
+import { assertOurs } from '../owned-by-us.ts'
 import type { ProcessIdentity } from '../process-identity.ts'
 import type { ApprovalRequest } from '../result.ts'
 
@@ -17,6 +19,7 @@ const ID = /^[A-Za-z0-9_-]{1,100}$/
 const REQUEST_FILE = /^([A-Za-z0-9_-]{1,100})\.json$/
 const REPLY_FILE = /^([A-Za-z0-9_-]{1,100})\.reply\.json$/
 const MOST_BYTES = 32_000_000
+const STICKY = 0o1000
 
 const requestSchema = z.strictObject({
   version: z.literal(1),
@@ -62,6 +65,19 @@ export class InboxFiles {
     return ID.test(id)
   }
 
+  /** Whoever can write into the folder can approve, so nobody else may, nor put another folder in its place. */
+  async assertPrivate(): Promise<void> {
+    try {
+      assertOurs(await stat(this.#folder), this.#folder)
+      const parent = dirname(this.#folder)
+      const stats = await stat(parent)
+      // In a sticky folder such as /tmp nobody moves what is ours.
+      if ((stats.mode & STICKY) === 0) assertOurs(stats, parent)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
+  }
+
   /** Whatever lies in the folder; nothing as long as nobody asked. */
   async names(): Promise<string[]> {
     try {
@@ -81,18 +97,23 @@ export class InboxFiles {
     await createWhole(this.#folder, this.#path(id, '.reply.json'), { version: 1, hash, reply })
   }
 
-  /** The request, or nothing when there is none that can be understood. */
+  /** The request, or nothing when there is none that can be understood; that of another user is refused. */
   async readRequest(id: string): Promise<PostedRequest | undefined> {
     const parsed = requestSchema.safeParse(await readJson(this.#path(id, '.json')))
     return parsed.success && parsed.data.request.id === id ? parsed.data : undefined
   }
 
-  /** What was answered to the request with this hash; `reply` is as hostile as any file. */
+  /** What was answered to the request with this hash, which is a no when another user wrote it; as hostile as any file. */
   async readReply(id: string, hash: string): Promise<{ readonly reply: unknown } | undefined> {
-    const json = await readJson(this.#path(id, '.reply.json'))
-    if (json === undefined) return undefined
-    const parsed = replySchema.safeParse(json)
-    return { reply: parsed.success && parsed.data.hash === hash ? parsed.data.reply : undefined }
+    try {
+      const json = await readJson(this.#path(id, '.reply.json'))
+      if (json === undefined) return undefined
+      const parsed = replySchema.safeParse(json)
+      return { reply: parsed.success && parsed.data.hash === hash ? parsed.data.reply : undefined }
+    } catch (error) {
+      if (!ToolError.is(error)) throw error
+      return { reply: { decision: 'deny', by: 'tool-hub', reason: `${error.message} ${error.fix.hint}` } }
+    }
   }
 
   async hasRequest(id: string): Promise<boolean> {
@@ -131,18 +152,24 @@ async function createWhole(folder: string, path: string, value: unknown): Promis
   }
 }
 
-/** The JSON of a file; nothing when there is no file, `null` when it is none of ours. */
+/** The JSON of a file; nothing when there is no file, `null` when it is none of ours. That of another user is refused. */
 async function readJson(path: string): Promise<unknown> {
-  let handle: FileHandle | undefined
+  const handle = await openRegular(path).catch((error) => (errnoOf(error) === 'ENOENT' ? undefined : null))
+  if (!handle) return handle
   try {
-    handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stats = await handle.stat()
-    if (!stats.isFile() || stats.size > MOST_BYTES) return null
-    return JSON.parse(await handle.readFile('utf8'))
-  } catch (error) {
-    return errnoOf(error) === 'ENOENT' ? undefined : null
+    assertOurs(stats, path)
+    return stats.size > MOST_BYTES ? null : parseJson(await handle.readFile('utf8'))
   } finally {
-    await handle?.close()
+    await handle.close()
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -94,6 +94,43 @@ describe('Inbox', () => {
     expect((await stat(join(folder, 'approval-1.json'))).mode & 0o777).toBe(0o600)
     await chmod(folder, 0o777)
     await expect(new Inbox(folder).open()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+  })
+
+  it('refuses to list and to answer where others may write, also one folder up unless that is sticky', async () => {
+    await asking.open()
+    await asking.put(request)
+    for (const [path, mode] of [
+      [folder, 0o770],
+      [join(folder, '..'), 0o777],
+    ] as const) {
+      await chmod(path, mode)
+      const refusal = { code: 'CONFIG_INVALID', message: expect.stringContaining(`${path} can be written by other`) }
+      await expect(answering.list()).rejects.toMatchObject(refusal)
+      await expect(answering.answer(request.id, { decision: 'allow' })).rejects.toMatchObject(refusal)
+      await chmod(path, 0o700)
+    }
+    await chmod(join(folder, '..'), 0o1777)
+    expect(await answering.list()).toHaveLength(1)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('refuses the folder, the request and the answer of another user', async () => {
+    await asking.open()
+    const stranger = (path: string) => chown(path, 12_345, 12_345)
+    const refusal = { code: 'CONFIG_INVALID', message: expect.stringContaining('belongs to user 12345') }
+    await asking.put({ ...request, id: 'approval-2' })
+    await stranger(join(folder, 'approval-2.json'))
+    await expect(answering.answer('approval-2', { decision: 'allow' })).rejects.toMatchObject(refusal)
+    await asking.remove('approval-2')
+    await asking.put(request)
+    const reply = nextReply()
+    const forged = join(folder, 'forged')
+    await writeFile(forged, JSON.stringify({ version: 1, hash: request.hash, reply: { decision: 'allow' } }))
+    await stranger(forged)
+    await rename(forged, join(folder, `${request.id}.reply.json`))
+    expect(await reply).toMatchObject({ decision: 'deny', reason: expect.stringContaining('belongs to user 12345') })
+    await stranger(folder)
+    await expect(new Inbox(folder).open()).rejects.toMatchObject(refusal)
+    await expect(answering.list()).rejects.toMatchObject(refusal)
   })
 
   it('says what waits when an id does not', async () => {

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { type Clock, systemClock } from '../clock.ts'
 import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
@@ -21,7 +21,7 @@ const POLL_MS = 2_000
 
 /**
  * A folder through which one process asks and another answers: `<id>.json` is a request, `<id>.reply.json` its one
- * answer. Asking needs `open`; `list` and `answer` work in any process.
+ * answer. Asking needs `open`; `list` and `answer` work in any process of this user.
  */
 export class Inbox {
   readonly #folder: string
@@ -46,7 +46,7 @@ export class Inbox {
   /** Makes the folder and begins to look for answers. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
-    await assertPrivate(this.#folder)
+    await this.#files.assertPrivate()
     if (this.#stop) return
     const stopWatching = this.#watch()
     const stopPolling = this.#poll()
@@ -86,6 +86,7 @@ export class Inbox {
 
   /** Every request there is, oldest first; those of processes that are gone are told once and removed. */
   async list(): Promise<InboxEntry[]> {
+    await this.#files.assertPrivate()
     const names = await this.#files.names()
     const entries = await Promise.all(names.map((name) => this.#entry(name)))
     return entries
@@ -96,6 +97,7 @@ export class Inbox {
   /** Answers a request of any process; the first answer wins. */
   async answer(id: string, reply: ApprovalReply): Promise<void> {
     const parsed = parseReply(reply)
+    await this.#files.assertPrivate()
     const posted = InboxFiles.isId(id) ? await this.#files.readRequest(id) : undefined
     if (!posted) throw await this.#notFound(id)
     if (!isAlive(posted.asker)) {
@@ -178,15 +180,6 @@ export class Inbox {
       hint: ids.length > 0 ? `Waiting: ${ids.slice(0, 10).join(', ')}.` : 'Nothing waits for an approval.',
     })
   }
-}
-
-/** Whoever can write into the folder can approve. */
-async function assertPrivate(folder: string): Promise<void> {
-  const { mode } = await stat(folder)
-  if (process.platform === 'win32' || (mode & 0o022) === 0) return
-  throw new ToolError('CONFIG_INVALID', `Others may write to ${folder}, so they could approve calls.`, {
-    hint: `Run chmod 700 ${folder}.`,
-  })
 }
 
 function answered(id: string, cause: unknown): ToolError {

@@ -8,9 +8,10 @@ export function ownCommand(env: NodeJS.ProcessEnv = process.env, file = process.
   if (basename(file) === 'tool-hub') return npm_lifecycle_event ? 'npx tool-hub' : 'tool-hub'
   if (file === '') return 'tool-hub'
   // npm runs scripts in the folder of the package, wherever the person is.
-  return `node ${quote(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
+  return `node ${quoteWord(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
 }
 
-function quote(path: string): string {
-  return /^[\w./@-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+/** A word as a shell takes it. */
+export function quoteWord(word: string): string {
+  return /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { ToolError } from '../errors.ts'
 import { escapeText } from '../escape-text.ts'
 import { EXIT, exitCodeOfFailure } from './exit-code.ts'
+import { lineWidth, wrapText } from './output/fit-line.ts'
 import { hintOf } from './output/hint-of.ts'
 import { printJson, say } from './output/print.ts'
 import { style } from './output/terminal.ts'
@@ -31,8 +32,9 @@ export async function reportError(
 
 /** One block: what is wrong, and what to do. */
 export function sayError(message: string, hint?: string): void {
-  say(`${style(['red', 'bold'], 'error:', process.stderr)} ${escapeText(message)}`)
-  if (hint) say(`  ${style('bold', 'fix:', process.stderr)} ${escapeText(hint)}`)
+  const width = lineWidth(process.stderr)
+  say(wrapText(`${style(['red', 'bold'], 'error:', process.stderr)} ${escapeText(message)}`, 2, width))
+  if (hint) say(wrapText(`  ${style('bold', 'fix:', process.stderr)} ${escapeText(hint)}`, 4, width))
 }
 
 function tell(error: unknown): Told {

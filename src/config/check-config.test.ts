@@ -163,14 +163,14 @@ describe('a mistake in the config', () => {
     expect((await refusal(text)).message).toContain(expected)
   })
 
-  it('comes with all the others, up to ten', async () => {
+  it('comes with all the others in the order of the file, up to ten', async () => {
     const error = await refusal('a1: 1\nlimits: { timeout: x, calls: y }\ntools: { profile: z }\n')
     expect(error.message.split('\n  ')).toEqual([
       'tool-hub.yaml has 4 problems:',
-      expect.stringContaining('tool-hub.yaml:3:19 tools.profile'),
+      expect.stringContaining('tool-hub.yaml:1:1 a1'),
       expect.stringContaining('tool-hub.yaml:2:20 limits.timeout'),
       expect.stringContaining('tool-hub.yaml:2:30 limits.calls'),
-      expect.stringContaining('tool-hub.yaml:1:1 a1'),
+      expect.stringContaining('tool-hub.yaml:3:19 tools.profile'),
     ])
     const many = await refusal(Array.from({ length: 25 }, (_, index) => `key${index}: 1`).join('\n'))
     expect(many.message.split('\n  ')).toHaveLength(12)

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CONFIG_NAMES, findConfig } from './find-config.ts'
+import { loadConfig } from './load-config.ts'
 
 let folder: string
 
@@ -53,14 +54,47 @@ describe('findConfig', () => {
     expect(await findConfig(at('project/src'))).toBe(at('project/tool-hub.yaml'))
   })
 
-  it.skipIf(process.getuid?.() !== 0)(
-    "does not take a stranger's file from a folder where anybody may write",
-    async () => {
+  it.skipIf(process.getuid?.() !== 0).each(['project/tool-hub.mjs', 'project'])(
+    'does not take it when %s belongs to another user',
+    async (name) => {
       await writeFile(at('project/tool-hub.mjs'), '')
-      await chown(at('project/tool-hub.mjs'), 12_345, 12_345)
-      expect(await findConfig(at('project/src'))).toBe(at('project/tool-hub.mjs'))
-      await chmod(at('project'), 0o1777)
-      await expect(findConfig(at('project/src'))).rejects.toThrow('belongs to another user')
+      await chown(at(name), 12_345, 12_345)
+      await expect(findConfig(at('project/src'))).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('belongs to user 12345, not to you (user 0) or root'),
+        fix: { hint: expect.stringMatching(/name it: --config .*tool-hub\.mjs\. To have it found: chown 0 /) },
+      })
     },
   )
+
+  it.each([
+    ['the file', 'project/tool-hub.yaml', 0o666],
+    ['its folder', 'project', 0o777],
+    ['its folder, as to /tmp', 'project', 0o1777],
+  ])('does not take it when anybody may write to %s', async (_what, name, mode) => {
+    await writeFile(at('project/tool-hub.yaml'), '')
+    await chmod(at(name), mode)
+    await expect(findConfig(at('project/src'))).rejects.toThrow('can be written by other users')
+    await chmod(at(name), 0o700)
+    expect(await findConfig(at('project/src'))).toBe(at('project/tool-hub.yaml'))
+  })
+
+  it('does not follow a link to what others may write', async () => {
+    await mkdir(at('shared'))
+    await writeFile(at('shared/rules.yaml'), '')
+    await symlink(at('shared/rules.yaml'), at('project/tool-hub.yaml'))
+    expect(await findConfig(at('project/src'))).toBe(at('project/tool-hub.yaml'))
+    await chmod(at('shared/rules.yaml'), 0o666)
+    await expect(findConfig(at('project/src'))).rejects.toThrow('can be written by other users')
+    await chmod(at('shared/rules.yaml'), 0o600)
+    await chmod(at('shared'), 0o777)
+    await expect(findConfig(at('project/src'))).rejects.toThrow(`lies in ${at('shared')}, which can be written`)
+  })
+
+  it('leaves a config that the user names to the user', async () => {
+    await writeFile(at('project/tool-hub.yaml'), 'version: 1\n')
+    await chmod(at('project/tool-hub.yaml'), 0o666)
+    expect((await loadConfig({ file: at('project/tool-hub.yaml') })).file).toBe(at('project/tool-hub.yaml'))
+    await expect(loadConfig({ cwd: at('project') })).rejects.toThrow('can be written by other users')
+  })
 })

@@ -1,6 +1,8 @@
-import { lstat, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { errnoOf } from '../errno.ts'
+import type { ToolError } from '../errors.ts'
+import { distrust } from '../owned-by-us.ts'
 import { configError } from './problem.ts'
 
 /** The names a config may have. */
@@ -37,13 +39,34 @@ async function isThere(file: string): Promise<boolean> {
   }
 }
 
-/** In a folder where anybody may write (such as /tmp) a stranger's config would be the stranger's code and rules. */
+/**
+ * A config is code and rules, and nobody chose this one: it only lies on the way. So no other user may have written
+ * it, nor be able to put another in its place. For a link that holds of where it leads, too.
+ */
 async function trusted(folder: string, name: string): Promise<string> {
   const file = path.join(folder, name)
-  const [{ mode }, { uid }] = await Promise.all([stat(folder), lstat(file)])
-  const isOurs = process.getuid === undefined || uid === process.getuid() || uid === 0
-  if (isOurs || (mode & 0o002) === 0) return file
-  throw configError(file, [{ message: 'belongs to another user and lies in a folder where anybody may write.' }], {
-    hint: `If you trust it, name it: --config ${file}.`,
+  await assertTrusted(file, folder)
+  const real = await realpath(file).catch((cause) => {
+    // A broken link: reading it will say so.
+    if (errnoOf(cause) === 'ENOENT') return file
+    throw configError(file, [{ message: `leads nowhere (${errnoOf(cause)}).` }], { cause })
+  })
+  if (real !== file) await assertTrusted(file, path.dirname(real), real)
+  return file
+}
+
+async function assertTrusted(file: string, folder: string, real: string = file): Promise<void> {
+  const stats = await lstat(real)
+  // The mode of a link says nothing; who may change it is up to its folder.
+  const mode = stats.isSymbolicLink() ? 0 : stats.mode
+  const found = distrust({ uid: stats.uid, gid: stats.gid, mode })
+  if (found) throw foreign(file, found.why, `${found.command} ${real}`)
+  const around = distrust(await stat(folder))
+  if (around) throw foreign(file, `lies in ${folder}, which ${around.why}`, `${around.command} ${folder}`)
+}
+
+function foreign(file: string, why: string, command: string): ToolError {
+  return configError(file, [{ message: `${why}.` }], {
+    hint: `If you trust it, name it: --config ${file}. To have it found: ${command}.`,
   })
 }

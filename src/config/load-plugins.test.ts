@@ -69,11 +69,26 @@ describe('the plugins of a config', () => {
       'export default () => { throw new Error("a must be a text") }',
       'a must be a text',
     ],
-    ['has no default export', './x.mjs', 'export const name = "x"', 'its default export is neither a plugin with a name nor a tool.'],
-    ['has no name', './x.mjs', 'export default { tools: [] }', 'its default export is neither a plugin with a name nor a tool.'],
-    ['gives back nothing', './x.mjs', 'export default () => {}', 'its default export is neither a plugin with a name nor a tool.'],
+    [
+      'has no default export',
+      './x.mjs',
+      'export const name = "x"',
+      'its default export is neither a plugin with a name nor a tool.',
+    ],
+    [
+      'has no name',
+      './x.mjs',
+      'export default { tools: [] }',
+      'its default export is neither a plugin with a name nor a tool.',
+    ],
+    [
+      'gives back nothing',
+      './x.mjs',
+      'export default () => {}',
+      'its default export is neither a plugin with a name nor a tool.',
+    ],
     ['takes no options', ['./x.mjs', { a: 1 }], 'export default { name: "x" }', 'it takes no options.'],
-    ['is not there', './y.mjs', '', 'Cannot find'],
+    ['is not there', './y.mjs', '', 'there is no such file'],
     ['is not installed', '@acme/nowhere', '', 'it is not installed.'],
   ])('are named with their line when one %s', async (_, plugin, text, why) => {
     await write('project/x.mjs', text)

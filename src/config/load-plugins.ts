@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import type { AnyTool, Plugin } from '../define.ts'
 import type { ConfigDocument } from './config-document.ts'
@@ -33,6 +34,7 @@ async function loadPlugin(
   options: Record<string, unknown> | undefined,
 ): Promise<Plugin> {
   const file = await resolvePlugin(configFile, name)
+  if (!existsSync(file)) throw new Error('there is no such file.')
   const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown }
   if (typeof exported !== 'function' && options !== undefined) throw new Error('it takes no options.')
   const plugin = typeof exported === 'function' ? await exported(options ?? {}) : exported

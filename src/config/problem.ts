@@ -23,9 +23,10 @@ export const MOST_SHOWN = 10
 /** The error of a config file: all its problems at once, each with its place. */
 export function configError(
   label: string,
-  problems: readonly Problem[],
+  found: readonly Problem[],
   options: { hint?: string; cause?: unknown } = {},
 ): ToolError {
+  const problems = found.toSorted(byPlace)
   const lines = problems.slice(0, MOST_SHOWN).map((problem) => describe(label, problem))
   const unshown = problems.length - lines.length
   if (unshown > 0) lines.push(`and ${unshown} more`)
@@ -40,6 +41,11 @@ export function configError(
     details: { file: label, problems: problems.slice(0, MOST_SHOWN) },
     ...('cause' in options ? { cause: options.cause } : {}),
   })
+}
+
+/** In the order of the file; what has no place comes first, because it is about all of it. */
+function byPlace({ position: a }: Problem, { position: b }: Problem): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0)
 }
 
 /** `policy[2].on`, as the owner would say it. */

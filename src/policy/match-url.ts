@@ -1,4 +1,4 @@
-import { compileGlob, escapeGlob, literalOf } from './glob.ts'
+import { compileGlob, escapeGlob, literalOf, type Matcher } from './glob.ts'
 import { ANY_KEY, type BrokenPattern, DEEPEST_KEY, type Pattern, type Target, type UrlParts } from './target.ts'
 
 /**
@@ -86,8 +86,8 @@ function normaliseHost(host: string): string | undefined {
 }
 
 /** Without a path every path; a path that ends in a slash covers all below it. */
-function compileTail(path: string | undefined, query: string | undefined): RegExp | BrokenPattern {
-  if (path === undefined && query === undefined) return /^/
+function compileTail(path: string | undefined, query: string | undefined): Matcher | BrokenPattern {
+  if (path === undefined && query === undefined) return { test: () => true }
   const glob = `${normalisePath(path ?? '/').slice(1)}${path?.endsWith('/') && query === undefined ? '**' : ''}`
   return compileGlob(query === undefined ? glob : `${glob}\\?${normalisePath(query.slice(1)).replaceAll('?', '\\?')}`)
 }

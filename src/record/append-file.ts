@@ -1,6 +1,8 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
-import type { ToolError } from '../errors.ts'
+import { ToolError } from '../errors.ts'
+import { openOurs } from '../owned-by-us.ts'
+import { shortPath } from '../short-path.ts'
 import { diskError } from './disk-error.ts'
 import { GroupCommit } from './group-commit.ts'
 
@@ -35,10 +37,11 @@ export class AppendFile {
   #isClosed = false
 
   constructor(path: string, disk: Disk = MACHINE_DISK) {
-    this.fd = fs.openSync(path, FLAGS, 0o600)
+    const { fd, size } = openAlone(path)
+    this.fd = fd
     this.#path = path
     this.#disk = disk
-    this.#bytes = fs.fstatSync(this.fd).size
+    this.#bytes = size
     this.#commit = new GroupCommit(() => this.#sync())
   }
 
@@ -149,4 +152,15 @@ function encode(text: string): Buffer {
   return mostBytes <= SCRATCH.length ? SCRATCH.subarray(0, SCRATCH.write(text)) : Buffer.from(text)
 }
 
-const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT | (fs.constants.O_NOFOLLOW ?? 0)
+/** Opens the file for us alone: with a second name, what we append would appear in a file of somebody else. */
+function openAlone(path: string): { readonly fd: number; readonly size: number } {
+  const name = shortPath(path)
+  const fd = openOurs(path, fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT, { name })
+  const { nlink, size } = fs.fstatSync(fd)
+  if (nlink <= 1) return { fd, size }
+  fs.closeSync(fd)
+  throw new ToolError('CONFIG_INVALID', `${name} has ${nlink} names (hard links), so it may be a file of others.`, {
+    hint: `Put a copy in its place: cp ${name} copy, then mv copy ${name}; or use another run id.`,
+    details: { path },
+  })
+}

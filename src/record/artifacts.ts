@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { lstat, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../errno.ts'
 import { ToolError } from '../errors.ts'
 import { sha256 } from '../hash.ts'
+import { openRegular } from '../open-regular.ts'
 import type { Artifact } from '../result.ts'
 import { syncFolder } from '../sync-folder.ts'
 import { diskError } from './disk-error.ts'
 
 const REF = /^artifact:([0-9a-f]{64})$/
+
+/** The hash, and with it the file name, of a reference; undefined when it is none. */
+export function artifactHash(ref: string): string | undefined {
+  return REF.exec(ref)?.[1]
+}
 
 /** Large pieces of results in a folder, named by their hash: equal content is stored once. */
 export class Artifacts {
@@ -40,7 +46,7 @@ export class Artifacts {
 
   /** The content of a reference, checked against its hash. */
   async read(ref: string): Promise<Uint8Array> {
-    const hash = REF.exec(ref)?.[1]
+    const hash = artifactHash(ref)
     if (hash === undefined) {
       throw new ToolError('NOT_FOUND', `${JSON.stringify(ref.slice(0, 100))} is not an artifact reference.`, {
         hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
@@ -55,7 +61,8 @@ export class Artifacts {
 
   async #load(path: string, ref: string): Promise<Uint8Array> {
     try {
-      return await readFile(path)
+      const file = await openRegular(path)
+      return await file.readFile().finally(() => file.close())
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw diskError('The artifact cannot be read', path, error)
       throw new ToolError('NOT_FOUND', `This run has no ${ref}.`, {
@@ -86,7 +93,8 @@ export class Artifacts {
 
 async function hasSize(path: string, bytes: number): Promise<boolean> {
   try {
-    return (await stat(path)).size === bytes
+    const stats = await lstat(path)
+    return stats.isFile() && stats.size === bytes
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false
     throw error

@@ -1,18 +1,9 @@
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { AppendFile } from './append-file.ts'
-import { encodeEvent } from './encode-event.ts'
-import { type CallEnded, type CallInterrupted, type EventBody, hasFailed } from './events.ts'
-import { joinCall } from './join-call.ts'
+import { CallLines, type Placed, withoutDetails } from './call-lines.ts'
+import { type EventBody, hasFailed } from './events.ts'
 import { readLinesSync } from './lines.ts'
-
-/** An event with what the chain gave it. */
-interface Placed {
-  readonly seq: number
-  readonly time: string
-  /** The event's JSON. */
-  readonly body: string
-}
 
 const BEHIND_MS = 100
 
@@ -25,21 +16,20 @@ export class CallLog {
   readonly #clock: Clock
   readonly #tools: LogFile
   readonly #errors: LogFile
-  readonly #open = new Map<string, { readonly tool: string; readonly body: string }>()
+  /** What the lines are made from, and how many calls there were. */
+  readonly lines = new CallLines()
   #cancel: (() => void) | undefined
-  calls = 0
-  failures = 0
 
   constructor(folder: string, events: AppendFile, clock: Clock) {
     this.#events = events
     this.#clock = clock
     this.#tools = new LogFile(join(folder, 'tools.jsonl'))
-    this.#errors = new LogFile(join(folder, 'errors.jsonl'))
-  }
-
-  /** Calls that started and have no end yet. */
-  get open(): ReadonlyMap<string, { readonly tool: string }> {
-    return this.#open
+    try {
+      this.#errors = new LogFile(join(folder, 'errors.jsonl'))
+    } catch (error) {
+      this.#tools.file.close()
+      throw error
+    }
   }
 
   get bytes(): { readonly tools: number; readonly errors: number } {
@@ -60,29 +50,16 @@ export class CallLog {
     return Math.max(0, missing)
   }
 
-  /** Takes up an event: remembers a start, logs an end. Lines that the logs have already are not repeated. */
+  /** Takes up an event, and logs the call that it ends. Lines that the logs have already are not repeated. */
   add(event: EventBody, placed: Placed): void {
-    if (event.type === 'call-started') {
-      this.#open.set(event.callId, { tool: event.tool, body: placed.body })
+    const line = this.lines.add(event, placed)
+    if (line === undefined) return
+    if ('status' in event && hasFailed(event.status)) {
+      this.#write(this.#errors, placed.seq, line)
+      this.#write(this.#tools, placed.seq, withoutDetails(line))
       return
     }
-    if (event.type !== 'call-ended' && event.type !== 'call-interrupted') return
-    const started = this.#open.get(event.callId)
-    this.#open.delete(event.callId)
-    this.calls++
-    const line = joinCall(started?.body, event, placed)
-    if (!hasFailed(event.status)) {
-      this.#write(this.#tools, placed.seq, line)
-      return
-    }
-    this.failures++
-    this.#write(this.#errors, placed.seq, line)
-    this.#write(this.#tools, placed.seq, withoutDetails(started?.body, event, placed, line))
-  }
-
-  /** Forgets a call whose end could not be recorded. */
-  forget(callId: string): void {
-    this.#open.delete(callId)
+    this.#write(this.#tools, placed.seq, line)
   }
 
   /**
@@ -142,16 +119,4 @@ class LogFile {
 export function seqOf(line: Buffer): number | undefined {
   const match = /^\{"seq":(\d{1,15}),/.exec(line.toString('latin1', 0, 32))
   return match ? Number(match[1]) : undefined
-}
-
-function withoutDetails(
-  started: string | undefined,
-  event: CallEnded | CallInterrupted,
-  placed: Placed,
-  line: string,
-): string {
-  if (event.type === 'call-interrupted' || event.error === undefined) return line
-  const { code, message } = event.error
-  const short = { ...event, error: { code, message } }
-  return joinCall(started, short, { ...placed, body: encodeEvent(short) })
 }

@@ -16,6 +16,8 @@ const WRONG_PLACE = new Set([
 
 /** Says what the disk refused, and what the owner can do; the path itself is for the audit only. */
 export function diskError(doing: string, path: string, cause: unknown): ToolError {
+  // Somebody has said it better already.
+  if (ToolError.is(cause)) return cause
   const code = errnoOf(cause)
   const options = { cause, details: { path, errno: code } }
   if (FULL.has(code)) {

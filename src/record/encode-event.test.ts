@@ -28,7 +28,20 @@ describe('values that resist', () => {
   const revoked = Proxy.revocable({}, {})
   revoked.revoke()
 
+  const no = () => {
+    throw new Error('no')
+  }
+  const hostile: Record<string, unknown> = {}
+  for (const trap of ['get', 'has', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor']) hostile[trap] = no
+  const unreadable = Object.defineProperty(new Error('m'), 'stack', { get: no, enumerable: true })
+  Object.defineProperty(unreadable, 'message', { get: no })
+  const date = Object.assign(new Date(0), { toISOString: () => ({ toJSON: no }), n: 1n })
+
   it.each([
+    ['a proxy whose traps throw', new Proxy({}, hostile)],
+    ['such a proxy deep inside', { list: [new Proxy([], hostile)], fn: new Proxy(() => 1, hostile) }],
+    ['an error whose stack and message throw', unreadable],
+    ['a date that lies', [date, 1n]],
     ['a cycle', cyclic],
     ['a BigInt', { n: 10n ** 30n }],
     ['5,000 levels', deep],
@@ -59,5 +72,15 @@ describe('values that resist', () => {
     expect(await verifyRun(records.folder)).toMatchObject({ ok: true, lines: 4 })
     expect((await stat(join(records.folder, 'events.jsonl'))).size).toBeLessThan(100_000)
     expect(await jsonLines(join(records.folder, 'logs/errors.jsonl'))).toMatchObject([{ callId: 'c1' }])
+  })
+
+  it('may be the error itself, and the event: it is recorded, or told to be lost', async () => {
+    const records = RunRecords.open(root, newRun(), options)
+    records.append(ended('c1', { status: 'error', error: new Proxy({}, hostile) as never }))
+    records.append(new Proxy({}, hostile) as never)
+    await records.close()
+    const types = (await eventsOf(records.folder)).map((event) => event.type)
+    expect(types).toEqual(['run-opened', 'call-ended', 'records-lost', 'run-closed'])
+    expect((await verifyRun(records.folder)).problems).toMatchObject([{ line: 3 }])
   })
 })

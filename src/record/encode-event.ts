@@ -3,9 +3,13 @@ import { safeJson } from './safe-json.ts'
 
 const MOST_ARGS_CHARS = 2_048
 
-/** The JSON of an event as it goes into its line. Arguments over 2 KB are left out, with their size in their place. */
-export function encodeEvent(event: EventBody): string {
+/**
+ * The JSON of an event as it goes into its line. Arguments over 2 KB are left out, with their size in their place.
+ * Never throws; undefined for what does not even tell its type.
+ */
+export function encodeEvent(event: EventBody): string | undefined {
   const text = safeJson(event)
+  if (!text.startsWith('{"type":"')) return undefined
   // All of it is small, so the arguments are: the ordinary call pays for one stringify and one comparison.
   if (text.length <= MOST_ARGS_CHARS || !('args' in event) || event.args === undefined) return text
   const size = sizeOf(event.args)

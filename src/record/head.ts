@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../errno.ts'
+import { ToolError } from '../errors.ts'
+import { readRegular } from '../open-regular.ts'
+import { openOurs } from '../owned-by-us.ts'
+import { shortPath } from '../short-path.ts'
 
 /** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
 export interface Head {
@@ -18,38 +23,54 @@ export interface Head {
   readonly ended: string
 }
 
+const MOST_BYTES = 4_096
+
 /** The head of a run; undefined when it has none, `broken` when it cannot be understood. */
 export async function readHead(folder: string): Promise<Head | 'broken' | undefined> {
   try {
-    return parseHead(await readFile(headPath(folder), 'utf8'))
+    return parseHead(await readRegular(headPath(folder), MOST_BYTES))
   } catch (error) {
+    if (ToolError.is(error)) return 'broken'
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** The same for opening a run; a broken head is as good as none there. */
+/** The same for opening a run; a broken head is as good as none there, one that others could write is refused. */
 export function readHeadSync(folder: string): Head | undefined {
+  let descriptor: number
   try {
-    const head = parseHead(fs.readFileSync(headPath(folder), 'utf8'))
-    return head === 'broken' ? undefined : head
+    const path = headPath(folder)
+    descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
+  }
+  try {
+    const head = parseHead(fs.readFileSync(descriptor, 'utf8'))
+    return head === 'broken' ? undefined : head
+  } finally {
+    fs.closeSync(descriptor)
   }
 }
 
 /** Replaces the head at once: a crash leaves the old or the new one. */
 export async function writeHead(folder: string, head: Head): Promise<void> {
-  const draft = `${headPath(folder)}.draft`
-  const file = await open(draft, 'w', 0o600)
+  // A name that nobody can have prepared, and `x`: never through a link.
+  const draft = `${headPath(folder)}.${randomBytes(6).toString('hex')}.draft`
   try {
-    await file.writeFile(`${JSON.stringify(head)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(`${JSON.stringify(head)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, headPath(folder))
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
   }
-  await rename(draft, headPath(folder))
 }
 
 function headPath(folder: string): string {

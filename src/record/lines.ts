@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
-import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { openRegular } from '../open-regular.ts'
 
 /** A complete line of a file, without its newline. */
 export interface Line {
@@ -26,17 +27,51 @@ export function* readLinesSync(fd: number, from = 0): Generator<Line> {
 
 /** The complete lines of a file, a chunk's worth at a time. */
 export async function* readLines(path: string, from = 0): AsyncGenerator<Line[]> {
-  const file = await open(path, 'r')
+  const reader = await LineReader.open(path, from)
   try {
-    const cutter = new LineCutter(from)
-    for (let position = from; ; ) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position)
-      if (bytesRead === 0) return
-      position += bytesRead
-      yield cutter.cut(buffer.subarray(0, bytesRead))
-    }
+    for (let lines = await reader.next(); lines; lines = await reader.next()) yield lines
   } finally {
-    await file.close()
+    await reader.close()
+  }
+}
+
+/** Reads a file that may grow: the complete lines, a chunk's worth at a time, and what follows the last of them. */
+export class LineReader {
+  readonly #file: FileHandle
+  readonly #cutter: LineCutter
+  readonly #end: number
+  #position: number
+
+  private constructor(file: FileHandle, from: number, end: number) {
+    this.#file = file
+    this.#cutter = new LineCutter(from)
+    this.#position = from
+    this.#end = end
+  }
+
+  /** Opens a file; `asOfNow` leaves out what is appended later. */
+  static async open(path: string, from = 0, { asOfNow = false } = {}): Promise<LineReader> {
+    const file = await openRegular(path)
+    return new LineReader(file, from, asOfNow ? (await file.stat()).size : Number.POSITIVE_INFINITY)
+  }
+
+  /** The lines that the next chunk completes, maybe none; undefined at the end. */
+  async next(): Promise<Line[] | undefined> {
+    const most = Math.min(CHUNK_BYTES, this.#end - this.#position)
+    if (most <= 0) return undefined
+    const { bytesRead, buffer } = await this.#file.read(Buffer.allocUnsafe(most), 0, most, this.#position)
+    if (bytesRead === 0) return undefined
+    this.#position += bytesRead
+    return this.#cutter.cut(buffer.subarray(0, bytesRead))
+  }
+
+  /** The beginning of a line that has no end. */
+  get rest(): Buffer {
+    return this.#cutter.rest
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
   }
 }
 
@@ -63,6 +98,10 @@ class LineCutter {
     this.#carried += rest.length
     if (this.#carried > LONGEST_LINE_BYTES) lines.push({ bytes: this.#complete(Buffer.alloc(0)), end: this.#position })
     return lines
+  }
+
+  get rest(): Buffer {
+    return Buffer.concat(this.#carry)
   }
 
   #complete(last: Buffer): Buffer {

@@ -1,7 +1,9 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../errno.ts'
+import { ToolError } from '../errors.ts'
 import { isLocked } from '../file-lock.ts'
+import { isRunId } from '../names.ts'
 import { inspectLine, type LineFacts } from './chain.ts'
 import { diskError } from './disk-error.ts'
 import { hasFailed } from './events.ts'
@@ -33,14 +35,14 @@ export async function listRuns(root: string): Promise<RunInfo[]> {
 async function namesIn(root: string): Promise<string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+    return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
     throw diskError('The run records cannot be listed', root, error)
   }
 }
 
-/** Undefined for a folder that is not a run. */
+/** Undefined for a folder that is not a run: it has no events, or a link or a pipe in their place. */
 async function infoOf(folder: string, id: string): Promise<RunInfo | undefined> {
   try {
     const { size } = await stat(join(folder, 'events.jsonl'))
@@ -50,7 +52,7 @@ async function infoOf(folder: string, id: string): Promise<RunInfo | undefined> 
     const state = (await isLocked(join(folder, 'lock'))) ? 'open' : 'crashed'
     return { id, state, ...(await count(folder, head)) }
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+    if (ToolError.is(error) || errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
     throw diskError(`Run ${id} cannot be read`, folder, error)
   }
 }

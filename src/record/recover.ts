@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { AppendFile } from './append-file.ts'
@@ -24,8 +25,8 @@ const LOGGED = new Set(['call-started', 'call-ended', 'call-interrupted'])
 export function recover(folder: string, events: AppendFile, log: CallLog, head: Head | undefined): Recovery {
   const isTrusted = head !== undefined && fitsHead(events, log, head)
   if (isTrusted) {
-    log.calls = head.calls
-    log.failures = head.failures
+    log.lines.calls = head.calls
+    log.lines.failures = head.failures
     if (isUnchanged(events, log, head)) return { last: head, started: head.started, missing: 0 }
   }
   return scan(folder, events, log, head, isTrusted ? head.bytes : 0)
@@ -60,8 +61,8 @@ function replay(log: CallLog, line: Buffer, { seq, time }: { readonly seq: numbe
 function setAside(folder: string, events: AppendFile, end: number, seq: number): Recovery['torn'] {
   const bytes = events.bytes - end
   if (bytes === 0) return undefined
-  const file = `archive/torn-${seq + 1}.txt`
-  const copy = fs.openSync(join(folder, file), 'w', 0o600)
+  const file = `archive/torn-${seq + 1}-${randomBytes(4).toString('hex')}.txt`
+  const copy = fs.openSync(join(folder, file), 'wx', 0o600)
   try {
     const chunk = Buffer.allocUnsafe(65_536)
     for (let position = end; position < events.bytes; ) {

@@ -1,6 +1,9 @@
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { errnoOf } from '../errno.ts'
 import { type Lock, takeLock } from '../file-lock.ts'
+import { assertOurFolder } from '../owned-by-us.ts'
 import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
 
@@ -11,12 +14,17 @@ export interface RunFiles {
   readonly log: CallLog
 }
 
-/** Locks a run and opens its files: all of them or none. */
+/** Where the record itself lies. What tools write to, workspace and deliverables, is theirs. */
+const OUR_FOLDERS = ['logs', 'archive', 'artifacts'] as const
+const TOOL_FOLDERS = ['workspace', 'deliverables'] as const
+
+/** Makes the folders of a run, locks it and opens its files: all of them or none. What others could change is refused. */
 export function openRunFiles(
   folder: string,
   what: string,
   { clock, disk }: { readonly clock: Clock; readonly disk?: Disk },
 ): RunFiles {
+  makeFolders(folder)
   const lock = takeLock(join(folder, 'lock'), {
     what,
     fix: { key: 'run', hint: 'Use another run id, or close the hub that holds this one.' },
@@ -32,6 +40,24 @@ export function openRunFiles(
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+function makeFolders(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  assertOurFolder(folder, basename(folder))
+  for (const name of OUR_FOLDERS) {
+    makeFolder(join(folder, name))
+    assertOurFolder(join(folder, name), `${basename(folder)}/${name}`)
+  }
+  for (const name of TOOL_FOLDERS) makeFolder(join(folder, name))
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
   }
 }
 

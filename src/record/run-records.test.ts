@@ -38,7 +38,8 @@ describe('a run on disk', () => {
   it('chains every event, with who, when, what, the deciding rule and the hashes', async () => {
     const records = RunRecords.open(root, newRun(), options)
     records.append(started('c1', { session: 's', purpose: 'test', parent: 'p', keyHash: 'k', sandbox: 'full' }))
-    records.append(ended('c1', { approvedBy: 'ada', evidence: ['file:/a'], artifacts: ['artifact:x'], attempts: 2 }))
+    const { ref } = await records.putArtifact('kept')
+    records.append(ended('c1', { approvedBy: 'ada', evidence: ['file:/a'], artifacts: [ref], attempts: 2 }))
     await records.close()
     const events = await eventsOf(records.folder)
     expect(events.map((event) => [event.seq, event.type])).toEqual([

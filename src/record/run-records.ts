@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
+import { assertRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import type { Artifact } from '../result.ts'
 import { syncFolder } from '../sync-folder.ts'
@@ -27,9 +27,6 @@ export interface RunRecordsOptions {
   readonly disk?: Disk
 }
 
-const FOLDERS = ['logs', 'workspace', 'deliverables', 'archive', 'artifacts'] as const
-const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-
 /**
  * The record of one run, in its folder: events.jsonl is the truth, a chain of lines each sealed by a hash that covers
  * the one before; the logs are derived from it.
@@ -54,14 +51,9 @@ export class RunRecords {
 
   /** Opens a run, new or not. Throws when it cannot be recorded: a hub without its record must not start. */
   static open(root: string, run: string, options: RunRecordsOptions): RunRecords {
-    if (!RUN_ID.test(run)) {
-      throw new ToolError('CONFIG_INVALID', `${JSON.stringify(run).slice(0, 100)} is not a run id.`, {
-        fix: { key: 'run', hint: 'Use letters, digits, ., _ and -, beginning with a letter or digit, at most 64.' },
-      })
-    }
+    assertRunId(run)
     const folder = join(resolve(root), run)
     try {
-      for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
       const files = openRunFiles(folder, `Run ${run}`, options)
       try {
         return new RunRecords(folder, run, files, options)
@@ -70,7 +62,7 @@ export class RunRecords {
         throw error
       }
     } catch (error) {
-      throw ToolError.is(error) ? error : diskError(`Run ${run} cannot be recorded`, folder, error)
+      throw diskError(`Run ${run} cannot be recorded`, folder, error)
     }
   }
 
@@ -100,7 +92,7 @@ export class RunRecords {
     return this.#events.problem
   }
 
-  /** Adds an event to the chain; it is written soon. Never throws. */
+  /** Adds an event to the chain; it is written soon. Never throws, whatever a tool has put into the event. */
   append(event: EventBody): void {
     if (this.#closing || this.#events.isFull) {
       this.#lose(event)
@@ -113,6 +105,10 @@ export class RunRecords {
       this.#time = new Date(now).toISOString()
     }
     const body = encodeEvent(event)
+    if (body === undefined) {
+      this.append({ type: 'records-lost', events: 1 })
+      return
+    }
     const linked = linkLine(this.#last, this.#time, body)
     this.#last = linked
     this.#events.append(linked.line)
@@ -124,7 +120,7 @@ export class RunRecords {
    * Resolves, or returns undefined at once, when everything appended so far is in the file, where kill -9 cannot take
    * it away. Rejects with the problem when the disk refuses; the lines are kept and tried again.
    */
-  written(callsInFlight = this.#log.open.size): Promise<void> | undefined {
+  written(callsInFlight = this.#log.lines.open.size): Promise<void> | undefined {
     if (this.#options.durability === 'full') return this.synced()
     return this.#schedule.written(callsInFlight)
   }
@@ -156,14 +152,15 @@ export class RunRecords {
 
   async #close(): Promise<void> {
     this.#interruptOpenCalls()
-    this.append({ type: 'run-closed', calls: this.#log.calls, failures: this.#log.failures })
+    const { calls, failures } = this.#log.lines
+    this.append({ type: 'run-closed', calls, failures })
     try {
       this.#schedule.stop()
       await this.synced()
       this.#log.flush()
       await writeHead(this.folder, this.#head())
     } catch (error) {
-      throw ToolError.is(error) ? error : diskError(`Run ${this.run} cannot be closed`, this.folder, error)
+      throw diskError(`Run ${this.run} cannot be closed`, this.folder, error)
     } finally {
       closeRunFiles(this.#files)
     }
@@ -178,8 +175,8 @@ export class RunRecords {
       bytes: this.#events.bytes,
       toolsBytes: tools,
       errorsBytes: errors,
-      calls: this.#log.calls,
-      failures: this.#log.failures,
+      calls: this.#log.lines.calls,
+      failures: this.#log.lines.failures,
       started: this.#started,
       ended: this.#time,
     }
@@ -196,13 +193,13 @@ export class RunRecords {
   }
 
   #interruptOpenCalls(): void {
-    for (const [callId, { tool }] of [...this.#log.open]) {
+    for (const [callId, { tool }] of [...this.#log.lines.open]) {
       this.append({ type: 'call-interrupted', callId, tool, status: 'interrupted' })
     }
   }
 
   #lose(event: EventBody): void {
-    if (event.type === 'call-ended') this.#log.forget(event.callId)
+    if (event.type === 'call-ended') this.#log.lines.forget(event.callId)
     this.#lost++
     if (this.#lost > 1) return
     const why = this.#closing ? 'the run is closed' : 'the disk refuses, and the memory for waiting events is full'

@@ -19,7 +19,11 @@ export function safeJson(value: unknown, mostChars = MOST_CHARS): string {
   } catch {
     // Whatever the reason, the cut copy below can be written.
   }
-  return JSON.stringify(cutFields(value)) ?? 'null'
+  try {
+    return JSON.stringify(cutFields(value)) ?? 'null'
+  } catch {
+    return JSON.stringify(UNREADABLE)
+  }
 }
 
 /** Each field of the outermost object has its own room, so that a huge one does not push out the others. */
@@ -59,7 +63,7 @@ function cut(value: unknown, room: Room, ancestors: readonly object[]): unknown 
 
 function cutObject(value: object, room: Room, ancestors: readonly object[]): unknown {
   if (Array.isArray(value)) return cutArray(value, room, ancestors)
-  if (value instanceof Date) return take(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString(), room)
+  if (value instanceof Date) return take(textOf(value), room)
   if (ArrayBuffer.isView(value)) return take(`[${value.byteLength} bytes]`, room)
   if (value instanceof Map || value instanceof Set) return take(`[${value.size} entries]`, room)
   if (value instanceof Error) return cut({ name: value.name, message: value.message }, room, ancestors)
@@ -80,6 +84,10 @@ function cutArray(value: readonly unknown[], room: Room, ancestors: readonly obj
   }
   if (copy.length < value.length) copy.push(`… ${value.length} in all`)
   return copy
+}
+
+function textOf(date: Date): string {
+  return Number.isNaN(date.getTime()) ? 'Invalid Date' : String(date.toISOString())
 }
 
 function cutText(text: string): string {

@@ -49,20 +49,31 @@ const ENVIRONMENT_TOKEN = /^[A-Z][A-Z0-9_]*_TOKEN$/
 const MOST_REMEMBERED = 1_000
 const LONGEST_KEY = 128
 
-/** Makes the question whether a key names a secret; `keys` are asked for beside the known ones. */
-export function secretKeys(keys: readonly string[] = []): (key: string) => boolean {
-  const names = new Set([...NAMES, ...keys.map(normalise)])
-  const answers = new Map<string, boolean>()
+/** What a key says: nothing, that its value is a secret, or a secret itself. */
+export type KeyKind = 'ordinary' | 'names-secret' | 'is-secret'
+
+/** Makes the look at a key; `keys` name secrets beside the known ones, `redact` takes secrets out of a text. */
+export function lookAtKeys(
+  keys: readonly string[] | undefined,
+  redact: (text: string) => string,
+): (key: string) => KeyKind {
+  const names = new Set([...NAMES, ...(keys ?? []).map(normalise)])
+  const kinds = new Map<string, KeyKind>()
   return (key) => {
-    const known = answers.get(key)
+    const known = kinds.get(key)
     if (known !== undefined) return known
-    if (key.length > LONGEST_KEY) return false
-    const plain = normalise(key)
-    const answer = names.has(plain) || ENDINGS.some((ending) => plain.endsWith(ending)) || ENVIRONMENT_TOKEN.test(key)
+    if (redact(key) !== key) return 'is-secret'
+    if (key.length > LONGEST_KEY) return 'ordinary'
+    const kind = namesSecret(key, names) ? 'names-secret' : 'ordinary'
     // Keys come from models too, so what is remembered is bounded.
-    if (answers.size < MOST_REMEMBERED) answers.set(key, answer)
-    return answer
+    if (kinds.size < MOST_REMEMBERED) kinds.set(key, kind)
+    return kind
   }
+}
+
+function namesSecret(key: string, names: ReadonlySet<string>): boolean {
+  const plain = normalise(key)
+  return names.has(plain) || ENDINGS.some((ending) => plain.endsWith(ending)) || ENVIRONMENT_TOKEN.test(key)
 }
 
 function normalise(key: string): string {

@@ -1,4 +1,5 @@
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { appendFile, cp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, newRun, runsFolder, started } from '../../test/support/record-run.ts'
@@ -14,15 +15,59 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
 
-/** A closed run of 3 calls: 8 lines. */
+/** A closed run of 3 calls, one of them failed and one with an artifact: 8 lines. */
 async function makeRun(): Promise<RunRecords> {
   const records = RunRecords.open(root, newRun(), { durability: 'effects', clock: systemClock })
-  for (const id of ['a', 'b', 'c']) {
+  const { ref } = await records.putArtifact('kept')
+  const error = { code: 'INTERNAL', message: 'broke', stack: 'at x' } as const
+  for (const [id, more] of [
+    ['a', {}],
+    ['b', { status: 'error', error }],
+    ['c', { artifacts: [ref] }],
+  ] as const) {
     records.append(started(id))
-    records.append(ended(id))
+    records.append(ended(id, more))
   }
   await records.close()
   return records
+}
+
+/** What is left when the process dies before it closes the run: 7 lines. */
+async function makeCrashedRun(): Promise<RunRecords> {
+  const records = await makeRun()
+  await rm(join(records.folder, 'head.json'))
+  await changed('events.jsonl', /.*\n$/, '')(records.folder)
+  return records
+}
+
+type TamperFile = (folder: string) => Promise<void>
+
+async function fileIn(folder: string, name: string | RegExp): Promise<string> {
+  if (typeof name === 'string') return join(folder, name)
+  const names = await readdir(folder, { recursive: true })
+  return join(folder, names.find((one) => name.test(one))!)
+}
+
+function changed(name: string | RegExp, from: string | RegExp, to: string): TamperFile {
+  return async (folder) => {
+    const path = await fileIn(folder, name)
+    const text = await readFile(path, 'utf8')
+    expect(text.replace(from, to)).not.toBe(text)
+    await writeFile(path, text.replace(from, to))
+  }
+}
+
+function linked(name: string): TamperFile {
+  return async (folder) => {
+    await rename(join(folder, name), join(folder, 'elsewhere'))
+    await symlink(join(folder, 'elsewhere'), join(folder, name))
+  }
+}
+
+async function emptied(folder: string): Promise<void> {
+  await writeFile(join(folder, 'events.jsonl'), '')
+  await rm(join(folder, 'head.json'))
+  await rm(join(folder, 'logs'), { recursive: true })
 }
 
 type Tamper = (lines: string[]) => string[]
@@ -68,7 +113,8 @@ const TAMPERS: Array<[string, Tamper, number]> = [
 describe('verifyRun', () => {
   it('finds nothing in a run that nobody touched', async () => {
     const { folder, run } = await makeRun()
-    expect(await verifyRun(folder)).toEqual({ ok: true, run, lines: 8, calls: 3, interrupted: 0, problems: [] })
+    const counts = { lines: 8, calls: 3, interrupted: 0 }
+    expect(await verifyRun(`${folder}/`)).toEqual({ ok: true, run, ...counts, problems: [], remarks: [] })
   })
 
   it.each(TAMPERS)('finds %s', async (_name, tamper, line) => {
@@ -94,19 +140,103 @@ describe('verifyRun', () => {
         return linked.line.slice(0, -1)
       })
     })
-    expect(report.problems).toMatchObject([{ line: 8, problem: expect.stringContaining('head.json') }])
+    expect(report.problems.at(-1)).toMatchObject({ line: 8, problem: expect.stringContaining('head.json') })
   })
 
-  it('accepts a run that crashed or goes on, also with half a line at its end', async () => {
-    const { folder } = await makeRun()
-    await rm(join(folder, 'head.json'))
+  it('accepts a run that crashed or goes on, also with half a line at its end, and tells of that', async () => {
+    const { folder } = await makeCrashedRun()
     await appendFile(join(folder, 'events.jsonl'), '{"seq":9,"time":"20')
-    expect(await verifyRun(folder)).toMatchObject({ ok: true, lines: 8 })
+    expect(await verifyRun(folder)).toMatchObject({
+      ok: true,
+      lines: 7,
+      remarks: [{ line: 0, seq: 7, problem: expect.stringContaining('19 bytes follow the last line') }],
+    })
     const open = RunRecords.open(root, newRun(), { durability: 'effects', clock: systemClock })
     open.append(started('x'))
     open.written()
-    expect(await verifyRun(open.folder)).toMatchObject({ ok: true, lines: 2 })
+    expect(await verifyRun(open.folder)).toMatchObject({ ok: true, lines: 2, remarks: [] })
     await open.close()
+  })
+
+  it('accepts logs that lag behind a run that crashed, also in the middle of a line', async () => {
+    const { folder } = await makeCrashedRun()
+    const path = join(folder, 'logs/tools.jsonl')
+    const whole = await readFile(path, 'utf8')
+    for (const kept of [0, 5, whole.length - 1, whole.indexOf('\n') + 1]) {
+      await writeFile(path, whole.slice(0, kept))
+      expect(await verifyRun(folder)).toMatchObject({ ok: true, lines: 7 })
+    }
+  })
+
+  it.each<[string, (folder: string) => Promise<void>, RegExp]>([
+    ['a closed run without head.json', (folder) => rm(join(folder, 'head.json')), /head\.json is missing/],
+    ['half a line behind a closed run', (folder) => appendFile(join(folder, 'events.jsonl'), '{"se'), /4 bytes follow/],
+    ['an emptied run', emptied, /there is no event/],
+    ['a log that was emptied', (folder) => writeFile(join(folder, 'logs/errors.jsonl'), ''), /errors.*lacks.*event 5/],
+    ['a log that is gone', (folder) => rm(join(folder, 'logs/tools.jsonl')), /tools\.jsonl lacks.*event 3 and all/],
+    [
+      'a forged log',
+      (folder) => writeFile(join(folder, 'logs/tools.jsonl'), '{"forged":1}\n'),
+      /line 1 is of no event/,
+    ],
+    ['a changed line of a log', changed('logs/tools.jsonl', 'status":"ok', 'status":"ko'), /is not what event 3 gives/],
+    ['a changed stack', changed('logs/errors.jsonl', 'at x', 'at y'), /errors\.jsonl line 1 is not what event 5/],
+    ['a line taken out of a log', changed('logs/tools.jsonl', /.*\n/, ''), /tools\.jsonl lacks the line of event 3/],
+    ['a line added to a log', changed('logs/tools.jsonl', /(.*\n)/, '$1$1'), /line 2 is of no event/],
+    [
+      'half a line added to a log',
+      (folder) => appendFile(join(folder, 'logs/tools.jsonl'), '{'),
+      /ends in half a line/,
+    ],
+    ['a head of other counts', changed('head.json', '"calls":3', '"calls":2'), /ends 3 calls, but head\.json says 2/],
+    ['a head of another run', changed('head.json', '"run":"', '"run":"x'), /head\.json is of the run x/],
+    ['a changed artifact', changed(/artifacts\/\w+/, 'kept', 'else'), /line 7 names artifact:\w+, which was changed/],
+    ['an artifact that is gone', async (folder) => rm(await fileIn(folder, /artifacts\/\w+/)), /which is missing/],
+    ['a link for a log', linked('logs/tools.jsonl'), /logs\/tools\.jsonl is a symbolic link/],
+    ['a link for the events', linked('events.jsonl'), /events\.jsonl is a symbolic link/],
+  ])('finds %s', async (_name, tamper, problem) => {
+    const { folder } = await makeRun()
+    await tamper(folder)
+    const report = await verifyRun(folder)
+    expect(report.ok).toBe(false)
+    expect(report.problems.map((found) => found.problem).join('\n')).toMatch(problem)
+  })
+
+  it('finds a run under the name of another', async () => {
+    const { folder } = await makeRun()
+    await cp(folder, `${folder}-copy`, { recursive: true })
+    const problems = (await verifyRun(`${folder}-copy`)).problems
+    expect(problems[0]).toMatchObject({
+      line: 1,
+      seq: 1,
+      problem: expect.stringMatching(/^line 1 is of the run run-\d+,/),
+    })
+  })
+
+  it('finds a log that knows more than the events of a crashed run', async () => {
+    const { folder } = await makeCrashedRun()
+    await changed('events.jsonl', /.*\n$/, '')(folder)
+    expect(await verifyRun(folder)).toMatchObject({
+      ok: false,
+      problems: [{ problem: expect.stringContaining('logs/tools.jsonl goes on to event 7: lines were removed') }],
+    })
+  })
+
+  it('finds an end that was forged behind the head', async () => {
+    const { folder } = await makeRun()
+    const path = join(folder, 'events.jsonl')
+    const last = JSON.parse((await readFile(path, 'utf8')).trimEnd().split('\n').at(-1)!)
+    await appendFile(path, linkLine(last, last.time, '{"type":"run-closed","calls":3,"failures":1}').line)
+    expect((await verifyRun(folder)).problems).toMatchObject([
+      { seq: 9, problem: 'head.json ends with event 8, but the run was closed by event 9' },
+    ])
+  })
+
+  it('does not wait for a pipe', async () => {
+    const { folder } = await makeRun()
+    await rm(join(folder, 'events.jsonl'))
+    execFileSync('mkfifo', [join(folder, 'events.jsonl')])
+    expect(await verifyRun(folder)).toMatchObject({ ok: false, lines: 0 })
   })
 
   it('finds a broken head.json and missing events', async () => {

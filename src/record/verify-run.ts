@@ -1,18 +1,16 @@
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { errnoOf } from '../errno.ts'
-import { seqOf } from './call-log.ts'
-import { FIRST_PREV, inspectLine, type LineFacts } from './chain.ts'
+import { ToolError } from '../errors.ts'
+import { isLocked } from '../file-lock.ts'
+import { ArtifactCheck } from './artifact-check.ts'
+import { CallLines, withoutDetails } from './call-lines.ts'
+import { ChainCheck, type CheckedEvent } from './chain-check.ts'
 import { diskError } from './disk-error.ts'
+import { hasFailed } from './events.ts'
+import { type Finding, Findings } from './findings.ts'
 import { type Head, readHead } from './head.ts'
-import { readLines } from './lines.ts'
-
-/** Something that is not as it was written. */
-interface VerifyProblem {
-  /** Line of events.jsonl, from 1; 0 when it is not about one line. */
-  readonly line: number
-  readonly seq: number
-  readonly problem: string
-}
+import { LineReader } from './lines.ts'
+import { LogCheck } from './log-check.ts'
 
 /** What `audit verify` says of a run. */
 export interface VerifyReport {
@@ -21,110 +19,144 @@ export interface VerifyReport {
   readonly lines: number
   readonly calls: number
   readonly interrupted: number
-  /** At most 100. */
-  readonly problems: readonly VerifyProblem[]
+  /** What is not as it was written; at most 100. */
+  readonly problems: readonly Finding[]
+  /** What a crash explains, such as half a line at the end; at most 100. */
+  readonly remarks: readonly Finding[]
 }
 
-const MOST_PROBLEMS = 100
+/** A call that started is remembered until its end; a run with more than this waiting is not one of ours. */
+const MOST_OPEN_CALLS = 100_000
 
 /**
- * Finds any changed, removed, inserted or reordered line of a run. The end of the chain is checked against head.json
- * and the logs; a run that is still open, or that crashed, may lack both and ends where its last whole line ends.
+ * Finds any changed, removed, inserted or reordered line of a run, logs and artifacts that are not what the events
+ * say, and a run that was closed without the head that proves its end. The logs of a run that is open or that crashed
+ * may lag behind, and its last line may be torn. Memory stays bounded, however long the run.
  */
 export async function verifyRun(folder: string): Promise<VerifyReport> {
-  const check = new ChainCheck(basename(folder))
-  const head = await headOf(folder)
-  if (head === 'broken') check.report('head.json cannot be read as we wrote it')
-  const anchor = head === 'broken' ? undefined : head
-  // Before the events: in a run that goes on, the logs must not get ahead of what is read here.
-  const known = Math.max(anchor?.seq ?? 0, await lastLoggedSeq(folder))
+  const check = new RunCheck(resolve(folder))
   try {
-    for await (const lines of readLines(join(folder, 'events.jsonl'))) {
-      for (const line of lines) check.add(inspectLine(line.bytes), anchor)
-    }
+    return await check.run()
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw diskError('events.jsonl cannot be read', folder, error)
-    check.report('events.jsonl is missing')
+    throw diskError(`Run ${basename(resolve(folder))} cannot be verified`, folder, error)
   }
-  if (known > check.last.seq) check.report(`lines were removed at the end: events up to ${known} had been written`)
-  return check.result()
 }
 
-class ChainCheck {
-  readonly #run: string
-  readonly #problems: VerifyProblem[] = []
-  #lines = 0
-  #calls = 0
-  #interrupted = 0
-  last: { readonly seq: number; readonly hash: string } = { seq: 0, hash: FIRST_PREV }
+class RunCheck {
+  readonly #folder: string
+  readonly #findings = new Findings()
+  readonly #calls = new CallLines()
+  readonly #artifacts: ArtifactCheck
 
-  constructor(run: string) {
-    this.#run = run
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#artifacts = new ArtifactCheck(join(folder, 'artifacts'))
   }
 
-  add(facts: LineFacts | undefined, head: Head | undefined): void {
-    this.#lines++
-    if (!facts) {
-      this.#reportLine('is not a line of ours', this.last.seq + 1)
-      return
+  async run(): Promise<VerifyReport> {
+    const run = basename(this.#folder)
+    const wasOpen = await this.#isOpen()
+    const found = await readHead(this.#folder)
+    if (found === 'broken') this.#findings.report('head.json cannot be read as we wrote it', { seq: 0 })
+    const head = found === 'broken' ? undefined : found
+    const chain = new ChainCheck(this.#findings, { run, head })
+    const tools = await this.#openLog('tools.jsonl')
+    const errors = await this.#openLog('errors.jsonl')
+    try {
+      const torn = await this.#readEvents(chain, tools, errors)
+      const isClosed = chain.last.type === 'run-closed' && !wasOpen && !(await this.#isOpen())
+      this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, torn })
+      const end = { complete: isClosed ? chain.last.seq : (head?.seq ?? 0), last: chain.last.seq }
+      for (const log of [tools, errors]) await (chain.isBroken ? log.endOfBroken(end.last) : log.end(end))
+    } finally {
+      await Promise.all([tools.close(), errors.close()])
     }
-    const { seq, prev } = facts
-    if (!facts.intact) this.#reportLine('was changed', seq)
-    if (seq !== this.last.seq + 1) this.#reportLine(misplaced(seq, this.last.seq + 1), seq)
-    else if (prev !== this.last.hash) this.#reportLine('does not follow the line before it', seq)
-    if (seq === head?.seq && facts.hash !== head.hash) this.#reportLine('is not the line that head.json names', seq)
-    if (facts.type === 'records-lost') this.#reportLine('tells of events that could not be kept', seq)
-    if (facts.type === 'call-ended' || facts.type === 'call-interrupted') this.#calls++
-    if (facts.type === 'call-interrupted') this.#interrupted++
-    this.last = facts
+    const { lines, calls, interrupted } = chain
+    const { problems, remarks } = this.#findings
+    return { ok: problems.length === 0, run, lines, calls, interrupted, problems, remarks }
   }
 
-  report(problem: string): void {
-    this.#push({ line: 0, seq: this.last.seq, problem })
-  }
-
-  result(): VerifyReport {
-    return {
-      ok: this.#problems.length === 0,
-      run: this.#run,
-      lines: this.#lines,
-      calls: this.#calls,
-      interrupted: this.#interrupted,
-      problems: this.#problems,
+  /** Checks all lines; gives back how many bytes follow the last whole one. */
+  async #readEvents(chain: ChainCheck, tools: LogCheck, errors: LogCheck): Promise<number> {
+    const reader = await this.#openEvents()
+    if (!reader) return 0
+    try {
+      for (let lines = await reader.next(); lines; lines = await reader.next()) {
+        for (const line of lines) {
+          const checked = chain.add(line)
+          if (checked && !chain.isBroken) await this.#checkCall(chain, checked, tools, errors)
+        }
+      }
+      return reader.rest.length
+    } finally {
+      await reader.close()
     }
   }
 
-  #reportLine(problem: string, seq: number): void {
-    this.#push({ line: this.#lines, seq, problem: `line ${this.#lines} ${problem}` })
-  }
-
-  #push(problem: VerifyProblem): void {
-    if (this.#problems.length < MOST_PROBLEMS) this.#problems.push(problem)
-  }
-}
-
-function misplaced(seq: number, expected: number): string {
-  if (seq > expected) return `is event ${seq}, but ${expected} should come here: lines were removed or moved`
-  return `is event ${seq}, but ${expected} should come here: lines were inserted or moved`
-}
-
-async function headOf(folder: string): Promise<Head | 'broken' | undefined> {
-  try {
-    return await readHead(folder)
-  } catch (error) {
-    throw diskError('head.json cannot be read', folder, error)
-  }
-}
-
-async function lastLoggedSeq(folder: string): Promise<number> {
-  let last = 0
-  try {
-    for await (const lines of readLines(join(folder, 'logs', 'tools.jsonl'))) {
-      for (const line of lines) last = seqOf(line.bytes) ?? last
+  async #checkCall(chain: ChainCheck, checked: CheckedEvent, tools: LogCheck, errors: LogCheck): Promise<void> {
+    const { event, body, facts } = checked
+    const line = this.#calls.add(event, { ...facts, body })
+    if (line !== undefined && 'status' in event) {
+      const isFailure = hasFailed(event.status)
+      await tools.expect(facts.seq, isFailure ? withoutDetails(line) : line)
+      if (isFailure) await errors.expect(facts.seq, line)
     }
-  } catch (error) {
-    // A run without calls, or one of which only the events were kept.
-    if (errnoOf(error) !== 'ENOENT') throw diskError('logs/tools.jsonl cannot be read', folder, error)
+    if (this.#calls.open.size > MOST_OPEN_CALLS) {
+      chain.report(
+        `starts a call while ${MOST_OPEN_CALLS} others have no end; the logs are not compared further`,
+        facts.seq,
+      )
+      chain.isBroken = true
+    }
+    // A result that was repeated belongs to the run that made it.
+    if (event.type !== 'call-ended' || event.cached) return
+    for (const ref of Array.isArray(event.artifacts) ? event.artifacts : []) {
+      const problem = await this.#artifacts.problemOf(String(ref))
+      if (problem !== undefined) chain.report(`names ${String(ref).slice(0, 73)}, which ${problem}`, facts.seq)
+    }
   }
-  return last
+
+  #checkEnd(
+    { lines, last }: ChainCheck,
+    found: {
+      readonly head: Head | undefined
+      readonly isHeadBroken: boolean
+      readonly isClosed: boolean
+      readonly torn: number
+    },
+  ): void {
+    const { head, isHeadBroken, isClosed, torn } = found
+    const { seq } = last
+    if (lines === 0) this.#findings.report('there is no event, not even the one that opens the run', { seq })
+    if (head && head.run !== basename(this.#folder))
+      this.#findings.report(`head.json is of the run ${head.run.slice(0, 64)}`, { seq })
+    if (head && head.seq > seq)
+      this.#findings.report(`lines were removed at the end: events up to ${head.seq} had been written`, { seq })
+    if (isClosed && !head && !isHeadBroken)
+      this.#findings.report('head.json is missing, but the run was closed', { seq })
+    if (isClosed && head && head.seq < seq)
+      this.#findings.report(`head.json ends with event ${head.seq}, but the run was closed by event ${seq}`, { seq })
+    if (torn === 0) return
+    const fragment = `${torn} bytes follow the last line and are no whole one`
+    if (isClosed) this.#findings.report(`${fragment}, but the run was closed`, { seq })
+    else this.#findings.remark(`${fragment}, as a crash leaves it; the next start sets them aside`, seq)
+  }
+
+  #isOpen(): Promise<boolean> {
+    return isLocked(join(this.#folder, 'lock'))
+  }
+
+  #openLog(name: string): Promise<LogCheck> {
+    return LogCheck.open(join(this.#folder, 'logs', name), `logs/${name}`, this.#findings)
+  }
+
+  async #openEvents(): Promise<LineReader | undefined> {
+    try {
+      return await LineReader.open(join(this.#folder, 'events.jsonl'))
+    } catch (error) {
+      if (!ToolError.is(error) && errnoOf(error) !== 'ENOENT') throw error
+      this.#findings.report(ToolError.is(error) ? error.message : 'events.jsonl is missing', { seq: 0 })
+      return undefined
+    }
+  }
 }

@@ -116,10 +116,10 @@ export class Registry {
 /** Checks a tool and derives once what calls need of it; what its author changes later changes nothing. */
 function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   assertToolName(tool?.name)
-  if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function')
-  if (typeof tool.description !== 'string') throw invalid(tool, 'has no description')
+  if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function.')
+  if (typeof tool.description !== 'string') throw invalid(tool, 'has no description.')
   if (tool.input === null || (typeof tool.input !== 'object' && typeof tool.input !== 'function')) {
-    throw invalid(tool, 'has no input schema')
+    throw invalid(tool, 'has no input schema.')
   }
   for (const capability of tool.capabilities ?? []) {
     if (!(CAPABILITIES as readonly string[]).includes(capability)) {
@@ -169,7 +169,7 @@ function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
 }
 
 function invalid(tool: AnyTool, what: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}.`, {
+  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}`, {
     hint: 'See docs/contract.md for what a tool needs.',
   })
 }

@@ -6,6 +6,13 @@ import { type CliFolder, cliFolder, type Running } from '../../../test/support/c
 const folder = cliFolder()
 afterAll(folder.remove)
 
+const INBOX = `plugins: [./plugin.mjs]
+sandbox: { root: . }
+approvals: { inbox: true }
+data: ./elsewhere
+policy: [{ ask: test/note }]
+`
+
 const GRANT_ID = /^grant-[0-9a-f]{16}$/
 
 describe('tool-hub approvals', () => {
@@ -14,8 +21,9 @@ describe('tool-hub approvals', () => {
     const id = await waitingId(waiting)
     const listed = await folder.run(['approvals'])
     expect(listed.stdout).toMatch(
-      new RegExp(`^${id} {2}waiting[\\s\\S]*target +write:fs .*allowed\\.md[\\s\\S]*read by a person`),
+      new RegExp(`^${id} {2}asked \\d+ seconds ago[\\s\\S]*target +write:fs .*allowed\\.md[\\s\\S]*read by a person`),
     )
+    for (const answer of ['allow', 'deny']) expect(listed.stdout).toMatch(new RegExp(`approvals ${answer} ${id}`))
     const answer = await folder.run(['approvals', 'allow', id, '--remember', 'always', '--json'])
     expect(JSON.parse(answer.stdout)).toMatchObject({ id, decision: 'allow', by: expect.stringMatching(/^cli:/) })
     expect((await waiting.ended).code).toBe(0)
@@ -51,9 +59,34 @@ describe('tool-hub approvals', () => {
     expect((await waiting.ended).code).toBe(0)
   })
 
-  it('shows ids of grants in its help as they are', async () => {
-    const { stdout } = await folder.run(['grants', '--help'])
-    expect(/grants revoke (\S+)/.exec(stdout)![1]).toMatch(GRANT_ID)
+  it('shows ids in its help as they are', async () => {
+    const [grants, approvals] = await Promise.all([
+      folder.run(['grants', '--help']),
+      folder.run(['approvals', '--help']),
+    ])
+    expect(/grants revoke (\S+)/.exec(grants.stdout)![1]).toMatch(GRANT_ID)
+    expect(/approvals allow (\S+)/.exec(approvals.stdout)![1]).toMatch(/^approval-c\w{10}-\d+$/)
+  })
+
+  it.each(['approvals', 'grants', 'runs'])(
+    'says in the help of %s that it lists, and with which options',
+    async (name) => {
+      const { stdout } = await folder.run([name, '--help'])
+      expect(stdout).toMatch(/Without a command it is list, which takes .*--config.*--json/)
+      if (name === 'approvals') expect(stdout).toContain('which takes --config, --watch')
+    },
+  )
+
+  it('says how to answer also where the config lets asks wait, with that config', async () => {
+    const file = folder.write('inbox.yaml', INBOX)
+    const waiting = folder.start(['call', 'test/note', '--path', 'inbox.md', '--text', 'x', '--config', file])
+    const id = await waitingId(waiting)
+    const { stdout } = await folder.run(['approvals', '--config', file])
+    expect(stdout).toContain(`approvals allow ${id} --config ${file}`)
+    // The rule gives no reason of its own.
+    expect(stdout).not.toMatch(/^ +reason/m)
+    expect((await folder.run(['approvals', 'deny', id, '--config', file])).stdout).toBe(`Denied ${id}.\n`)
+    expect((await waiting.ended).code).toBe(3)
   })
 
   it('exits 4 when nobody answers in time', async () => {
@@ -90,6 +123,6 @@ async function waitingId(waiting: Running): Promise<string> {
   waiting.child.stderr.on('data', (chunk: string) => {
     said += chunk
   })
-  await waiting.says('tool-hub approvals deny')
+  await waiting.says(' approvals deny ')
   return /approvals allow (\S+)/.exec(said)![1]!
 }

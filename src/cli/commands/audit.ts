@@ -12,6 +12,7 @@ import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
 Exit code: 1 when any line was changed, removed, inserted or moved, else 0.
+What a crash leaves, such as a torn last line, is told as well.
 
 Examples:
   tool-hub audit verify
@@ -43,10 +44,10 @@ async function verify(
   }
 }
 
-function describe({ ok, run, lines, calls, interrupted, problems }: VerifyReport): string {
+function describe({ ok, run, lines, calls, interrupted, problems, remarks }: VerifyReport): string {
   const mark = ok ? style('green', 'intact') : style(['red', 'bold'], 'BROKEN')
   const counts = `${count(lines, 'line')}, ${count(calls, 'call')}${interrupted > 0 ? `, ${interrupted} interrupted` : ''}`
-  return [`${mark}  ${escapeLine(run)}  ${counts}`, ...problems.map(({ problem }) => `  ${escapeLine(problem)}`)].join(
-    '\n',
-  )
+  // A remark is no problem: intact, and a torn last line.
+  const found = [...problems, ...remarks].map(({ problem }) => `  ${escapeLine(problem)}`)
+  return [`${mark}  ${escapeLine(run)}  ${counts}`, ...found].join('\n')
 }

@@ -39,8 +39,8 @@ export function describeBatch(command: Command): void {
 async function batch(file: string, flags: HubFlags): Promise<void> {
   const signal = AbortSignal.any([interruptSignal(), readerGone])
   const codes = new Set<number>()
-  await withHub(flags, async (hub) => {
-    narrate(hub, flags)
+  await withHub(flags, async (hub, options) => {
+    narrate(hub, options, flags)
     const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), AT_ONCE)
     for await (const { id, result } of answers) {
       codes.add(exitCodeOfResult(result))

@@ -74,7 +74,12 @@ describe.concurrent('tool-hub call', () => {
 
   it('does nothing on a dry run', async () => {
     const words = ['call', 'test/note', '--path', 'dry.md', '--text', 'x', '--dry-run']
-    expect((await folder.run([...words, '--yes'])).code).toBe(4)
+    const asked = await folder.run([...words, '--yes'])
+    expect(asked).toMatchObject({
+      code: 4,
+      stderr: '',
+      stdout: expect.stringMatching(/^Dry run: test\/note would ask/),
+    })
     const echo = await folder.run(['call', 'test/echo', '--dry-run', '--json'])
     expect(JSON.parse(echo.stdout)).toMatchObject({ ok: true, meta: { dryRun: true } })
     expect(existsSync(join(folder.path, 'dry.md'))).toBe(false)
@@ -85,6 +90,15 @@ describe.concurrent('tool-hub call', () => {
     const { code, stderr } = await folder.run(words)
     expect(code).toBe(3)
     expect(stderr).toContain('PATH_OUTSIDE_SANDBOX')
+  })
+
+  it('says where the files of a call are when the config names no root', async () => {
+    const rootless = cliFolder('plugins: [./plugin.mjs]\npolicy: [{ allow: write:fs }]\n')
+    const words = ['call', 'test/note', '--path', 'a.md', '--text', 'x', '--run', 'here']
+    expect((await rootless.run(words)).stderr).toBe('files: runs/here/workspace\n')
+    expect(existsSync(join(rootless.path, 'runs/here/workspace/a.md'))).toBe(true)
+    expect((await rootless.run([...words, '--root', '.'])).stderr).toBe('')
+    rootless.remove()
   })
 
   it('stops a call that takes longer than --timeout', async () => {

@@ -1,10 +1,13 @@
+import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { parseDuration } from '../../config/units.ts'
 import { escapeText } from '../../escape-text.ts'
+import type { Hub } from '../../hub.ts'
+import type { HubOptions } from '../../options.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
+import { parseTime } from '../input/parse-time.ts'
 import { readArguments } from '../input/read-arguments.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { hintOf } from '../output/hint-of.ts'
@@ -28,8 +31,8 @@ Examples:
   tool-hub call core/util.time.now --timezone Europe/Berlin
   tool-hub call core/util.hash.sha256Text '{"text":"hello"}' --json
   echo '{"text":"hello"}' | tool-hub call core/util.hash.sha256Text -
-  tool-hub call notes.save --path a.md --text hi --dry-run
-  tool-hub call notes.save --path a.md -- --root "an argument of the tool"`
+  tool-hub call core/util.text.truncate --text "a long text" --max-chars 6 --dry-run
+  tool-hub call core/util.json.select --path a -- --json '{"a":1}'`
 
 /** `call`: one tool, once. */
 export function describeCall(command: Command): void {
@@ -46,19 +49,30 @@ export function describeCall(command: Command): void {
 }
 
 async function call(tool: string, words: string[], flags: CallFlags): Promise<void> {
-  const timeoutMs = flags.timeout === undefined ? undefined : parseDuration(flags.timeout)
-  await withHub(flags, async (hub) => {
-    narrate(hub, flags)
+  const timeoutMs = flags.timeout === undefined ? undefined : parseTime('--timeout', flags.timeout)
+  await withHub(flags, async (hub, options) => {
+    narrate(hub, options, flags)
     const input = await readArguments(hub, tool, words)
     const { dryRun, purpose } = flags
     const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
+    if (!result.meta.dryRun) tellWorkspace(hub, options, result)
     process.exitCode = exitCodeOfResult(result)
     await (flags.json ? printJson(result) : tell(result))
   })
 }
 
+/** Without a root of the owner's, files are where nobody would look. */
+function tellWorkspace(hub: Hub, { sandbox, runs = 'runs' }: HubOptions, { tool }: ToolResult): void {
+  const touchesFiles = hub.registry.get(tool)?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
+  if (!touchesFiles || sandbox?.root !== undefined || runs === false) return
+  say(`files: ${escapeText(relative('.', resolve(runs, hub.run, 'workspace')))}`)
+}
+
 async function tell(result: ToolResult): Promise<void> {
   for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
+  // What a dry run found out is its answer, and no failure.
+  if (result.meta.dryRun && result.error?.code === 'APPROVAL_UNAVAILABLE')
+    return print(escapeText(result.error.message))
   if (!result.ok) return sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
   const text = result.content.map(asText).join('\n')
   // Exact in a pipe, where it is data; harmless on a terminal.

@@ -29,6 +29,9 @@ describe('tool-hub demo', () => {
     const config = join(outcome.folder, 'tool-hub.yaml')
     expect((await folder.run(['audit', 'verify', '--config', config])).code).toBe(0)
     const words = ['policy', 'explain', 'demo/web.fetch', '--url', 'http://paste.example/in', '--config', config]
-    expect(await folder.run(words)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+ {2}demo\/web\.fetch/) })
+    expect(await folder.run(words)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\w+ {2}demo\/web\.fetch/),
+    })
   })
 })

@@ -64,8 +64,8 @@ async function watchDemo(signal: AbortSignal, json = false): Promise<void> {
 
 function describeCall(number: number, { thought, tool, input, brief }: Step, result: ToolResult): string {
   const outcome = result.ok
-    ? (brief?.(result.data) ?? result.summary)
-    : `${result.error.code}: ${result.error.message}`
+    ? (brief?.(result.data) ?? `→ ${result.summary}`)
+    : `→ ${result.error.code}: ${result.error.message}`
   const { rule = '', approvedBy } = result.meta
   const by = [outcome.includes(rule) ? '' : `by ${rule}`, approvedBy && `approved by ${approvedBy}`]
     .filter(Boolean)
@@ -75,7 +75,7 @@ function describeCall(number: number, { thought, tool, input, brief }: Step, res
     `\n${style('bold', String(number).padStart(2))} ${mark(result)}  ${style('bold', tool)}`,
     wrap(thought),
     cut(JSON.stringify(input)),
-    short(`→ ${outcome}`),
+    short(outcome),
     ...(by === '' ? [] : [wrap(by)]),
   ].join('\n')
 }
@@ -118,5 +118,5 @@ function wrap(line: string): string {
 }
 
 function cut(line: string): string {
-  return fitLine(`${' '.repeat(INDENT)}${escapeLine(line)}`, lineWidth() ?? WIDTH + INDENT)
+  return fitLine(`${' '.repeat(INDENT)}${escapeLine(line)}`, lineWidth(process.stdout, WIDTH + INDENT))
 }

@@ -13,14 +13,13 @@ type Flags = HubFlags & { readonly json?: boolean }
 const EXAMPLES = `
 Examples:
   tool-hub grants
-  tool-hub grants revoke grant-9f86d081884c7d65`
+  tool-hub grants revoke grant-b513ab00c0dc9f03`
 
 /** `grants`: answers that hold for later calls. */
 export function describeGrants(command: Command): void {
-  command
-    .description('List and revoke the answers that were given once and hold for later calls.')
-    .addHelpText('after', EXAMPLES)
+  command.description('List and revoke the answers that were given once and hold for later calls.')
   addConfigOption(addDefaultList(command, 'List the saved answers, oldest first')).action(list)
+  command.addHelpText('after', EXAMPLES)
   addConfigOption(command.command('revoke'))
     .summary('Take an answer back')
     .description('Take an answer back; the next call of that kind is asked again.')

@@ -3,15 +3,10 @@ import type { Command } from 'commander'
 import { CONFIG_NAMES } from '../../config/find-config.ts'
 import { configTemplate } from '../../config/template.ts'
 import { print, printJson, say } from '../output/print.ts'
+import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 
 const FILE = 'tool-hub.yaml'
-
-const NEXT = `
-Next:
-  tool-hub list             the tools an agent sees now
-  tool-hub policy show      the rules that hold
-  tool-hub doctor           what is weak or missing here`
 
 const EXAMPLES = `
 Examples:
@@ -33,7 +28,15 @@ async function init({ force = false, json }: { readonly force?: boolean; readonl
   writeFileSync(FILE, configTemplate(), { flag: force ? 'w' : 'wx' })
   if (json) return printJson({ file: FILE })
   await print(`Wrote ${FILE}.`)
-  say(NEXT)
+  say(next(ownCommand()))
+}
+
+function next(self: string): string {
+  return `
+Next:
+  ${self} list             the tools an agent sees now
+  ${self} policy show      the rules that hold
+  ${self} doctor           what is weak or missing here`
 }
 
 function taken(present: string): UsageError {

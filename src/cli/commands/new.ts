@@ -2,12 +2,14 @@ import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { assertToolName } from '../../names.ts'
 import { print, printJson, say } from '../output/print.ts'
+import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
-import { toolTemplate, toolTestTemplate } from './new-tool-template.ts'
+import { pluginTemplate, toolTemplate, toolTestTemplate } from './new-tool-template.ts'
 
 const EXAMPLES = `
 Examples:
-  tool-hub new tool notes.save          writes notes-save.ts and notes-save.test.ts`
+  tool-hub new tool notes.save          writes notes-save.ts and notes-save.test.ts, for your code
+  tool-hub new tool notes.save --js     writes notes-save.mjs, for plugins in tool-hub.yaml`
 
 /** `new`: a beginning for what people write themselves. */
 export function describeNew(command: Command): void {
@@ -17,25 +19,45 @@ export function describeNew(command: Command): void {
     .summary('Write one tool and its test')
     .description('Write one tool and its test into the current folder (TypeScript); nothing is overwritten.')
     .argument('<name>', 'Name of the tool: notes.save, acme/tickets.close')
+    .option('--js', 'Write it as a plugin file (JavaScript), which the command line can load')
     .addHelpText('after', EXAMPLES)
     .action(newTool)
 }
 
-async function newTool(name: string, { json }: { readonly json?: boolean }): Promise<void> {
+async function newTool(name: string, { js, json }: { readonly js?: boolean; readonly json?: boolean }): Promise<void> {
   assertToolName(name)
-  const base = kebab(name)
-  const variable = camel(base)
-  const files = [
-    { file: `${base}.ts`, text: toolTemplate({ name, variable }) },
-    { file: `${base}.test.ts`, text: toolTestTemplate({ file: base, variable }) },
-  ]
-  const taken = files.find(({ file }) => existsSync(file))
-  if (taken) throw new UsageError(`${taken.file} is there already.`, 'Choose another name, or another folder.')
-  for (const { file, text } of files) writeFileSync(file, text, { flag: 'wx' })
-  const names = files.map(({ file }) => file)
-  await (json ? printJson({ tool: name, files: names }) : print(names.join('\n')))
-  if (!json)
-    say(`\nNext: npx vitest run ${names[1]}, write your own execute, then createToolHub({ tools: [${variable}] })`)
+  const file = kebab(name)
+  const names = { name, file, variable: camel(file) }
+  const files = js
+    ? [{ path: `${file}.mjs`, text: pluginTemplate(names) }]
+    : [
+        { path: `${file}.ts`, text: toolTemplate(names) },
+        { path: `${file}.test.ts`, text: toolTestTemplate(names) },
+      ]
+  const taken = files.find(({ path }) => existsSync(path))
+  if (taken) throw new UsageError(`${taken.path} is there already.`, 'Choose another name, or another folder.')
+  for (const { path, text } of files) writeFileSync(path, text, { flag: 'wx' })
+  const paths = files.map(({ path }) => path)
+  if (json) return printJson({ tool: name, files: paths })
+  await print(paths.join('\n'))
+  say(js ? nextForPlugin(name, file) : nextForCode(name, file, names.variable))
+}
+
+function nextForCode(name: string, file: string, variable: string): string {
+  return `
+Next, in a project with tool-hub, zod and vitest:
+  npx vitest run ${file}.test.ts
+  Write your own code where ${file}.ts says "Replace this".
+  Use it in code: createToolHub({ tools: [${variable}] })
+For the command line, a plugin file: ${ownCommand()} new tool ${name} --js`
+}
+
+function nextForPlugin(name: string, file: string): string {
+  return `
+Next, in a project with tool-hub (npm install tool-hub):
+  Add this line to tool-hub.yaml: plugins: [./${file}.mjs]
+  ${ownCommand()} call ${name} --text hello
+  Write your own code where ${file}.mjs says "Replace this".`
 }
 
 /** `core/fs.readText` -> `core-fs-read-text`. */

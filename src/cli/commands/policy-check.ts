@@ -4,6 +4,7 @@ import type { PolicyWarning } from '../../policy/check-policy.ts'
 import { EXIT } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { wrapText } from '../output/fit-line.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 
@@ -32,5 +33,8 @@ async function check(flags: HubFlags & { readonly json?: boolean }): Promise<voi
 
 function describe({ level, source, message, hint }: PolicyWarning): string {
   const mark = style(level === 'error' ? 'red' : 'yellow', level)
-  return `${escapeText(source)}: ${mark}: ${escapeText(message)}${hint ? `\n  fix: ${escapeText(hint)}` : ''}`
+  return wrapText(
+    `${escapeText(source)}: ${mark}: ${escapeText(message)}${hint ? `\n  fix: ${escapeText(hint)}` : ''}`,
+    4,
+  )
 }

@@ -6,6 +6,7 @@ import { EXIT, exitCodeOfFailure } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { readArguments } from '../input/read-arguments.ts'
+import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
 
 const EXAMPLES = `
@@ -13,8 +14,9 @@ Nothing is called and nothing is recorded. The exit code is 0 whatever the answe
 it is 1 because the arguments do not fit, or 2 because there is no such tool.
 
 Examples:
-  tool-hub policy explain notes.save '{"path":"a.md","text":"hi"}'
-  tool-hub policy explain notes.save --path ~/.ssh/config --text hi --json`
+  tool-hub policy explain core/util.time.now
+  tool-hub policy explain core/util.hash.sha256Text '{"text":"hi"}'
+  tool-hub policy explain core/util.hash.sha256Text --text hi --json`
 
 /** `policy explain`: the decision about one call. */
 export function describePolicyExplain(command: Command): void {
@@ -37,7 +39,7 @@ async function explain(tool: string, words: string[], flags: HubFlags & { readon
   const { error } = facts
   if (error?.code === 'TOOL_NOT_FOUND') throw new ToolError(error.code, error.message, { fix: error.fix })
   if (error) process.exitCode = exitCodeOfNoAnswer(error)
-  await (flags.json ? printJson(facts) : print(escapeText(text)))
+  await (flags.json ? printJson(facts) : print(wrapText(escapeText(text), 6)))
 }
 
 /** A refusal, also one of a guard or a list, is an answer. */

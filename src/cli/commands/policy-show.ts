@@ -3,11 +3,12 @@ import { escapeLine } from '../../escape-text.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
-import type { SourcedRule } from '../../rule.ts'
+import type { Constraints, SourcedRule } from '../../rule.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { decideByDefault } from '../hub/decide-by-default.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { style } from '../output/terminal.ts'
@@ -15,6 +16,7 @@ import { style } from '../output/terminal.ts'
 const EXAMPLES = `
 Examples:
   tool-hub policy show
+  tool-hub policy show --all            with every path and host of every rule
   tool-hub policy show --json`
 
 /** `policy show`: the effective policy. */
@@ -23,11 +25,18 @@ export function describePolicyShow(command: Command): void {
     .description(
       'Show the policy that holds: every rule with its source, the sandbox, and what it means for each tool.',
     )
+    .option('--all', 'All the targets of each rule, not only the first')
     .addHelpText('after', EXAMPLES)
     .action(show)
 }
 
-async function show(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+interface Flags {
+  readonly config?: string
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+async function show(flags: Flags): Promise<void> {
   const { options } = await readConfig(flags)
   const catalogue = await openCatalogue(options)
   const layers = policyLayers(options)
@@ -38,6 +47,11 @@ async function show(flags: { readonly config?: string; readonly json?: boolean }
   })
   const { sandbox = {}, visibility = {} } = options
   if (flags.json) return printJson({ ...facts(layers), sandbox, visibility, tools })
+  const hosts = sandbox.network?.join(', ') || 'no host'
+  const section = (title: string, rules: readonly SourcedRule[] = []) => [
+    ...heading(title),
+    ...lines(rules.map((rule) => describe(flags.all ? withAllTargets(rule) : rule, hosts))),
+  ]
   const rows = tools.map(({ tool, effect, rule }) => [`  ${tool}`, effect, rule])
   await print(
     [
@@ -50,7 +64,7 @@ async function show(flags: { readonly config?: string; readonly json?: boolean }
       ...lines([
         `root: ${sandbox.root ?? "the run's own workspace"}`,
         ...(sandbox.roots ?? []).map(({ path, mode }) => `${mode}: ${path}`),
-        `network: ${sandbox.network?.join(', ') || 'no host'}`,
+        `network: ${hosts}`,
       ]),
       ...heading('What that means for each tool, before its targets are known'),
       table(rows),
@@ -68,8 +82,35 @@ function fact(sourced: SourcedRule) {
   return { ...sourced.rule, source: describeSource(sourced.source) }
 }
 
-function section(title: string, rules: readonly SourcedRule[] = []): string[] {
-  return [...heading(title), ...lines(rules.map(describeRule))]
+/** The rule, then what it limits and why. */
+function describe(sourced: SourcedRule, hosts: string): string {
+  const { allow, limit, reason } = sourced.rule
+  const notes = [
+    allow === 'network' && `hosts, by sandbox.network: ${hosts}`,
+    limit && `limit: ${describeLimit(limit)}`,
+    reason && `reason: ${reason}`,
+  ]
+  return [describeRule(sourced), ...notes.filter(Boolean).map((note) => `    ${note}`)].join('\n')
+}
+
+function describeLimit({ timeoutMs, maxBytes, maxResults }: Constraints): string {
+  const bounds = [
+    timeoutMs !== undefined && `${timeoutMs} ms`,
+    maxBytes !== undefined && `${maxBytes} bytes`,
+    maxResults !== undefined && `${maxResults} results`,
+  ]
+  return bounds.filter(Boolean).join(', ')
+}
+
+/** A list of targets is told in short, one text is told whole. */
+function withAllTargets(sourced: SourcedRule): SourcedRule {
+  const { on, except } = sourced.rule
+  const rule = {
+    ...sourced.rule,
+    ...(on !== undefined && { on: [on].flat().join(', ') }),
+    ...(except !== undefined && { except: [except].flat().join(', ') }),
+  }
+  return { ...sourced, rule }
 }
 
 function heading(title: string): string[] {
@@ -77,5 +118,9 @@ function heading(title: string): string[] {
 }
 
 function lines(texts: readonly string[]): string[] {
-  return texts.length === 0 ? ['  none'] : texts.map((text) => `  ${escapeLine(text)}`)
+  return texts.length === 0 ? ['  none'] : texts.flatMap((text) => text.split('\n').map(indent))
+}
+
+function indent(text: string): string {
+  return wrapText(`  ${escapeLine(text)}`, text.startsWith(' ') ? 6 : 4)
 }

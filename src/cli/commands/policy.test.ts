@@ -41,6 +41,27 @@ describe.concurrent('tool-hub policy', () => {
     expect(json.tools).toContainEqual(expect.objectContaining({ tool: 'test/forbidden', effect: 'deny' }))
   })
 
+  it('shows the limit and the reason of a rule, and the hosts that a network rule can reach', async () => {
+    const file = folder.write(
+      'limits.yaml',
+      `sandbox: { network: [api.example.org] }
+policy:
+  - { allow: network, limit: { timeout: 5s }, reason: "the API is ours" }
+`,
+    )
+    const { stdout } = await folder.run(['policy', 'show', '--config', file])
+    expect(stdout).toMatch(
+      /allow network \(limits\.yaml:3\)\n.*api\.example\.org\n.*5000 ms\n.*reason: the API is ours/,
+    )
+  })
+
+  it('shows every target of a rule with --all', async () => {
+    const [short, all] = await Promise.all([folder.run(['policy', 'show']), folder.run(['policy', 'show', '--all'])])
+    expect(short.stdout).toMatch(/and \d+ more/)
+    expect(all.stdout).not.toMatch(/and \d+ more \(/)
+    expect(all.stdout.length).toBeGreaterThan(short.stdout.length)
+  })
+
   it('checks a policy that is right', async () => {
     expect(await folder.run(['policy', 'check'])).toMatchObject({ code: 0, stdout: '' })
   })
@@ -71,7 +92,7 @@ describe.concurrent('tool-hub policy test', () => {
 
   it('prints one decision a line, in order, and exits 0 when all are expected', async () => {
     const { code, stdout, stderr } = await folder.run(['policy', 'test', '-'], text(lines))
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '3 of 3 as expected\n' })
     const answers = jsonLines(stdout)
     expect(answers.map(({ id, effect }) => [id, effect])).toEqual([
       [1, 'allow'],
@@ -88,7 +109,7 @@ describe.concurrent('tool-hub policy test', () => {
     const { code, stdout, stderr } = await folder.run(['policy', 'test', file])
     expect(code).toBe(1)
     expect(jsonLines(stdout)).toHaveLength(5)
-    expect(stderr).toMatch(/^line 5 \(5\): expected "deny", got allow/)
+    expect(stderr).toMatch(/^line 5 \(5\): expected deny, got allow .*\n3 of 4 as expected\n$/)
   })
 
   it('answers what it cannot read with deny, goes on, and exits 1', async () => {
@@ -98,7 +119,15 @@ describe.concurrent('tool-hub policy test', () => {
       [null, 'deny'],
       [1, 'allow'],
     ])
-    expect(stderr).toContain('line 1')
+    expect(stderr).toMatch(/^line 1: .* is not JSON.*\n1 of 2 as expected\n$/)
+  })
+
+  it.each(['alow', null, true, 'constructor'])('takes expect %j for a line it cannot read', async (expected) => {
+    const input = text([{ id: 1, tool: 'test/echo', input: {}, expect: expected }])
+    const { code, stdout, stderr } = await folder.run(['policy', 'test', '-'], input)
+    expect(code).toBe(1)
+    expect(jsonLines(stdout)).toMatchObject([{ id: 1, effect: 'deny', rule: 'INPUT_SCHEMA_INVALID' }])
+    expect(stderr).toContain('it can be allow, ask, deny')
   })
 
   it('can expect the refusal of a call that could not be made', async () => {

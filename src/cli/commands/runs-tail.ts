@@ -1,13 +1,26 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { isLocked } from '../../file-lock.ts'
+import type { RecordEvent } from '../../record/events.ts'
+import { readEvents } from '../../record/read-events.ts'
 import { tailEvents } from '../../record/tail-events.ts'
-import { findRun, runsFolder } from '../hub/find-run.ts'
+import { findOpenRun, findRun, runsFolder } from '../hub/find-run.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { print, printJsonLine, readerGone } from '../output/print.ts'
+import { print, printJsonLine, readerGone, say } from '../output/print.ts'
 import { Timeline } from '../output/timeline.ts'
+import { ownCommand } from '../own-command.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const LOOK_MS = 500
 
 const EXAMPLES = `
-Ends when the run is closed, or with Ctrl-C.
+Ends when the run is closed, when its process is gone, or with Ctrl-C.
 
 Examples:
   tool-hub runs tail
@@ -17,19 +30,48 @@ Examples:
 export function describeRunsTail(command: Command): void {
   addConfigOption(command)
     .description('Follow a run as it happens, from its beginning; with --json the events.')
-    .argument('[id]', 'Id of the run or the beginning of it; the latest run unless said')
+    .argument('[id]', 'Id of the run or the beginning of it; the newest run that is open unless said')
     .addHelpText('after', EXAMPLES)
     .action(tail)
 }
 
-async function tail(
-  id: string | undefined,
-  flags: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
-  const folder = await findRun(await runsFolder(flags), id)
+async function tail(id: string | undefined, flags: Flags): Promise<void> {
+  const root = await runsFolder(flags)
+  const folder = id === undefined ? await findOpenRun(root) : await findRun(root, id)
+  if (folder === undefined) return say(`No run is open in ${root}. The latest one: ${ownCommand()} runs show`)
   const timeline = new Timeline()
-  const signal = AbortSignal.any([interruptSignal(), readerGone])
-  for await (const event of tailEvents(folder, { signal })) {
+  let last: RecordEvent | undefined
+  for await (const event of untilItsEnd(folder)) {
+    last = event
     await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
   }
+  if (last?.type !== 'run-closed' && !stopSignal().aborted)
+    say('The run was never closed: the process that wrote it is gone.')
+}
+
+/** What is written while somebody writes, and then what was written last. */
+async function* untilItsEnd(folder: string): AsyncGenerator<RecordEvent> {
+  const over = new AbortController()
+  let next = 1
+  const writer = watchWriter(folder, over)
+  for await (const event of tailEvents(folder, { signal: AbortSignal.any([stopSignal(), over.signal]) })) {
+    next = event.seq + 1
+    yield event
+  }
+  over.abort()
+  await writer
+  if (!stopSignal().aborted) yield* readEvents(folder, { from: next })
+}
+
+/** Ends the tail when nobody writes the run any more: a crashed one would never be closed. */
+async function watchWriter(folder: string, over: AbortController): Promise<void> {
+  while (!over.signal.aborted && (await isLocked(join(folder, 'lock')))) {
+    // An abort ends the pause, and the loop sees it.
+    await sleep(LOOK_MS, undefined, { signal: over.signal }).catch(() => {})
+  }
+  over.abort()
+}
+
+function stopSignal(): AbortSignal {
+  return AbortSignal.any([interruptSignal(), readerGone])
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
@@ -49,6 +49,40 @@ describe.concurrent('tool-hub runs', () => {
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'run-closed' })
   })
 
+  it('ends with a word when the process of the run is gone', async () => {
+    const calling = folder.start(['call', 'test/hangs', '--run', 'crashed'])
+    await calling.says('hanging')
+    const tailing = folder.start(['runs', 'tail', 'crashed'])
+    await tailing.says('crashed')
+    calling.child.kill('SIGKILL')
+    const { code, stderr } = await tailing.ended
+    expect(code).toBe(0)
+    expect(stderr).toBe('The run was never closed: the process that wrote it is gone.\n')
+  })
+
+  it('tells all of a run that is closed already', async () => {
+    const { stdout, stderr } = await folder.run(['runs', 'tail', 'first-run'])
+    expect(stderr).toBe('')
+    expect(stdout).toBe((await folder.run(['runs', 'show', 'first-run'])).stdout)
+  })
+
+  it('follows no run unasked when none is open', async () => {
+    const idle = cliFolder()
+    await idle.run(['call', 'test/echo'])
+    const { code, stdout, stderr } = await idle.run(['runs', 'tail'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toContain('No run is open')
+    idle.remove()
+  })
+
+  it('exits 2 for the beginning of several ids, and names them', async () => {
+    await folder.run(['call', 'test/echo', '--run', 'twin-1'])
+    await folder.run(['call', 'test/echo', '--run', 'twin-2'])
+    const { code, stderr } = await folder.run(['runs', 'show', 'twin'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('twin matches 2 runs: twin-1, twin-2.')
+  })
+
   it('exits 2 for a run that is not there, and names the nearest', async () => {
     const { code, stderr } = await folder.run(['runs', 'show', 'frist-run'])
     expect(code).toBe(2)
@@ -62,6 +96,17 @@ describe('tool-hub audit verify', () => {
     const { code, stdout } = await folder.run(['audit', 'verify'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^intact {2}first-run/m)
+  })
+
+  it('finds a crashed run intact, and tells of its torn last line', async () => {
+    const calling = folder.start(['call', 'test/hangs', '--run', 'torn'])
+    await calling.says('hanging')
+    calling.child.kill('SIGKILL')
+    await calling.ended
+    appendFileSync(join(folder.path, 'runs', 'torn', 'events.jsonl'), '{"seq":99')
+    const { code, stdout } = await folder.run(['audit', 'verify', 'torn'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^intact {2}torn .*\n {2}9 bytes follow the last line/)
   })
 
   it('exits 1 for a changed line and says which', async () => {

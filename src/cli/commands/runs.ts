@@ -18,12 +18,13 @@ const EXAMPLES = `
 Examples:
   tool-hub runs
   tool-hub runs show run-20261115       the run whose id begins so
-  tool-hub runs tail                    follow the latest run`
+  tool-hub runs tail                    follow the newest run that is open`
 
 /** `runs`: what was done. */
 export function describeRuns(command: Command): void {
-  command.description('List runs, show one as a timeline, follow one.').addHelpText('after', EXAMPLES)
+  command.description('List runs, show one as a timeline, follow one.')
   addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
+  command.addHelpText('after', EXAMPLES)
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
 }

@@ -6,8 +6,10 @@ import { openCatalogue } from '../hub/catalogue.ts'
 import { decideByDefault } from '../hub/decide-by-default.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
+import { ownCommand, quoteWord } from '../own-command.ts'
 
 const EXAMPLES = `
 Examples:
@@ -88,7 +90,7 @@ function describe(facts: Facts): string {
   ]
   return [
     heading(facts.title ? `${facts.name}  ${facts.title}` : facts.name),
-    ...body.map(escapeText),
+    ...body.map((line, index) => wrapText(escapeText(line), index === 0 ? 0 : 14)),
     ...section('input', JSON.stringify(facts.input, undefined, 2)),
     ...(facts.output ? section('output', JSON.stringify(facts.output, undefined, 2)) : []),
     ...facts.examples.flatMap(({ input, note }) =>
@@ -107,5 +109,5 @@ function heading(text: string): string {
 }
 
 function callLine(name: string, input: unknown): string {
-  return `tool-hub call ${name} '${JSON.stringify(input).replaceAll("'", "'\\''")}'`
+  return `${ownCommand()} call ${name} ${quoteWord(JSON.stringify(input))}`
 }

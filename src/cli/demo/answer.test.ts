@@ -23,7 +23,10 @@ afterEach(() => printed.mockClear())
 
 it('takes silence for a no', async () => {
   terminal.canAsk = true
-  expect(await answerInDemo(request, { number: 4, patienceMs: 1 })).toMatchObject({ decision: 'deny', by: 'Nobody' })
+  expect(await answerInDemo(request, { number: 4, patienceMs: 1 })).toMatchObject({
+    decision: 'deny',
+    by: 'demo (silence)',
+  })
   expect(printed.mock.calls.join()).toContain(' 4 asked     demo/files.writeReport')
 })
 

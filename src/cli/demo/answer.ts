@@ -35,7 +35,8 @@ export async function answerInDemo(
   })
   if (!isCancel(choice))
     return { decision: choice, by: callerName(), ...(choice === 'deny' && { reason: 'not in this demo' }) }
-  if (patience.aborted) return { decision: 'deny', by: 'Nobody', reason: `${seconds} seconds passed without an answer` }
+  if (patience.aborted)
+    return { decision: 'deny', by: 'demo (silence)', reason: `nobody answered within ${seconds} seconds` }
   interrupt()
   return { decision: 'deny', by: callerName(), reason: 'interrupted' }
 }

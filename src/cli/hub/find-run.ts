@@ -5,6 +5,8 @@ import { listRuns } from '../../record/list-runs.ts'
 import { UsageError } from '../usage-error.ts'
 import { readConfig } from './read-config.ts'
 
+const MOST_SHOWN = 5
+
 /** The folder of the run records, as the config says. */
 export async function runsFolder(flags: { readonly config?: string }): Promise<string> {
   const { options, file } = await readConfig(flags)
@@ -19,17 +21,32 @@ export async function findRun(root: string, wanted: string | undefined): Promise
   if (ids.includes(wanted)) return join(root, wanted)
   const matching = ids.filter((id) => id.startsWith(wanted))
   if (matching.length === 1) return join(root, matching[0]!)
-  const hint =
-    matching.length > 1
-      ? `It begins ${matching.length} ids: ${matching.slice(0, 5).join(', ')}.`
-      : didYouMean(wanted, ids)
-  throw new UsageError(`There is no run ${JSON.stringify(wanted)} in ${root}.`, hint || 'List them with tool-hub runs.')
+  if (matching.length > 1) throw ambiguous(wanted, matching)
+  throw new UsageError(
+    `There is no run ${JSON.stringify(wanted)} in ${root}.`,
+    didYouMean(wanted, ids) || 'List them with tool-hub runs.',
+  )
+}
+
+/** The newest run that is still written to; nothing when there is none. */
+export async function findOpenRun(root: string): Promise<string | undefined> {
+  const run = (await listRuns(root)).findLast(({ state }) => state === 'open')
+  return run && join(root, run.id)
 }
 
 async function latest(root: string): Promise<string> {
   const run = (await listRuns(root)).at(-1)
   if (run) return join(root, run.id)
   throw new UsageError(`There are no runs in ${root}.`, 'Call a tool first: tool-hub call core/util.time.now.')
+}
+
+function ambiguous(wanted: string, matching: readonly string[]): UsageError {
+  const shown = matching.toSorted().slice(-MOST_SHOWN)
+  const more = matching.length - shown.length
+  return new UsageError(
+    `${wanted} matches ${matching.length} runs: ${more > 0 ? '…, ' : ''}${shown.join(', ')}.`,
+    'Give more of the id.',
+  )
 }
 
 function idsIn(root: string): string[] {

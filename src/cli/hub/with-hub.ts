@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { parseDuration } from '../../config/units.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
+import { parseTime } from '../input/parse-time.ts'
 import { canAsk } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { callerName } from './caller-name.ts'
@@ -18,9 +18,10 @@ export interface HubFlags {
 }
 
 /** Makes the hub that config and options describe, for as long as `use` works with it. */
-export async function withHub<T>(flags: HubFlags, use: (hub: Hub) => T | Promise<T>): Promise<T> {
+export async function withHub<T>(flags: HubFlags, use: (hub: Hub, options: HubOptions) => T | Promise<T>): Promise<T> {
   const { options } = await readConfig(flags)
-  return withHubOf(applyFlags(options, flags), use)
+  const applied = applyFlags(options, flags)
+  return withHubOf(applied, (hub) => use(hub, applied))
 }
 
 /** The same with options that are at hand. The hub is closed whatever happens: plugins let go, records are flushed. */
@@ -57,7 +58,8 @@ function applyFlags(options: HubOptions, flags: HubFlags): HubOptions {
 function approver(options: HubOptions, { yes, wait }: HubFlags): Pick<HubOptions, 'approve' | 'approvals'> {
   if (yes && wait !== undefined) throw new UsageError('--yes and --wait exclude each other.', 'Give one of them.')
   if (yes) return { approve: () => ({ decision: 'allow', by: 'cli --yes' }) }
-  if (wait !== undefined) return { approvals: { ...options.approvals, timeoutMs: parseDuration(wait), inbox: true } }
+  if (wait !== undefined)
+    return { approvals: { ...options.approvals, timeoutMs: parseTime('--wait', wait), inbox: true } }
   if (!canAsk()) return {}
   return { approve: async (request) => (await import('../prompt/ask-on-terminal.ts')).askOnTerminal(request) }
 }

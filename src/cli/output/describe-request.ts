@@ -1,5 +1,6 @@
 import { escapeLine } from '../../escape-text.ts'
 import type { ApprovalRequest } from '../../result.ts'
+import { ownCommand, quoteWord } from '../own-command.ts'
 
 const LONGEST = 2_000
 
@@ -10,12 +11,28 @@ export function describeRequest(request: ApprovalRequest): string[] {
     ['arguments', shorten(JSON.stringify(request.input) ?? 'none')],
     ...request.targets.map((target) => ['target', target] as const),
     ['rule', request.rule],
-    ['reason', request.reason],
-    ['caller', request.caller],
+    // A rule without a reason of its own says only itself again.
+    ...(request.reason.includes(request.rule) ? [] : [['reason', request.reason] as const]),
+    ['caller', `${request.caller}, run ${request.run}`],
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
     ...request.requests.map((wish) => ['wish', wish] as const),
   ]
   return lines.map(([name, value]) => `${name!.padEnd(9)}  ${escapeLine(value!)}`)
+}
+
+/** The two commands that answer a waiting call from another shell. */
+export function describeAnswers({ id }: ApprovalRequest, { config }: { readonly config?: string }): string[] {
+  const command = `${ownCommand()} approvals`
+  // Another config may keep its approvals in another folder.
+  const where = config === undefined ? '' : ` --config ${quoteWord(config)}`
+  return [`${command} allow ${id}${where}`, `${command} deny ${id}${where} --reason "…"`].map(escapeLine)
+}
+
+/** `approval-…  asked 2 minutes ago (2026-11-15T09:30:00.000Z)`. */
+export function describeAge({ id, askedAt }: ApprovalRequest, now: number = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(askedAt)) / 1_000))
+  const age = seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`
+  return escapeLine(`${id}  asked ${age} ago (${askedAt})`)
 }
 
 function shorten(text: string): string {

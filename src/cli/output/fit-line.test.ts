@@ -11,7 +11,7 @@ describe('fitLine', () => {
   })
 
   it('cuts nothing in a pipe', () => {
-    expect(fitLine('x'.repeat(500), undefined)).toBe('x'.repeat(500))
+    expect(fitLine('x'.repeat(500), Number.POSITIVE_INFINITY)).toBe('x'.repeat(500))
   })
 
   it('gives colours no room, and ends them behind a cut', () => {

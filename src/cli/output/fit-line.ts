@@ -1,18 +1,20 @@
 /** A colour mark of ours, which takes no room, or one character. Foreign text is escaped before it comes here. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it
 const PIECE = /\u001b\[[0-9;]*m|./gsu
 const COMBINING = /^\p{M}$/u
 const WIDE =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]$/u
 
-/** How many characters a line of stdout has room for; nothing in a pipe, where a line is as long as it is. */
-export function lineWidth(): number | undefined {
-  return process.stdout.isTTY ? process.stdout.columns || 100 : undefined
+/** How many characters a line has room for: as many as the terminal says; in a pipe a line is as long as it is. */
+export function lineWidth(
+  stream: NodeJS.WriteStream = process.stdout,
+  inPipe: number = Number.POSITIVE_INFINITY,
+): number {
+  return stream.isTTY ? stream.columns || 100 : inPipe
 }
 
 /** Cuts a line that is too long for the terminal; its colours stay whole. */
 export function fitLine(line: string, width = lineWidth()): string {
-  if (width === undefined || widthOf(line) <= width) return line
+  if (widthOf(line) <= width) return line
   let room = width - 1
   const kept = pieces(line).filter((piece) => {
     const columns = columnsOf(piece)
@@ -25,7 +27,7 @@ export function fitLine(line: string, width = lineWidth()): string {
 
 /** Breaks a text between words where the terminal ends; every line after the first begins with `indent` blanks. */
 export function wrapText(text: string, indent = 0, width = lineWidth()): string {
-  if (width === undefined) return text
+  if (width === Number.POSITIVE_INFINITY) return text
   return text
     .split('\n')
     .map((line) => wrapLine(line, ' '.repeat(indent), width))

@@ -1,14 +1,17 @@
-import { escapeText } from '../../escape-text.ts'
+import { escapeLine, escapeText } from '../../escape-text.ts'
 import type { Hub } from '../../hub.ts'
+import type { HubOptions } from '../../options.ts'
 import type { ApprovalRequest, ContentBlock } from '../../result.ts'
+import { describeAnswers } from './describe-request.ts'
 import { say } from './print.ts'
 import { style } from './terminal.ts'
 
-/** Tells people what calls are doing: their progress, and with `wait` how to answer what they wait for. */
-export function narrate(hub: Hub, { wait }: { readonly wait?: string }): void {
+/** Tells people what calls are doing: their progress, and how to answer what waits for another process. */
+export function narrate(hub: Hub, { approve, approvals }: HubOptions, flags: { readonly config?: string }): void {
   hub.onEvent((event) => {
     if (event.type === 'call-progressed') event.content.forEach(sayProgress)
-    if (event.type === 'approval-requested' && wait !== undefined) sayWaiting(event.request)
+    if (event.type !== 'approval-requested' || !approvals?.inbox || approve) return
+    sayWaiting(event.request, approvals, flags)
   })
 }
 
@@ -16,8 +19,12 @@ function sayProgress(block: ContentBlock): void {
   if (block.type === 'text') say(style('dim', escapeText(block.text), process.stderr))
 }
 
-function sayWaiting({ id, tool, rule }: ApprovalRequest): void {
-  say(escapeText(`${tool} waits for an approval, by ${rule}`))
-  say(`  tool-hub approvals allow ${id}`)
-  say(`  tool-hub approvals deny ${id} --reason "…"`)
+function sayWaiting(
+  request: ApprovalRequest,
+  { timeoutMs }: NonNullable<HubOptions['approvals']>,
+  flags: { readonly config?: string },
+): void {
+  const long = timeoutMs === undefined ? '' : ` at most ${timeoutMs / 1_000} s`
+  say(escapeLine(`${request.tool} waits${long} for an approval, by ${request.rule}`))
+  for (const line of describeAnswers(request, flags)) say(`  ${line}`)
 }

@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RecordEvent } from '../../record/events.ts'
 import { Timeline } from './timeline.ts'
+
+const width = vi.hoisted(() => ({ columns: Number.POSITIVE_INFINITY }))
+vi.mock('./fit-line.ts', async (original) => ({ ...(await original<object>()), lineWidth: () => width.columns }))
+afterEach(() => {
+  width.columns = Number.POSITIVE_INFINITY
+})
 
 describe('the timeline of a run', () => {
   it('indents what a call did through others below its start', () => {
@@ -32,6 +38,17 @@ describe('the timeline of a run', () => {
     })
     expect(line).not.toMatch(/[\n\u001b]/)
     expect(line!.length).toBeLessThan(300)
+  })
+
+  it('puts what has no room on a terminal below, cut at its end', () => {
+    width.columns = 60
+    const event = { type: 'call-started', callId: 'c1', tool: 'notes.save', rule: 'allow write:fs (a.yaml:1)' }
+    const [line] = tell({ ...event, args: { text: 'x'.repeat(100) } })
+    expect(line!.split('\n')).toEqual([
+      '09:30:00.000  start    notes.save',
+      `                       {"text":"${'x'.repeat(27)}…`,
+      '                       by allow write:fs (a.yaml:1)',
+    ])
   })
 })
 

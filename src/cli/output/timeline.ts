@@ -6,11 +6,10 @@ import { style } from './terminal.ts'
 
 /** The whole of every field is in the event itself. */
 const LONGEST_PART = 120
-/** Shorter than this a part says nothing. */
-const SHORTEST_PART = 24
+const MARK_WIDTH = 7
 
 /**
- * Tells the events of a run, a line each. What a call did through other calls stands indented: below its start, or, of a
+ * Tells the events of a run, a line each, or more where the terminal is too narrow. What a call did through other calls stands indented: below its start, or, of a
  * call that came back at once and has none, above its end.
  */
 export class Timeline {
@@ -24,8 +23,8 @@ export class Timeline {
   line(event: RecordEvent): string {
     const time = style('dim', escapeLine(String(event.time).slice(11, 23)))
     const start = `${this.#indent}${time}  ${'  '.repeat(this.#depthOf(event))}`
-    const [mark, ...parts] = describe(event)
-    return fitLine([`${start}${mark}`, ...shrink(parts, widthOf(`${start}${mark}`))].join('  '))
+    const [mark = '', ...parts] = describe(event)
+    return layOut(start + mark, parts, ' '.repeat(widthOf(start) + MARK_WIDTH + 2))
   }
 
   #depthOf(event: RecordEvent): number {
@@ -91,7 +90,7 @@ function words(
   colour: 'cyan' | 'green' | 'red' | 'yellow' | 'dim',
   ...parts: (string | undefined)[]
 ): string[] {
-  return [style(colour, escapeLine(mark).padEnd(7)), ...parts.filter(Boolean).map(shorten)]
+  return [style(colour, escapeLine(mark).padEnd(MARK_WIDTH)), ...parts.filter(Boolean).map(shorten)]
 }
 
 /** Records can have been tampered with: whatever stands there becomes a short, harmless text. */
@@ -99,15 +98,16 @@ function shorten(part: unknown): string {
   return fitLine(escapeLine(String(part)), LONGEST_PART)
 }
 
-/** On a terminal the longest part makes room, so that the last one (by which rule) is still seen. */
-function shrink(parts: readonly string[], taken: number): string[] {
+/** On a terminal, a part that has no room stands on a line of its own below the first. */
+function layOut(first: string, parts: readonly string[], indent: string): string {
   const width = lineWidth()
-  const excess = width === undefined ? 0 : taken + widthOf(parts.map((part) => `  ${part}`).join('')) - width
-  const widths = parts.map(widthOf)
-  const most = Math.max(0, ...widths)
-  if (excess <= 0 || most <= SHORTEST_PART) return [...parts]
-  const longest = widths.indexOf(most)
-  return shrink(parts.with(longest, fitLine(parts[longest]!, Math.max(SHORTEST_PART, most - excess))), taken)
+  const lines = [first]
+  for (const part of parts) {
+    const longer = `${lines.at(-1)}  ${part}`
+    if (widthOf(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(fitLine(`${indent}${part}`, width))
+  }
+  return lines.join('\n')
 }
 
 function argumentsOf({ args, argsBytes }: CallStarted): string | undefined {

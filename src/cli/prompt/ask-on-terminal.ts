@@ -3,33 +3,58 @@ import type { ApprovalReply, ApprovalRequest } from '../../result.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { describeRequest } from '../output/describe-request.ts'
+import { lineWidth, wrapText } from '../output/fit-line.ts'
 import { say } from '../output/print.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
-const CHOICES = [
-  { value: 'once', label: 'Allow once' },
-  { value: 'session', label: 'Allow for this session', hint: 'this very call, until the run ends' },
-  { value: 'always', label: 'Allow always', hint: 'this very call, saved; see tool-hub grants' },
-  { value: 'deny', label: 'Deny, with a reason' },
-] as const
-
-/** Asks the person at the terminal whether a call may happen. */
-export function askOnTerminal(request: ApprovalRequest): Promise<ApprovalReply> {
-  return oneAtATime(() => ask(request))
+interface Choice {
+  readonly label: string
+  readonly hint?: string
+  readonly answer: Pick<ApprovalReply, 'decision' | 'remember' | 'covers'>
 }
 
-async function ask(request: ApprovalRequest): Promise<ApprovalReply> {
+/** Asks the person at the terminal whether a call may happen; `session` where the asker has more calls to come. */
+export function askOnTerminal(
+  request: ApprovalRequest,
+  options: { readonly session?: boolean } = {},
+): Promise<ApprovalReply> {
+  return oneAtATime(() => ask(request, options))
+}
+
+/** What a person can answer, with what each answer covers. */
+export function choicesFor(
+  { targets }: ApprovalRequest,
+  { session = false }: { readonly session?: boolean },
+): Choice[] {
+  const lasting = (label: string, hint: string, remember: 'session' | 'always', covers: 'exact' | 'targets') => {
+    return { label, hint, answer: { decision: 'allow', remember, covers } } as const
+  }
+  return [
+    { label: 'Allow once', answer: { decision: 'allow', remember: 'once' } },
+    ...(session
+      ? [lasting('Allow this very call for the session', 'same arguments, until the run ends', 'session', 'exact')]
+      : []),
+    lasting('Allow this very call always', 'same arguments; saved, see tool-hub grants', 'always', 'exact'),
+    ...(targets.length > 0
+      ? [lasting('Allow the tool on these targets always', 'any arguments; saved', 'always', 'targets')]
+      : []),
+    { label: 'Deny, with a reason', answer: { decision: 'deny' } },
+  ]
+}
+
+async function ask(request: ApprovalRequest, options: { readonly session?: boolean }): Promise<ApprovalReply> {
   const place = { output: process.stderr, signal: interruptSignal() }
   const by = callerName()
-  say(['', ...describeRequest(request).map((line) => `   ${line}`)].join('\n'))
+  const width = lineWidth(process.stderr)
+  say(['', ...describeRequest(request).map((line) => wrapText(`   ${line}`, 14, width))].join('\n'))
   const choice = await select({
     ...place,
     message: 'May this call happen?',
-    options: [...CHOICES],
+    options: choicesFor(request, options).map(({ label, hint, answer }) => ({ value: answer, label, hint })),
     showInstructions: false,
   })
   if (isCancel(choice)) return cancelled(by)
-  if (choice !== 'deny') return { decision: 'allow', remember: choice, by }
+  if (choice.decision === 'allow') return { ...choice, by }
   const reason = await text({ ...place, message: 'Why not? The agent reads it.', defaultValue: '' })
   if (isCancel(reason)) return cancelled(by)
   return { decision: 'deny', by, ...(reason && { reason }) }

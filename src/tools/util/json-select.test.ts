@@ -119,6 +119,7 @@ describe('core/util.json.select and hostile paths', () => {
   for (let depth = 0; depth < 20; depth++) tree = [tree, tree]
   const many = Array.from({ length: 50_000 }, (_, id) => ({ id }))
   const repeated = (part: string, count: number, glue: string) => Array(count).fill(part).join(glue)
+  const long = 'x'.repeat(1_000_000)
 
   it.each([
     ['descendants of descendants', tree, '$..*..*..*'],
@@ -136,8 +137,33 @@ describe('core/util.json.select and hostile paths', () => {
     ['a value built 1000 deep', 1, repeated('[@]', 1000, '|')],
     ['repeats inside repeats', ['a'], "$[?match(@, '((a{100}){100}){100}')]"],
     ['a new pattern for every element', many.map(({ id }) => `a${id}`), "$[?match('abc', @)]"],
+    ['a long pattern over a long text', [long.repeat(4)], "$[?search(@, '(x?){300}[bc]{1,300}q')]"],
   ])('refuses %s instead of hanging', async (_, json, path) => {
     await expect(select(json, path)).rejects.toMatchObject({ name: 'ToolError' })
+  })
+
+  it.each([
+    ['the last by two long texts', 'max_by(list, &(id == `1` && $.a || $.b))'],
+    ['an order by two long texts', 'sort_by(list, &(id == `1` && $.a || $.b))'],
+    ['the least of many long texts', 'min(map(&$.a, list))'],
+    ['groups by two long texts', 'group_by(list, &(id == `1` && $.a || $.b))'],
+    ['a long text in a longer one', "contains(a, join('y', [half, half]))"],
+    ['pieces of a text between long ones', "split(a, join('y', [half, half]))"],
+    ['a long text in reverse, 30 times', `[${repeated('reverse(a)', 30, ',')}]|length(@)`],
+    ['all characters of a long text, 30 times', `[${repeated("split(a,'')", 30, ',')}]|length(@)`],
+    ['objects from long lists, 30 times', `[${repeated('from_items(pairs)', 30, ',')}]|length(@)`],
+    ['variables in variables', `list[:5000].[${Array.from({ length: 200 }, (_, id) => `let $v${id} = id in`).join(' ')} id]`],
+  ])('pays for %s before looking', async (_, path) => {
+    const json = { list: many, a: `${long}a`, b: `${long}b`, half: long.slice(0, 100_000), pairs: many.map(({ id }) => [`k${id}`, id]) }
+    await expect(select(json, path)).rejects.toEqual(refusal('INPUT_SCHEMA_INVALID', /needs more than 5000000 steps/))
+  })
+
+  it('leaves ordinary work on long texts its room', async () => {
+    const json = { text: `${long}needle`, words: Array(20_000).fill('word') }
+    expect(await select(json, "contains(text, 'needle')")).toBe(true)
+    expect(await select(json, "length(split(join(' ', words), ' '))")).toBe(20_000)
+    expect(await select(json, 'length(reverse(text))')).toBe(1_000_006)
+    expect(await select(json, "$[?search(@, 'need.e')]")).toEqual([json.text])
   })
 
   it('matches catastrophic patterns in linear time', async () => {

@@ -14,10 +14,10 @@ export class Meter {
     this.#hint = hint
   }
 
-  /** Takes `steps` from what is left, before they are done. */
+  /** Takes `steps` from what is left, before they are done; a negative number or NaN is a slip in counting, and stops too. */
   spend(steps: number): void {
     this.#left -= steps
-    if (this.#left >= 0) return
+    if (steps >= 0 && this.#left >= 0) return
     throw new ToolError('INPUT_SCHEMA_INVALID', `${this.#subject} needs more than ${MOST_STEPS} steps on this data.`, {
       hint: this.#hint,
     })

@@ -68,6 +68,7 @@ describe('core/util.template.render', () => {
     ['{{=<%=}}', /change of delimiters/],
     [`{{=${'<'.repeat(17)} >=}}`, /at most 16 characters/],
     ['{{#a}}'.repeat(101), /nest deeper than 100/],
+    [`\n{{a${'.a'.repeat(64)}}}`, /line 2: the name a\.a.* has more than 64 parts/],
   ])('says what is wrong with %j', async (template, message) => {
     await expect(render(template, {})).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
@@ -97,6 +98,35 @@ describe('core/util.template.render', () => {
     })
     const partials = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`p${i}`, `{{>p${i + 1}}}{{>p${i + 1}}}`]))
     await expect(render('{{>p0}}', {}, { partials })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+  })
+
+  it('pays for every part of a name', async () => {
+    const name = Array(60).fill('a').join('.')
+    const template = `{{#list}}${`{{${name}}}`.repeat(5)}{{/list}}`
+    await expect(render(template, { list: Array(20_000).fill(0) })).rejects.toMatchObject({
+      code: 'INPUT_SCHEMA_INVALID',
+      message: expect.stringContaining('steps'),
+    })
+  })
+
+  it('refuses to indent many lines far before it builds them', async () => {
+    for (const line of ['x\n', 'x\r', 'x\u2028']) {
+      const failure = render(`${' '.repeat(20_000)}{{>p}}\n`, {}, { partials: { p: line.repeat(20_000) } })
+      await expect(failure).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    }
+  })
+
+  it('pays for a far indented partial each time it stands there', async () => {
+    const template = `{{#list}}\n${' '.repeat(400_000)}{{>p}}\n{{/list}}\n`
+    const failure = render(template, { list: Array(20_000).fill(0) }, { partials: { p: '' } })
+    await expect(failure).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+  })
+
+  it('refuses sections and partials that together nest too deeply', async () => {
+    const p = `${'{{#a}}'.repeat(90)}{{>p}}${'{{/a}}'.repeat(90)}`
+    await expect(render('{{>p}}', { a: {} }, { partials: { p } })).rejects.toMatchObject({
+      code: 'INPUT_SCHEMA_INVALID',
+    })
   })
 
   it('reads a large template in linear time', async () => {

@@ -20,6 +20,7 @@ interface OpenSection {
 }
 
 const DEEPEST_SECTION = 100
+const MOST_NAME_PARTS = 64
 const LONGEST_DELIMITER = 16
 
 /** Reads a Mustache template (mustache.github.io/mustache.5) in one pass over its text. */
@@ -40,7 +41,7 @@ export function parseTemplate(template: string): Token[] {
         throw invalid(template, tag, `sections nest deeper than ${DEEPEST_SECTION}`)
       sections.push({ tag, tokens })
       const inner: Token[] = []
-      tokens.push({ type: 'section', name: splitName(tag.content), inverted: tag.sigil === '^', tokens: inner })
+      tokens.push({ type: 'section', name: splitName(template, tag), inverted: tag.sigil === '^', tokens: inner })
       tokens = inner
     } else if (tag.sigil === '/') {
       const open = sections.pop()
@@ -51,7 +52,7 @@ export function parseTemplate(template: string): Token[] {
     } else if (tag.sigil === '=') {
       delimiters = readDelimiters(template, tag)
     } else if (tag.sigil !== '!') {
-      tokens.push({ type: 'value', name: splitName(tag.content), raw: tag.sigil !== '' })
+      tokens.push({ type: 'value', name: splitName(template, tag), raw: tag.sigil !== '' })
     }
   }
 
@@ -100,8 +101,11 @@ function readDelimiters(template: string, tag: Tag): readonly [string, string] {
   return [opening!, closing!]
 }
 
-function splitName(name: string): string[] {
-  return name === '.' ? [] : name.split('.')
+function splitName(template: string, tag: Tag): string[] {
+  if (tag.content === '.') return []
+  const parts = tag.content.split('.', MOST_NAME_PARTS + 1)
+  if (parts.length <= MOST_NAME_PARTS) return parts
+  throw invalid(template, tag, `the name ${tag.content.slice(0, 40)}… has more than ${MOST_NAME_PARTS} parts`)
 }
 
 function pushText(tokens: Token[], text: string): void {

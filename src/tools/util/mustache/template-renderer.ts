@@ -15,7 +15,10 @@ interface Frame {
   readonly outer: Frame | undefined
 }
 
-const DEEPEST_PARTIAL = 100
+/** Sections and partials inside each other: each takes some of the stack. */
+const DEEPEST = 400
+/** The begin of every line that is not empty. */
+const LINE = /^(?!$)/gm
 const CHEAPER = 'Render fewer items, or avoid sections inside sections over long lists.'
 
 /** Renders one Mustache template; stops as soon as the text or the work passes its limit. */
@@ -50,33 +53,42 @@ export class TemplateRenderer {
     const value = this.#lookUp(token.name, frame)
     const items = Array.isArray(value) ? value : value ? [value] : []
     if (token.inverted) {
-      if (items.length === 0) this.#renderTokens(token.tokens, frame, depth)
+      if (items.length === 0) this.#renderTokens(token.tokens, frame, depth + 1)
       return
     }
     this.#meter.spend(items.length)
-    for (const item of items) this.#renderTokens(token.tokens, { value: item, outer: frame }, depth)
+    for (const item of items) this.#renderTokens(token.tokens, { value: item, outer: frame }, depth + 1)
   }
 
   #renderPartial({ name, indent }: Extract<Token, { type: 'partial' }>, frame: Frame, depth: number): void {
     const partial = this.#options.partials.get(name)
     if (partial === undefined) return
-    if (depth === DEEPEST_PARTIAL) {
+    if (depth >= DEEPEST) {
       throw new ToolError(
         'INPUT_SCHEMA_INVALID',
-        `Partials nest deeper than ${DEEPEST_PARTIAL}, the last is {{>${name}}}.`,
+        `Sections and partials nest deeper than ${DEEPEST}, the last is {{>${name}}}.`,
         {
           fix: { key: 'partials', hint: 'A partial that includes itself needs a section around it that ends.' },
         },
       )
     }
     const key = `${indent}>${name}`
+    this.#meter.spend(key.length >> 4)
     let tokens = this.#parsed.get(key)
     if (!tokens) {
-      this.#meter.spend(partial.length + indent.length)
-      tokens = parseTemplate(indented(partial, indent))
+      tokens = parseTemplate(this.#indented(partial, indent))
       this.#parsed.set(key, tokens)
     }
     this.#renderTokens(tokens, frame, depth + 1)
+  }
+
+  /** Every line of a partial that stands alone is indented as its tag was; paid for before it is built. */
+  #indented(partial: string, indent: string): string {
+    this.#meter.spend(partial.length)
+    if (indent === '') return partial
+    const lines = partial.match(LINE)?.length ?? 0
+    this.#meter.spend(lines * indent.length)
+    return partial.replaceAll(LINE, indent)
   }
 
   /** Own properties only, so that {{constructor}} finds nothing. The first part of a name decides where the rest is sought. */
@@ -88,6 +100,7 @@ export class TemplateRenderer {
       place = place.outer
     }
     let value = place && (place.value as Record<string, unknown>)[first]
+    this.#meter.spend(rest.length)
     for (const part of rest) value = hasOwn(value, part) ? value[part] : undefined
     return value
   }
@@ -119,11 +132,6 @@ export class TemplateRenderer {
 
 function hasOwn(value: unknown, key: string): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-}
-
-/** Every line of a partial that stands alone is indented as its tag was. */
-function indented(partial: string, indent: string): string {
-  return indent === '' ? partial : partial.replaceAll(/^(?!$)/gm, indent)
 }
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([

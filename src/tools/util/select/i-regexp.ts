@@ -33,7 +33,7 @@ export class IRegexp {
     if (typeof text !== 'string' || typeof pattern !== 'string') return false
     const regexp = this.#compile(pattern)
     if (!regexp) return false
-    this.#meter.spend(1 + ((text.length * regexp.programSize()) >> 2))
+    this.#meter.spend(1 + (text.length * regexp.programSize()) / 4)
     const matcher = regexp.matcher(text)
     return whole ? matcher.matches() : matcher.find()
   }

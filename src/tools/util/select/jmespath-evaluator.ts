@@ -2,7 +2,7 @@ import type { compile } from '@jmespath-community/jmespath'
 import type { Meter } from '../meter.ts'
 import { invalidPath } from './invalid-path.ts'
 import { callFunction } from './jmespath-functions.ts'
-import { isRecord, jsonEqual } from './json-equal.ts'
+import { isRecord, jsonEqual, VALUE_STEPS } from './json-equal.ts'
 
 /** A node of the syntax tree that the library makes of an expression. */
 export type JmesPathNode = ReturnType<typeof compile>
@@ -87,6 +87,7 @@ export class JmesPathEvaluator {
       case 'ExpressionReference':
         return (item: unknown) => this.run(node.child, item, scope)
       case 'LetExpression': {
+        this.#meter.spend(scope.size)
         const inner = new Map(scope)
         for (const { variable, reference } of node.bindings) inner.set(variable, this.run(reference, value, scope))
         return this.run(node.expression, value, inner)
@@ -119,7 +120,7 @@ export class JmesPathEvaluator {
   #values(value: unknown): unknown[] | null {
     if (!isRecord(value)) return null
     const values = Object.values(value)
-    this.#meter.spend(values.length)
+    this.#meter.spend(values.length * VALUE_STEPS)
     return values
   }
 
@@ -137,9 +138,9 @@ export class JmesPathEvaluator {
     const clamp = (index: number) => Math.min(Math.max(index < 0 ? index + list.length : index, least), most)
     const from = start === null ? (step > 0 ? least : most) : clamp(start)
     const to = stop === null ? (step > 0 ? most : least) : clamp(stop)
+    this.#meter.spend(Math.max(0, Math.ceil((to - from) / step)))
     const slice: unknown[] = []
     for (let index = from; step > 0 ? index < to : index > to; index += step) slice.push(list[index])
-    this.#meter.spend(slice.length)
     return slice
   }
 

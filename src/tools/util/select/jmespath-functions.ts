@@ -21,6 +21,9 @@ const LONGEST_TEXT = 10_485_760
 /** Listing the keys of a large object is slow, one key costs as much as some steps. */
 const KEY_STEPS = 8
 
+/** Looking for a text compares, at worst, each of its characters at each place; so many comparisons take one step. */
+const COMPARISONS_A_STEP = 256
+
 /** The functions of the JMESPath standard and, from zip on, those of the community edition that cannot grow a value without bound. */
 const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('abs', ['number'], (value: number) => Math.abs(value)),
@@ -33,15 +36,15 @@ const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('keys', ['object'], (value: object) => Object.keys(value)),
   define('length', ['string|array|object'], length),
   define('map', ['expression', 'array'], (expression: Expression, list: unknown[]) => list.map(expression)),
-  define('max', ['numbers|strings'], (list: Key[]) => best(list, (item) => item, 1)),
-  define('max_by', ['array', 'expression'], (list: unknown[], by: Expression) => best(list, by, 1)),
+  define('max', ['numbers|strings'], (list: Key[], meter: Meter) => best(list, (item) => item, 1, meter)),
+  define('max_by', ['array', 'expression'], (list: unknown[], by: Expression, meter: Meter) => best(list, by, 1, meter)),
   define('merge', ['object'], (all: object[]) => Object.fromEntries(all.flatMap(Object.entries)), { variadic: true }),
-  define('min', ['numbers|strings'], (list: Key[]) => best(list, (item) => item, -1)),
-  define('min_by', ['array', 'expression'], (list: unknown[], by: Expression) => best(list, by, -1)),
-  define('not_null', ['any'], (all: unknown[]) => all.find((item) => item !== null) ?? null, { variadic: true }),
-  define('reverse', ['array|string'], (value: unknown[] | string) =>
-    typeof value === 'string' ? [...value].reverse().join('') : value.toReversed(),
+  define('min', ['numbers|strings'], (list: Key[], meter: Meter) => best(list, (item) => item, -1, meter)),
+  define('min_by', ['array', 'expression'], (list: unknown[], by: Expression, meter: Meter) =>
+    best(list, by, -1, meter),
   ),
+  define('not_null', ['any'], (all: unknown[]) => all.find((item) => item !== null) ?? null, { variadic: true }),
+  define('reverse', ['array|string'], reverse),
   define('sort', ['numbers|strings'], (list: Key[], meter: Meter) => sort(list, (item) => item, meter)),
   define('sort_by', ['array', 'expression'], sort),
   define('starts_with', ['string', 'string'], (text: string, start: string) => text.startsWith(start)),
@@ -57,7 +60,7 @@ const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('group_by', ['array', 'expression'], groupBy),
   define('lower', ['string'], (text: string) => text.toLowerCase()),
   define('upper', ['string'], (text: string) => text.toUpperCase()),
-  define('split', ['string', 'string'], (text: string, separator: string) => text.split(separator)),
+  define('split', ['string', 'string'], split),
   define('trim', ['string'], (text: string) => text.trim()),
 ])
 
@@ -116,8 +119,21 @@ function sum(list: readonly number[]): number {
 }
 
 function contains(where: string | unknown[], wanted: unknown, meter: Meter): boolean {
-  if (typeof where === 'string') return typeof wanted === 'string' && where.includes(wanted)
-  return where.some((item) => jsonEqual(item, wanted, meter))
+  if (typeof where !== 'string') return where.some((item) => jsonEqual(item, wanted, meter))
+  if (typeof wanted !== 'string') return false
+  meter.spend((where.length * wanted.length) / COMPARISONS_A_STEP)
+  return where.includes(wanted)
+}
+
+function split(text: string, separator: string, meter: Meter): string[] {
+  const mostPieces = text.length / Math.max(1, separator.length)
+  meter.spend(mostPieces + (text.length * separator.length) / COMPARISONS_A_STEP)
+  return text.split(separator)
+}
+
+function reverse(value: string | unknown[], meter: Meter): string | unknown[] {
+  meter.spend(value.length)
+  return typeof value === 'string' ? [...value].reverse().join('') : value.toReversed()
 }
 
 function length(value: string | unknown[] | object): number {
@@ -162,21 +178,22 @@ function keyed<Item>(list: readonly Item[], by: (item: Item) => unknown): { item
   return pairs as { item: Item; key: Key }[]
 }
 
-function compareKeys(left: Key, right: Key): number {
-  if (typeof left === 'number') return left - (right as number)
-  return compareText(left, right as string)
+function compareKeys(left: Key, right: Key, meter: Meter): number {
+  if (typeof left !== 'string' || typeof right !== 'string') return Number(left) - Number(right)
+  meter.spend(Math.min(left.length, right.length) >> 4)
+  return compareText(left, right)
 }
 
-function best<Item>(list: readonly Item[], by: (item: Item) => unknown, direction: 1 | -1): Item | null {
+function best<Item>(list: readonly Item[], by: (item: Item) => unknown, direction: 1 | -1, meter: Meter): Item | null {
   const [first, ...others] = keyed(list, by)
   if (!first) return null
-  return others.reduce((top, pair) => (compareKeys(pair.key, top.key) * direction > 0 ? pair : top), first).item
+  return others.reduce((top, pair) => (compareKeys(pair.key, top.key, meter) * direction > 0 ? pair : top), first).item
 }
 
 function sort<Item>(list: readonly Item[], by: (item: Item) => unknown, meter: Meter): Item[] {
   const pairs = keyed(list, by)
   meter.spend(pairs.length * Math.ceil(Math.log2(pairs.length + 1)))
-  return pairs.sort((left, right) => compareKeys(left.key, right.key)).map(({ item }) => item)
+  return pairs.sort((left, right) => compareKeys(left.key, right.key, meter)).map(({ item }) => item)
 }
 
 function zip(lists: readonly unknown[][]): unknown[][] {
@@ -184,17 +201,20 @@ function zip(lists: readonly unknown[][]): unknown[][] {
   return Array.from({ length: shortest }, (_, index) => lists.map((list) => list[index]))
 }
 
-function fromItems(list: readonly unknown[]): object {
+function fromItems(list: readonly unknown[], meter: Meter): object {
+  meter.spend(list.length * KEY_STEPS)
   const isPair = (item: unknown) => Array.isArray(item) && item.length === 2 && typeof item[0] === 'string'
   if (!list.every(isPair)) throw invalidPath('from_items() needs pairs of a string and a value.')
   return Object.fromEntries(list as [string, unknown][])
 }
 
-function groupBy(list: readonly unknown[], by: Expression): object {
+function groupBy(list: readonly unknown[], by: Expression, meter: Meter): object {
   const groups = new Map<string, unknown[]>()
   for (const item of list) {
     const key = by(item)
     if (typeof key !== 'string') throw invalidPath(`group_by() needs strings to group by, there is ${kindOf(key)}.`)
+    // Two texts of one content are compared to their end.
+    meter.spend(KEY_STEPS + (key.length >> 6))
     const group = groups.get(key)
     if (group) group.push(item)
     else groups.set(key, [item])

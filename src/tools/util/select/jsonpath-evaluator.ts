@@ -2,7 +2,7 @@ import { type JSONPathQuery, jsonpath, TokenKind } from 'json-p3'
 import { compareText, countCodePoints } from '../code-points.ts'
 import type { Meter } from '../meter.ts'
 import { IRegexp } from './i-regexp.ts'
-import { isRecord, jsonEqual } from './json-equal.ts'
+import { isRecord, jsonEqual, VALUE_STEPS } from './json-equal.ts'
 
 const { NameSelector, IndexSelector, SliceSelector, WildcardSelector, FilterSelector } = jsonpath.selectors
 const { InfixExpression, PrefixExpression, LogicalExpression, FilterQuery, RootQuery, FunctionExtension } =
@@ -52,7 +52,7 @@ export class JsonPathEvaluator {
     this.#meter.spend(1)
     if (typeof node !== 'object' || node === null) return []
     const children = Array.isArray(node) ? node : Object.values(node)
-    this.#meter.spend(children.length)
+    this.#meter.spend(children.length * (children === node ? 1 : VALUE_STEPS))
     return children
   }
 
