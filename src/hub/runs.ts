@@ -131,7 +131,7 @@ class OpenRun implements RunState {
   taint(): void {
     if (this.#isTainted) return
     this.#isTainted = true
-    if (this.#taintMark !== undefined) writeFileSync(this.#taintMark, '', { mode: 0o600 })
+    if (this.#taintMark !== undefined) writeFileSync(this.#taintMark, '', { mode: 0o600, flag: 'wx' })
   }
 
   #ownFiles(doors: SandboxDoors): FilesGuard {

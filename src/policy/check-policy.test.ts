@@ -14,6 +14,14 @@ describe('checkPolicy', () => {
     ).toEqual([])
   })
 
+  it('reads subjects as rules do: case counts only in an allow of a tool or capability', () => {
+    expect(check({ deny: 'Notes.Save' }, { ask: ' EXEC' }, { allow: 'group:FS' }, { allow: ' read_file' })).toEqual([])
+    expect(check({ allow: 'Notes.Save' })).toMatchObject([
+      { level: 'error', hint: expect.stringContaining('notes.save') },
+    ])
+    expect(check({ deny: 'Notes.Save' }, { allow: 'notes.save' })).toMatchObject([{ source: 'tool-hub.yaml:2' }])
+  })
+
   it('calls an allow of an unknown name an error and suggests the name', () => {
     expect(check({ ask: 'exec' }, { allow: 'read_fil' })).toEqual([
       expect.objectContaining({

@@ -2,9 +2,9 @@ import { CAPABILITIES } from '../define.ts'
 import { didYouMean, groupOf } from '../names.ts'
 import type { SourcedRule } from '../rule.ts'
 import type { PolicyLayers } from './compile-policy.ts'
-import { readSubject } from './compile-rule.ts'
+import { readSubject, type Subject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
-import { TOOL_GROUPS } from './tool-groups.ts'
+import { normaliseName, TOOL_GROUPS } from './tool-groups.ts'
 
 /** A doubt about a rule that compiles. */
 export interface PolicyWarning {
@@ -26,15 +26,21 @@ interface KnownSubjects {
 /** Looks for rules of the owner that cannot mean what was meant: subjects nobody has, rules that a broader deny shadows. */
 export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
   const subjects = new Set(['*', ...CAPABILITIES, ...TOOL_GROUPS.keys(), ...known.names, ...known.groups])
+  const folded = new Set([...subjects].map(normaliseName))
   const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
-  return owner.flatMap((sourced) => [...checkSubject(sourced, subjects), ...checkShadow(sourced, denies)])
+  return owner.flatMap((sourced) => [...checkSubject(sourced, subjects, folded), ...checkShadow(sourced, denies)])
 }
 
-function checkSubject({ rule, source }: SourcedRule, subjects: ReadonlySet<string>): PolicyWarning[] {
+function checkSubject(
+  { rule, source }: SourcedRule,
+  subjects: ReadonlySet<string>,
+  folded: ReadonlySet<string>,
+): PolicyWarning[] {
   const subject = subjectOf(rule)
-  if (subjects.has(subject)) return []
   const effect = effectOf(rule)
-  const what = subject.startsWith('group:') ? 'group' : 'tool'
+  const { kind, name } = readSubject(subject, effect)
+  if ((effect === 'allow' && kind !== 'group' ? subjects : folded).has(name)) return []
+  const what = kind === 'group' ? 'group' : 'tool'
   const outcome = effect === 'allow' ? 'it grants nothing' : `it will ${effect} nothing`
   return [
     {
@@ -63,7 +69,8 @@ function checkShadow(sourced: SourcedRule, denies: readonly SourcedRule[]): Poli
 /** Whether every demand the rule matches is surely denied; in doubt not, so that no warning is wrong. */
 function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
   if (deny.rule.except !== undefined || deny.about !== undefined) return false
-  if (!coversSubject(subjectOf(deny.rule), subjectOf(rule))) return false
+  if (!coversSubject(readSubject(subjectOf(deny.rule), 'deny'), readSubject(subjectOf(rule), effectOf(rule))))
+    return false
   const { tainted, caller } = deny.rule.when ?? {}
   if (tainted !== undefined && tainted !== rule.when?.tainted) return false
   if (caller !== undefined && caller !== rule.when?.caller) return false
@@ -72,7 +79,7 @@ function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
   return rule.on !== undefined && deny.base === base && [rule.on].flat().every((pattern) => denied.has(pattern))
 }
 
-function coversSubject(broad: string, narrow: string): boolean {
-  if (broad === '*' || broad === narrow) return true
-  return readSubject(narrow).kind === 'tool' && broad === `group:${groupOf(narrow)}`
+function coversSubject(broad: Subject, narrow: Subject): boolean {
+  if (broad.kind === 'any' || broad.name === normaliseName(narrow.name)) return true
+  return narrow.kind === 'tool' && broad.name === normaliseName(`group:${groupOf(narrow.name)}`)
 }

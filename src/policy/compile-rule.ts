@@ -5,6 +5,7 @@ import { checkRuleShape } from './check-rule-shape.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
 import { compilePattern } from './match-target.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
+import { normaliseName } from './tool-groups.ts'
 
 /** Who may write a rule, strongest first. */
 export type Layer = 'always' | 'owner' | 'defaults'
@@ -12,7 +13,10 @@ export type Layer = 'always' | 'owner' | 'defaults'
 /** What the verb of a rule is about. */
 export interface Subject {
   readonly kind: 'any' | 'group' | 'capability' | 'tool'
+  /** In lower case for a group, and for all that a deny or an ask is about. */
   readonly name: string
+  /** The word is a capability, and a tool that is called so is meant too. */
+  readonly isToolToo?: boolean
 }
 
 /** Patterns by the kind of target they are compared with. */
@@ -59,7 +63,7 @@ export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePl
       hint: 'Move it to policy.',
     })
   }
-  const subject = readSubject(subjectOf(rule))
+  const subject = readSubject(subjectOf(rule), effect)
   const kinds = kindsOf(subject, sourced.about)
   return {
     effect,
@@ -84,11 +88,19 @@ export function specificityOf(subject: Subject, hasTargets: boolean): number {
   return (hasTargets ? 10 : 0) + SUBJECT_RANK[subject.kind]
 }
 
-/** A capability word always means the capability, also where a dialect (`exec`) has the same name. */
-export function readSubject(name: string): Subject {
-  if (name === '*') return { kind: 'any', name }
-  if (name.startsWith('group:')) return { kind: 'group', name }
-  return { kind: isCapability(name) ? 'capability' : 'tool', name }
+/**
+ * A capability word always means the capability, also where a dialect (`exec`) has the same name. What restricts holds
+ * whatever the case of its subject, so that no deny is dead by a capital letter; an allow of a tool or a capability is
+ * exact, so that no tool gets it by a name that is nearly the same. Groups have no case: tools are put in them without.
+ */
+export function readSubject(written: string, effect: Effect): Subject {
+  if (written === '*') return { kind: 'any', name: written }
+  const folded = normaliseName(written)
+  if (folded.startsWith('group:')) return { kind: 'group', name: folded }
+  const name = effect === 'allow' ? written : folded
+  if (!isCapability(name)) return { kind: 'tool', name }
+  // A tool that is called exec must not slip past `deny: exec`, and `ask: Memory` may mean either.
+  return { kind: 'capability', name, isToolToo: effect === 'deny' || name !== written }
 }
 
 function isCapability(name: string): name is Capability {

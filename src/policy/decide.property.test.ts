@@ -67,13 +67,14 @@ const when = fc.record({ tainted: fc.boolean(), caller: fc.constantFrom('direct'
 const limit = fc.record({ maxBytes: fc.nat(5), timeoutMs: fc.nat(5) }, { requiredKeys: [] })
 const subject = fc.oneof(
   fc.constantFrom('*', 'group:fs', 'group:notes', 'read', ...TOOLS),
+  fc.constantFrom(' Group:FS', 'READ', 'Notes.Save ', 'Exec', ' exec'),
   fc.constantFrom(...CAPABILITIES),
 )
 const effect = fc.constantFrom<Effect>('allow', 'ask', 'deny')
 
 function ruleOf(effects: fc.Arbitrary<Effect>): fc.Arbitrary<SourcedRule> {
   return subject.chain((name) => {
-    const own = CAPABILITIES.find((capability) => capability === name)
+    const own = CAPABILITIES.find((capability) => capability === name.trim().toLowerCase())
     const patterns = fc.array(fc.constantFrom(...(own ? PATTERNS[TARGET_KINDS[own]] : ALL_PATTERNS)), {
       minLength: 1,
       maxLength: 3,
@@ -223,8 +224,8 @@ function naiveNamesOthers(
   asked: Question,
   { capability, value }: { capability?: Capability; value?: string },
 ): boolean {
-  const name = rule.allow
-  if (name === undefined || rule.on === undefined || capability === undefined || value === undefined) return false
+  const name = naiveSubject(rule)
+  if (rule.allow === undefined || rule.on === undefined || capability === undefined || value === undefined) return false
   const isCapability = CAPABILITIES.some((known) => known === name)
   const isNamed = [asked.tool, ...asked.names, ...asked.groups].includes(name) && !isCapability
   if (!(name === '*' || name === capability || isNamed)) return false
@@ -233,8 +234,13 @@ function naiveNamesOthers(
     .some((text) => !('broken' in compilePattern(TARGET_KINDS[capability], text, { base: BASE, home: HOME })))
 }
 
+function naiveSubject(rule: Rule): string {
+  const written = (rule.allow ?? rule.ask ?? rule.deny ?? '').trim()
+  return rule.allow === undefined || /^group:/i.test(written) ? written.toLowerCase() : written
+}
+
 function rank(rule: Rule): number {
-  const name = rule.allow ?? rule.ask ?? rule.deny ?? ''
+  const name = naiveSubject(rule)
   const level =
     name === '*' ? 0 : name.startsWith('group:') || CAPABILITIES.some((capability) => capability === name) ? 1 : 2
   return (rule.on ? 3 : 0) + level
@@ -245,9 +251,14 @@ function naiveMatch(
   asked: Question,
   { capability, value }: { capability?: Capability; value?: string },
 ): boolean {
-  const name = rule.allow ?? rule.ask ?? rule.deny ?? ''
+  const name = naiveSubject(rule)
   const isCapability = CAPABILITIES.some((known) => known === name)
-  const isTool = [asked.tool, ...asked.names].includes(name) && (!isCapability || rule.deny !== undefined)
+  const isSpeltOtherwise = (rule.ask ?? name).trim() !== name
+  const isTool =
+    [asked.tool, ...asked.names].some(
+      (own) => own === name || (rule.allow === undefined && own.toLowerCase() === name),
+    ) &&
+    (!isCapability || rule.deny !== undefined || isSpeltOtherwise)
   if (!(name === '*' || name === capability || asked.groups.includes(name) || isTool)) return false
   if (rule.when?.tainted !== undefined && rule.when.tainted !== asked.tainted) return false
   if (rule.when?.caller !== undefined && rule.when.caller !== asked.caller) return false

@@ -188,6 +188,47 @@ describe('grants of a call', () => {
   })
 })
 
+describe('subjects', () => {
+  const secret = { tool: 'Vault.read', names: ['Vault.read', 'Vault_read', 'peek'], groups: ['group:secret'] }
+
+  it.each(['vault.read', 'VAULT_READ', ' Vault.read ', 'Peek', 'group:Secret', 'GROUP:secret', ' Read:FS', '*'])(
+    'deny and ask of %j hold whatever its case and the blanks around it',
+    (subject) => {
+      expect(ask(owner({ deny: subject }, { allow: '*' }), secret).effect).toBe('deny')
+      expect(ask(owner({ ask: subject }), secret)).toMatchObject({ effect: 'ask', layer: 'owner' })
+    },
+  )
+
+  it('an allow names one tool by its exact name, so that no other can call itself nearly so', () => {
+    for (const allow of ['Vault.read', ' peek ', 'group:Secret'])
+      expect(ask(owner({ allow }), secret).effect).toBe('allow')
+    for (const allow of ['vault.read', 'PEEK', 'READ:FS']) expect(ask(owner({ allow }), secret).effect).toBe('ask')
+  })
+
+  it('a word that is a capability but for its case restricts the capability and the tool of this name', () => {
+    const memory = { tool: 'Memory', names: ['Memory'], groups: ['group:memory'] }
+    expect(ask(owner({ ask: 'Memory' }, { allow: 'read:fs' }), memory).effect).toBe('ask')
+    expect(ask(owner({ ask: 'Memory' }, { allow: '*' }), on('memory', 'team')).effect).toBe('ask')
+  })
+})
+
+describe('a target that is too long to compare', () => {
+  it.each<[Capability, string, string]>([
+    ['read:fs', '/work/', '4096'],
+    ['network', 'https://x.org/', '8192'],
+    ['exec', 'ls ', '65536'],
+    ['memory', 'team/', '65536'],
+  ])('is denied under %s, with the numbers', (capability, start, limit) => {
+    const value = start.padEnd(Number(limit) + 1, 'x')
+    expect(ask(owner({ allow: '*' }), on(capability, value))).toMatchObject({
+      effect: 'deny',
+      source: 'built in',
+      reason: expect.stringContaining(`${value.length} characters, the limit is ${limit}`),
+    })
+    expect(ask(owner({ allow: '*' }), on(capability, value.slice(0, -1))).effect).toBe('allow')
+  })
+})
+
 describe('names from models', () => {
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
     'a tool called %s is a tool like any other',

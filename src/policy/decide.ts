@@ -8,6 +8,7 @@ import type { Decision, DemandDecision, Question } from './question.ts'
 import { allowsSome, type Demand } from './rule-index.ts'
 import { STRICTNESS } from './strictness.ts'
 import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
+import { LONGEST_TARGET, TARGET_KINDS } from './target.ts'
 
 export type { Decision, DemandDecision, Question } from './question.ts'
 
@@ -55,6 +56,8 @@ function demandsOf({ capabilities, targets }: Question): Need[] {
 function decideDemand(policy: Policy, question: Question, capability?: Capability, value?: string): DemandDecision {
   if (capability !== undefined && question.grants?.includes(capability) === false)
     return refuseGrant(question, capability, value)
+  if (capability !== undefined && value !== undefined && value.length > LONGEST_TARGET[TARGET_KINDS[capability]])
+    return refuseLength(capability, value)
   const target = capability !== undefined && value !== undefined ? readTarget(capability, value) : undefined
   for (const level of policy.levels) {
     const choice = pickRule(level, question, { capability, target })
@@ -129,6 +132,22 @@ function refuseGrant(question: Question, capability: Capability, target: string 
     layer: 'grants',
     reason: `${question.tool} needs ${capability}; this call was granted ${granted}.`,
     fix: { key: 'grants', value: capability, hint: `Grant ${capability} to the call.` },
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
+/** A call waits while its target is compared with every pattern about it, and so do all others. */
+function refuseLength(capability: Capability, target: string): DemandDecision {
+  const limit = LONGEST_TARGET[TARGET_KINDS[capability]]
+  return {
+    capability,
+    target,
+    effect: 'deny',
+    rule: 'default: a target is short enough to be compared with rules',
+    source: 'built in',
+    layer: 'fallback',
+    reason: `The target of ${capability} has ${target.length} characters, the limit is ${limit}.`,
+    fix: { hint: `Name a target of at most ${limit} characters.` },
     constraints: NO_CONSTRAINTS,
   }
 }

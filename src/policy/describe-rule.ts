@@ -24,9 +24,9 @@ export function effectOf(rule: Rule): Effect {
   return rule.ask === undefined ? 'allow' : 'ask'
 }
 
-/** What the verb is about. */
+/** What the verb is about, without blanks around it. */
 export function subjectOf(rule: Rule): string {
-  return rule.deny ?? rule.ask ?? rule.allow ?? ''
+  return (rule.deny ?? rule.ask ?? rule.allow ?? '').trim()
 }
 
 function quoteSubject(subject: string): string {

@@ -38,6 +38,9 @@ const LOOKAHEADS: readonly (readonly [string, number])[] = [
   [String.raw`(?!(?:^|\/)\.{1,2}(?:\/|$))`, CHECK.NO_DOT_PART],
 ]
 
+const CLASS = /\[(?:\\.|[^\]\\])*\]/sy
+const SLASH = 47
+
 /** Reads the small part of regular expressions that picomatch writes; throws at anything else. */
 export function readExpression(source: string): Step {
   return new Reader(source).read()
@@ -67,7 +70,7 @@ class Reader {
 
   #sequence(): Part {
     const parts: Part[] = []
-    while (this.#index < this.#source.length && !/[|)]/.test(this.#source[this.#index]!)) parts.push(this.#repeated())
+    while (this.#index < this.#source.length && !'|)'.includes(this.#source[this.#index]!)) parts.push(this.#repeated())
     return (next) => parts.reduceRight((behind, part) => part(behind), next)
   }
 
@@ -85,20 +88,40 @@ class Reader {
   }
 
   #single(): Part {
-    for (const [text, check] of LOOKAHEADS) if (this.#accept(text)) return this.#check(check)
-    if (this.#accept('^')) return this.#check(CHECK.START)
-    if (this.#accept('$')) return this.#check(CHECK.END)
-    if (this.#accept('.')) return this.#take(() => true)
-    if (this.#accept('(?:') || this.#accept('(')) {
-      const inner = this.#alternatives()
-      if (!this.#accept(')')) throw this.#unknown()
-      return inner
-    }
-    const [part] = /^(?:\[(?:\\.|[^\]\\])*\]|\\[^A-Za-z0-9]|[^()[\]{*+?|\\])/s.exec(this.#source.slice(this.#index)) ?? []
-    if (part === undefined) throw this.#unknown()
-    this.#index += part.length
-    if (part.startsWith('[') && part.length > 1) return this.#take(readClass(part))
-    return this.#literal(part.at(-1)!)
+    const char = this.#source[this.#index]!
+    if (char === '(') return this.#group()
+    if (char === '[') return this.#class()
+    this.#index++
+    if (char === '^') return this.#check(CHECK.START)
+    if (char === '$') return this.#check(CHECK.END)
+    if (char === '.') return this.#take(() => true)
+    if (char === '\\') return this.#escaped()
+    if ('])*+?{'.includes(char)) throw this.#unknown()
+    return this.#literal(char)
+  }
+
+  #group(): Part {
+    const lookahead = LOOKAHEADS.find(([text]) => this.#accept(text))
+    if (lookahead) return this.#check(lookahead[1])
+    if (!this.#accept('(?:')) this.#accept('(')
+    const inner = this.#alternatives()
+    if (!this.#accept(')')) throw this.#unknown()
+    return inner
+  }
+
+  #class(): Part {
+    CLASS.lastIndex = this.#index
+    const [text] = CLASS.exec(this.#source) ?? []
+    if (text === undefined) throw this.#unknown()
+    this.#index += text.length
+    return this.#take(readClass(text))
+  }
+
+  #escaped(): Part {
+    const char = this.#source[this.#index++]
+    // An escaped letter or digit would mean more than itself.
+    if (char === undefined || /[A-Za-z0-9]/.test(char)) throw this.#unknown()
+    return this.#literal(char)
   }
 
   #literal(literal: string): Part {
@@ -125,12 +148,15 @@ class Reader {
   }
 
   #unknown(): SyntaxError {
-    return new SyntaxError(`it cannot be read near ${JSON.stringify(this.#source.slice(this.#index, this.#index + 20))}`)
+    return new SyntaxError(
+      `it cannot be read near ${JSON.stringify(this.#source.slice(this.#index, this.#index + 20))}`,
+    )
   }
 }
 
 /** A class means what JavaScript says; it is asked about one character, and the answer is remembered by the matcher. */
 function readClass(text: string): Fits {
+  if (text === '[^/]') return (code) => code !== SLASH
   const expression = new RegExp(`^${text}$`, 's')
   return (code) => expression.test(String.fromCharCode(code))
 }

@@ -2,6 +2,7 @@ import type { Capability } from '../define.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
 import type { Question } from './question.ts'
 import type { Pattern, Target, TargetKind } from './target.ts'
+import { normaliseName } from './tool-groups.ts'
 
 /** One thing a call needs: a capability, on a target when it names one. */
 export interface Demand {
@@ -13,8 +14,10 @@ export interface Demand {
 export interface RuleIndex {
   readonly everything: Bucket
   readonly capabilities: ReadonlyMap<string, Bucket>
-  /** By tool name, dialect name and `group:…`. */
+  /** By `group:…`, and what allows by tool name and dialect name. */
   readonly names: ReadonlyMap<string, Bucket>
+  /** What restricts, by tool name and dialect name in lower case. */
+  readonly foldedNames: ReadonlyMap<string, Bucket>
 }
 
 /** The rules of one subject: those about every target, and those `on` some, by the key of the pattern. */
@@ -32,14 +35,13 @@ interface Filed {
 
 /** Files the rules by subject, then by what their targets must have. */
 export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
-  const index = { everything: emptyBucket(), capabilities: new Map(), names: new Map() }
+  const index = { everything: emptyBucket(), capabilities: new Map(), names: new Map(), foldedNames: new Map() }
   for (const rule of rules) {
-    const { kind, name } = rule.subject
+    const { kind, name, isToolToo } = rule.subject
     if (kind === 'any') file(index.everything, rule)
     if (kind === 'capability') file(bucketOf(index.capabilities, name), rule)
-    // `deny: exec` means the capability, and a tool that is called exec must not slip past it.
-    const isNamed = kind === 'tool' || kind === 'group' || (kind === 'capability' && rule.effect === 'deny')
-    if (isNamed) file(bucketOf(index.names, name), rule)
+    if (kind === 'group' || (kind === 'tool' && rule.effect === 'allow')) file(bucketOf(index.names, name), rule)
+    if (isToolToo || (kind === 'tool' && rule.effect !== 'allow')) file(bucketOf(index.foldedNames, name), rule)
   }
   return index
 }
@@ -56,6 +58,11 @@ export function findRules(
   for (const group of question.groups) search(index.names.get(group), question, demand, found)
   search(index.names.get(question.tool), question, demand, found)
   for (const name of question.names) if (name !== question.tool) search(index.names.get(name), question, demand, found)
+  if (index.foldedNames.size === 0) return
+  const names = foldNames(question.names)
+  for (const name of names) search(index.foldedNames.get(name), question, demand, found)
+  const tool = normaliseName(question.tool)
+  if (!names.has(tool)) search(index.foldedNames.get(tool), question, demand, found)
 }
 
 /** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
@@ -69,6 +76,18 @@ export function allowsSome(
   return [index.everything, index.capabilities.get(capability), ...named].some((bucket) =>
     bucket?.allowsSome.has(target.kind),
   )
+}
+
+/** The names of a tool stay the same list from call to call, so they are folded once. */
+const folded = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+function foldNames(names: readonly string[]): ReadonlySet<string> {
+  let known = folded.get(names)
+  if (known === undefined) {
+    known = new Set(names.map(normaliseName))
+    folded.set(names, known)
+  }
+  return known
 }
 
 function search(

@@ -28,10 +28,10 @@ export function suggestFix(
     return { key: 'policy', hint: `${enable} it when asked: no rule can allow exactly this target.` }
   }
   // A tool that is called like a capability cannot be named: the word means the capability.
-  const name = [question.tool, ...question.names].find((known) => readSubject(known).kind === 'tool')
+  const name = [question.tool, ...question.names].find((known) => readSubject(known, 'allow').kind === 'tool')
   const subjects = [capability, name].filter((known) => known !== undefined)
   const beats = (subject: string) =>
-    !isOwners || specificityOf(readSubject(subject), pattern !== undefined) > rule.specificity
+    !isOwners || specificityOf(readSubject(subject, 'allow'), pattern !== undefined) > rule.specificity
   const subject = subjects.find(beats)
   if (subject === undefined) return { key: 'policy', hint: `Change ${rule?.text} to allow: no rule is more specific.` }
   const value: Rule = pattern === undefined ? { allow: subject } : { allow: subject, on: pattern }

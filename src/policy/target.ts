@@ -58,6 +58,14 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
   memory: 'text',
 }
 
+/** The most characters that a target may have to be compared with patterns. */
+export const LONGEST_TARGET: Readonly<Record<TargetKind, number>> = {
+  path: 4_096,
+  url: 8_192,
+  command: 65_536,
+  text: 65_536,
+}
+
 /** The key of patterns that could match anything. */
 export const ANY_KEY = ''
 

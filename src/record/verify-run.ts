@@ -152,7 +152,8 @@ class RunCheck {
 
   async #openEvents(): Promise<LineReader | undefined> {
     try {
-      return await LineReader.open(join(this.#folder, 'events.jsonl'))
+      // A run that goes on may write faster than it is read here.
+      return await LineReader.open(join(this.#folder, 'events.jsonl'), 0, { asOfNow: true })
     } catch (error) {
       if (!ToolError.is(error) && errnoOf(error) !== 'ENOENT') throw error
       this.#findings.report(ToolError.is(error) ? error.message : 'events.jsonl is missing', { seq: 0 })

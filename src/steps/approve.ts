@@ -1,6 +1,7 @@
 import { approvalHash } from '../approval/approval-hash.ts'
 import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
+import type { ApprovalAnswered, ApprovalRequested } from '../record/events.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -28,16 +29,16 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   if (parts.inbox && !parts.inbox.isOpen) await parts.inbox.open()
   tell(parts, call, { type: 'approval-requested', callId: call.id, request })
   const of = { callId: call.id, tool, approval: request.id }
-  run.records?.append({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
+  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
+  record({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
   try {
     const reply = await parts.desk.ask(request, call.signal)
-    if (hashOf(parts, call, targets) !== hash)
-      throw new ToolError('CONFLICT', `The arguments of ${tool} changed while it waited for an approval.`)
+    if (hashOf(parts, call, targets) !== hash) throw changed(tool)
     call.approvedBy = reply.by ?? 'approver'
+    remember(parts, call, request, reply)
     const { covers, reason } = reply
     const lasts = typeof reply.remember === 'object' ? `until ${reply.remember.until}` : reply.remember
-    remember(parts, call, request, reply)
-    run.records?.append({
+    record({
       type: 'approval-answered',
       ...of,
       decision: 'allow',
@@ -49,15 +50,14 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal) remember(parts, call, request, refusal)
-    run.records?.append({
-      type: 'approval-answered',
-      ...of,
-      decision: unanswered(error),
-      by: refusal?.by,
-      reason: (error as Error).message,
-    })
+    const decision = unanswered(error)
+    record({ type: 'approval-answered', ...of, decision, by: refusal?.by, reason: (error as Error).message })
     throw error
   }
+}
+
+function changed(tool: string): ToolError {
+  return new ToolError('CONFLICT', `The arguments of ${tool} changed while it waited for an approval.`)
 }
 
 /** The answer holds for this call, whether or not it can be kept for later ones. */

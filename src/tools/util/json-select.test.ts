@@ -152,9 +152,18 @@ describe('core/util.json.select and hostile paths', () => {
     ['a long text in reverse, 30 times', `[${repeated('reverse(a)', 30, ',')}]|length(@)`],
     ['all characters of a long text, 30 times', `[${repeated("split(a,'')", 30, ',')}]|length(@)`],
     ['objects from long lists, 30 times', `[${repeated('from_items(pairs)', 30, ',')}]|length(@)`],
-    ['variables in variables', `list[:5000].[${Array.from({ length: 200 }, (_, id) => `let $v${id} = id in`).join(' ')} id]`],
+    [
+      'variables in variables',
+      `list[:5000].[${Array.from({ length: 200 }, (_, id) => `let $v${id} = id in`).join(' ')} id]`,
+    ],
   ])('pays for %s before looking', async (_, path) => {
-    const json = { list: many, a: `${long}a`, b: `${long}b`, half: long.slice(0, 100_000), pairs: many.map(({ id }) => [`k${id}`, id]) }
+    const json = {
+      list: many,
+      a: `${long}a`,
+      b: `${long}b`,
+      half: long.slice(0, 100_000),
+      pairs: many.map(({ id }) => [`k${id}`, id]),
+    }
     await expect(select(json, path)).rejects.toEqual(refusal('INPUT_SCHEMA_INVALID', /needs more than 5000000 steps/))
   })
 

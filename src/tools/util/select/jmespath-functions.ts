@@ -37,7 +37,9 @@ const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('length', ['string|array|object'], length),
   define('map', ['expression', 'array'], (expression: Expression, list: unknown[]) => list.map(expression)),
   define('max', ['numbers|strings'], (list: Key[], meter: Meter) => best(list, (item) => item, 1, meter)),
-  define('max_by', ['array', 'expression'], (list: unknown[], by: Expression, meter: Meter) => best(list, by, 1, meter)),
+  define('max_by', ['array', 'expression'], (list: unknown[], by: Expression, meter: Meter) =>
+    best(list, by, 1, meter),
+  ),
   define('merge', ['object'], (all: object[]) => Object.fromEntries(all.flatMap(Object.entries)), { variadic: true }),
   define('min', ['numbers|strings'], (list: Key[], meter: Meter) => best(list, (item) => item, -1, meter)),
   define('min_by', ['array', 'expression'], (list: unknown[], by: Expression, meter: Meter) =>
