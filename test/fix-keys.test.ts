@@ -13,7 +13,7 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/guards/files/write-text.ts', ['overwrite', 'capabilities']],
   ['src/policy/decide.ts', ['grants']],
   ['src/record/run-files.ts', ['run']],
-  ['src/record/run-records.ts', ['run']],
+  ['src/names.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],
   ['src/tools/util/mustache/parse-template.ts', ['template']],

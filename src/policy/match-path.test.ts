@@ -76,6 +76,12 @@ describe('a path pattern', () => {
     expect(compilePathPattern('~/.ssh/**', { base: '/' })).toHaveProperty('broken')
   })
 
+  it('is compared once with a path that repeats a folder a thousand times', () => {
+    const { keys } = readPath('/a/b'.repeat(1_000))
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(keys).toEqual(expect.arrayContaining(['a', 'b', '/a/b/a']))
+  })
+
   it('takes glob characters in the base and the home folder literally', () => {
     const compiled = compilePathPattern('./x', { base: '/work/[a]{b}*' })
     if ('broken' in compiled) throw new Error(compiled.broken)

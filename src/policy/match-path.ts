@@ -1,6 +1,8 @@
 import { compileGlob, escapeGlob, literalOf } from './glob.ts'
 import { ANY_KEY, type BrokenPattern, DEEPEST_KEY, type Pattern, type PatternPlace, type Target } from './target.ts'
 
+const FEW_KEYS = 32
+
 /**
  * Reads a path pattern: `./x/**` and `x/**` from the rule's base, `~/x` from home, `/x` absolute, a leading `**` anywhere.
  * A pattern whose last part is a plain name covers the folder of that name and all below it.
@@ -31,7 +33,8 @@ export function readPath(path: string): Target {
   }
   const dot = value.lastIndexOf('.')
   if (dot !== -1) keys.push(`*${value.slice(dot)}`)
-  return { kind: 'path', value, keys }
+  // A key that comes again has its patterns compared again: cheaper than a set for most paths, not for a hostile one.
+  return { kind: 'path', value, keys: keys.length > FEW_KEYS ? [...new Set(keys)] : keys }
 }
 
 function toSegments(text: string, { base, home }: PatternPlace): string[] | BrokenPattern {

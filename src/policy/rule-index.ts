@@ -55,14 +55,14 @@ export function findRules(
 ): void {
   search(index.everything, question, demand, found)
   if (demand.capability !== undefined) search(index.capabilities.get(demand.capability), question, demand, found)
-  for (const group of question.groups) search(index.names.get(group), question, demand, found)
-  search(index.names.get(question.tool), question, demand, found)
-  for (const name of question.names) if (name !== question.tool) search(index.names.get(name), question, demand, found)
+  if (index.names.size > 0) {
+    for (const group of question.groups) search(index.names.get(group), question, demand, found)
+    search(index.names.get(question.tool), question, demand, found)
+    for (const name of question.names)
+      if (name !== question.tool) search(index.names.get(name), question, demand, found)
+  }
   if (index.foldedNames.size === 0) return
-  const names = foldNames(question.names)
-  for (const name of names) search(index.foldedNames.get(name), question, demand, found)
-  const tool = normaliseName(question.tool)
-  if (!names.has(tool)) search(index.foldedNames.get(tool), question, demand, found)
+  for (const name of foldNames(question)) search(index.foldedNames.get(name), question, demand, found)
 }
 
 /** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
@@ -79,12 +79,13 @@ export function allowsSome(
 }
 
 /** The names of a tool stay the same list from call to call, so they are folded once. */
-const folded = new WeakMap<readonly string[], ReadonlySet<string>>()
+const folded = new WeakMap<readonly string[], readonly string[]>()
 
-function foldNames(names: readonly string[]): ReadonlySet<string> {
+function foldNames({ tool, names }: Question): readonly string[] {
+  if (!names.includes(tool)) return [tool, ...names].map(normaliseName)
   let known = folded.get(names)
   if (known === undefined) {
-    known = new Set(names.map(normaliseName))
+    known = [...new Set(names.map(normaliseName))]
     folded.set(names, known)
   }
   return known
