@@ -21,8 +21,7 @@ const WRITABLE_BY_ANYBODY = 0o002
  * Says whether another user could have written something; undefined when only this user and root could. Many systems
  * give each user a group of the same number and let it write to all that the user makes: that one is no other user.
  */
-export function distrust({ uid, gid, mode }: Owned): Distrust | undefined {
-  const us = process.geteuid?.()
+export function distrust({ uid, gid, mode }: Owned, us = process.geteuid?.()): Distrust | undefined {
   // Windows has no such owners; its folders are kept by access lists.
   if (us === undefined) return undefined
   if (uid !== us && uid !== 0)
