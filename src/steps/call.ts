@@ -39,8 +39,8 @@ export class Call {
   recorded = false
   /** Its start is on record, so its end need not repeat the facts. */
   started = false
-  /** `execute` was entered: the call may have had effects. */
-  executed = false
+  /** When `execute` was first entered; from then on the call may have had effects. */
+  executedMark: number | undefined
   abandoned = false
   /** The result is out; what comes later is late. */
   ended = false
@@ -131,6 +131,10 @@ export class Call {
     return new ToolError('ABORTED', `The call ${this.id} of ${this.name} is over.`, {
       hint: 'Finish everything before execute returns; nothing may happen after the record of the call.',
     })
+  }
+
+  get executed(): boolean {
+    return this.executedMark !== undefined
   }
 
   /** Hash of the final input; empty as long as there is none. */

@@ -30,7 +30,7 @@ export function execute(call: Call, execution: Execution): unknown {
 function attempt(call: Call, execution: Execution, deadline: number): unknown {
   if (call.abortReason) throw call.abortReason
   call.attempts++
-  call.executed = true
+  call.executedMark ??= performance.now()
   const outcome = call.tool!.tool.execute(call.input, execution.context)
   if (!isThenable(outcome)) return outcome
   execution.onPending()

@@ -68,7 +68,9 @@ export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): 
     return []
   }
   parts.breakers.record(tool, outcomeOf(result), call.isProbe)
-  const notices = call.reservation!.settle({ wallMs: result.meta.durationMs, bytes })
+  // Time that a person took to answer is not the tool's.
+  const wallMs = performance.now() - call.executedMark!
+  const notices = call.reservation!.settle({ wallMs, bytes })
   const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
   const loop = parts.loops.record(call.run, tool, call.argsHash, failure)
   return loop === undefined ? notices : [...notices, loop]
