@@ -11,10 +11,9 @@ const stale = []
 await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
 await produce('src/tools/index.generated.ts', generateToolIndex)
 
-if (!isCheck) {
-  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
-  if (build.status !== 0) process.exit(build.status ?? 1)
-}
+build()
+const { generateToolFacts } = await import('./generate-tool-facts.mjs')
+if (await produce('src/tools/facts.generated.ts', generateToolFacts)) build()
 const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
 const { generateToolDocs } = await import('./generate-tool-docs.mjs')
 const { generateCliDocs } = await import('./generate-cli-docs.mjs')
@@ -30,11 +29,20 @@ if (stale.length > 0) {
   process.exit(1)
 }
 
+/** A check looks at what is built; generating builds first. */
+function build() {
+  if (isCheck) return
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** True when the file was not as it has to be. */
 async function produce(file, generate) {
   const wanted = await generate()
-  if (wanted === read(file)) return
+  if (wanted === read(file)) return false
   if (isCheck) stale.push(file)
   else writeFileSync(file, wanted)
+  return true
 }
 
 function read(file) {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { ToolListing } from '../../hub/list-tools.ts'
 import { didYouMean } from '../../names.ts'
 import type { Visibility } from '../../options.ts'
-import { type Catalogue, openCatalogue } from '../hub/catalogue.ts'
+import { type Listed, openListing } from '../hub/open-listing.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -36,8 +36,8 @@ export function describeList(command: Command): void {
 
 async function list(flags: ListFlags): Promise<void> {
   const { options } = await readConfig(flags)
-  const catalogue = await openCatalogue({ ...options, visibility: visibilityOf(options.visibility, flags) })
-  const tools = inGroup(catalogue, flags.group).filter(({ visible }) => visible || flags.hidden)
+  const listed = await openListing({ ...options, visibility: visibilityOf(options.visibility, flags) })
+  const tools = inGroup(listed, flags.group).filter(({ visible }) => visible || flags.hidden)
   if (flags.json) return printJson(tools)
   if (tools.length === 0) return say('No tool is visible here. tool-hub list --hidden says why.')
   await print(table(tools.map(row)))
@@ -48,11 +48,11 @@ function visibilityOf(own: Visibility | undefined, { profile }: ListFlags): Visi
   return profile === undefined ? own : { ...own, profile: profile as Visibility['profile'] }
 }
 
-function inGroup({ tools, listing, find }: Catalogue, wanted: string | undefined): readonly ToolListing[] {
-  if (wanted === undefined) return listing
+function inGroup(listed: readonly Listed[], wanted: string | undefined): ToolListing[] {
+  if (wanted === undefined) return listed.map(({ listing }) => listing)
   const group = (wanted.startsWith('group:') ? wanted : `group:${wanted}`).toLowerCase()
-  const known = new Set(tools.flatMap(({ groups }) => groups))
-  if (known.has(group)) return listing.filter(({ name }) => find(name).groups.includes(group))
+  const known = new Set(listed.flatMap(({ groups }) => groups))
+  if (known.has(group)) return listed.filter(({ groups }) => groups.includes(group)).map(({ listing }) => listing)
   const hint = didYouMean(group, known) || `Groups: ${[...known].sort().join(', ')}.`
   throw new UsageError(`No tool is in ${group}.`, hint)
 }
