@@ -97,7 +97,7 @@ export interface ApprovalRequest {
   readonly session?: string
   readonly tool: string
   readonly input: unknown
-  /** `write:fs /work/notes.md`, one line a target. */
+  /** `write:fs /srv/notes.md`, one line a target. */
   readonly targets: readonly string[]
   /** The rule that asks. */
   readonly rule: string

@@ -7,6 +7,8 @@ import { importsOf, sourceFiles } from './support/source-files.ts'
 const LAYERS: readonly (readonly string[])[] = [
   [
     'schema/',
+    'disk/',
+    'value/',
     'errors',
     'result',
     'project-result',
@@ -15,20 +17,8 @@ const LAYERS: readonly (readonly string[])[] = [
     'rule',
     'options',
     'call-options',
-    'hash',
     'clock',
     'version',
-    'process-identity',
-    'file-lock',
-    'owned-by-us',
-    'open-regular',
-    'short-path',
-    'sync-folder',
-    'errno',
-    'escape-text',
-    'json-pointer',
-    'deep-freeze',
-    'is-plain-object',
     'from-agent-tool',
   ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
@@ -85,9 +75,8 @@ describe('the import graph', () => {
     expect(edges.filter(({ file, specifier }) => file.startsWith('policy/') && MACHINE.test(specifier))).toEqual([])
   })
 
-  it('touches the machine in guards, records, the store, approvals, the hub, config and the CLI only', () => {
-    const doors =
-      /^((guards|record|store|approval|hub|config|cli|testing)\/|(process-identity|file-lock|owned-by-us|open-regular|sync-folder)\.ts$)/
+  it('touches the machine in guards, disk, records, the store, approvals, the hub, config and the CLI only', () => {
+    const doors = /^(guards|disk|record|store|approval|hub|config|cli|testing)\//
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { hashJson } from '../hash.ts'
+import { hashJson } from '../value/hash.ts'
 
 /** What an approval is bound to: change any of it and the answer no longer holds. */
 export function approvalHash(call: {

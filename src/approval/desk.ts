@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
-import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
+import { deepFreeze } from '../value/deep-freeze.ts'
 import type { Inbox } from './inbox.ts'
 import { parseReply } from './parse-reply.ts'
 

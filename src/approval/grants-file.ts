@@ -14,11 +14,11 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { type Lock, takeLock } from '../disk/file-lock.ts'
+import { assertOurs, openOurs } from '../disk/owned-by-us.ts'
+import { syncFolderSync } from '../disk/sync-folder.ts'
 import { ToolError } from '../errors.ts'
-import { type Lock, takeLock } from '../file-lock.ts'
-import { assertOurs, openOurs } from '../owned-by-us.ts'
-import { syncFolderSync } from '../sync-folder.ts'
 import type { Grant } from './grants.ts'
 
 const MOST_GRANTS = 10_000

@@ -2,7 +2,7 @@ import { chmod, chown, mkdtemp, readdir, readFile, rename, rm, stat, symlink, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { currentProcess } from '../process-identity.ts'
+import { currentProcess } from '../disk/process-identity.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type Grant, Grants } from './grants.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { valueAt } from '../json-pointer.ts'
 import { didYouMean } from '../names.ts'
+import { valueAt } from '../value/json-pointer.ts'
 import { knownKeys, type SchemaNode } from './config-json-schema.ts'
 import type { KeyPath } from './problem.ts'
 

@@ -1,8 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { distrust } from '../disk/owned-by-us.ts'
 import type { ToolError } from '../errors.ts'
-import { distrust } from '../owned-by-us.ts'
 import { configError } from './problem.ts'
 
 /** The names a config may have. */

@@ -67,7 +67,7 @@ describe('loadConfig', () => {
     await write(
       'tool-hub.yaml',
       `sandbox:
-  root: ./work
+  root: ./srv
   roots: [{ path: ../shared, mode: read }, { path: ~/notes, mode: write }]
   network: ["*.example.org"]
   privateRanges: [10.1.0.0/16, "fd00::/8"]
@@ -88,7 +88,7 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
     const { options } = await loadConfig({ cwd: folder })
     expect(options).toEqual({
       sandbox: {
-        root: path.join(folder, 'work'),
+        root: path.join(folder, 'srv'),
         roots: [
           { path: path.join(path.dirname(folder), 'shared'), mode: 'read' },
           { path: path.join(os.homedir(), 'notes'), mode: 'write' },

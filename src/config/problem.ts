@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.ts'
-import { escapeLine } from '../escape-text.ts'
+import { escapeLine } from '../value/escape-text.ts'
 
 /** Where something stands in a file; both count from 1. */
 export interface Position {

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { configError } from './problem.ts'
 

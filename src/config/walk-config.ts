@@ -1,4 +1,4 @@
-import { isPlainObject } from '../is-plain-object.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 import type { KeyPath } from './problem.ts'
 
 /** A key and its value, somewhere in a config. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
-import { sha256 } from '../hash.ts'
+import { sha256 } from '../value/hash.ts'
 
 /**
  * What a claimed key means for the call: execute and `finish` it (`undefined`: nothing was executed, forget the key),

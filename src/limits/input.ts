@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.ts'
-import { isPlainObject } from '../is-plain-object.ts'
-import { quotePointer } from '../json-pointer.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
+import { quotePointer } from '../value/json-pointer.ts'
 
 /** The bounds of a call's arguments. */
 interface InputLimits {

@@ -4,7 +4,7 @@ import { checkPolicy } from './check-policy.ts'
 
 const known = { names: ['core/fs.readText', 'read_file', 'notes.save'], groups: ['group:fs', 'group:notes'] }
 const sourced = (...list: Rule[]): SourcedRule[] =>
-  list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/work' }))
+  list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
 const check = (...list: Rule[]) => checkPolicy({ owner: sourced(...list) }, known)
 
 describe('checkPolicy', () => {

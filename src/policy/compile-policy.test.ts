@@ -5,7 +5,7 @@ import { compilePolicy } from './compile-policy.ts'
 const sourced = (rule: unknown, more: Partial<SourcedRule> = {}): SourcedRule => ({
   rule: rule as Rule,
   source: { file: 'tool-hub.yaml', line: 12 },
-  base: '/work',
+  base: '/srv',
   ...more,
 })
 

@@ -8,19 +8,19 @@ import { compilePattern, readTarget } from './match-target.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'
-const BASE = '/work'
+const BASE = '/srv'
 const TOOLS = ['core/fs.readText', 'notes.save', 'exec']
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 }
 
 const PATTERNS = {
   path: [
-    '/work/**',
+    '/srv/**',
     './notes',
     './notes/*',
     '~/.ssh/**',
     '**/*.pem',
     '**/.env',
-    '/work/{a,b}/**',
+    '/srv/{a,b}/**',
     '**/notes/**',
     '/',
     'a?.md',
@@ -41,13 +41,13 @@ const PATTERNS = {
 }
 const TARGETS = {
   path: [
-    '/work/notes/a.md',
-    '/work/notes',
+    '/srv/notes/a.md',
+    '/srv/notes',
     '/home/ann/.ssh/id',
-    '/work/a/key.pem',
+    '/srv/a/key.pem',
     '/.env',
     '/etc/passwd',
-    '/work/ab.md',
+    '/srv/ab.md',
     '/',
   ],
   url: [

@@ -5,14 +5,14 @@ import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
-  list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/work' }))
+  list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
 
 const question = (more: Partial<Question> = {}): Question => ({
   tool: 'core/fs.readText',
   names: ['core/fs.readText', 'read', 'read_file', 'core_fs_readText'],
   groups: ['group:fs'],
   capabilities: ['read:fs'],
-  targets: [{ capability: 'read:fs', value: '/work/notes/a.md' }],
+  targets: [{ capability: 'read:fs', value: '/srv/notes/a.md' }],
   caller: 'direct',
   tainted: false,
   ...more,
@@ -105,7 +105,7 @@ describe('demands', () => {
     capabilities: ['network', 'write:fs'],
     targets: [
       { capability: 'network', value: 'https://x.org/a' },
-      { capability: 'write:fs', value: '/work/a' },
+      { capability: 'write:fs', value: '/srv/a' },
     ],
   })
   const effects = (...list: Rule[]) =>
@@ -128,7 +128,7 @@ describe('demands', () => {
   })
 
   it('judge every target of a capability', () => {
-    const move = on('read:fs', '/work/a', '/etc/b')
+    const move = on('read:fs', '/srv/a', '/etc/b')
     expect(ask(owner({ allow: 'read:fs', on: './**' }), move).demands.map(({ effect }) => effect)).toEqual([
       'allow',
       'ask',
@@ -214,7 +214,7 @@ describe('subjects', () => {
 
 describe('a target that is too long to compare', () => {
   it.each<[Capability, string, string]>([
-    ['read:fs', '/work/', '4096'],
+    ['read:fs', '/srv/', '4096'],
     ['network', 'https://x.org/', '8192'],
     ['exec', 'ls ', '65536'],
     ['memory', 'team/', '65536'],

@@ -4,7 +4,7 @@ import { compilePolicy } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 
 const owner = (...list: Rule[]) => ({
-  owner: list.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' })),
+  owner: list.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/srv' })),
 })
 
 const pure: Question = {

@@ -7,7 +7,7 @@ import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
 
 function judge(capability: Capability, value: string | undefined, ...owner: Rule[]) {
-  const own = owner.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/work' }))
+  const own = owner.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/srv' }))
   return decide(compilePolicy({ ...DEFAULT_POLICY, owner: own, home: '/home/ann' }), {
     tool: 'x',
     names: ['x'],
@@ -21,9 +21,9 @@ function judge(capability: Capability, value: string | undefined, ...owner: Rule
 
 describe('the shipped policy', () => {
   it.each<[Capability, string | undefined, string]>([
-    ['read:fs', '/work/a.md', 'allow'],
-    ['write:fs', '/work/a.md', 'allow'],
-    ['danger:destructive', '/work/a.md', 'deny'],
+    ['read:fs', '/srv/a.md', 'allow'],
+    ['write:fs', '/srv/a.md', 'allow'],
+    ['danger:destructive', '/srv/a.md', 'deny'],
     ['network', 'https://x.org/', 'allow'],
     ['exec', 'ls', 'deny'],
     ['exec', undefined, 'deny'],
@@ -39,26 +39,26 @@ describe('the shipped policy', () => {
 
   it.each<[Capability, string]>([
     ['read:fs', '/home/ann/.ssh/id_ed25519'],
-    ['read:fs', '/work/tls/server.pem'],
-    ['read:fs', '/work/server.key'],
-    ['read:fs', '/work/.env'],
-    ['read:fs', '/work/app/.env.production'],
+    ['read:fs', '/srv/tls/server.pem'],
+    ['read:fs', '/srv/server.key'],
+    ['read:fs', '/srv/.env'],
+    ['read:fs', '/srv/app/.env.production'],
     ...(['write:fs', 'danger:destructive'] as const).flatMap((capability): [Capability, string][] =>
       [
         '/home/ann/.ssh/authorized_keys',
-        '/work/.git/hooks/pre-commit',
-        '/work/.git',
+        '/srv/.git/hooks/pre-commit',
+        '/srv/.git',
         '/home/ann/.bashrc',
         '/home/ann/.zshrc',
         '/home/ann/.profile',
-        '/work/.mcp.json',
-        '/work/.envrc',
-        '/work/.vscode/tasks.json',
-        '/work/.claude/settings.json',
-        '/work/.cursor/mcp.json',
-        '/work/tool-hub.yaml',
-        '/work/sub/tool-hub.mjs',
-        '/work/.tool-hub/grants.json',
+        '/srv/.mcp.json',
+        '/srv/.envrc',
+        '/srv/.vscode/tasks.json',
+        '/srv/.claude/settings.json',
+        '/srv/.cursor/mcp.json',
+        '/srv/tool-hub.yaml',
+        '/srv/sub/tool-hub.mjs',
+        '/srv/.tool-hub/grants.json',
       ].map((path) => [capability, path]),
     ),
     ['network', 'http://169.254.169.254/latest/meta-data/'],

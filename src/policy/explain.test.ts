@@ -10,7 +10,7 @@ const question: Question = {
   capabilities: ['network', 'write:fs'],
   targets: [
     { capability: 'network', value: 'https://x.org/a' },
-    { capability: 'write:fs', value: '/work/a' },
+    { capability: 'write:fs', value: '/srv/a' },
   ],
   caller: 'direct',
   tainted: true,
@@ -19,7 +19,7 @@ const question: Question = {
 it('tells each demand with its effect, rule, source, reason and fix', () => {
   const policy = compilePolicy({
     owner: [
-      { rule: { allow: 'network', limit: { maxBytes: 9 } }, source: { file: 'tool-hub.yaml', line: 3 }, base: '/work' },
+      { rule: { allow: 'network', limit: { maxBytes: 9 } }, source: { file: 'tool-hub.yaml', line: 3 }, base: '/srv' },
     ],
     requests: [{ skill: 'fetcher', wants: ['network'] }],
   })
@@ -28,11 +28,11 @@ it('tells each demand with its effect, rule, source, reason and fix', () => {
     rule: allow network (tool-hub.yaml:3)
     source: tool-hub.yaml:3 (owner)
     reason: Allowed by allow network (tool-hub.yaml:3).
-  ask  write:fs /work/a
+  ask  write:fs /srv/a
     rule: default: a tool with capabilities asks
     source: built in (fallback)
     reason: No rule is about write:fs on this target.
-    fix: Add { allow: "write:fs", on: "/work/a" } to policy in tool-hub.yaml.
+    fix: Add { allow: "write:fs", on: "/srv/a" } to policy in tool-hub.yaml.
   limits: 9 bytes
   the run has read untrusted content
   skill fetcher requests network (a wish, not a grant)`)
@@ -49,7 +49,7 @@ it('does not let a target fake lines or turn the reading direction', () => {
 })
 
 it('says which rule to change when an allow would not help', () => {
-  const owner = [{ rule: { deny: 'network' }, source: { file: 'tool-hub.yaml', line: 8 }, base: '/work' }]
+  const owner = [{ rule: { deny: 'network' }, source: { file: 'tool-hub.yaml', line: 8 }, base: '/srv' }]
   const text = explainDecision(question, decide(compilePolicy({ owner }), question))
   expect(text).toContain('fix: Remove or narrow deny network (tool-hub.yaml:8): a deny wins over every allow.')
 })

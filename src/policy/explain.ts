@@ -1,5 +1,5 @@
-import { escapeLine } from '../escape-text.ts'
 import type { Constraints } from '../rule.ts'
+import { escapeLine } from '../value/escape-text.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
 
 /** A decision for people: the answer, then each demand with the rule that decided it and what would change it. */

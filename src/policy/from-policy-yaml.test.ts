@@ -11,7 +11,7 @@ function read(text: string) {
   const document = parseDocument(text, { lineCounter: lines })
   return fromPolicyYaml(document.toJS(), {
     file: 'policy.yaml',
-    base: '/work',
+    base: '/srv',
     lineOf(path) {
       const map = document.getIn(path.slice(0, -1), true) ?? document.contents
       const key = isMap(map) ? map.items.find((item) => String(item.key) === path.at(-1))?.key : undefined
@@ -41,11 +41,11 @@ function judge(text: string, tool: string, capability?: Capability, value?: stri
 
 describe('the policy.yaml of S2, verbatim', () => {
   it.each<[string, Capability | undefined, string | undefined, string, number]>([
-    ['read_file', 'read:fs', '/work/a.md', 'allow', 8],
+    ['read_file', 'read:fs', '/srv/a.md', 'allow', 8],
     ['read_file', 'read:fs', '/tmp/a.md', 'allow', 8],
     ['read_file', 'read:fs', '/etc/passwd', 'deny', 11],
     ['read_file', 'read:fs', '/workshop/a.md', 'deny', 11],
-    ['read_file', 'read:fs', '/work/server.pem', 'deny', 14],
+    ['read_file', 'read:fs', '/srv/server.pem', 'deny', 14],
     ['read_file', 'read:fs', '/tmp/deep/er.key', 'deny', 14],
     ['read_file', 'read:fs', '/home/ann/.ssh/id_rsa', 'deny', 11],
     ['read_file', 'read:fs', undefined, 'deny', 11],
@@ -65,8 +65,8 @@ describe('the policy.yaml of S2, verbatim', () => {
   })
 
   it('holds calls to its sizes and counts', () => {
-    expect(judge(POLICY_YAML, 'read_file', 'read:fs', '/work/a').constraints).toEqual({ maxBytes: 10_000_000 })
-    expect(judge(POLICY_YAML, 'search_files', 'read:fs', '/work').constraints).toEqual({ maxResults: 100 })
+    expect(judge(POLICY_YAML, 'read_file', 'read:fs', '/srv/a').constraints).toEqual({ maxBytes: 10_000_000 })
+    expect(judge(POLICY_YAML, 'search_files', 'read:fs', '/srv').constraints).toEqual({ maxResults: 100 })
   })
 
   it('holds only paths to allowed_paths', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compilePathPattern, readPath } from './match-path.ts'
 
-const place = { base: '/work/app', home: '/home/ann' }
+const place = { base: '/srv/app', home: '/home/ann' }
 
 function matches(pattern: string, path: string): boolean {
   const compiled = compilePathPattern(pattern, place)
@@ -14,19 +14,19 @@ function matches(pattern: string, path: string): boolean {
 
 describe('a path pattern', () => {
   it.each([
-    ['./notes/**', '/work/app/notes/a.md'],
-    ['notes/**', '/work/app/notes/deep/er/a.md'],
-    ['notes/**', '/work/app/notes'],
-    ['./notes/', '/work/app/notes/a.md'],
-    ['./notes', '/work/app/notes/a/b.md'],
-    ['./notes', '/work/app/notes'],
-    ['./notes', '/work/app/notes/'],
-    ['./', '/work/app/x'],
-    ['.', '/work/app'],
+    ['./notes/**', '/srv/app/notes/a.md'],
+    ['notes/**', '/srv/app/notes/deep/er/a.md'],
+    ['notes/**', '/srv/app/notes'],
+    ['./notes/', '/srv/app/notes/a.md'],
+    ['./notes', '/srv/app/notes/a/b.md'],
+    ['./notes', '/srv/app/notes'],
+    ['./notes', '/srv/app/notes/'],
+    ['./', '/srv/app/x'],
+    ['.', '/srv/app'],
     ['/', '/'],
     ['/', '/etc/passwd'],
     ['**', '/anything/at/all'],
-    ['../shared/*', '/work/shared/a'],
+    ['../shared/*', '/srv/shared/a'],
     ['/tmp/', '/tmp/x/y'],
     ['~', '/home/ann/x'],
     ['~/.ssh/*', '/home/ann/.ssh/id_rsa'],
@@ -35,11 +35,11 @@ describe('a path pattern', () => {
     ['**/*.pem', '/a/b/c.pem'],
     ['**/*.pem', '/a/.pem'],
     ['**/*.tar.gz', '/a/b.tar.gz'],
-    ['**/.env', '/work/app/.env'],
-    ['**/.env.*', '/work/app/.env.local'],
+    ['**/.env', '/srv/app/.env'],
+    ['**/.env.*', '/srv/app/.env.local'],
     ['**/.git/**', '/.git/hooks/pre-commit'],
-    ['**/.git/**', '/work/.git'],
-    ['**/x.{yaml,yml}', '/work/x.yml'],
+    ['**/.git/**', '/srv/.git'],
+    ['**/x.{yaml,yml}', '/srv/x.yml'],
     ['/{a/b/c,d}/x', '/d/x'],
     ['/a/[!b]c', '/a/xc'],
     ['/a/(old)/x', '/a/(old)/x'],
@@ -52,20 +52,20 @@ describe('a path pattern', () => {
   ])('%s matches %s', (pattern, path) => expect(matches(pattern, path)).toBe(true))
 
   it.each([
-    ['./notes/**', '/work/app/notes-evil/a.md'],
-    ['./notes', '/work/app/notesx'],
+    ['./notes/**', '/srv/app/notes-evil/a.md'],
+    ['./notes', '/srv/app/notesx'],
     ['./notes/**', '/other/notes/a.md'],
-    ['./notes/*', '/work/app/notes/a/b.md'],
+    ['./notes/*', '/srv/app/notes/a/b.md'],
     ['~/.ssh/*', '/home/bob/.ssh/id_rsa'],
     ['**/*.pem', '/a/b.pem.txt'],
     ['**/*.pem', '/a/bpem'],
-    ['**/.git/**', '/work/.github/x'],
+    ['**/.git/**', '/srv/.github/x'],
     ['/A/x', '/a/x'],
     ['/a/[!b]c', '/a/bc'],
     ['/a/(old)/x', '/a/old/x'],
     ['/a/!(b)', '/a/c'],
     ['/a/**', '/a/../etc/passwd'],
-    ['./notes', '/work/app/notes/../../etc/passwd'],
+    ['./notes', '/srv/app/notes/../../etc/passwd'],
   ])('%s does not match %s', (pattern, path) => expect(matches(pattern, path)).toBe(false))
 
   it.each(['', '/a/[b', '/a/{b', '/a/[z-a]', '~bob/x', '/..', '**/../x', 'a\0b'])('%j is refused', (pattern) => {
@@ -83,9 +83,9 @@ describe('a path pattern', () => {
   })
 
   it('takes glob characters in the base and the home folder literally', () => {
-    const compiled = compilePathPattern('./x', { base: '/work/[a]{b}*' })
+    const compiled = compilePathPattern('./x', { base: '/srv/[a]{b}*' })
     if ('broken' in compiled) throw new Error(compiled.broken)
-    expect(compiled.matches(readPath('/work/[a]{b}*/x'), false)).toBe(true)
-    expect(compiled.matches(readPath('/work/ab/x'), false)).toBe(false)
+    expect(compiled.matches(readPath('/srv/[a]{b}*/x'), false)).toBe(true)
+    expect(compiled.matches(readPath('/srv/ab/x'), false)).toBe(false)
   })
 })

@@ -8,13 +8,13 @@ const question: Question = {
   names: ['core/fs.readText', 'read', 'read_file', 'core_fs_readText'],
   groups: ['group:fs'],
   capabilities: ['read:fs'],
-  targets: [{ capability: 'read:fs', value: '/work/notes/a.md' }],
+  targets: [{ capability: 'read:fs', value: '/srv/notes/a.md' }],
   caller: 'direct',
   tainted: false,
 }
 
 function ask(list: readonly Rule[], more: Partial<Question> = {}): Decision {
-  const owner = list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/work' }))
+  const owner = list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
   return decide(compilePolicy({ owner }), { ...question, ...more })
 }
 
@@ -53,7 +53,7 @@ describe('specificity', () => {
     ],
     [
       'a broad deny beats the narrowest allow',
-      [{ deny: '*' }, { allow: 'core/fs.readText', on: '/work/notes/a.md' }],
+      [{ deny: '*' }, { allow: 'core/fs.readText', on: '/srv/notes/a.md' }],
       'deny',
     ],
     ['a rule on another target does not count', [{ ask: 'read:fs' }, { allow: 'read:fs', on: './other/**' }], 'ask'],
@@ -82,7 +82,7 @@ describe('limits', () => {
       { allow: 'group:fs', limit: { maxBytes: 5, timeoutMs: 100 } },
       { allow: 'write:fs', limit: { maxResults: 3 } },
     ]
-    const targets = [...question.targets, { capability: 'write:fs', value: '/work/x' }] as const
+    const targets = [...question.targets, { capability: 'write:fs', value: '/srv/x' }] as const
     const both = { capabilities: ['read:fs', 'write:fs'] as const, targets }
     expect(ask(list, both).constraints).toEqual({ maxBytes: 5, maxResults: 3, timeoutMs: 100 })
   })

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide } from './decide.ts'
 
-const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/work' }]
+const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/srv' }]
 
 const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Rule; hint: string }][] = [
   [

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
+import { openOurs } from '../disk/owned-by-us.ts'
+import { shortPath } from '../disk/short-path.ts'
 import { ToolError } from '../errors.ts'
-import { openOurs } from '../owned-by-us.ts'
-import { shortPath } from '../short-path.ts'
 import { diskError } from './disk-error.ts'
 import { GroupCommit } from './group-commit.ts'
 

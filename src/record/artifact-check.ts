@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { errnoOf } from '../errno.ts'
-import { openRegular } from '../open-regular.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { openRegular } from '../disk/open-regular.ts'
 import { artifactHash } from './artifacts.ts'
 
 const CHUNK_BYTES = 256 * 1024

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { openRegular } from '../disk/open-regular.ts'
+import { syncFolder } from '../disk/sync-folder.ts'
 import { ToolError } from '../errors.ts'
-import { sha256 } from '../hash.ts'
-import { openRegular } from '../open-regular.ts'
 import type { Artifact } from '../result.ts'
-import { syncFolder } from '../sync-folder.ts'
+import { sha256 } from '../value/hash.ts'
 import { diskError } from './disk-error.ts'
 
 const REF = /^artifact:([0-9a-f]{64})$/

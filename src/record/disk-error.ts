@@ -1,4 +1,4 @@
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])

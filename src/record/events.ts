@@ -56,7 +56,7 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly resultHash?: string
   readonly summary?: string
   readonly approvedBy?: string
-  /** `file:/work/notes.md`, one a piece of evidence. */
+  /** `file:/srv/notes.md`, one a piece of evidence. */
   readonly evidence?: readonly string[]
   readonly artifacts?: readonly string[]
   readonly cached?: true

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { readRegular } from '../disk/open-regular.ts'
+import { openOurs } from '../disk/owned-by-us.ts'
+import { shortPath } from '../disk/short-path.ts'
 import { ToolError } from '../errors.ts'
-import { readRegular } from '../open-regular.ts'
-import { openOurs } from '../owned-by-us.ts'
-import { shortPath } from '../short-path.ts'
 
 /** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
 export interface Head {

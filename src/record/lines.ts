@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { openRegular } from '../open-regular.ts'
+import { openRegular } from '../disk/open-regular.ts'
 
 /** A complete line of a file, without its newline. */
 export interface Line {

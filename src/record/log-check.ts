@@ -1,4 +1,4 @@
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
 import { seqOf } from './call-log.ts'
 import type { Findings } from './findings.ts'

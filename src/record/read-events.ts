@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { errnoOf } from '../errno.ts'
+import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
 import { diskError } from './disk-error.ts'
 import type { RecordEvent } from './events.ts'

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../is-plain-object.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 import type { KeyKind } from './secret-keys.ts'
 
 /** What a walk hides, and what it puts in its place. */

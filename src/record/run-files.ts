@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { errnoOf } from '../errno.ts'
-import { type Lock, takeLock } from '../file-lock.ts'
-import { assertOurFolder } from '../owned-by-us.ts'
+import { errnoOf } from '../disk/errno.ts'
+import { type Lock, takeLock } from '../disk/file-lock.ts'
+import { assertOurFolder } from '../disk/owned-by-us.ts'
 import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../is-plain-object.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 
 const MOST_CHARS = 32_768
 const FIELD_CHARS = 4_096

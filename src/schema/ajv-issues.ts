@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { pointerKeys, valueAt } from '../json-pointer.ts'
+import { pointerKeys, valueAt } from '../value/json-pointer.ts'
 import { type JsonObject, MOST_ISSUES, type SchemaIssue } from './compiled-schema.ts'
 import { fitsNone, missingKey, notOneOf, quote, unknownKey, wrongType } from './issue-wording.ts'
 import { propertyNamesAt } from './property-names.ts'

@@ -1,5 +1,5 @@
-import { pointerKeys, readablePath } from '../json-pointer.ts'
 import { nearestNames } from '../names.ts'
+import { pointerKeys, readablePath } from '../value/json-pointer.ts'
 import type { SchemaIssue } from './compiled-schema.ts'
 
 const MOST_VALUES = 12

@@ -1,4 +1,4 @@
-import { readablePath, toPointer, valueAt } from '../json-pointer.ts'
+import { readablePath, toPointer, valueAt } from '../value/json-pointer.ts'
 import { type JsonObject, MOST_ISSUES, type SchemaIssue } from './compiled-schema.ts'
 import type { StandardIssue } from './infer.ts'
 import { fitsNone, missingKey, notOneOf, unknownKey } from './issue-wording.ts'

@@ -1,5 +1,5 @@
-import { deepFreeze } from '../deep-freeze.ts'
 import { ToolError } from '../errors.ts'
+import { deepFreeze } from '../value/deep-freeze.ts'
 import { cloneJson } from './clone-json.ts'
 import type { JsonObject, Side } from './compiled-schema.ts'
 

@@ -1,11 +1,11 @@
 import type { CallOptions } from '../call-options.ts'
 import type { CallView, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
-import { hashJson } from '../hash.ts'
 import type { Reservation } from '../limits/budget.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
+import { hashJson } from '../value/hash.ts'
 import type { RegisteredDialect, RegisteredTool } from './registry.ts'
 
 /** One call on its way down the road: what the steps learn, in the order they learn it. */

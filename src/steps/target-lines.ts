@@ -1,9 +1,9 @@
-import { sha256 } from '../hash.ts'
+import { sha256 } from '../value/hash.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 
 /**
- * The targets of a call as people and records see them: `write:fs /work/notes.md`. A secret in one is marked out, and
+ * The targets of a call as people and records see them: `write:fs /srv/notes.md`. A secret in one is marked out, and
  * its hash keeps two such targets apart: a grant for one must not cover the other.
  */
 export function targetLines({ redactor }: Parts, call: Call): string[] {

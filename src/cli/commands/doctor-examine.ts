@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import { errnoOf } from '../../errno.ts'
+import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../escape-text.ts'
 import type { PolicyWarning } from '../../policy/check-policy.ts'
+import { escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

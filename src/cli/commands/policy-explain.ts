@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { ToolError } from '../../errors.ts'
-import { escapeText } from '../../escape-text.ts'
 import type { CallError } from '../../result.ts'
+import { escapeText } from '../../value/escape-text.ts'
 import { EXIT, exitCodeOfFailure } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

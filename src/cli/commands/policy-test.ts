@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { escapeLine } from '../../escape-text.ts'
 import type { Hub } from '../../hub.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { isLocked } from '../../file-lock.ts'
+import { isLocked } from '../../disk/file-lock.ts'
 import type { RecordEvent } from '../../record/events.ts'
 import { readEvents } from '../../record/read-events.ts'
 import { tailEvents } from '../../record/tail-events.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../escape-text.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { RegisteredTool } from '../../steps/registry.ts'
+import { escapeText } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { decideByDefault } from '../hub/decide-by-default.ts'
 import { readConfig } from '../hub/read-config.ts'

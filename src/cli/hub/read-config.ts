@@ -1,5 +1,5 @@
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import { escapeText } from '../../escape-text.ts'
+import { escapeText } from '../../value/escape-text.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 

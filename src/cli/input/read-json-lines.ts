@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { errnoOf } from '../../errno.ts'
-import { isPlainObject } from '../../is-plain-object.ts'
+import { errnoOf } from '../../disk/errno.ts'
+import { isPlainObject } from '../../value/is-plain-object.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** A line of a file of JSON objects: what it holds, or why it holds nothing. */

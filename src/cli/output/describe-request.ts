@@ -1,5 +1,5 @@
-import { escapeLine } from '../../escape-text.ts'
 import type { ApprovalRequest } from '../../result.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { ownCommand, quoteWord } from '../own-command.ts'
 
 const LONGEST = 2_000

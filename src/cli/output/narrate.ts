@@ -1,7 +1,7 @@
-import { escapeLine, escapeText } from '../../escape-text.ts'
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
 import type { ApprovalRequest, ContentBlock } from '../../result.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { describeAnswers } from './describe-request.ts'
 import { say } from './print.ts'
 import { style } from './terminal.ts'

@@ -1,4 +1,4 @@
-import { escapeJson } from '../../escape-text.ts'
+import { escapeJson } from '../../value/escape-text.ts'
 
 const readerLeft = new AbortController()
 let failure: NodeJS.ErrnoException | undefined

@@ -1,4 +1,4 @@
-import { escapeLine } from '../../escape-text.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { fitLine, widthOf } from './fit-line.ts'
 
 /** Rows as aligned columns; on a terminal each row keeps to one line. */

@@ -1,5 +1,5 @@
-import { escapeLine } from '../../escape-text.ts'
 import type { CallEnded, CallStarted, RecordEvent } from '../../record/events.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { count } from './count.ts'
 import { fitLine, lineWidth, widthOf } from './fit-line.ts'
 import { style } from './terminal.ts'

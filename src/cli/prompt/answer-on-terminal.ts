@@ -1,7 +1,7 @@
 import { isCancel, log, select, text } from '@clack/prompts'
 import type { Question } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import { escapeLine, escapeText } from '../../escape-text.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { interrupt } from '../interrupt.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { ApprovalRequest } from '../../result.ts'
 import { choicesFor } from './ask-on-terminal.ts'
 
-const request = { targets: ['write:fs /work/a.md'] } as unknown as ApprovalRequest
+const request = { targets: ['write:fs /srv/a.md'] } as unknown as ApprovalRequest
 
 it('offers a lasting yes for this very call and for its targets, and says which is which', () => {
   const choices = choicesFor(request, {})

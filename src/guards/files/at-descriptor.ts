@@ -1,5 +1,5 @@
 import { constants, openSync, readlinkSync } from 'node:fs'
-import { errnoOf } from '../../errno.ts'
+import { errnoOf } from '../../disk/errno.ts'
 
 /** Holds a place in the tree without reading it; Node does not export the constant. */
 export const O_PATH = 0o10000000

@@ -1,4 +1,4 @@
-import { errnoOf } from '../../errno.ts'
+import { errnoOf } from '../../disk/errno.ts'
 import { type ErrorCode, ToolError } from '../../errors.ts'
 import { quotePath } from './quote-path.ts'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, read, type Stats } from 'node:fs'
-import { errnoOf } from '../../errno.ts'
+import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { atDescriptor, type Link } from './at-descriptor.ts'
 import type { Roots, Target } from './open-roots.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { WriteFiles } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import { sha256 } from '../../hash.ts'
+import { sha256 } from '../../value/hash.ts'
 import { createFilesGuard, type FilesCall, type FilesGuard } from './files-guard.ts'
 
 let base: string

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
+import { type Fix, ToolError } from '../errors.ts'
 import { errnoOf } from './errno.ts'
-import { type Fix, ToolError } from './errors.ts'
 import { readRegular } from './open-regular.ts'
 import { openOurs } from './owned-by-us.ts'
 import { currentProcess, isAlive, type ProcessIdentity } from './process-identity.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundleModule } from '../test/support/run-module.ts'
+import { bundleModule } from '../../test/support/run-module.ts'
 import { isLocked, takeLock } from './file-lock.ts'
 import { currentProcess } from './process-identity.ts'
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
+import { ToolError } from '../errors.ts'
 import { errnoOf } from './errno.ts'
-import { ToolError } from './errors.ts'
 
 /** Why something on disk may be the work of another user, and the command that ends that. */
 export interface Distrust {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { ToolError } from '../errors.ts'
 import { errnoOf } from './errno.ts'
-import { ToolError } from './errors.ts'
 import { shortPath } from './short-path.ts'
 
 /** Opens a regular file for reading; refuses a link, and does not wait for a pipe or read a device. */
