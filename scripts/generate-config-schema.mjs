@@ -55,9 +55,8 @@ writes a first one, \`tool-hub policy check\` reads it and says what is wrong, w
 # yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
 version: 1
 tools: # which tools an agent sees
-  profile: coding
-  allow: [group:fs, group:runtime]
-  deny: [browser]
+  profile: full
+  deny: [clarify]
 policy: # what they may do: verb, subject, on, when, reason
   - { ask: exec }
   - { allow: exec, on: ["git status", "git diff *", "npm test *"] }
@@ -65,7 +64,7 @@ policy: # what they may do: verb, subject, on, when, reason
   - { deny: "*", on: ["~/.ssh/**", "**/*.pem"], reason: "secrets stay on this machine" }
 sandbox: { root: ., network: [api.github.com] }
 limits: { timeout: 60s, output: 30KB, calls: 200 }
-plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]
+# plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]   # modules of yours
 runs: ./runs
 \`\`\`
 
@@ -81,7 +80,8 @@ In code: \`const { options } = await loadConfig()\` from \`tool-hub/config\`, th
 
 ## A policy.yaml by tool
 \`tools\` may hold, in place of \`profile\`, \`allow\` and \`deny\`, a default action and an entry a tool. The same file works
-alone (\`--config policy.yaml\`) and beside a config (\`policy: ./policy.yaml\`).
+alone (\`--config policy.yaml\`) and beside a config (\`policy: ./policy.yaml\`). An entry for a tool that is not there is told
+by \`tool-hub policy check\`.
 
 \`\`\`yaml
 tools:

@@ -4,7 +4,7 @@ export function configTemplate(): string {
 }
 
 const TEMPLATE = `# yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
-# What agents may see, do and use here. Every key: docs/config.md.
+# What agents may see, do and use here. Every key: node_modules/tool-hub/docs/config.md.
 version: 1
 
 # Which tools an agent sees.
@@ -14,7 +14,8 @@ tools:
   # deny: [exec] # wins over allow
 
 # What tools may do: a verb, a subject, then optionally targets, conditions and a reason.
-# A deny wins over everything, then the more specific rule; what no rule names is asked.
+# A deny wins over everything, then the more specific rule. What no rule names, the shipped policy decides: files in the
+# sandbox may be read and made; overwriting, deleting and commands are denied; tool-hub policy show has it all.
 policy:
   - { deny: "*", on: ["~/.ssh/**", "**/*.pem", "**/*.key", "**/.env*"], reason: "secrets stay on this machine" }
   # - { allow: read:fs, on: ./docs/** }
