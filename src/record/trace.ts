@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import type { Tracer } from '@opentelemetry/api'
+import type { Span, Tracer } from '@opentelemetry/api'
+import { messageOf } from '../errors.ts'
 
 /** What a span says of a call. */
 interface TracedCall {
@@ -21,10 +22,25 @@ const ERROR_STATUS = 2
  * Begins the span of a tool's execution with the attributes of the GenAI conventions. Undefined, at the price of two
  * property reads and with nothing loaded, when the host has registered no tracing SDK.
  */
-export function startSpan({ tool, callId, description }: TracedCall): CallSpan | undefined {
+export function startSpan(call: TracedCall): CallSpan | undefined {
   const registered = (globalThis as { [API]?: { readonly trace?: unknown } })[API]?.trace
   if (registered === undefined) return undefined
-  const span = tracerOf(registered).startSpan(`execute_tool ${tool}`, {
+  const span = unlessBroken(() => beginSpan(registered, call))
+  return span && { end: (result) => unlessBroken(() => endSpan(span, result)) }
+}
+
+/** A broken SDK costs its spans, never a call. */
+function unlessBroken<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    process.emitWarning(`The tracing SDK failed: ${messageOf(error)}`, { type: 'ToolHubWarning' })
+    return undefined
+  }
+}
+
+function beginSpan(provider: unknown, { tool, callId, description }: TracedCall): Span {
+  return tracerOf(provider).startSpan(`execute_tool ${tool}`, {
     attributes: {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
@@ -33,15 +49,14 @@ export function startSpan({ tool, callId, description }: TracedCall): CallSpan |
       ...(description !== undefined && { 'gen_ai.tool.description': description }),
     },
   })
-  return {
-    end({ ok, code }) {
-      if (!ok) {
-        span.setAttribute('error.type', code ?? '_OTHER')
-        span.setStatus({ code: ERROR_STATUS })
-      }
-      span.end()
-    },
+}
+
+function endSpan(span: Span, { ok, code }: { readonly ok: boolean; readonly code?: string }): void {
+  if (!ok) {
+    span.setAttribute('error.type', code ?? '_OTHER')
+    span.setStatus({ code: ERROR_STATUS })
   }
+  span.end()
 }
 
 let last: { readonly provider: unknown; readonly tracer: Tracer } | undefined
