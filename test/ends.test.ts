@@ -358,6 +358,29 @@ describe('what was judged is what runs', () => {
   })
 })
 
+describe('data', () => {
+  it('is what JSON says of it, and no longer the object of the tool', async () => {
+    const own = { list: [1], when: new Date(0), skip: () => 1 }
+    const hub = open({ tools: [tool(() => own, { capabilities: ['memory'] })] })
+    const [first, second] = await Promise.all([1, 2].map(() => hub.callDynamic('x.do', {}, { idempotencyKey: 'k' })))
+    own.list.push(666)
+    expect([first?.data, second?.data]).toEqual([
+      { list: [1], when: '1970-01-01T00:00:00.000Z' },
+      { list: [1], when: '1970-01-01T00:00:00.000Z' },
+    ])
+  })
+
+  it('of a fix that cannot be written as JSON is left out, and the call ends', async () => {
+    const failing = () => {
+      throw new ToolError('NOT_FOUND', 'x', { fix: { key: 'k', value: () => 1n, hint: 'Look elsewhere.' } })
+    }
+    const hub = open({ tools: [tool(failing, { capabilities: ['memory'] })] })
+    const result = await hub.callDynamic('x.do', {}, { idempotencyKey: 'k' })
+    expect(result.error).toMatchObject({ code: 'NOT_FOUND', fix: { hint: 'Look elsewhere.' } })
+    expect((await hub.callDynamic('x.do', {}, { idempotencyKey: 'k' })).error?.code).toBe('NOT_FOUND')
+  })
+})
+
 describe('files', () => {
   const writer = defineTool({
     name: 'x.write',

@@ -1,5 +1,5 @@
 import { blocks } from '../context.ts'
-import { ERRORS, ToolError } from '../errors.ts'
+import { ERRORS, type Fix, ToolError } from '../errors.ts'
 import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
@@ -31,7 +31,8 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
   let json = toJson(call, data)
   const redacted = parts.redactor.value(data)
   if (redacted !== data) json = toJson(call, redacted)
-  data = redacted
+  // What JSON says, and nobody else's object: its tool can no longer change it, and it can always be copied.
+  data = typeof redacted === 'object' ? JSON.parse(json) : redacted
   const whole = modelContent(parts, call, data, json)
   const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
   const result = assemble(parts, call, data, content)
@@ -44,7 +45,7 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
   call.failure = error
   const { code, retryable } = error
   const message = parts.redactor.text(error.message)
-  const fix = parts.redactor.value(error.fix)
+  const fix = plainFix(parts.redactor.value(error.fix))
   const callError: CallError = { code, message, retryable, fix }
   const text = `${code}: ${message} ${fix.hint}`
   const result: Failure = {
@@ -98,6 +99,15 @@ export function asToolError(call: Call, thrown: unknown): ToolError {
 /** An error of another copy of the package, or one that a tool changed, may not be what it says. */
 function isWhole({ code, message, fix }: ToolError): boolean {
   return Object.hasOwn(ERRORS, code) && typeof message === 'string' && typeof fix?.hint === 'string'
+}
+
+/** A fix comes from a tool and goes over wires: its value is JSON, or left out. */
+function plainFix({ key, value, hint }: Fix): Fix {
+  try {
+    return JSON.parse(JSON.stringify({ key, value, hint }))
+  } catch {
+    return { hint }
+  }
 }
 
 function checkOutput(call: Call, value: unknown): unknown {
