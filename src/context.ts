@@ -1,9 +1,10 @@
 import type { Answer, AnyTool, BaseContext, Capability, Context, Question } from './define.ts'
 import { ToolError } from './errors.ts'
 import { decide } from './policy/decide.ts'
-import type { Content, ContentBlock, Evidence, ToolResult } from './result.ts'
+import type { Content, Evidence, ToolResult } from './result.ts'
 import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
+import { blocks, mostChars } from './steps/content.ts'
 import { question } from './steps/decide.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { tell } from './steps/tell.ts'
@@ -51,7 +52,7 @@ class CallContext implements BaseContext {
   }
 
   get maxOutputChars(): number {
-    return this.#call.tool!.tool.maxOutputChars ?? this.#parts.settings.outputChars
+    return mostChars(this.#parts, this.#call)
   }
 
   get constraints() {
@@ -106,14 +107,6 @@ class CallContext implements BaseContext {
 // One for all calls: a tool must not be able to change what others get.
 Object.freeze(CallContext.prototype)
 
-/** The blocks of what a tool said, a plain text being one block. */
-export function blocks(content: Content): readonly ContentBlock[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  if (Array.isArray(content) && content.every((block) => block?.type === 'text' || block?.type === 'image'))
-    return content
-  throw new TypeError('Content is a text, or a list of text and image blocks.')
-}
-
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}
   return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
@@ -150,15 +143,14 @@ function networkHandle(parts: Parts, run: RunState, call: Call) {
 function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): void {
   if (call.targets.some((target) => target.capability === capability && target.value === value)) return
   const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
-  const decision = decide(parts.policy(), asked)
+  const { effect, rule, fix } = decide(parts.policy, asked)
+  if (effect !== 'allow') throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
   // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
-  if (decision.effect === 'allow' && !parts.hooks.looksAt('decide', call)) return
-  throw new ToolError(
-    'POLICY_DENIED',
-    `${call.name} reached for ${capability} ${value}, which ${decision.rule} does not allow.`,
-    {
-      fix: decision.fix,
-      hint: 'A target that needs an answer must be named by the tool before the call.',
-    },
-  )
+  if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
+}
+
+function unnamed(call: Call, target: string, why: string, key?: string): ToolError {
+  return new ToolError('POLICY_DENIED', `${call.name} reached for ${target}, which it had not named: ${why}.`, {
+    fix: { key, hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
+  })
 }

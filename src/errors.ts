@@ -2,7 +2,7 @@
 export type FailureStatus = 'error' | 'denied' | 'approval_required' | 'aborted' | 'timeout'
 
 /** Who has to act: only `tool` failures count against a tool's circuit breaker. */
-export type Blame = 'caller' | 'owner' | 'tool' | 'hub'
+export type Blame = 'caller' | 'owner' | 'tool'
 
 interface ErrorKind {
   readonly meaning: string

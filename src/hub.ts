@@ -136,10 +136,10 @@ class ToolHub {
     return this.#start(tool, input, options ?? {})
   }
 
-  stream(tool: string | AnyTool, input: unknown, options: CallOptions = {}): AsyncIterable<CallEvent> {
+  stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
     return streamEvents(
       (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
-      options.signal,
+      options?.signal,
     )
   }
 
@@ -232,9 +232,10 @@ class ToolHub {
   async #close(): Promise<void> {
     const { parts, runs } = this.#assembly
     // First: a call that waits for an answer from another process would hold everything up.
-    await parts.inbox?.close()
+    const inbox = parts.inbox?.close()
+    await Promise.allSettled([inbox])
     while (parts.underWay.size > 0) await Promise.all(Array.from(parts.underWay, (call) => call.whenEnded()))
-    const closing = [runs.closeAll(), ...this.#plugins.map(async (plugin) => plugin.close?.())]
+    const closing = [inbox, runs.closeAll(), ...this.#plugins.map(async (plugin) => plugin.close?.())]
     for (const outcome of await Promise.allSettled(closing)) {
       if (outcome.status === 'rejected') throw outcome.reason
     }
@@ -269,7 +270,6 @@ class ToolHub {
       run: options.run ?? defaultRun,
       wire: typeof tool === 'string' ? tool : String(tool?.name),
       caller: options.caller ?? defaultCaller,
-      startedAt: parts.clock.now(),
       options,
       input,
       parent,

@@ -8,7 +8,6 @@ import type { ToolResult } from './result.ts'
 import type { SchemaResult } from './schema/compile-schema.ts'
 import { describeIssues } from './schema/describe-issues.ts'
 import { approve } from './steps/approve.ts'
-import { bounded } from './steps/bounded.ts'
 import type { Call } from './steps/call.ts'
 import { checkOptions } from './steps/check-options.ts'
 import { decideCall, refuse } from './steps/decide.ts'
@@ -19,6 +18,7 @@ import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from '.
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
+import { bounded } from './steps/until-stopped.ts'
 
 const MOST_NAME_CHARS = 128
 /** How deep tools may call tools. */

@@ -9,7 +9,7 @@ export interface Evidence {
 
 /** A stored piece of a result that was too large to hand over, or that a tool made. */
 export interface Artifact {
-  /** `artifact:<sha256>`, readable by `hub.artifacts.read(ref)`. */
+  /** `artifact:<sha256>`, readable by `hub.artifact(ref)`. */
   readonly ref: string
   readonly name: string
   readonly bytes: number
@@ -82,7 +82,7 @@ export interface Failure extends ResultBase {
 /** What every call gives back, a union on `ok`. */
 export type ToolResult<T = unknown> = Success<T> | Failure
 
-/** What a stream of one call yields, in order; `result` is last and comes exactly once. */
+/** What a stream of one call yields, in order; `call-ended` is last and comes exactly once. */
 export type CallEvent<T = unknown> =
   | { readonly type: 'call-started'; readonly callId: string; readonly tool: string }
   | { readonly type: 'approval-requested'; readonly callId: string; readonly request: ApprovalRequest }

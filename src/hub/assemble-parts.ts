@@ -77,7 +77,6 @@ export function assembleParts(options: HubOptions): Assembly {
   const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
   const layers = policyLayers(options)
   const visibility = options.visibility ?? {}
-  const policy = compilePolicy(layers)
   const plugins = new PluginSetups()
   const parts: Parts = {
     registry: new Registry(),
@@ -109,7 +108,7 @@ export function assembleParts(options: HubOptions): Assembly {
       sandboxLevel: 'none',
       durability,
     },
-    policy: () => policy,
+    policy: compilePolicy(layers),
     sees: rememberSight(compileVisibility(visibility)),
     ready: plugins.ready,
     underWay: new Set(),

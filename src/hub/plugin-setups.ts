@@ -1,7 +1,7 @@
 import type { Plugin, PluginApi } from '../define.ts'
 import { messageOf, ToolError } from '../errors.ts'
 
-/** Sets plugins up, in order. While one is not ready, or has failed, no call passes: it may have brought a guard. */
+/** Sets plugins up; their tools and hooks come in the order of the plugins. While one is not ready, or has failed, no call passes: it may have brought a guard. */
 export class PluginSetups {
   #pending: Promise<void> | undefined
 

@@ -28,7 +28,7 @@ export function compileGlob(glob: string): Matcher | BrokenPattern {
 }
 
 /** The regular expression that a glob means, for the flag `s`: a line break in a name must not hide it from `**`. */
-export function globSource(glob: string): string {
+function globSource(glob: string): string {
   // Its types leave out that the third argument asks for the source. As a RegExp it would go back and forth for ages.
   return picomatch.makeRe(escapeOtherSyntax(glob), OPTIONS, true) as unknown as string
 }

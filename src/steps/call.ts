@@ -18,7 +18,6 @@ export class Call {
   readonly options: CallOptions
   readonly parent: Call | undefined
   readonly depth: number
-  readonly startedAt: number
   /** Monotonic, for durations. */
   readonly startedMark = performance.now()
   readonly emit: ((event: CallEvent) => void) | undefined
@@ -77,7 +76,6 @@ export class Call {
     caller: string
     options: CallOptions
     parent?: Call
-    startedAt: number
     input: unknown
     emit?: (event: CallEvent) => void
   }) {
@@ -88,7 +86,6 @@ export class Call {
     this.options = fields.options
     this.parent = fields.parent
     this.depth = fields.parent ? fields.parent.depth + 1 : 0
-    this.startedAt = fields.startedAt
     this.input = fields.input
     this.emit = fields.emit
   }

@@ -12,7 +12,7 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
       hint: `Its callers: ${callers.join(', ')}.`,
     })
   }
-  call.decision = decide(parts.policy(), question(run, call))
+  call.decision = decide(parts.policy, question(run, call))
   call.effect = call.decision.effect
 }
 

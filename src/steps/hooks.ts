@@ -13,7 +13,7 @@ type HookName = (typeof HOOK_NAMES)[number]
 
 /**
  * The owner's hooks in their order. A hook that throws, hangs or answers nonsense blocks the call;
- * only `settled` cannot, because the call is over: its failure is handed to `onSettledFailure`.
+ * only `settled` cannot, because the call is over: its failure is handed to `onFailure`.
  */
 export class HookChain {
   readonly #clock: Clock
@@ -39,8 +39,8 @@ export class HookChain {
     return this.has(name) && this.#matching(call).some((hooks) => hooks[name] !== undefined)
   }
 
-  /** The input after all `before` hooks. */
-  async before(call: Call): Promise<unknown> {
+  /** Lets every `before` hook rewrite the input. */
+  async before(call: Call): Promise<void> {
     for (const hooks of this.#matching(call)) {
       if (!hooks.before) continue
       const answer = await this.#run('before', hooks, call, () => hooks.before?.(call.view()))
@@ -49,7 +49,6 @@ export class HookChain {
         throw nonsense('before', call, '{ input } or nothing')
       call.input = answer.input
     }
-    return call.input
   }
 
   /** The decision after all `decide` hooks: never looser than it was. */

@@ -4,6 +4,7 @@ import type { ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 import type { Settled } from './settle.ts'
+import { untilStopped } from './until-stopped.ts'
 
 /** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */
 export function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> | undefined {
@@ -46,15 +47,6 @@ function again(call: Call, result: ToolResult): Settled {
   const copy = structuredClone(result)
   const meta = { ...copy.meta, cached: true as const }
   return { result: { ...copy, callId: call.id, meta }, bytes: 0 }
-}
-
-function untilStopped<T>(call: Call, result: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    call.onAbort = reject
-    result.then(resolve, reject).finally(() => {
-      call.onAbort = undefined
-    })
-  })
 }
 
 /** At the end: frees what the call held and counts what it used. What the caller should know comes back as notices. */

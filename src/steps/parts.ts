@@ -56,7 +56,7 @@ export interface Parts {
   readonly loops: LoopDetector
   readonly idempotency: Idempotency<ToolResult>
   readonly settings: Settings
-  policy(): Policy
+  readonly policy: Policy
   /** Whether an agent sees a tool, and why not. */
   readonly sees: (tool: RegisteredTool) => Sight
   /** Plugins that are still being set up; nothing is judged before they are, because they may bring hooks. */

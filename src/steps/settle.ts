@@ -1,12 +1,12 @@
-import { blocks } from '../context.ts'
 import { ERRORS, type Fix, ToolError } from '../errors.ts'
 import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
-import { bounded } from './bounded.ts'
 import type { Call } from './call.ts'
+import { blocks, mostChars } from './content.ts'
 import type { Parts, RunState } from './parts.ts'
+import { bounded } from './until-stopped.ts'
 
 /** A result and what the record says about its content. */
 export interface Settled<R extends ToolResult = ToolResult> {
@@ -144,10 +144,6 @@ function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boole
   let room = mostChars(parts, call)
   for (const block of content) if (block.type === 'text') room -= block.text.length
   return room >= 0
-}
-
-function mostChars(parts: Parts, call: Call): number {
-  return call.tool!.tool.maxOutputChars ?? parts.settings.outputChars
 }
 
 /** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */

@@ -1,0 +1,16 @@
+import type { Content, ContentBlock } from '../result.ts'
+import type { Call } from './call.ts'
+import type { Parts } from './parts.ts'
+
+/** The blocks of what a tool said, a plain text being one block. */
+export function blocks(content: Content): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (Array.isArray(content) && content.every((block) => block?.type === 'text' || block?.type === 'image'))
+    return content
+  throw new TypeError('Content is a text, or a list of text and image blocks.')
+}
+
+/** How many characters of a call's text a model gets. */
+export function mostChars({ settings }: Parts, call: Call): number {
+  return call.tool!.tool.maxOutputChars ?? settings.outputChars
+}
