@@ -1,18 +1,31 @@
 import type { AgentTool } from './from-agent-tool.ts'
+import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
 import type { AnySchema, Infer, InferInput } from './schema/infer.ts'
 
 /** What a tool may need of the world. A tool without capabilities is pure and runs unasked. */
-export const CAPABILITIES = ['read:fs', 'write:fs', 'network', 'exec', 'memory', 'danger:destructive'] as const
+export const CAPABILITIES = ['read:fs', 'write:fs', 'network', 'send', 'exec', 'memory', 'danger:destructive'] as const
 
 /** One of the capabilities a tool declares to receive its handle. */
 export type Capability = (typeof CAPABILITIES)[number]
 
-/** Capabilities that leave the world as it was: a repeated call does no harm, a record needs no fsync. */
-export const READ_ONLY: ReadonlySet<Capability> = new Set(['read:fs'])
+/**
+ * Capabilities whose doors tell when a call first changes something; until then a repeated call does no harm and its
+ * record needs no fsync.
+ */
+export const GUARDED: ReadonlySet<Capability> = new Set(['read:fs', 'write:fs', 'network', 'send'])
 
-/** What a call will touch, by capability: paths, URLs, commands. */
+/**
+ * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the
+ * capability; one that is left out is judged without a target.
+ */
 export type Targets<C extends string = Capability> = { readonly [K in C]?: string | readonly string[] }
+
+/** What `targets` may ask about the world. */
+export interface Known {
+  /** There is a file whose content this run has not read: replacing it destroys something. */
+  isUnread(path: string): boolean
+}
 
 /** Who may call a tool: an agent directly, or a script that the model wrote. */
 export type CallerKind = 'direct' | 'script'
@@ -25,36 +38,6 @@ export interface Retry {
   readonly attempts: number
   readonly baseMs?: number
 }
-
-/** The files handle of a tool that declares `read:fs`. */
-export interface ReadFiles {
-  readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
-}
-
-/** The files handle of a tool that declares `write:fs`; `overwrite` also needs `danger:destructive`. */
-export interface WriteFiles extends ReadFiles {
-  writeText(
-    path: string,
-    text: string,
-    options?: { readonly overwrite?: boolean; readonly mkdirp?: boolean },
-  ): Promise<{ readonly bytes: number; readonly sha256: string }>
-}
-
-/** The network handle of a tool that declares `network`. */
-export type GuardedFetch = (
-  url: string,
-  init?: {
-    readonly method?: string
-    readonly headers?: Readonly<Record<string, string>>
-    readonly body?: string
-    readonly maxBytes?: number
-  },
-) => Promise<{
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly url: string
-  text(): Promise<string>
-}>
 
 /** Values that tools of one run share: bounded, in memory, gone with the run. */
 export interface RunCache {
@@ -87,11 +70,17 @@ export interface BaseContext {
   readonly cache: RunCache
   /** The longest text the owner wants a model to see, in characters. */
   readonly maxOutputChars: number
+  /** What the owner chose for the built-in tools. */
+  readonly settings: { readonly autoWriteLargeResponses: boolean }
   /** Bounds that the deciding rule set for this call; a tool that reads or lists keeps to them. */
   readonly constraints: { readonly maxBytes?: number; readonly maxResults?: number }
   now(): number
   progress(update: Content): void
   evidence(evidence: Evidence): void
+  /** Tells the caller something beside the result; goes to `meta.notices`. */
+  notice(text: string): void
+  /** The same, and marks the result as cut: `meta.truncated`. */
+  truncated(notice: string): void
   /** Keeps something large out of the result; gives back its reference. */
   artifact(
     content: string | Uint8Array,
@@ -106,15 +95,22 @@ export interface BaseContext {
 
 /** The context of a tool with the capabilities `C`: a handle that was not declared is not there. */
 export type Context<C extends Capability = never> = BaseContext &
-  ('write:fs' extends C ? { readonly fs: WriteFiles } : 'read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
+  ('read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
+  ('write:fs' extends C ? { readonly fs: WriteFiles } : unknown) &
   ('network' extends C ? { readonly fetch: GuardedFetch } : unknown)
 
 /** Another wire form of the same tool: its own name and arguments, one canonical call. */
 export interface Dialect {
   readonly name: string
+  /** Further names that mean the same; lists show only `name`. */
+  readonly aliases?: readonly string[]
+  /** Other spellings of arguments, and the ones they stand for: `{ file_path: 'path' }`. */
+  readonly argumentAliases?: Readonly<Record<string, string>>
   readonly description?: string
   /** Schema of the wire arguments; the tool's own when absent. */
   readonly input?: AnySchema
+  /** The most characters of text that a model gets of a call by this name; the tool's own when absent. */
+  readonly maxOutputChars?: number
   // biome-ignore lint/suspicious/noExplicitAny: wire arguments were checked by `input`; their type is the author's
   readonly toInput?: (args: any) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: data was checked by the output schema; its type is the author's
@@ -132,7 +128,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly output?: AnySchema
   readonly capabilities: readonly Capability[]
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
-  readonly targets?: (input: any) => Targets
+  readonly targets?: (input: any, known: Known) => Targets
   readonly retry?: Retry
   readonly callers?: readonly CallerKind[]
   readonly timeoutMs?: number
@@ -180,7 +176,7 @@ export interface ToolDefinition<
   output?: Out
   capabilities?: Caps
   /** What this call will touch, told before it happens; policy decides on it. */
-  targets?: (input: Infer<In>) => Targets<Caps[number]>
+  targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
   retry?: Retry
   /** `direct` and `script` unless said; destructive tools: `direct` only. */
   callers?: readonly CallerKind[]

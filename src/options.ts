@@ -16,12 +16,39 @@ export interface Visibility {
 export interface Sandbox {
   /** The folder that `read:fs` and `write:fs` see; the run's own `workspace/` unless said. */
   readonly root?: string
-  /** Further folders. */
-  readonly roots?: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>
+  /** A folder below which each run has a workspace of its own, `<run-id>/workspace`; used when there is no `root`. */
+  readonly workspaces?: string
+  /** Further folders; what is read in an untrusted one counts as content from outside. */
+  readonly roots?: ReadonlyArray<{
+    readonly path: string
+    readonly mode: 'read' | 'write'
+    readonly untrusted?: boolean
+  }>
   /** Hosts that `network` reaches: `api.github.com`, `*.example.org`; none unless said. */
   readonly network?: readonly string[]
   /** Private address ranges the owner opens, as CIDR; none unless said. */
   readonly privateRanges?: readonly string[]
+  /** Address ranges that stay closed beside those that always are, as CIDR. */
+  readonly blockedRanges?: readonly string[]
+}
+
+/** A secret that tools use by name, `${secret:NAME}` in a header, and never see. */
+export interface Secret {
+  readonly value: string
+  /** Where it may be sent: `api.github.com`, `*.example.org`. */
+  readonly hosts: readonly string[]
+}
+
+/** How the web tools work. */
+export interface WebOptions {
+  /** Who answers `core/web.search`; for a service of your own give `createWebSearch(…)` among the tools. */
+  readonly search?: {
+    readonly provider: 'tavily' | 'brave' | 'searxng'
+    /** Where the service answers; its public address unless said. SearXNG has none. */
+    readonly url?: string
+    /** Name of the secret with its key; the provider's own name unless said. */
+    readonly secret?: string
+  }
 }
 
 /** What one run, session or tool may use in all. */
@@ -54,6 +81,12 @@ export interface Limits {
   readonly readBytes?: number
   /** Bytes of one response; 5 MB unless said. */
   readonly httpBytes?: number
+  /** Time for one request, its redirects, retries and body; 15 s unless said. */
+  readonly httpTimeoutMs?: number
+  /** Bytes of one download; 100 MB unless said. */
+  readonly downloadBytes?: number
+  /** Bytes that a run keeps of what its changes replaced, for undo; 200 MB unless said. */
+  readonly undoBytes?: number
 }
 
 /** S0's configuration of the core tools, accepted as it is. */
@@ -84,6 +117,9 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly sandbox?: Sandbox
   readonly limits?: Limits
   readonly core?: CoreToolsConfig
+  /** Secrets by name; a tool names one, the network guard fills it in. */
+  readonly secrets?: Readonly<Record<string, Secret>>
+  readonly web?: WebOptions
   /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
   readonly approvals?: {

@@ -33,12 +33,15 @@ export interface CallError {
   readonly fix: Fix
 }
 
+/** What is known of where content comes from. */
+export type Label = 'untrusted'
+
 /** What happened on the way; marks of truncation live here, never in `data`. */
 export interface ResultMeta {
   readonly durationMs: number
   readonly attempts: number
   /** The text for the model was cut; the whole is the artifact of this reference. */
-  readonly truncated?: { readonly cutChars: number; readonly artifact?: string }
+  readonly truncated?: { readonly cutChars?: number; readonly artifact?: string }
   /** The recorded result of an earlier call with the same idempotency key. */
   readonly cached?: true
   /** Steps 1 to 5 only: nothing was executed. */
@@ -48,6 +51,8 @@ export interface ResultMeta {
   /** The rule that decided, as `policy explain` prints it. */
   readonly rule?: string
   readonly approvedBy?: string
+  /** Where the content comes from, when that matters: `untrusted` for the network and untrusted roots. */
+  readonly labels?: readonly Label[]
   /** Things the caller should know: a budget three quarters used, a repeated failure. */
   readonly notices?: readonly string[]
 }

@@ -12,6 +12,8 @@ export interface Constraints {
   readonly timeoutMs?: number
   readonly maxBytes?: number
   readonly maxResults?: number
+  /** How often a request that sends data is repeated; only with an idempotency key. */
+  readonly retries?: number
 }
 
 interface RuleFields {

@@ -156,12 +156,21 @@ defineTool({
   },
 })
 
-// write:fs grants reading too
+// reading and writing are two capabilities
+defineTool({
+  name: 'write-only',
+  description: '',
+  input: z.object({ path: z.string() }),
+  capabilities: ['write:fs'],
+  // @ts-expect-error read:fs is not declared
+  execute: async ({ path }, ctx) => ctx.fs.readText(path),
+})
+
 defineTool({
   name: 'write',
   description: '',
   input: z.object({ path: z.string() }),
-  capabilities: ['write:fs'],
+  capabilities: ['read:fs', 'write:fs'],
   execute: async ({ path }, ctx) => ctx.fs.writeText(path, await ctx.fs.readText(path)),
 })
 
