@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, truncate, writeFile } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFilesGuard, type FilesCall, type FilesGuard } from './files-guard.ts'
+import type { ReadFiles } from '../../handles.ts'
+import type { FilesCall } from './files-door.ts'
+import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 
 let base: string
 let root: string
@@ -32,7 +34,7 @@ afterEach(async () => {
 
 const never = new AbortController().signal
 const reader = (call: Partial<FilesCall> = {}) =>
-  guard.handle({ signal: () => never, canWrite: false, canOverwrite: false, ...call })
+  guard.handle({ signal: () => never, canRead: true, canWrite: false, canOverwrite: false, ...call }) as ReadFiles
 const read = (path: string, call?: Partial<FilesCall>) => reader(call).readText(path)
 const code = (expected: string) => expect.objectContaining({ code: expected })
 
@@ -92,7 +94,8 @@ describe('reading', () => {
     execFileSync('mkfifo', [join(root, 'pipe')])
     await expect(read('pipe')).rejects.toThrow(code('PATH_DENIED'))
     const devices = createFilesGuard({ roots: [{ path: '/dev', mode: 'read' }], maxReadBytes: 1000 })
-    const handle = devices.handle({ signal: () => never, canWrite: false, canOverwrite: false })
+    const call = { signal: () => never, canRead: true, canWrite: false, canOverwrite: false }
+    const handle = devices.handle(call) as ReadFiles
     await expect(handle.readText('zero')).rejects.toThrow(code('PATH_DENIED'))
     devices.close()
   })
@@ -108,11 +111,11 @@ describe('reading', () => {
   })
 
   it('returns exact text and refuses bytes that are no UTF-8', async () => {
-    const text = '\ufeffé\r\n\u0000𝄞'
+    const text = 'é\r\n\u0000𝄞'
     await writeFile(join(root, 'text.txt'), text)
     await writeFile(join(root, 'binary.bin'), Buffer.from([0x89, 0x50, 0xff]))
     expect(await read('text.txt')).toBe(text)
-    await expect(read('binary.bin')).rejects.toThrow(/not UTF-8/)
+    await expect(read('binary.bin')).rejects.toThrow(/no valid UTF-8 at byte 0/)
   })
 
   it('asks for permission with the path that was really opened', async () => {
@@ -146,6 +149,34 @@ describe('reading', () => {
       }
     }
     expect(await count()).toBe(before)
+  })
+})
+
+describe('the handle', () => {
+  const rights = { signal: () => never, canRead: false, canWrite: false, canOverwrite: false }
+  const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256', 'list', 'search', 'find'] as const
+  const CHANGES = ['writeText', 'writeBytes', 'changeAll', 'makeFolder', 'move', 'copy', 'remove'] as const
+
+  it('has what the call may do and nothing else', () => {
+    for (const canRead of [true, false]) {
+      for (const canWrite of [true, false]) {
+        const handle = guard.handle({ ...rights, canRead, canWrite })
+        expect(READS.filter((name) => typeof handle[name] === 'function')).toEqual(canRead ? READS : [])
+        expect(CHANGES.filter((name) => typeof handle[name] === 'function')).toEqual(canWrite ? CHANGES : [])
+      }
+    }
+  })
+
+  it('reads the same whether it may write or not', async () => {
+    const handle = guard.handle({ ...rights, canRead: true, canWrite: true }) as ReadFiles
+    expect(await handle.readText('a/b/c.txt')).toBe('in')
+  })
+
+  it('lets no tool change what other calls get, nor see what the guard knows about the call', () => {
+    const handle = guard.handle({ ...rights, canRead: true })
+    let shape = Object.getPrototypeOf(handle)
+    for (; shape !== Object.prototype; shape = Object.getPrototypeOf(shape)) expect(Object.isFrozen(shape)).toBe(true)
+    expect(Reflect.ownKeys(handle)).toEqual([])
   })
 })
 

@@ -12,7 +12,16 @@ export interface Root {
   /** Its path as the owner wrote it, made absolute. */
   readonly said: string
   readonly mode: 'read' | 'write'
+  /** What is read here comes from outside. */
+  readonly isUntrusted: boolean
   readonly descriptor: number
+}
+
+/** A root as the owner names it. */
+export interface RootOptions {
+  readonly path: string
+  readonly mode: 'read' | 'write'
+  readonly untrusted?: boolean
 }
 
 /** Where a path leads: a root and the names below it, no `..` and, once walked, no links among them. */
@@ -34,14 +43,14 @@ export interface Roots {
 }
 
 /** Opens every root; a relative path is relative to the first, the deepest root that holds a path decides its mode. */
-export function openRoots(options: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>): Roots {
+export function openRoots(options: readonly RootOptions[]): Roots {
   if (!statSync('/proc/self/fd', { throwIfNoEntry: false })) throw unavailable()
   const roots: Root[] = []
   const close = () => {
     for (const root of roots.splice(0)) closeSync(root.descriptor)
   }
   try {
-    for (const { path, mode } of options) roots.push(openRoot(path, mode))
+    for (const option of options) roots.push(openRoot(option))
   } catch (error) {
     close()
     throw error
@@ -81,14 +90,14 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
-function openRoot(path: string, mode: 'read' | 'write'): Root {
+function openRoot({ path, mode, untrusted = false }: RootOptions): Root {
   const said = resolve(path)
   let descriptor: number | undefined
   try {
     const real = realpathSync.native(said)
     descriptor = openSync(real, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     probe(descriptor)
-    return { path: real, said, mode, descriptor }
+    return { path: real, said, mode, isUntrusted: untrusted, descriptor }
   } catch (error) {
     if (descriptor !== undefined) closeSync(descriptor)
     if (ToolError.is(error)) throw error

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { WriteFiles } from '../../define.ts'
+import type { ReadFiles, WriteFiles } from '../../handles.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a write made in the gap.
@@ -44,7 +44,8 @@ afterEach(async () => {
 })
 
 const never = new AbortController().signal
-const handle = () => guard.handle({ signal: () => never, canWrite: true, canOverwrite: true }) as WriteFiles
+const handle = () =>
+  guard.handle({ signal: () => never, canRead: true, canWrite: true, canOverwrite: true }) as ReadFiles & WriteFiles
 
 it('reads nothing outside while somebody swaps a folder for a link', async () => {
   const seen = new Map<string, number>()
@@ -58,6 +59,22 @@ it('reads nothing outside while somebody swaps a folder for a link', async () =>
     [],
   )
   expect(seen.get('in')).toBeGreaterThan(0)
+})
+
+it('lists and looks at nothing outside while somebody swaps a folder for a link', async () => {
+  const inside = 'f.txt 2'
+  const list = async () => {
+    const { entries } = await handle().list('.', { recursive: true })
+    const below = entries.filter(({ name }) => name.includes('/'))
+    return below.map(({ name, size }) => `${name.slice(name.indexOf('/') + 1)} ${size}`)
+  }
+  const look = async () => [`f.txt ${(await handle().stat('d/f.txt')).bytes}`]
+  const seen = new Set<string>()
+  for (let attempt = 0; attempt < 4_000; attempt += 1) {
+    for (const found of await (attempt % 2 ? list() : look()).catch((error) => [error.code])) seen.add(found)
+  }
+  expect([...seen].filter((found) => ![inside, 'NOT_FOUND', 'PATH_OUTSIDE_SANDBOX'].includes(found))).toEqual([])
+  expect(seen).toContain(inside)
 })
 
 it('changes nothing outside while somebody swaps a folder for a link', async () => {

@@ -1,0 +1,83 @@
+import type { Journal, SeenFiles } from '../../change.ts'
+import { ToolError } from '../../errors.ts'
+import { throwIfAborted } from '../throw-if-aborted.ts'
+import { toFileError } from './file-error.ts'
+import { isBelow, type Roots, type Target } from './open-roots.ts'
+import { protectedPath } from './protected-path.ts'
+import { quotePath } from './quote-path.ts'
+
+/** Reading leaves a file as it was; writing makes, replaces, moves or removes one. */
+export type Access = 'read' | 'write'
+
+/** The uses that policy is asked about: replacing or removing content, too. */
+export type Use = Access | 'overwrite'
+
+/** What the pipeline says about one call. */
+export interface FilesCall {
+  readonly signal: () => AbortSignal
+  readonly canRead: boolean
+  readonly canWrite: boolean
+  /** It is the owner's own and takes changes back. */
+  readonly canRestore?: boolean
+  /** The tool declares `danger:destructive`. */
+  readonly canOverwrite: boolean
+  /** The bound of the deciding rule, for reading and for writing. */
+  readonly maxBytes?: number
+  /** Throws when policy did not decide on this path; asked at the moment of use. */
+  readonly permits?: (realPath: string, use: Use) => void
+  /** What this run has read whole. */
+  readonly seen?: SeenFiles
+  /** Keeps what changes replace; without one nothing can be undone. */
+  readonly journal?: Journal
+  /** Tells the caller something beside the result. */
+  readonly notice?: (text: string) => void
+  /** Something was read that comes from outside. */
+  readonly onUntrusted?: () => void
+}
+
+/** What reading, changing and searching have in common: the roots, and who may pass. */
+export interface FilesDoor {
+  readonly roots: Roots
+  readonly maxReadBytes: number
+  /** Throws PATH_DENIED for what is closed by default: secrets, what others run or trust, our own records. */
+  admit(target: Target, access: Access): void
+  /** Everything that a use of a path must pass: `admit`, and the decision of policy. */
+  pass(target: Target, use: Use, call: FilesCall): void
+  /** Runs one use of a path for a call: not when it was stopped, and with errors that the caller understands. */
+  use<T>(path: string, call: FilesCall, work: () => Promise<T>): Promise<T>
+}
+
+/** Makes the door over open roots; `protect` are absolute folders inside them that tools never change. */
+export function createFilesDoor(roots: Roots, maxReadBytes: number, protect: readonly string[]): FilesDoor {
+  const admit = (target: Target, access: Access): void => {
+    const reason = protectedPath(target, access) ?? (access === 'write' ? closedForWriting(target, protect) : undefined)
+    if (reason) throw new ToolError('PATH_DENIED', `${quotePath(target.path)} ${reason}.`)
+  }
+  return {
+    roots,
+    maxReadBytes,
+    admit,
+    pass(target, use, { permits, onUntrusted }) {
+      admit(target, use === 'read' ? 'read' : 'write')
+      permits?.(target.path, use)
+      if (use === 'read' && target.root.isUntrusted) onUntrusted?.()
+    },
+    async use(path, call, work) {
+      const signal = call.signal()
+      throwIfAborted(signal)
+      try {
+        return await work()
+      } catch (error) {
+        throwIfAborted(signal)
+        throw toFileError(error, path)
+      }
+    },
+  }
+}
+
+function closedForWriting({ root, path }: Target, protect: readonly string[]): string | undefined {
+  if (root.mode === 'read') return 'is below a root that may only be read'
+  // A root inside a protected folder is not meant: each run has its workspace below the records.
+  const isProtected = protect.some((folder) => isBelow(path, folder) && !isBelow(root.path, folder))
+  return isProtected ? 'belongs to tool-hub' : undefined
+}

@@ -1,0 +1,58 @@
+import { closeSync } from 'node:fs'
+import type { FileBytes, FileText } from '../../../handles.ts'
+import { sha256 } from '../../../value/hash.ts'
+import type { FilesCall, FilesDoor } from '../files-door.ts'
+import { checkCount } from './check-count.ts'
+import { decodeText } from './decode-text.ts'
+import { openFile } from './open-file.ts'
+import { readNow, readPart, readSmall, SMALL_BYTES } from './read-content.ts'
+import { refuseLarger } from './refuse-larger.ts'
+
+const TOO_LARGE = 'Read a part of it (lines with offset and limit, or bytes), or have the owner raise limits.read.'
+
+/** Reads a whole file as the text it held when it was opened. */
+export async function readFile(door: FilesDoor, call: FilesCall, path: string, maxBytes?: number): Promise<FileText> {
+  const file = openFile(door, call, path)
+  try {
+    refuseLarger(file, mostBytes(door, call, maxBytes), TOO_LARGE)
+    const { descriptor, size, target } = file
+    const content = size <= SMALL_BYTES ? readSmall(file) : await readPart(descriptor, 0, size, call.signal())
+    const { text, encoding } = decodeText(content, target.path)
+    const hash = sha256(content)
+    call.seen?.set(target.path, hash)
+    return { path: target.path, text, bytes: content.length, sha256: hash, encoding }
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+/** Reads some bytes of a file of any size; none when the file ends before `offset`. */
+export async function readBytes(
+  door: FilesDoor,
+  call: FilesCall,
+  path: string,
+  options: { readonly offset?: number; readonly maxBytes?: number } = {},
+): Promise<FileBytes> {
+  const offset = checkCount('offset', options.offset, 0)
+  const limit = mostBytes(door, call, options.maxBytes)
+  const { descriptor, size, target } = openFile(door, call, path)
+  try {
+    const length = Math.max(0, Math.min(limit, size - offset))
+    const content = await readSome(descriptor, offset, length, call)
+    return { path: target.path, content, offset, bytes: size }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The smallest of what the caller asks for, what the deciding rule allows and what the owner allows. */
+export function mostBytes(door: FilesDoor, call: FilesCall, asked?: number): number {
+  const allowed = Math.min(call.maxBytes ?? door.maxReadBytes, door.maxReadBytes)
+  return Math.min(checkCount('maxBytes', asked, allowed), allowed)
+}
+
+function readSome(descriptor: number, offset: number, length: number, call: FilesCall): Promise<Buffer> | Buffer {
+  if (length > SMALL_BYTES) return readPart(descriptor, offset, length, call.signal())
+  const content = Buffer.allocUnsafeSlow(length)
+  return content.subarray(0, readNow(descriptor, content, length, offset))
+}

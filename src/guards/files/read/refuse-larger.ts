@@ -1,0 +1,15 @@
+import { ToolError } from '../../../errors.ts'
+import { quotePath } from '../quote-path.ts'
+import type { OpenFile } from './open-file.ts'
+
+/** Hashing or counting lines goes through the whole file; beyond this it would keep a call busy for ever. */
+export const MAX_SCAN_BYTES = 4 * 2 ** 30
+
+/** Stops at a file that is over a limit, with the numbers. */
+export function refuseLarger({ size, target: { path } }: OpenFile, limit: number, hint: string): void {
+  if (size <= limit) return
+  throw new ToolError('FILE_TOO_LARGE', `${quotePath(path)} has ${size} bytes, the limit is ${limit}.`, {
+    hint,
+    details: { size, limit, path },
+  })
+}
