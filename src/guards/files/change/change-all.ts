@@ -1,0 +1,118 @@
+import { ToolError } from '../../../errors.ts'
+import type { FileChange, Written } from '../../../handles.ts'
+import { isBelow, type Target } from '../open-roots.ts'
+import { quotePath } from '../quote-path.ts'
+import { allSettled } from './all-settled.ts'
+import type { ChangeScope } from './change-scope.ts'
+import { FileRemoval } from './file-removal.ts'
+import { FileSwap } from './file-swap.ts'
+import { checkSize, encodeText } from './fill-file.ts'
+import { checkMayRemove } from './leave-to-replace.ts'
+import { syncPlace, withPlace } from './place.ts'
+import { refuseFolderName } from './refuse-target.ts'
+
+/** One change with where it leads. */
+export interface LocatedChange {
+  readonly change: FileChange
+  readonly target: Target
+}
+
+type Step = FileSwap | FileRemoval
+
+/** Each one holds up to three descriptors until all are done. */
+const MOST_CHANGES = 500
+
+/** Makes all of the changes or none: all are prepared, kept and on record before the first is applied. */
+export async function changeAll(scope: ChangeScope, changes: readonly LocatedChange[]): Promise<readonly Written[]> {
+  checkChanges(scope, changes)
+  return prepareFrom(scope, changes, [])
+}
+
+function checkChanges(scope: ChangeScope, changes: readonly LocatedChange[]): void {
+  if (changes.length > MOST_CHANGES) {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${changes.length} changes at once, the limit is ${MOST_CHANGES}.`)
+  }
+  // Names compared one by one: `a/b` comes right after `a`, before `a-b`.
+  const sorted = changes
+    .map(({ target }) => target.path.replaceAll('/', '\0'))
+    .sort()
+    .map((path) => path.replaceAll('\0', '/'))
+  const twice = sorted.find((path, index) => index > 0 && isBelow(path, sorted[index - 1]!))
+  if (twice !== undefined) {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${quotePath(twice)}, or what is above it, is changed twice at once.`)
+  }
+  for (const { change, target } of changes) {
+    if (change.type === 'remove' && !isMoved(scope, change.movedTo, changes)) checkMayRemove(scope, target)
+    else scope.door.pass(target, 'write', scope.call)
+    refuseFolderName(target)
+  }
+}
+
+function isMoved({ door }: ChangeScope, movedTo: string | undefined, changes: readonly LocatedChange[]): boolean {
+  if (movedTo === undefined) return false
+  const { path } = door.roots.locate(movedTo)
+  return changes.some(({ change, target }) => change.type === 'create' && target.path === path)
+}
+
+/** One frame a change: folders are open, and descriptors closed again, for all that come after. */
+async function prepareFrom(
+  scope: ChangeScope,
+  changes: readonly LocatedChange[],
+  steps: readonly Step[],
+): Promise<readonly Written[]> {
+  const next = changes[steps.length]
+  if (!next) return applyAll(scope, steps)
+  return withPlace(scope, next.target, next.change.type === 'create', async (place) => {
+    scope.throwIfAborted()
+    const step = await prepare(scope, place, next.change)
+    const written = await prepareFrom(scope, changes, [...steps, step]).finally(() => step.close())
+    await syncPlace(place)
+    return written
+  })
+}
+
+function prepare(scope: ChangeScope, place: Step['place'], change: FileChange): Promise<Step> {
+  if (change.type === 'remove') return FileRemoval.prepare(scope, place, change.replaces)
+  const content = typeof change.content === 'string' ? encodeText(change.content) : change.content
+  const limit = scope.call.maxBytes ?? Number.POSITIVE_INFINITY
+  checkSize(content, limit)
+  if (change.type === 'create') {
+    return FileSwap.prepare(scope, place, { content, limit, overwrite: false, mode: change.mode })
+  }
+  return FileSwap.prepare(scope, place, { content, limit, overwrite: true, replaces: change.replaces })
+}
+
+async function applyAll(scope: ChangeScope, steps: readonly Step[]): Promise<readonly Written[]> {
+  await allSettled(steps.map((step) => step.keep()))
+  for (const step of steps) step.secure()
+  scope.throwIfAborted()
+  const done: Step[] = []
+  try {
+    for (const step of steps) {
+      step.apply()
+      done.push(step)
+    }
+  } catch (error) {
+    takeBack(done, error)
+    throw error
+  }
+  return steps.map((step) => step.written)
+}
+
+/** Says it when a change could not be taken back: then somebody else has put something in its place. */
+function takeBack(done: readonly Step[], cause: unknown): void {
+  const stuck: string[] = []
+  for (const step of done.toReversed()) {
+    try {
+      step.takeBack()
+    } catch {
+      stuck.push(step.place.target.path)
+    }
+  }
+  if (stuck.length === 0) return
+  const named = stuck.map(quotePath).join(', ')
+  throw new ToolError('CONFLICT', `The changes failed half way, and ${named} could not be taken back.`, {
+    hint: 'Look at the named files; tool-hub undo knows what they held.',
+    cause,
+  })
+}

@@ -1,0 +1,102 @@
+import { closeSync, lstatSync } from 'node:fs'
+import { ToolError } from '../../../errors.ts'
+import type { CopyResult } from '../../../handles.ts'
+import type { Target } from '../open-roots.ts'
+import { quotePath } from '../quote-path.ts'
+import type { ChangeScope } from './change-scope.ts'
+import { copyTree } from './copy-tree.ts'
+import { modeOf, openCurrent } from './current-file.ts'
+import { deleteTree } from './delete-tree.ts'
+import { Draft } from './draft.ts'
+import { isDraftName } from './draft-name.ts'
+import { entryBelow, isAdmitted } from './entry-below.ts'
+import { FileSwap } from './file-swap.ts'
+import { checkFree, giveFolderName } from './give-name.ts'
+import { piecesOf } from './pieces-of.ts'
+import { type Place, syncPlace, withPlace } from './place.ts'
+import { refuseFolderName, refuseIntoItself, refuseRoot } from './refuse-target.ts'
+import { measureTree } from './tree-digest.ts'
+import { type ByteName, toText } from './tree-entries.ts'
+
+/** A sparse file can be larger than any disk; nobody copies so much through a tool on purpose. */
+const MOST_BYTES = 10_737_418_240
+
+type Copied = Omit<CopyResult, 'path'>
+
+/** Copies a file or a folder to a name that is free; links, special files and what is protected are left out. */
+export async function copyPath(scope: ChangeScope, from: Target, to: Target, mkdirp: boolean): Promise<CopyResult> {
+  const { door, call } = scope
+  refuseRoot(to)
+  refuseIntoItself(from, to)
+  door.pass(from, 'read', call)
+  door.pass(to, 'write', call)
+  const copied = await withPlace(scope, from, false, (source) => {
+    const stats = lstatSync(source.path, { throwIfNoEntry: false })
+    if (!stats || (from.saysFolder && !stats.isDirectory())) {
+      throw new ToolError('NOT_FOUND', `${quotePath(from.path)} does not exist.`)
+    }
+    const copy = stats.isDirectory() ? copyFolder : copyFile
+    return withPlace(scope, to, mkdirp, (goal) => copy(scope, source, goal))
+  })
+  return { path: to.path, ...copied }
+}
+
+async function copyFile(scope: ChangeScope, source: Place, goal: Place): Promise<Copied> {
+  refuseFolderName(goal.target)
+  checkFree(goal)
+  const file = openCurrent(scope, source)
+  if (!file) throw new ToolError('NOT_FOUND', `${quotePath(source.target.path)} does not exist.`)
+  try {
+    const content = piecesOf(file.descriptor, Number(file.stats.size), scope.signal)
+    const options = { content, overwrite: false, limit: limitOf(scope), mode: modeOf(file.stats) }
+    const swap = await FileSwap.prepare(scope, goal, options)
+    try {
+      await swap.keep()
+      scope.throwIfAborted()
+      swap.apply()
+    } finally {
+      await swap.close()
+    }
+    await syncPlace(goal)
+    return { files: 1, bytes: swap.written.bytes, skipped: 0 }
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+/** Built under a draft's name, then given its own in one step. */
+async function copyFolder(scope: ChangeScope, source: Place, goal: Place): Promise<Copied> {
+  checkFree(goal)
+  const draft = new Draft(scope, goal)
+  try {
+    const { signal } = scope
+    const admits = (names: readonly ByteName[]) => isCopied(scope, source.target, goal.target, names)
+    const named = { parent: goal.parent, name: draft.name }
+    const count = await copyTree(source, named, { signal, maxBytes: limitOf(scope), admits, isFaithful: false })
+    const { digest } = await measureTree(goal.parent, draft.name, { signal })
+    await scope.intend({ op: 'create-tree', path: goal.target.path, digest })
+    scope.throwIfAborted()
+    giveFolderName(draft.path, goal)
+    await syncPlace(goal)
+    return count
+  } finally {
+    // Nothing is left of it when it got its name.
+    await deleteTree(goal.parent, draft.name)
+    draft.end()
+  }
+}
+
+/** What is closed by default is left out; what a rule forbids stops the copy. */
+function isCopied({ door, call }: ChangeScope, from: Target, to: Target, names: readonly ByteName[]): boolean {
+  if (names.length === 0) return true
+  if (isDraftName(toText(names.at(-1)!))) return false
+  const [source, goal] = [entryBelow(door, from, names), entryBelow(door, to, names)]
+  if (!isAdmitted(door, source, 'read') || !isAdmitted(door, goal, 'write')) return false
+  door.pass(source, 'read', call)
+  door.pass(goal, 'write', call)
+  return true
+}
+
+function limitOf({ call }: ChangeScope): number {
+  return Math.min(call.maxBytes ?? MOST_BYTES, MOST_BYTES)
+}

@@ -1,0 +1,132 @@
+import { type BigIntStats, chmodSync, constants, fstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { syncFolder } from '../../../disk/sync-folder.ts'
+import { ToolError } from '../../../errors.ts'
+import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { allSettled } from './all-settled.ts'
+import { modeOf } from './current-file.ts'
+import { piecesOf } from './pieces-of.ts'
+import { DEEPEST, MOST_ENTRIES } from './tree-digest.ts'
+import { atName, type ByteName, inNamed, namesIn, statName, toByteName } from './tree-entries.ts'
+
+/** How a tree is copied. */
+export interface CopyOptions {
+  readonly signal: AbortSignal
+  readonly maxBytes: number
+  /** Whether an entry is copied; `names` leads to it from the top. */
+  readonly admits: (names: readonly ByteName[], stats: BigIntStats) => boolean
+  /** The copy takes the place of the original: links and times are copied, too. */
+  readonly isFaithful: boolean
+}
+
+/** What was copied and what was left out. */
+export interface CopyCount {
+  files: number
+  bytes: number
+  skipped: number
+}
+
+interface Copying extends CopyOptions {
+  readonly count: CopyCount & { entries: number }
+}
+
+/** A name in an open folder. */
+export interface Named {
+  readonly parent: number
+  readonly name: string
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+/** Files are copied side by side: each waits for the disk most of the time. */
+const SIDE_BY_SIDE = 8
+
+/** Copies a file, or a folder with all below it, by descriptors to a name that is free; what it made stays when it fails. */
+export async function copyTree(from: Named, to: Named, options: CopyOptions): Promise<CopyCount> {
+  const count = { entries: 0, files: 0, bytes: 0, skipped: 0 }
+  const [name, copy] = [toByteName(from.name), toByteName(to.name)]
+  await copyEntry({ ...options, count }, { from: from.parent, to: to.parent, name, copy, names: [] })
+  return { files: count.files, bytes: count.bytes, skipped: count.skipped }
+}
+
+interface Entry {
+  readonly from: number
+  readonly to: number
+  readonly name: ByteName
+  readonly copy: ByteName
+  readonly names: readonly ByteName[]
+}
+
+async function copyEntry(all: Copying, entry: Entry): Promise<void> {
+  const { from, to, name, copy, names } = entry
+  const stats = statName(from, name)
+  checkBounds(all, names)
+  if (!all.admits(names, stats)) all.count.skipped += 1
+  else if (stats.isDirectory()) await copyFolder(all, entry, stats)
+  else if (stats.isFile()) await copyFile(all, entry)
+  else if (stats.isSymbolicLink() && all.isFaithful) {
+    symlinkSync(readlinkSync(atName(from, name), 'buffer'), atName(to, copy))
+  } else all.count.skipped += 1
+}
+
+async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, stats: BigIntStats): Promise<void> {
+  mkdirSync(atName(to, copy), 0o700)
+  await inNamed(from, name, (source) =>
+    inNamed(to, copy, async (goal) => {
+      const below = namesIn(source)
+      for (let index = 0; index < below.length; index += SIDE_BY_SIDE) {
+        throwIfAborted(all.signal)
+        const batch = below.slice(index, index + SIDE_BY_SIDE)
+        await allSettled(
+          batch.map((inner) =>
+            copyEntry(all, { from: source, to: goal, name: inner, copy: inner, names: [...names, inner] }),
+          ),
+        )
+      }
+      // Last: a folder that may not be written could not be filled.
+      chmodSync(atName(goal, '.'), modeOf(stats))
+      await syncFolder(`/proc/self/fd/${goal}/.`)
+    }),
+  )
+}
+
+async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<void> {
+  const source = await openBytes(from, name, READ)
+  try {
+    const stats = fstatSync(source.fd, { bigint: true })
+    if (!stats.isFile()) throw new ToolError('CONFLICT', 'A file became something else while it was copied.')
+    reserve(all, Number(stats.size))
+    const goal = await openBytes(to, copy, CREATE, 0o600)
+    try {
+      for await (const piece of piecesOf(source.fd, Number(stats.size), all.signal)) await goal.writeFile(piece)
+      await goal.chmod(modeOf(stats))
+      if (all.isFaithful) await goal.utimes(Number(stats.atimeNs) / 1e9, Number(stats.mtimeNs) / 1e9)
+      await goal.sync()
+    } finally {
+      await goal.close()
+    }
+  } finally {
+    await source.close()
+  }
+  all.count.files += 1
+}
+
+function openBytes(folder: number, name: ByteName, flags: number, mode?: number): Promise<FileHandle> {
+  return open(atName(folder, name), flags, mode)
+}
+
+/** Counted before it is copied: files that are copied side by side share the bound. */
+function reserve(all: Copying, size: number): void {
+  all.count.bytes += size
+  if (all.count.bytes > all.maxBytes) throw tooLarge(`more than ${all.maxBytes} bytes`)
+}
+
+function checkBounds(all: Copying, names: readonly ByteName[]): void {
+  all.count.entries += 1
+  if (all.count.entries > MOST_ENTRIES) throw tooLarge(`more than ${MOST_ENTRIES} entries`)
+  if (names.length > DEEPEST) throw tooLarge(`more than ${DEEPEST} folders in each other`)
+}
+
+function tooLarge(what: string): ToolError {
+  return new ToolError('FILE_TOO_LARGE', `What is to be copied has ${what}.`, { hint: 'Copy its parts.' })
+}

@@ -1,0 +1,38 @@
+import { unlinkSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errnoOf } from '../../../disk/errno.ts'
+import { atDescriptor } from '../at-descriptor.ts'
+import type { ChangeScope } from './change-scope.ts'
+import { draftName } from './draft-name.ts'
+import type { Place } from './place.ts'
+
+/** A name beside a place for what is not finished or about to go; written down before anything has it. */
+export class Draft {
+  readonly name = draftName()
+  /** Over the descriptor of the folder. */
+  readonly path: string
+  readonly #end: () => void
+  #isEnded = false
+
+  constructor({ shared }: ChangeScope, { target, parent }: Place) {
+    this.path = atDescriptor(parent, this.name)
+    this.#end = shared.ledger.begin(posix.join(posix.dirname(target.path), this.name))
+  }
+
+  /** Nothing has the name any more: what had it got its own name, or was never made. */
+  end(): void {
+    if (!this.#isEnded) this.#end()
+    this.#isEnded = true
+  }
+
+  /** Removes the file that has the name, if one has. A draft that ended is left alone. */
+  remove(): void {
+    if (this.#isEnded) return
+    try {
+      unlinkSync(this.path)
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
+    this.end()
+  }
+}

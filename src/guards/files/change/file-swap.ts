@@ -1,0 +1,187 @@
+import { type BigIntStats, closeSync, constants, fstatSync, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { FileState } from '../../../change.ts'
+import { errnoOf } from '../../../disk/errno.ts'
+import { ToolError } from '../../../errors.ts'
+import type { Written } from '../../../handles.ts'
+import { quotePath } from '../quote-path.ts'
+import { allSettled } from './all-settled.ts'
+import type { ChangeScope } from './change-scope.ts'
+import { type CurrentFile, changed, checkUnchanged, isSame, modeOf, openCurrent } from './current-file.ts'
+import { Draft } from './draft.ts'
+import { type Content, fillFile } from './fill-file.ts'
+import { existsAlready, giveName } from './give-name.ts'
+import { hashCurrent, keepCurrent } from './keep-current.ts'
+import { checkMayReplace, checkReplaces } from './leave-to-replace.ts'
+import type { Place } from './place.ts'
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+
+/** What is to be written, and what may be there already. */
+export interface SwapOptions {
+  readonly content: Content
+  /** A file that is there is replaced. */
+  readonly overwrite: boolean
+  /** The hash that it must have. */
+  readonly replaces?: string
+  readonly limit: number
+  /** Permission bits; those of the replaced file, or what the process gives to new ones, unless said. */
+  readonly mode?: number
+}
+
+/**
+ * A new content on its way to a name: filled beside it, on record, then given the name in one step. Readers see the old
+ * content or the new one, also after a crash.
+ */
+export class FileSwap {
+  readonly place: Place
+  readonly #scope: ChangeScope
+  readonly #draft: Draft
+  readonly #current: CurrentFile | undefined
+  #file: FileHandle | undefined
+  #syncing: Promise<void> | undefined
+  #before: FileState | undefined
+  #after: FileState | undefined
+  #backup: Draft | undefined
+
+  /** Fills the draft and looks at what is to be replaced; whoever made the swap closes it. */
+  static async prepare(scope: ChangeScope, place: Place, options: SwapOptions): Promise<FileSwap> {
+    const current = openCurrent(scope, place)
+    try {
+      checkPresence(scope, place, current !== undefined, options)
+      const swap = new FileSwap(scope, place, current)
+      await swap.#prepare(options)
+      return swap
+    } catch (error) {
+      if (current) closeSync(current.descriptor)
+      throw error
+    }
+  }
+
+  private constructor(scope: ChangeScope, place: Place, current: CurrentFile | undefined) {
+    this.#scope = scope
+    this.place = place
+    this.#current = current
+    this.#draft = new Draft(scope, place)
+  }
+
+  get written(): Written {
+    return { bytes: this.#after!.bytes, sha256: this.#after!.sha256 }
+  }
+
+  async #prepare(options: SwapOptions): Promise<void> {
+    try {
+      // Bytes that are here are written first: the disk is busy with them while the old content is hashed.
+      const isHere = options.content instanceof Uint8Array
+      if (isHere) await this.#fill(options)
+      await this.#lookAtCurrent(options.replaces)
+      // Nobody waits for a download that will be refused.
+      if (!isHere) await this.#fill(options)
+    } catch (error) {
+      await this.#abandon()
+      throw error
+    }
+  }
+
+  async #lookAtCurrent(replaces: string | undefined): Promise<void> {
+    const current = this.#current
+    if (!current) return
+    const isNeeded = replaces !== undefined || !this.#scope.call.canOverwrite
+    this.#before = await hashCurrent(this.#scope, current, isNeeded)
+    if (replaces !== undefined && this.#before?.sha256 !== replaces) throw changed(this.place)
+    checkReplaces(this.#scope, this.place.target, this.#before)
+  }
+
+  async #fill({ content, limit, mode: wanted }: SwapOptions): Promise<void> {
+    const mode = wanted ?? (this.#current && modeOf(this.#current.stats))
+    const file = await open(this.#draft.path, CREATE, mode === undefined ? 0o666 : 0o600)
+    this.#file = file
+    const written = await fillFile(file, content, limit, this.#scope.signal)
+    if (this.#current) await keepOwner(file, this.#current.stats)
+    if (mode !== undefined) await file.chmod(mode)
+    this.#after = { ...written, mode: modeOf(fstatSync(file.fd, { bigint: true })) }
+    // It goes on while the rest is prepared and kept; `#settle` tells how it ended.
+    this.#syncing = file.sync()
+    this.#syncing.catch(() => {})
+  }
+
+  /** Makes the draft and the way back survive a loss of power; after this the swap can be made. */
+  async keep(): Promise<void> {
+    await allSettled([this.#settle(), this.#record()])
+  }
+
+  /** Waits for the draft to be on disk and closes it. */
+  async #settle(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await this.#syncing?.finally(() => file?.close())
+  }
+
+  async #record(): Promise<void> {
+    const after = this.#after!
+    const { path } = this.place.target
+    if (!this.#current) return this.#scope.intend({ op: 'create', path, after })
+    const { before, notUndoable } = await keepCurrent(this.#scope, this.place, this.#current, this.#before)
+    await this.#scope.intend({ op: 'replace', path, before, after }, { notUndoable })
+  }
+
+  /** Holds what is replaced under a second name, for `takeBack`. */
+  secure(): void {
+    if (!this.#current) return
+    this.#backup = new Draft(this.#scope, this.place)
+    linkSync(this.place.path, this.#backup.path)
+    if (!isSame(lstatSync(this.#backup.path, { bigint: true }), this.#current.stats)) throw changed(this.place)
+  }
+
+  /** Gives the draft its name. Nothing comes between the last look and the step, so both are synchronous. */
+  apply(): void {
+    if (this.#current) {
+      checkUnchanged(this.place, this.#current.stats)
+      renameSync(this.#draft.path, this.place.path)
+      this.#draft.end()
+    } else giveName(this.#draft.path, this.place)
+    this.#scope.call.seen?.set(this.place.target.path, this.#after!.sha256)
+  }
+
+  /** Undoes `apply`. */
+  takeBack(): void {
+    if (this.#backup) {
+      renameSync(this.#backup.path, this.place.path)
+      this.#backup.end()
+    } else if (isSame(lstatSync(this.place.path, { bigint: true }), lstatSync(this.#draft.path, { bigint: true }))) {
+      unlinkSync(this.place.path)
+    }
+    if (this.#before) this.#scope.call.seen?.set(this.place.target.path, this.#before.sha256)
+  }
+
+  /** Leaves nothing behind but the file. */
+  async close(): Promise<void> {
+    if (this.#current) closeSync(this.#current.descriptor)
+    await this.#abandon()
+    this.#backup?.remove()
+  }
+
+  async #abandon(): Promise<void> {
+    await this.#syncing?.catch(() => {})
+    await this.#file?.close()
+    this.#draft.remove()
+  }
+}
+
+/** A hub that runs as root leaves a file to whom it belongs, as writing into it would; others cannot and need not. */
+async function keepOwner(file: FileHandle, { uid, gid }: BigIntStats): Promise<void> {
+  const ours = fstatSync(file.fd, { bigint: true })
+  if (ours.uid === uid && ours.gid === gid) return
+  await file.chown(Number(uid), Number(gid)).catch((error) => {
+    if (errnoOf(error) !== 'EPERM') throw error
+  })
+}
+
+function checkPresence(scope: ChangeScope, place: Place, isThere: boolean, { overwrite, replaces }: SwapOptions): void {
+  if (isThere && !overwrite) throw existsAlready(place)
+  if (isThere) checkMayReplace(scope, place.target, replaces)
+  if (isThere || replaces === undefined) return
+  throw new ToolError('CONFLICT', `${quotePath(place.target.path)} is not there any more.`, {
+    hint: 'Write it without replaces, or leave it.',
+  })
+}

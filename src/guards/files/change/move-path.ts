@@ -1,0 +1,120 @@
+import { lstatSync, renameSync, unlinkSync } from 'node:fs'
+import { ToolError } from '../../../errors.ts'
+import type { Target } from '../open-roots.ts'
+import { quotePath } from '../quote-path.ts'
+import { canRename } from './can-rename.ts'
+import type { ChangeScope } from './change-scope.ts'
+import { copyTree } from './copy-tree.ts'
+import { changed, isSame } from './current-file.ts'
+import { deleteTree } from './delete-tree.ts'
+import { Draft } from './draft.ts'
+import { entryBelow, isAdmitted } from './entry-below.ts'
+import { checkFree, giveFolderName, giveName } from './give-name.ts'
+import { type Place, syncPlace, withPlace } from './place.ts'
+import { refuseIntoItself, refuseRoot } from './refuse-target.ts'
+import { takeAndDelete } from './remove-full-folder.ts'
+import { takeAway } from './take-away.ts'
+import { measureTree, type TreeMeasure } from './tree-digest.ts'
+
+/** Moves a file, a link or a folder to a name that is free. */
+export async function movePath(
+  scope: ChangeScope,
+  from: Target,
+  to: Target,
+  mkdirp: boolean,
+): Promise<{ from: string; to: string }> {
+  refuseRoot(from)
+  refuseRoot(to)
+  refuseIntoItself(from, to)
+  checkEntry(scope, from, to)
+  await withPlace(scope, from, false, (source) =>
+    withPlace(scope, to, mkdirp, async (goal) => {
+      await move(scope, source, goal)
+      await Promise.all([syncPlace(source), syncPlace(goal)])
+    }),
+  )
+  return { from: from.path, to: to.path }
+}
+
+async function move(scope: ChangeScope, source: Place, goal: Place): Promise<void> {
+  const measure = await measureTree(source.parent, source.name, {
+    signal: scope.signal,
+    onEntry: (names) =>
+      checkEntry(scope, entryBelow(scope.door, source.target, names), entryBelow(scope.door, goal.target, names)),
+  })
+  const isFolder = measure.top.isDirectory()
+  if (source.target.saysFolder && !isFolder)
+    throw new ToolError('NOT_FOUND', `${quotePath(source.target.path)} is no folder.`)
+  checkFree(goal)
+  const probe = new Draft(scope, goal)
+  const isNear = canRename(scope, source, probe.path)
+  probe.end()
+  if (!isNear) await moveFar(scope, source, goal, measure)
+  else await moveNear(scope, source, goal, measure)
+  const { seen } = scope.call
+  const known = isFolder ? undefined : seen?.get(source.target.path)
+  if (known !== undefined) seen?.set(goal.target.path, known)
+}
+
+async function moveNear(scope: ChangeScope, source: Place, goal: Place, measure: TreeMeasure): Promise<void> {
+  const { top, digest } = measure
+  await scope.intend({ op: 'move', path: source.target.path, to: goal.target.path, digest })
+  scope.throwIfAborted()
+  if (!top.isDirectory()) return moveFile(scope, source, goal, measure)
+  giveFolderName(source.path, goal)
+  if (isSame(lstatSync(goal.path, { bigint: true }), top)) return
+  renameSync(goal.path, source.path)
+  throw changed(source)
+}
+
+/** Two names for a moment, never none: a crash in between loses nothing. */
+function moveFile(scope: ChangeScope, source: Place, goal: Place, { top }: TreeMeasure): void {
+  giveName(source.path, goal)
+  try {
+    if (!isSame(lstatSync(goal.path, { bigint: true }), top)) throw changed(source)
+    // Without second links the file has been renamed already.
+    if (lstatSync(source.path, { throwIfNoEntry: false })) takeAway(scope, source, top).remove()
+  } catch (error) {
+    if (lstatSync(source.path, { throwIfNoEntry: false })) unlinkSync(goal.path)
+    throw error
+  }
+}
+
+/** To another file system: the copy is whole, has its name and is on record before the original goes. */
+async function moveFar(scope: ChangeScope, source: Place, goal: Place, measure: TreeMeasure): Promise<void> {
+  const draft = new Draft(scope, goal)
+  try {
+    await copyTree(
+      source,
+      { parent: goal.parent, name: draft.name },
+      {
+        signal: scope.signal,
+        maxBytes: measure.bytes,
+        admits: () => true,
+        isFaithful: true,
+      },
+    )
+    const { digest } = await measureTree(goal.parent, draft.name, { signal: scope.signal })
+    const now = await measureTree(source.parent, source.name, { signal: scope.signal })
+    if (now.digest !== measure.digest) throw changed(source)
+    await scope.intend({ op: 'move', path: source.target.path, to: goal.target.path, digest })
+    scope.throwIfAborted()
+    if (measure.top.isDirectory()) giveFolderName(draft.path, goal)
+    else giveName(draft.path, goal)
+    await syncPlace(goal)
+  } finally {
+    await deleteTree(goal.parent, draft.name)
+    draft.end()
+  }
+  await takeAndDelete(scope, source, measure)
+}
+
+/** A move changes both ends, and must not make readable what was not. */
+function checkEntry({ door, call }: ChangeScope, from: Target, to: Target): void {
+  refuseRoot(from)
+  door.pass(from, 'write', call)
+  door.pass(to, 'write', call)
+  if (from.root.isUntrusted && !to.root.isUntrusted) call.onUntrusted?.()
+  if (isAdmitted(door, from, 'read') || !isAdmitted(door, to, 'read')) return
+  throw new ToolError('PATH_DENIED', `${quotePath(from.path)} looks like a secret; it may not become another name.`)
+}

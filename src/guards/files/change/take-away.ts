@@ -1,0 +1,29 @@
+import { type BigIntStats, linkSync, lstatSync, renameSync } from 'node:fs'
+import type { ChangeScope } from './change-scope.ts'
+import { changed, isSame } from './current-file.ts'
+import { Draft } from './draft.ts'
+import type { Place } from './place.ts'
+
+/**
+ * Takes a name away in one step and makes sure that it was the one that was looked at: what somebody else put there
+ * meanwhile gets its name back. The caller removes what has the draft's name now.
+ */
+export function takeAway(scope: ChangeScope, place: Place, expected: BigIntStats): Draft {
+  const draft = new Draft(scope, place)
+  renameSync(place.path, draft.path)
+  if (isSame(lstatSync(draft.path, { bigint: true }), expected)) return draft
+  putBack(place, draft, expected.isDirectory())
+  throw changed(place)
+}
+
+/** Gives what was taken away its name again, unless the name is in use. */
+export function putBack(place: Place, draft: Draft, isFolder: boolean): void {
+  if (isFolder) {
+    // Fails by itself on anything but an empty folder.
+    renameSync(draft.path, place.path)
+    draft.end()
+    return
+  }
+  linkSync(draft.path, place.path)
+  draft.remove()
+}
