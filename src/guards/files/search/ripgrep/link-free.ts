@@ -1,0 +1,54 @@
+import { closeSync, constants, lstatSync, openSync } from 'node:fs'
+import { atDescriptor, O_PATH } from '../../at-descriptor.ts'
+import type { Target } from '../../open-roots.ts'
+import { inParent } from '../../walk.ts'
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
+
+/**
+ * Reaches files without going through any link. ripgrep walks by names, and another process may swap a folder for a
+ * link meanwhile: what it names is looked at again from here.
+ */
+export class LinkFree {
+  // Files come folder by folder: the last folder is most often the next one.
+  private path: string | undefined
+  private descriptor: number | undefined
+
+  /** Opens a file to read it; undefined when it is not there or behind a link. */
+  open(target: Target): number | undefined {
+    return this.at(target, (place) => openSync(place, READ))
+  }
+
+  /** Whether it is a regular file and no link is in the way to it. */
+  isFile(target: Target): boolean {
+    return this.at(target, (place) => lstatSync(place).isFile()) ?? false
+  }
+
+  close(): void {
+    if (this.descriptor !== undefined) closeSync(this.descriptor)
+    this.descriptor = undefined
+    this.path = undefined
+  }
+
+  private at<T>(target: Target, use: (place: string) => T): T | undefined {
+    try {
+      const parent = this.parentOf(target)
+      return parent === undefined ? undefined : use(atDescriptor(parent, target.names.at(-1)!))
+    } catch {
+      // Gone, a link by now, or not ours to read: in any case nothing to give out.
+      return undefined
+    }
+  }
+
+  private parentOf(target: Target): number | undefined {
+    const path = target.path.slice(0, target.path.lastIndexOf('/'))
+    if (path === this.path) return this.descriptor
+    this.close()
+    const opened = inParent(target, (parent) => openSync(atDescriptor(parent, '.'), FOLDER))
+    if (typeof opened !== 'number') return undefined
+    this.path = path
+    this.descriptor = opened
+    return opened
+  }
+}
