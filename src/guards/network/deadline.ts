@@ -2,46 +2,96 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
+import type { DeadlineWatch, Watched } from './deadline-watch.ts'
 
-/** One time limit over everything that a request needs: names, connections, hops and the body. */
-export interface Deadline {
-  /** Aborts when the time is over or the caller stops. */
-  readonly signal: AbortSignal
-  /** Throws HTTP_TIMEOUT or the caller's reason once the signal has fired. */
-  check(): void
+/**
+ * One time limit over everything that a request needs: names, connections, hops, pauses and the body. A request does
+ * one thing at a time, so one listener is enough; `during` says what is to stop just now.
+ */
+export class Deadline implements Watched {
+  readonly endsAt: number
+  readonly #watch: DeadlineWatch
+  readonly #timeoutMs: number
+  readonly #caller: AbortSignal
+  readonly #forward = () => this.#end(reasonOf(this.#caller))
+  #onEnd: ((reason: unknown) => void) | undefined
+  #reason: unknown
+
+  constructor(watch: DeadlineWatch, caller: AbortSignal, timeoutMs: number) {
+    this.#watch = watch
+    this.#timeoutMs = timeoutMs
+    this.#caller = caller
+    this.endsAt = watch.now() + timeoutMs
+    if (caller.aborted) {
+      this.#reason = reasonOf(caller)
+      return
+    }
+    watch.add(this)
+    // A tool may send many requests at once, and every listener goes when its request ends: no leak to warn of.
+    setMaxListeners(0, caller)
+    caller.addEventListener('abort', this.#forward)
+  }
+
+  /** Milliseconds that are left. */
+  get leftMs(): number {
+    return this.endsAt - this.#watch.now()
+  }
+
+  /** Throws HTTP_TIMEOUT or the caller's reason once it is over. */
+  check(): void {
+    if (this.#reason !== undefined) throw this.#reason
+  }
+
+  /** What to stop when it is over; replaces what was to stop before. */
+  during(stop: (reason: unknown) => void): void {
+    if (this.#reason !== undefined) stop(this.#reason)
+    else this.#onEnd = stop
+  }
+
   /** Waits for something that cannot be stopped, no longer than the deadline. */
-  race<T>(promise: Promise<T>): Promise<T>
-  stop(): void
+  wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.during(reject)
+      promise.then(resolve, reject)
+    })
+  }
+
+  /** Lets time pass. */
+  pause(ms: number, clock: Clock): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(ms, resolve)
+      this.during((reason) => {
+        cancel()
+        reject(reason)
+      })
+    })
+  }
+
+  /** The request has ended; nothing is stopped any more. */
+  stop(): void {
+    this.#onEnd = undefined
+    this.#watch.remove(this)
+    this.#caller.removeEventListener('abort', this.#forward)
+  }
+
+  expire(): void {
+    this.#end(new ToolError('HTTP_TIMEOUT', `The request did not finish in ${this.#timeoutMs} ms.`))
+  }
+
+  #end(reason: unknown): void {
+    const onEnd = this.#onEnd
+    this.#reason = reason
+    this.stop()
+    onEnd?.(reason)
+  }
 }
 
-/** Starts the time of one request. */
-export function startDeadline(caller: AbortSignal, timeoutMs: number, clock: Clock): Deadline {
-  const controller = new AbortController()
-  let giveUp: (reason: unknown) => void = () => {}
-  const over = new Promise<never>((_, reject) => {
-    giveUp = reject
-  })
-  // Nobody may be waiting when it is over; whoever is hears it through `race`.
-  over.catch(() => {})
-  const end = (reason: unknown) => {
-    controller.abort(reason)
-    giveUp(reason)
-  }
-  const stopTimer = clock.after(timeoutMs, () =>
-    end(new ToolError('HTTP_TIMEOUT', `The request did not finish in ${timeoutMs} ms.`)),
-  )
-  const forward = () => end(caller.reason)
-  // A tool may send many requests at once, and every listener goes when its request ends: no leak to warn of.
-  setMaxListeners(0, caller)
-  caller.addEventListener('abort', forward, { once: true })
-  if (caller.aborted) forward()
-  return {
-    signal: controller.signal,
-    check: () => throwIfAborted(controller.signal),
-    race: (promise) => Promise.race([promise, over]),
-    stop() {
-      stopTimer()
-      caller.removeEventListener('abort', forward)
-    },
+/** What the pipeline said when it stopped the call. */
+function reasonOf(signal: AbortSignal): unknown {
+  try {
+    throwIfAborted(signal)
+    return undefined
+  } catch (reason) {
+    return reason
   }
 }

@@ -2,26 +2,18 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Clock } from '../../clock.ts'
+import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
 import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
 
 let server: Server
 let port: number
 let answer: RequestListener
 let guards: NetworkGuard[]
-let expire: () => void
-
-// Time passes when a test says so.
-const clock: Clock = {
-  now: () => 0,
-  after: (_, callback) => {
-    expire = callback
-    return () => {}
-  },
-}
+let clock: FakeClock
 
 beforeEach(async () => {
   guards = []
+  clock = fakeClock()
   server = createServer((request, response) => answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
@@ -33,6 +25,7 @@ afterEach(async () => {
   server.close()
 })
 
+const expire = () => clock.advance(1000)
 const never = new AbortController().signal
 const code = (expected: string) => expect.objectContaining({ code: expected })
 
@@ -98,14 +91,14 @@ it('stops a body over the limit, announced, unannounced or packed', async () => 
 })
 
 it('has one deadline over headers and a dripping body', async () => {
-  answer = () => expire()
+  answer = () => void expire()
   await expect(fetchWith()('http://example.com/')).rejects.toThrow(code('HTTP_TIMEOUT'))
   answer = (_, response) => {
     response.write('drip', () => setImmediate(expire))
   }
   await expect(fetchWith()('http://example.com/')).rejects.toThrow(/did not finish in 1000 ms/)
   const resolve = () => {
-    setImmediate(() => expire())
+    setImmediate(expire)
     return new Promise<never>(() => {})
   }
   await expect(fetchWith({ resolve })('http://example.com/')).rejects.toThrow(code('HTTP_TIMEOUT'))

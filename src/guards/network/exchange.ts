@@ -1,49 +1,32 @@
-import type { Readable } from 'node:stream'
 import { ToolError } from '../../errors.ts'
 import type { Deadline } from './deadline.ts'
 import { toNetworkError } from './network-error.ts'
 import { type Hop, nextHop } from './next-hop.ts'
-import { readBody, tooLarge } from './read-body.ts'
-import type { HopResponse } from './send-hop.ts'
+import { drain } from './read-body.ts'
+import type { Transfer } from './transfer.ts'
 
 const MOST_REDIRECTS = 5
-const DRAINED_BYTES = 16_384
 
-/** The bounds of one exchange. */
-interface ExchangeBounds {
-  /** Bytes of the answer after decompression. */
-  readonly limit: number
-  readonly deadline: Deadline
-}
-
-/** The last answer of an exchange, whole. */
+/** The last answer of an exchange, its body not read. */
 export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly url: string
-  readonly bytes: Buffer
+  readonly hop: Hop
+  readonly transfer: Transfer
+  /** Every URL on the way, the last one included. */
+  readonly urls: readonly URL[]
 }
 
 /** Sends a request and follows its redirects by hand until there is an answer; `send` judges each hop like the first. */
-export async function exchange(
-  first: Hop,
-  send: (hop: Hop) => Promise<HopResponse>,
-  { limit, deadline }: ExchangeBounds,
-): Promise<Answer> {
+export async function exchange(first: Hop, send: (hop: Hop) => Promise<Transfer>, deadline: Deadline): Promise<Answer> {
+  const urls: URL[] = []
   let hop = first
   try {
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
-      const response = await send(hop)
-      const { status, headers, body } = response
-      try {
-        const next = nextHop(hop, status, headers.location)
-        if (!next) return { status, headers, url: hop.url.href, bytes: await readAnswer(hop, response, limit) }
-        await body.dump({ limit: DRAINED_BYTES, signal: deadline.signal })
-        hop = next
-      } catch (error) {
-        discard(body)
-        throw error
-      }
+    while (urls.length <= MOST_REDIRECTS) {
+      urls.push(hop.url)
+      const transfer = await send(hop)
+      const next = followed(hop, transfer)
+      if (!next) return { hop, transfer, urls }
+      await drain(transfer)
+      hop = next
     }
   } catch (error) {
     deadline.check()
@@ -54,16 +37,11 @@ export async function exchange(
   })
 }
 
-async function readAnswer(hop: Hop, { status, headers, body }: HopResponse, limit: number): Promise<Buffer> {
-  const announced = Number(headers['content-length'])
-  const isEmpty = hop.method === 'HEAD' || status === 204 || status === 304 || announced === 0
-  // An empty body is no valid gzip, whatever the headers say about it.
-  if (isEmpty) return readBody(body, undefined, limit)
-  if (announced > limit) throw tooLarge(announced, limit)
-  return readBody(body, headers['content-encoding'], limit)
-}
-
-/** Gives up a body; the connection goes with it, and what it says to that is not news. */
-function discard(body: Readable): void {
-  body.on('error', () => {}).destroy()
+function followed(hop: Hop, transfer: Transfer): Hop | undefined {
+  try {
+    return nextHop(hop, transfer.status, transfer.headers.location)
+  } catch (error) {
+    transfer.discard()
+    throw error
+  }
 }

@@ -4,8 +4,15 @@ import { ToolError } from '../../errors.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Address ranges that the owner opened. */
-export type OpenRanges = ReadonlyArray<[Address, number]>
+type RangeList = ReadonlyArray<[Address, number]>
+
+/** What the owner says about addresses. */
+export interface Ranges {
+  /** Private ranges that may be reached. */
+  readonly open: RangeList
+  /** Ranges that may not be reached, though they are public or opened. */
+  readonly blocked: RangeList
+}
 
 // What hands out a machine's credentials to anybody who asks; never reachable, whatever the owner opened.
 const METADATA = new Set(
@@ -25,12 +32,20 @@ const EMBEDDING = [
 ]
 
 /** Why an address may not be dialled; undefined when it is public, or private and opened by the owner. */
-export function judgeAddress(text: string, open: OpenRanges): string | undefined {
+export function judgeAddress(text: string, { open, blocked }: Ranges): string | undefined {
   if (isIP(text) === 0 || text.includes('%')) return 'is not a plain address'
-  const address = effective(ipaddr.parse(text))
+  const spelled = ipaddr.parse(text)
+  const address = effective(spelled)
   if (METADATA.has(address.toString())) return 'is a metadata address'
+  if (isIn(address, blocked) || isIn(spelled, blocked)) return 'is in a range that the owner blocks'
   if (isIn(address, open) || isPublic(address)) return undefined
   return 'is not a public address'
+}
+
+/** True for a private address that is reached only because the owner opened its range. */
+export function isOpened(text: string, { open }: Ranges): boolean {
+  const address = effective(ipaddr.parse(text))
+  return isIn(address, open) && !isPublic(address)
 }
 
 /** The one spelling of an address: lower case, shortest, IPv4-mapped as plain IPv4. */
@@ -38,9 +53,9 @@ export function canonicalAddress(text: string): string {
   return ipaddr.process(text).toString()
 }
 
-/** Reads the ranges (CIDR, or single addresses) that the owner opens. */
-export function parseRanges(entries: readonly string[]): OpenRanges {
-  return ranges(entries)
+/** Reads the ranges (CIDR, or single addresses) that the owner opens and blocks. */
+export function parseRanges(open: readonly string[], blocked: readonly string[] = []): Ranges {
+  return { open: ranges(open), blocked: ranges(blocked) }
 }
 
 /** What the network would really reach: the IPv4 address inside an embedding IPv6 one. */
@@ -55,11 +70,11 @@ function isPublic(address: Address): boolean {
   return isIn(address, GLOBAL_UNICAST) && !isIn(address, SPECIAL_IPV6)
 }
 
-function isIn(address: Address, open: OpenRanges): boolean {
-  return open.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits] as never))
+function isIn(address: Address, list: RangeList): boolean {
+  return list.some(([network, bits]) => network.kind() === address.kind() && address.match([network, bits] as never))
 }
 
-function ranges(entries: readonly string[]): OpenRanges {
+function ranges(entries: readonly string[]): RangeList {
   return entries.map((entry) => {
     const bits = isIP(entry) === 4 ? 32 : 128
     const cidr = isIP(entry) > 0 ? `${entry}/${bits}` : entry

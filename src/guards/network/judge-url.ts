@@ -4,6 +4,7 @@ import { ToolError } from '../../errors.ts'
 const MAX_URL_BYTES = 8192
 // The URL parser would silently drop or rewrite these, and other parsers read them in another way.
 const AMBIGUOUS = /[\p{Cc}\s\\]/u
+const EMPTY_LABEL = /^\.|\.\.|\.$/
 const HTTP_URL = /^https?:\/\/([^/?#]+)/i
 
 // The Fetch standard's bad ports, and 0.
@@ -16,14 +17,14 @@ const BAD_PORTS = new Set(
 /** Parses a URL that every parser reads alike, and gives its normal form: no fragment, no trailing dot after the host. */
 export function judgeUrl(text: string): URL {
   const authority = spelledAuthority(text)
-  if (!URL.canParse(text)) throw invalid('The URL cannot be parsed.')
-  const url = new URL(text)
+  const url = parse(text)
   if (authority.includes('@')) {
     throw invalid('The URL carries a user name or password.', 'Leave them out; credentials belong in a header.')
   }
-  if (isIPv4(url.hostname) && authority.replace(/:\d*$/, '') !== url.hostname) {
+  const { hostname } = url
+  if (isIPv4(hostname) && authority.replace(/:\d*$/, '') !== hostname) {
     throw invalid(
-      `The host is the address ${url.hostname} in another spelling.`,
+      `The host is the address ${hostname} in another spelling.`,
       'Write the address as four plain numbers.',
     )
   }
@@ -32,9 +33,10 @@ export function judgeUrl(text: string): URL {
       hint: 'Use the port of a web server.',
     })
   }
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1)
-  if (url.hostname.split('.').includes('')) throw invalid('The host has an empty part between its dots.')
-  url.hash = ''
+  if (hostname.endsWith('.')) url.hostname = hostname.slice(0, -1)
+  if (EMPTY_LABEL.test(url.hostname)) throw invalid('The host has an empty part between its dots.')
+  // Setting what is there already would parse it all once more.
+  if (text.includes('#')) url.hash = ''
   return url
 }
 
@@ -47,10 +49,18 @@ export function judgeRedirect(location: string, from: URL): URL {
   return judgeUrl(new URL(location, from).href)
 }
 
+function parse(text: string): URL {
+  try {
+    return new URL(text)
+  } catch (cause) {
+    throw invalid('The URL cannot be parsed.', undefined, cause)
+  }
+}
+
 /** The part between `//` and the path, as it was written. */
 function spelledAuthority(text: string): string {
   if (typeof text !== 'string') throw invalid(`A URL is a string, not ${text === null ? 'null' : typeof text}.`)
-  const bytes = Buffer.byteLength(text)
+  const bytes = text.length > MAX_URL_BYTES / 3 ? Buffer.byteLength(text) : text.length
   if (bytes > MAX_URL_BYTES) throw invalid(`The URL has ${bytes} bytes, the limit is ${MAX_URL_BYTES}.`)
   if (AMBIGUOUS.test(text)) throw invalid('The URL has a blank, a control character or a backslash.')
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
@@ -64,6 +74,6 @@ function spelledAuthority(text: string): string {
   return authority
 }
 
-function invalid(message: string, hint = 'Give a complete http or https URL.'): ToolError {
-  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
+function invalid(message: string, hint = 'Give a complete http or https URL.', cause?: unknown): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint, cause })
 }

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bundleModule } from '../../../test/support/run-module.ts'
 import { ToolError } from '../../errors.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
 import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
 
 const PUBLIC = '93.184.216.34'
@@ -189,6 +193,99 @@ describe('redirects', () => {
     expect(hops).toBe(6)
   })
 })
+
+describe('what the call is told', () => {
+  it('asks whether data may be sent, on every hop that still sends', async () => {
+    answer = (request, response) => {
+      const location = { '/1': '/2', '/2': '/3' }[request.url!]
+      if (location) response.writeHead(request.url === '/1' ? 307 : 303, { location })
+      response.end()
+    }
+    const asked: string[] = []
+    const permits = (url: string, capability: string) => asked.push(`${capability} ${new URL(url).pathname}`)
+    await fetchWith({}, { permits })('http://example.com/1', { method: 'POST', body: 'x' })
+    expect(asked).toEqual(['network /1', 'send /1', 'network /2', 'send /2', 'network /3'])
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
+      const refuse = (_: string, capability: string) => {
+        if (capability === 'send') throw new ToolError('POLICY_DENIED', 'nothing leaves')
+      }
+      await expect(fetchWith({}, { permits: refuse })('http://example.com/', { method }), method).rejects.toThrow(
+        code('POLICY_DENIED'),
+      )
+    }
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      asked.length = 0
+      await fetchWith({}, { permits })('http://example.com/', { method })
+      expect(asked, method).toEqual(['network /'])
+    }
+  })
+
+  it('sends no byte before the intent is on record', async () => {
+    const order: string[] = []
+    answer = (_, response) => {
+      order.push('asked')
+      response.end()
+    }
+    const beforeSend = async () => {
+      await new Promise(setImmediate)
+      order.push('recorded')
+    }
+    const fetch = fetchWith({}, { beforeSend, onAnswer: () => order.push('answered') })
+    await fetch('http://example.com/', { method: 'POST', body: 'x' })
+    await fetch('http://example.com/')
+    expect(order).toEqual(['recorded', 'asked', 'answered', 'asked', 'answered'])
+    const failing = fetchWith({}, { beforeSend: () => Promise.reject(new ToolError('RECORDS_UNAVAILABLE', 'full')) })
+    await expect(failing('http://example.com/', { method: 'POST' })).rejects.toThrow(code('RECORDS_UNAVAILABLE'))
+    expect(order.length).toBe(5)
+  })
+})
+
+it('refuses what the owner blocks, public or opened', async () => {
+  const blockedRanges = ['93.184.0.0/16', '127.0.0.0/8', '2606::/16']
+  await expect(fetchWith({ blockedRanges })('http://example.com/')).rejects.toThrow(
+    /which is in a range that the owner/,
+  )
+  for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '[2606:4700::1]', '[64:ff9b::5db8:d822]']) {
+    const fetch = fetchWith({ blockedRanges, privateRanges: ['127.0.0.1'] })
+    await expect(fetch(`http://${host}/`), host).rejects.toThrow(code('HTTP_DISALLOWED_HOST'))
+  }
+  expect(dialled).toEqual([])
+})
+
+it('lets a request set its own time, within reason', async () => {
+  const clock = fakeClock()
+  answer = () => {}
+  const fetch = fetchWith({ clock, timeoutMs: 1000 })
+  const slow = expect(fetch('http://example.com/', { timeoutMs: 900_000 })).rejects.toThrow(/finish in 120000 ms/)
+  const quick = expect(fetch('http://example.com/', { timeoutMs: 10 })).rejects.toThrow(/finish in 10 ms/)
+  const usual = expect(fetch('http://example.com/')).rejects.toThrow(/finish in 1000 ms/)
+  await clock.advance(10)
+  await quick
+  await clock.advance(990)
+  await usual
+  await clock.advance(119_000)
+  await slow
+  for (const timeoutMs of [0, -1, Number.NaN])
+    await expect(fetch('http://example.com/', { timeoutMs })).rejects.toThrow(code('INPUT_SCHEMA_INVALID'))
+})
+
+it('lets the process end while connections are kept', async () => {
+  const entry = await bundleModule('src/guards/network/network-guard.ts')
+  const script = `
+    import { createServer } from 'node:http'
+    import { createNetworkGuard } from ${JSON.stringify(entry)}
+    const guard = createNetworkGuard({ allowedHosts: ['*'], privateRanges: ['127.0.0.1'], maxBytes: 99, timeoutMs: 60000, userAgent: 'x' })
+    const fetch = guard.handle({ signal: () => new AbortController().signal })
+    await fetch('http://127.0.0.1:${port}/')
+    console.log('done', performance.now())
+    process.on('exit', () => console.log('gone', performance.now()))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    timeout: 20_000,
+  })
+  const [done, gone] = stdout.match(/[\d.]+/g)!.map(Number)
+  // undici keeps an idle connection for four seconds.
+  expect(gone! - done!).toBeLessThan(2000)
+}, 30_000)
 
 it('is over after close', async () => {
   const guard = makeGuard()

@@ -1,43 +1,39 @@
 import { type Clock, systemClock } from '../../clock.ts'
-import type { GuardedFetch } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import type { Dial } from './connect-pinned.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
-import { decodeText } from './decode-text.ts'
-import { exchange } from './exchange.ts'
+import type { FetchOptions, GuardedFetch } from '../../handles.ts'
+import type { ConnectOptions } from './connect-pinned.ts'
+import { DeadlineWatch } from './deadline-watch.ts'
+import { type BoundSecret, openSecrets } from './fill-secrets.ts'
+import { GuardedRequest, type Order } from './guarded-request.ts'
+import { HostResolver, type Resolve } from './host-resolver.ts'
 import { parseRanges } from './judge-address.ts'
 import { judgeUrl } from './judge-url.ts'
 import { matchHost, parseHosts } from './match-host.ts'
-import type { Hop } from './next-hop.ts'
-import { createPinnedAgents } from './pinned-agents.ts'
-import { checkRequest, type RequestInit } from './request-parts.ts'
-import { type Resolve, resolveHost, systemResolve } from './resolve-host.ts'
-import { type HopResponse, sendHop } from './send-hop.ts'
+import type { NetworkCall } from './network-call.ts'
+import { PinnedConnections } from './pinned-connections.ts'
+import { checkRequest, defaultHeaders } from './request-parts.ts'
 
-/** What the owner says about the network. */
-export interface NetworkGuardOptions {
+export type { NetworkCall } from './network-call.ts'
+
+/** What the owner says about the network. `dial` replaces the connection itself, for tests that must not leave the machine. */
+export interface NetworkGuardOptions extends ConnectOptions {
   /** `api.github.com`, `*.example.org`, or `*` for any public host. */
   readonly allowedHosts: readonly string[]
   /** Private ranges that are opened, as CIDR. */
   readonly privateRanges: readonly string[]
+  /** Ranges that are refused, though they are public or opened, as CIDR. */
+  readonly blockedRanges?: readonly string[]
+  /** The most bytes of a body that is read whole. */
   readonly maxBytes: number
-  /** Over names, connections, redirects and body together. */
+  /** The most bytes of a body that is streamed; `maxBytes` unless said. */
+  readonly maxDownloadBytes?: number
+  /** Over names, connections, redirects and body together, for requests that do not say. */
   readonly timeoutMs: number
   readonly userAgent: string
+  /** What `${secret:NAME}` in a header stands for, and the hosts that may see it. */
+  readonly secrets?: ReadonlyMap<string, BoundSecret>
   readonly resolve?: Resolve
-  /** Replaces the connection itself; the address it gets was judged. For tests that must not leave the machine. */
-  readonly dial?: Dial
-  /** Certificate authorities (PEM) to trust instead of the system's. */
-  readonly ca?: string
   readonly clock?: Clock
-}
-
-/** What the pipeline says about one call. */
-export interface NetworkCall {
-  readonly signal: () => AbortSignal
-  readonly maxBytes?: number
-  /** Throws when policy did not decide on this URL; asked for the first and for every redirect. */
-  readonly permits?: (url: string) => void
 }
 
 /** The only door to the network. */
@@ -49,49 +45,85 @@ export interface NetworkGuard {
   close(): Promise<void>
 }
 
+const MOST_TIMEOUT_MS = 120_000
+const MOST_JUDGED = 64
+const NO_OPTIONS: FetchOptions = {}
+
 /** Guards the network: every address that is dialled was judged, on every hop, at the moment of use. */
 export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
-  const { timeoutMs, userAgent, clock = systemClock, resolve = systemResolve } = options
-  const hosts = parseHosts(options.allowedHosts)
-  const open = parseRanges(options.privateRanges)
-  const agents = createPinnedAgents(options)
-
-  const admit = ({ hostname }: URL): void => {
-    if (matchHost(hostname, hosts)) return
-    throw new ToolError('HTTP_DISALLOWED_HOST', `The host ${hostname} is not one the owner allows.`, {
-      fix: { key: 'sandbox.network', value: hostname, hint: 'Use an allowed host, or have the owner add this one.' },
-    })
+  const { clock = systemClock } = options
+  const allowed = parseHosts(options.allowedHosts)
+  const headers = defaultHeaders(options.userAgent)
+  const connections = new PinnedConnections(options)
+  const watch = new DeadlineWatch(clock)
+  const wire = {
+    hosts: new HostResolver(options.resolve, parseRanges(options.privateRanges, options.blockedRanges)),
+    connections,
+    secrets: openSecrets(options.secrets),
+    admit: ({ hostname }: URL) => {
+      if (!matchHost(hostname, allowed)) throw notAllowed(hostname)
+    },
   }
-  const send = async (hop: Hop, deadline: Deadline, permits: NetworkCall['permits']): Promise<HopResponse> => {
-    admit(hop.url)
-    permits?.(hop.url.href)
-    const addresses = await deadline.race(resolveHost(hop.url.hostname, resolve, open))
-    return sendHop(hop, addresses, agents, deadline)
-  }
-  const fetch = async (url: string, init: RequestInit, { signal, maxBytes, permits }: NetworkCall) => {
-    const first = { url: judgeUrl(url), ...checkRequest(init, userAgent) }
-    const limit = Math.min(init.maxBytes ?? options.maxBytes, maxBytes ?? options.maxBytes, options.maxBytes)
-    const deadline = startDeadline(signal(), timeoutMs, clock)
-    try {
-      deadline.check()
-      const answer = await exchange(first, (hop) => send(hop, deadline, permits), { limit, deadline })
-      const { bytes, ...response } = answer
-      return { ...response, text: async () => decodeText(bytes, response.headers['content-type']) }
-    } finally {
-      deadline.stop()
+  const judge = rememberJudged()
+  const order = (url: string, asked: FetchOptions, call: NetworkCall): Order => {
+    const parts = checkRequest(asked, headers)
+    return {
+      first: { url: judge(url), ...parts, headers: withKey(parts, call) },
+      options: asked,
+      call,
+      limit: { maxBytes: mostBytes(options, asked, call), overflow: asked.overflow ?? 'fail' },
+      timeoutMs: timeLimit(asked.timeoutMs ?? options.timeoutMs),
+      clock,
+      watch,
     }
   }
-
   return {
     resolve(text) {
-      const url = judgeUrl(text)
-      admit(url)
+      const url = judge(text)
+      wire.admit(url)
       return url.href
     },
-    handle:
-      (call) =>
-      (url, init = {}) =>
-        fetch(url, init, call),
-    close: agents.close,
+    handle: (call) => {
+      return async (url, asked = NO_OPTIONS) => new GuardedRequest(wire, order(url, asked, call)).run()
+    },
+    close: () => {
+      watch.close()
+      return connections.close()
+    },
   }
+}
+
+/** Judges a URL once for policy and for the request that follows; what a URL means does not change. */
+function rememberJudged(): (text: string) => URL {
+  const judged = new Map<string, URL>()
+  return (text) => {
+    const known = judged.get(text)
+    if (known) return known
+    const url = judgeUrl(text)
+    if (judged.size >= MOST_JUDGED) judged.clear()
+    judged.set(text, url)
+    return url
+  }
+}
+
+function mostBytes(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall): number {
+  const most = asked.stream ? (owner.maxDownloadBytes ?? owner.maxBytes) : owner.maxBytes
+  return Math.min(asked.maxBytes ?? most, call.maxBytes ?? most, most)
+}
+
+function timeLimit(timeoutMs: number): number {
+  if (timeoutMs > 0) return Math.min(timeoutMs, MOST_TIMEOUT_MS)
+  throw new ToolError('INPUT_SCHEMA_INVALID', `timeoutMs is ${timeoutMs}, which is no time at all.`)
+}
+
+/** A POST that may be repeated says so to the server, which can then tell the repetition from a second order; a caller's key may be any text. */
+function withKey({ method, headers }: Pick<Order['first'], 'method' | 'headers'>, call: NetworkCall) {
+  if (method !== 'POST' || call.idempotencyKey === undefined || !call.postRetries) return headers
+  return new Map([...headers, ['idempotency-key', encodeURIComponent(call.idempotencyKey)]])
+}
+
+function notAllowed(hostname: string): ToolError {
+  return new ToolError('HTTP_DISALLOWED_HOST', `The host ${hostname} is not one the owner allows.`, {
+    fix: { key: 'sandbox.network', value: hostname, hint: 'Use an allowed host, or have the owner add this one.' },
+  })
 }

@@ -1,4 +1,5 @@
 import { ToolError } from '../../errors.ts'
+import { hasSecret } from './fill-secrets.ts'
 import { judgeRedirect } from './judge-url.ts'
 import type { RequestParts } from './request-parts.ts'
 
@@ -21,7 +22,7 @@ const ABOUT_BODY = new Set(['content-type', 'content-language', 'content-encodin
 
 /** The request that a redirect asks for; undefined when the answer is no redirect. */
 export function nextHop(hop: Hop, status: number, location: string | undefined): Hop | undefined {
-  if (!REDIRECTS.has(status) || location === undefined) return undefined
+  if (location === undefined || !REDIRECTS.has(status)) return undefined
   const url = judgeLocation(location, hop.url)
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     throw new ToolError('HTTP_DISALLOWED_HOST', `${hop.url.host} redirects from https to http (${url.host}).`, {
@@ -29,8 +30,9 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
     })
   }
   const isKept = status >= 307 || !changesToGet(hop.method, status)
+  const isSameOrigin = url.origin === hop.url.origin
   const headers = [...hop.headers].filter(
-    ([name]) => (url.origin === hop.url.origin || HARMLESS.has(name)) && (isKept || !ABOUT_BODY.has(name)),
+    ([name, value]) => (isSameOrigin || (HARMLESS.has(name) && !hasSecret(value))) && (isKept || !ABOUT_BODY.has(name)),
   )
   return {
     url,

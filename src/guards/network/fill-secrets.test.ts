@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { useLoopback } from '../../../test/support/loopback.ts'
+import type { NetworkGuardOptions } from './network-guard.ts'
+
+const local = useLoopback()
+const VALUE = 'ghp_1234567890'
+const secrets = new Map([['github', { value: VALUE, hosts: ['api.example', '*.api.example', '127.0.0.1'] }]])
+const reference = (name: string) => `\${secret:${name}}`
+const headers = { authorization: `Bearer ${reference('github')}` }
+
+/** A guard whose machine of the owner is the loopback server itself. */
+const atHome: Partial<NetworkGuardOptions> = {
+  privateRanges: ['127.0.0.1'],
+  resolve: undefined,
+  dial: undefined,
+  secrets,
+}
+
+async function failure(fetching: Promise<unknown>) {
+  const error = (await fetching.then(
+    () => undefined,
+    (thrown) => thrown,
+  )) as Error & { code: string; fix: { key?: string; value?: unknown } }
+  expect(JSON.stringify([error, error.message, error.stack, error.cause])).not.toContain(VALUE)
+  return error
+}
+
+it('puts the value in its place at the last moment', async () => {
+  local.answer = (request, response) => response.end(request.headers.authorization)
+  const response = await local.fetchWith(atHome)(`http://127.0.0.1:${local.port}/`, { headers })
+  expect(await response.text()).toBe(`Bearer ${VALUE}`)
+})
+
+it('gives it to no host but its own', async () => {
+  for (const url of ['https://evil.example/', 'https://api.example.evil.example/', 'https://xapi.example/']) {
+    const error = await failure(local.fetchWith({ secrets })(url, { headers }))
+    expect(error).toMatchObject({ code: 'HTTP_DISALLOWED_HOST', fix: { key: 'secrets.github.hosts' } })
+  }
+  expect(local.sockets).toEqual([])
+})
+
+it('sends it over https only, unless the place is the owner’s own', async () => {
+  const error = await failure(local.fetchWith({ secrets })('http://api.example/', { headers }))
+  expect([error.code, error.message]).toEqual([
+    'HTTP_DISALLOWED_HOST',
+    'The secret github is not sent to api.example over plain http.',
+  ])
+  // A public address stays public, however much the owner opened.
+  const open = { secrets, privateRanges: ['0.0.0.0/0'] }
+  expect((await failure(local.fetchWith(open)('http://api.example/', { headers }))).code).toBe('HTTP_DISALLOWED_HOST')
+  expect(local.sockets).toEqual([])
+})
+
+it('leaves it behind on a redirect to another origin, in whatever header it stands', async () => {
+  const seen: unknown[] = []
+  local.answer = (request, response) => {
+    seen.push([request.headers.authorization, request.headers.accept])
+    const location = { '/1': '/2', '/2': `http://other.example:${local.port}/3` }[request.url!]
+    response.writeHead(location ? 302 : 200, location ? { location } : {}).end()
+  }
+  const fetch = local.fetchWith({ ...atHome, resolve: async () => ['127.0.0.1'] })
+  await fetch(`http://127.0.0.1:${local.port}/1`, { headers: { ...headers, accept: reference('github') } })
+  expect(seen).toEqual([
+    [`Bearer ${VALUE}`, VALUE],
+    [`Bearer ${VALUE}`, VALUE],
+    [undefined, undefined],
+  ])
+})
+
+it('says which key to set when there is no such secret', async () => {
+  const error = await failure(local.fetchWith({ secrets })('https://api.example/', { headers: { a: reference('x') } }))
+  expect(error).toMatchObject({ code: 'NOT_FOUND', fix: { key: 'secrets.x' } })
+})
+
+it('does not send a value that would become two headers, and does not tell it either', async () => {
+  const broken = new Map([['github', { value: `${VALUE}\r\nx: y`, hosts: ['*'] }]])
+  const error = await failure(local.fetchWith({ secrets: broken })('https://api.example/', { headers }))
+  expect(error.code).toBe('CONFIG_INVALID')
+  expect(local.sockets).toEqual([])
+})

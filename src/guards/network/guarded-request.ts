@@ -1,0 +1,145 @@
+import type { Clock } from '../../clock.ts'
+import type { FetchOptions, GuardedResponse } from '../../handles.ts'
+import { Deadline } from './deadline.ts'
+import type { DeadlineWatch } from './deadline-watch.ts'
+import { type Answer, exchange } from './exchange.ts'
+import { type AnswerFacts, StreamedAnswer, WholeAnswer } from './guarded-answer.ts'
+import type { NetworkCall } from './network-call.ts'
+import { toNetworkError } from './network-error.ts'
+import type { Hop } from './next-hop.ts'
+import { type BodyLimit, drain, readChunks, readWhole, withinLimit } from './read-body.ts'
+import { cacheKey, type KeptAnswer, mayKeep, validators } from './response-cache.ts'
+import { backoffMs, isPassingFailure, isPassingStatus, mostRetries } from './retry-plan.ts'
+import { permitUrl, sendHop, type Wire } from './send-hop.ts'
+
+/** What a request is made of once it was checked. */
+export interface Order {
+  readonly first: Hop
+  readonly options: FetchOptions
+  readonly call: NetworkCall
+  readonly limit: BodyLimit
+  readonly timeoutMs: number
+  readonly clock: Clock
+  readonly watch: DeadlineWatch
+}
+
+/** One request of a tool: its hops, its repetitions and its answer, under one deadline. */
+export class GuardedRequest {
+  readonly #wire: Wire
+  readonly #order: Order
+  readonly #signal: AbortSignal
+  readonly #deadline: Deadline
+  readonly #key: string | undefined
+  readonly #kept: { readonly answer: KeptAnswer; readonly ageMs: number } | undefined
+  #isStreaming = false
+
+  constructor(wire: Wire, order: Order) {
+    const { call, options, first } = order
+    this.#wire = wire
+    this.#order = order
+    this.#key = call.cache && !options.stream ? cacheKey(first) : undefined
+    this.#kept = this.#key === undefined ? undefined : call.cache?.find(this.#key)
+    this.#signal = call.signal()
+    this.#deadline = new Deadline(order.watch, this.#signal, order.timeoutMs)
+  }
+
+  async run(): Promise<GuardedResponse> {
+    const { first, options, call } = this.#order
+    try {
+      this.#deadline.check()
+      if (this.#kept && this.#kept.ageMs <= (options.maxAgeMs ?? -1)) return this.#giveAgain(this.#kept.answer)
+      const most = mostRetries(first.method, options, call)
+      for (let retry = 0; retry < most; retry += 1) {
+        const response = await this.#try(retry)
+        if (response) return response
+        call.onRetry?.()
+      }
+      return await this.#respond(await this.#exchange())
+    } finally {
+      if (!this.#isStreaming) this.#deadline.stop()
+    }
+  }
+
+  /** One try that is not the last: undefined when it failed for a passing reason, after the pause that follows. */
+  async #try(retry: number): Promise<GuardedResponse | undefined> {
+    const { clock } = this.#order
+    let pauseMs: number
+    try {
+      const answer = await this.#exchange()
+      const { status, headers } = answer.transfer
+      pauseMs = backoffMs(retry, headers['retry-after'], clock.now())
+      // When there is no time to ask again, this is the answer.
+      if (!isPassingStatus(status) || pauseMs >= this.#deadline.leftMs) return await this.#respond(answer)
+      await this.#inTime(drain(answer.transfer), answer.hop)
+    } catch (error) {
+      pauseMs = backoffMs(retry, undefined, clock.now())
+      if (!isPassingFailure(error) || pauseMs >= this.#deadline.leftMs) throw error
+    }
+    await this.#deadline.pause(pauseMs, clock)
+    return undefined
+  }
+
+  #exchange(): Promise<Answer> {
+    const { first, call } = this.#order
+    const asked = this.#kept && validators(this.#kept.answer)
+    if (!asked) return exchange(first, (hop) => sendHop(this.#wire, hop, call, this.#deadline), this.#deadline)
+    const { href } = this.#kept!.answer.urls.at(-1)!
+    const asking = (hop: Hop) =>
+      sendHop(this.#wire, hop, call, this.#deadline, hop.url.href === href ? asked : undefined)
+    return exchange(first, asking, this.#deadline)
+  }
+
+  async #respond({ hop, transfer, urls }: Answer): Promise<GuardedResponse> {
+    const { status, headers } = transfer
+    const { options, limit, call } = this.#order
+    const facts = { status, headers, url: hop.url.href, isCached: false, signal: this.#signal }
+    if (options.stream) return this.#stream(facts, hop, transfer)
+    if (status === 304 && this.#kept) {
+      await this.#inTime(drain(transfer), hop)
+      const answer = { ...this.#kept.answer, urls }
+      call.cache!.keep(this.#key!, answer)
+      return this.#giveAgain(answer)
+    }
+    const body = await this.#inTime(readWhole(hop, transfer, limit), hop)
+    if (this.#key !== undefined && !body.isCut && mayKeep(facts, options.maxAgeMs !== undefined)) {
+      // A copy: the tool may change the bytes it gets.
+      call.cache!.keep(this.#key, { status, headers, urls, bytes: Buffer.from(body.bytes) })
+    }
+    return new WholeAnswer(facts, body)
+  }
+
+  #stream(facts: AnswerFacts, hop: Hop, transfer: Answer['transfer']): GuardedResponse {
+    const { limit } = this.#order
+    this.#isStreaming = true
+    const deadline = this.#deadline
+    return new StreamedAnswer(facts, async function* (onCut) {
+      try {
+        yield* readChunks(hop, transfer, limit, onCut)
+      } catch (error) {
+        deadline.check()
+        throw toNetworkError(error, hop.url)
+      } finally {
+        deadline.stop()
+      }
+    })
+  }
+
+  /** Gives an answer that was kept, when this call may still have all that lies on the way to it. */
+  #giveAgain({ status, headers, urls, bytes }: KeptAnswer): GuardedResponse {
+    const { limit, call } = this.#order
+    for (const url of urls) permitUrl(this.#wire, url, call)
+    call.onAnswer?.()
+    const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: this.#signal }
+    return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
+  }
+
+  /** Says what a failure while reading means. */
+  async #inTime<T>(reading: Promise<T>, { url }: Hop): Promise<T> {
+    try {
+      return await reading
+    } catch (error) {
+      this.#deadline.check()
+      throw toNetworkError(error, url)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { ResponseCache } from './response-cache.ts'
+
+/** What the pipeline says about one call. */
+export interface NetworkCall {
+  readonly signal: () => AbortSignal
+  readonly maxBytes?: number
+  /** Throws when policy did not decide on this URL; asked for every hop, `send` for those that may carry data out. */
+  readonly permits?: (url: string, capability: 'network' | 'send') => void
+  /** Waited for before the first byte of a request that may carry data out: the intent is on record. */
+  readonly beforeSend?: () => Promise<void> | undefined
+  /** An answer has arrived, of any hop or from the cache: from now on the call holds untrusted content. */
+  readonly onAnswer?: () => void
+  readonly onRetry?: () => void
+  /** Answers that this run got before. */
+  readonly cache?: ResponseCache
+  /** With both of these a POST is repeated, too, and carries the key. */
+  readonly idempotencyKey?: string
+  readonly postRetries?: number
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { expect, it, vi } from 'vitest'
+import { useLoopback } from '../../../test/support/loopback.ts'
+import { ToolError } from '../../errors.ts'
+import type { FetchOptions } from '../../handles.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { createResponseCache } from './response-cache.ts'
+
+const local = useLoopback()
+
+/** A server that answers with its content and headers, and 304 to who has it already; tells what it was asked. */
+function serve(content: () => string, headers: () => OutgoingHttpHeaders = () => ({})) {
+  const asked: IncomingHttpHeaders[] = []
+  local.answer = (request, response) => {
+    asked.push(request.headers)
+    const etag = `"${createHash('sha256').update(content()).digest('hex')}"`
+    const isKnown = request.headers['if-none-match'] === etag
+    response.writeHead(isKnown ? 304 : 200, { etag, ...headers() }).end(isKnown ? undefined : content())
+  }
+  return asked
+}
+
+const setUp = (call = {}) => {
+  const clock = fakeClock()
+  const cache = createResponseCache({ clock })
+  const fetch = local.fetchWith({ clock, maxBytes: 2e6 }, { cache, ...call })
+  const read = async (options?: FetchOptions, url = 'http://a.example/') => {
+    const response = await fetch(url, options)
+    return [response.status, await response.text(), response.isCached]
+  }
+  return { clock, cache, fetch, read }
+}
+
+it('asks whether what it has is still good, and gives it when it is', async () => {
+  let content = 'one'
+  const asked = serve(() => content)
+  const { read } = setUp()
+  expect(await read()).toEqual([200, 'one', false])
+  expect(await read()).toEqual([200, 'one', true])
+  expect(await read()).toEqual([200, 'one', true])
+  content = 'two'
+  expect(await read()).toEqual([200, 'two', false])
+  expect(asked.map((headers) => headers['if-none-match'] !== undefined)).toEqual([false, true, true, true])
+})
+
+it('asks with the date when there is nothing else to ask with', async () => {
+  const date = 'Thu, 01 Jan 2026 00:00:00 GMT'
+  local.answer = (request, response) => {
+    const isKnown = request.headers['if-modified-since'] === date
+    response.writeHead(isKnown ? 304 : 200, { 'last-modified': date }).end(isKnown ? undefined : 'dated')
+  }
+  const { read } = setUp()
+  await read()
+  expect(await read()).toEqual([200, 'dated', true])
+})
+
+it('asks nobody about an answer that is as young as wanted', async () => {
+  const asked = serve(
+    () => 'page',
+    () => ({ etag: [] as never, 'cache-control': 'private, max-age=0' }),
+  )
+  const { read, clock } = setUp()
+  await read({ maxAgeMs: 1000 })
+  await clock.advance(1000)
+  expect(await read({ maxAgeMs: 1000 })).toEqual([200, 'page', true])
+  expect(asked.length).toBe(1)
+  await clock.advance(1)
+  expect(await read({ maxAgeMs: 1000 })).toEqual([200, 'page', false])
+  expect(asked.length).toBe(2)
+})
+
+it('keeps nothing that it must not keep', async () => {
+  const cases: [OutgoingHttpHeaders, FetchOptions][] = [
+    [{ 'cache-control': 'no-store' }, {}],
+    [{ vary: 'cookie' }, {}],
+    [{ vary: '*' }, {}],
+    [{}, { headers: { authorization: 'x' } }],
+    [{}, { headers: { cookie: 'x' } }],
+    [{}, { headers: { range: 'bytes=0-1' } }],
+    [{}, { headers: { 'x-api-key': 'x' } }],
+    [{}, { method: 'HEAD' }],
+    [{}, { stream: true }],
+    [{}, { maxBytes: 2, overflow: 'cut' }],
+  ]
+  for (const [headers, options] of cases) {
+    const asked = serve(
+      () => 'content',
+      () => headers,
+    )
+    const { fetch } = setUp()
+    for (const _ of [1, 2]) await (await fetch('http://a.example/', { ...options, maxAgeMs: 9999 })).bytes()
+    expect(asked.length, JSON.stringify([headers, options])).toBe(2)
+    expect(asked[1]!['if-none-match']).toBeUndefined()
+  }
+})
+
+it('keeps answers apart by what may be in them', async () => {
+  const asked = serve(
+    () => 'content',
+    () => ({ vary: 'Accept, accept-language' }),
+  )
+  const { read } = setUp()
+  await read({ headers: { accept: 'text/html' }, maxAgeMs: 9999 })
+  expect((await read({ headers: { accept: 'text/plain' }, maxAgeMs: 9999 }))[2]).toBe(false)
+  expect((await read({ headers: { accept: 'text/html' }, maxAgeMs: 9999 }, 'http://b.example/'))[2]).toBe(false)
+  expect((await read({ headers: { Accept: 'text/html' }, maxAgeMs: 9999 }))[2]).toBe(true)
+  expect(asked.length).toBe(3)
+})
+
+it('asks policy about a kept answer as about a new one, redirects included, and labels it', async () => {
+  local.answer = (request, response) => {
+    if (request.url === '/') return void response.writeHead(302, { location: 'http://b.example/end' }).end()
+    response.writeHead(200, { etag: '"1"' }).end('end')
+  }
+  const permits = vi.fn()
+  const onAnswer = vi.fn()
+  const { read, fetch } = setUp({ permits, onAnswer })
+  await read({ maxAgeMs: 9999 })
+  permits.mockClear()
+  onAnswer.mockClear()
+  expect((await fetch('http://a.example/', { maxAgeMs: 9999 })).url).toBe('http://b.example/end')
+  expect(permits.mock.calls).toEqual([
+    ['http://a.example/', 'network'],
+    ['http://b.example/end', 'network'],
+  ])
+  expect(onAnswer).toHaveBeenCalledOnce()
+  permits.mockImplementation((url: string) => {
+    if (url.includes('b.example')) throw new ToolError('POLICY_DENIED', 'no more')
+  })
+  await expect(read({ maxAgeMs: 9999 })).rejects.toThrow(expect.objectContaining({ code: 'POLICY_DENIED' }))
+})
+
+it('gives kept answers under the limits of the call that gets them, and nobody can change them', async () => {
+  serve(() => 'a long text')
+  const { read, fetch } = setUp()
+  await read()
+  await expect(read({ maxBytes: 5, maxAgeMs: 9999 })).rejects.toThrow(
+    expect.objectContaining({ code: 'HTTP_TOO_LARGE' }),
+  )
+  expect(await read({ maxBytes: 6, overflow: 'cut', maxAgeMs: 9999 })).toEqual([200, 'a long', true])
+  const kept = await fetch('http://a.example/', { maxAgeMs: 9999 })
+  ;(await kept.bytes()).fill(0)
+  expect((await read({ maxAgeMs: 9999 }))[1]).toBe('a long text')
+})
+
+it('is bounded in all and for each', () => {
+  const cache = createResponseCache({ maxBytes: 100_000, maxEntryBytes: 20_000, clock: fakeClock() })
+  const answer = (bytes: number) => ({ status: 200, headers: {}, urls: [], bytes: Buffer.alloc(bytes) })
+  for (let index = 0; index < 20; index += 1) cache.keep(`${index}`, answer(10_000))
+  const kept = Array.from({ length: 20 }, (_, index) => cache.find(`${index}`) !== undefined)
+  expect(kept.filter(Boolean).length).toBe(8)
+  expect(kept.at(-1)).toBe(true)
+  cache.keep('large', answer(20_001))
+  expect(cache.find('large')).toBeUndefined()
+})
