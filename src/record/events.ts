@@ -1,6 +1,7 @@
+import type { KeptChange } from '../change.ts'
 import type { CallerKind, Effect } from '../define.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { ToolResult } from '../result.ts'
+import type { Label, ToolResult } from '../result.ts'
 
 /** How strongly commands of a call are fenced in. */
 export type SandboxLevel = 'full' | 'namespaces' | 'none'
@@ -60,6 +61,7 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly evidence?: readonly string[]
   readonly artifacts?: readonly string[]
   readonly cached?: true
+  readonly labels?: readonly Label[]
   /** The tool ignored its signal and was left behind; `call-late` tells its real end. */
   readonly abandoned?: true
   /** What the caller was told beside the result: a budget nearly used up, a failure that repeats. */
@@ -109,6 +111,16 @@ export interface HookFailed extends OfCall {
   readonly message: string
 }
 
+/** A file is about to change; the run's `undo/` folder has what takes the change back. */
+export type FileChanging = OfCall & KeptChange & { readonly type: 'file-changing' }
+
+/** A change was taken back, or needs none of it: the event `change` of the run. */
+export interface ChangeUndone extends OfCall {
+  readonly type: 'change-undone'
+  readonly run: string
+  readonly change: number
+}
+
 /** A process has begun to write this run; a second one of a run continues it. */
 export interface RunOpened {
   readonly type: 'run-opened'
@@ -151,6 +163,8 @@ export type EventBody =
   | ApprovalRequested
   | ApprovalAnswered
   | HookFailed
+  | FileChanging
+  | ChangeUndone
   | RunOpened
   | RunClosed
   | LineTorn

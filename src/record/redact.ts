@@ -25,12 +25,23 @@ interface RedactorOptions {
 }
 
 const SHORTEST_VALUE = 8
+const LONG_TEXT = 1_000
 
 /** Makes a redactor: by key, by known value, and by the shape of well-known secrets. */
 export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Redactor {
   const known = knownValues(values)
 
+  // A long text comes by several times on its way: in the data, in what the model sees, in the artifact.
+  let lastClean = ''
+
   function text(input: string): string {
+    if (input.length >= LONG_TEXT && input === lastClean) return input
+    const output = redactText(input)
+    if (output.length >= LONG_TEXT) lastClean = output
+    return output
+  }
+
+  function redactText(input: string): string {
     const output = known && input.length >= SHORTEST_VALUE ? input.replace(known, mark('secret')) : input
     return mayHoldSecret(output) ? redactShapes(output) : output
   }

@@ -28,7 +28,17 @@ function refusal(message: RegExp) {
   return expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringMatching(message) })
 }
 
-const PARTS = ['', 'logs', 'archive', 'artifacts', 'events.jsonl', 'head.json', 'logs/tools.jsonl', 'logs/errors.jsonl']
+const PARTS = [
+  '',
+  'logs',
+  'archive',
+  'artifacts',
+  'undo',
+  'events.jsonl',
+  'head.json',
+  'logs/tools.jsonl',
+  'logs/errors.jsonl',
+]
 
 describe('a run folder that others may have prepared', () => {
   it.each(PARTS)('is refused when %j is a link', async (part) => {

@@ -15,7 +15,7 @@ export interface RunFiles {
 }
 
 /** Where the record itself lies. What tools write to, workspace and deliverables, is theirs. */
-const OUR_FOLDERS = ['logs', 'archive', 'artifacts'] as const
+const OUR_FOLDERS = ['logs', 'archive', 'artifacts', 'undo'] as const
 const TOOL_FOLDERS = ['workspace', 'deliverables'] as const
 
 /** Makes the folders of a run, locks it and opens its files: all of them or none. What others could change is refused. */

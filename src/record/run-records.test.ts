@@ -27,6 +27,7 @@ describe('a run on disk', () => {
       'events.jsonl',
       'head.json',
       'logs',
+      'undo',
       'workspace',
     ])
     expect((await stat(records.folder)).mode & 0o777).toBe(0o700)

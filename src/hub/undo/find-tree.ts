@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ToolError } from '../../errors.ts'
+import { treeDigest } from '../../guards/files/change/tree-digest.ts'
+import { listRuns } from '../../record/list-runs.ts'
+import { readHistory } from '../../record/undo/read-history.ts'
+
+/**
+ * Where a kept tree lies. A tree is kept by moving it, so after an undo, and the undo of that, it is where the last
+ * removal put it; its digest stays the same.
+ */
+export async function findTree(
+  root: string,
+  run: string,
+  { tree, digest }: { readonly tree: string; readonly digest: string },
+): Promise<string> {
+  const own = join(root, run, 'undo', tree)
+  if (await isKept(own, digest)) return own
+  for (const { id } of (await listRuns(root)).toReversed()) {
+    const { changes } = await readHistory(join(root, id))
+    for (const { change } of changes.toReversed()) {
+      if (change.op !== 'remove-tree' || change.digest !== digest || change.tree === undefined) continue
+      const path = join(root, id, 'undo', change.tree)
+      if (await isKept(path, digest)) return path
+    }
+  }
+  return own
+}
+
+/** False when it is gone, which a later undo explains; one that was changed is not put back. */
+async function isKept(path: string, digest: string): Promise<boolean> {
+  if (!existsSync(path)) return false
+  if ((await treeDigest(path)) === digest) return true
+  throw new ToolError('CONFLICT', 'The folder that was kept was changed since.')
+}

@@ -1,0 +1,139 @@
+import type { FileState, KeptChange } from '../../change.ts'
+import type { Found } from '../../guards/files/restore/look.ts'
+
+/** What takes a change back. `replaces` is the content that must still be there; without it, anything may be. */
+export type Step =
+  | { readonly do: 'put-file'; readonly path: string; readonly state: FileState; readonly replaces?: string }
+  | { readonly do: 'put-folder'; readonly path: string; readonly mode: number }
+  | { readonly do: 'put-tree'; readonly path: string; readonly tree: string; readonly digest: string }
+  | { readonly do: 'remove-file'; readonly path: string; readonly replaces?: string }
+  | { readonly do: 'remove-folder'; readonly path: string; readonly isRecursive: boolean }
+  | { readonly do: 'move'; readonly path: string; readonly to: string }
+
+/** Whether a change can be taken back, and how. */
+export type Verdict =
+  | { readonly action: 'undo'; readonly step: Step }
+  | { readonly action: 'already' }
+  | { readonly action: 'not undoable'; readonly reason: string }
+  /** `forced` is what the owner can have done all the same. */
+  | { readonly action: 'refused'; readonly reason: string; readonly forced?: Step }
+
+/** What there is at the paths of a change. */
+export interface Sight {
+  /** At its path. */
+  readonly now: Found
+  /** Where a move led to. */
+  readonly moved?: Found
+  /** Later changes below it were taken back just now, so its digest tells nothing. */
+  readonly isTouched: boolean
+}
+
+const ALREADY: Verdict = { action: 'already' }
+
+/** Decides on one change by what is there now: as the change left it, as it was before, or something else. */
+export function judgeChange(change: KeptChange, sight: Sight): Verdict {
+  const verdict = judge(change, sight)
+  if (verdict.action === 'already' || change.notUndoable === undefined) return verdict
+  return { action: 'not undoable', reason: change.notUndoable }
+}
+
+/** Whether everything is as it was before the change: it never happened, or was taken back. */
+export function isBefore(change: KeptChange, { now, moved }: Sight): boolean {
+  switch (change.op) {
+    case 'create':
+    case 'make-folder':
+    case 'create-tree':
+      return now.type === 'absent'
+    case 'replace':
+    case 'remove':
+      return now.type === 'file' && now.sha256 === change.before.sha256
+    case 'remove-folder':
+      return now.type === 'folder'
+    case 'remove-tree':
+      return now.type === 'folder' && now.digest === change.digest
+    case 'move':
+      return now.type !== 'absent' && moved?.type === 'absent'
+  }
+}
+
+function judge(change: KeptChange, sight: Sight): Verdict {
+  if (isBefore(change, sight)) return ALREADY
+  switch (change.op) {
+    case 'create':
+      return judgeCreate(change, sight.now)
+    case 'replace':
+      return judgeReplace(change, sight.now)
+    case 'remove':
+      return judgeRemove(change, sight.now)
+    case 'make-folder':
+      return judgeFolder(change.path, sight.now)
+    case 'create-tree':
+      return judgeTree(change, sight)
+    case 'remove-folder':
+      return whenAbsent(sight.now, { do: 'put-folder', path: change.path, mode: change.mode })
+    case 'remove-tree':
+      return judgeTreeRemoval(change, sight.now)
+    case 'move':
+      return judgeMove(change, sight)
+  }
+}
+
+function judgeCreate({ path, after }: KeptChange & { op: 'create' }, now: Found): Verdict {
+  if (now.type !== 'file') return refused(`is now ${NAMES[now.type]}`)
+  if (now.sha256 === after.sha256) return undo({ do: 'remove-file', path, replaces: after.sha256 })
+  return refused('was changed since', { do: 'remove-file', path })
+}
+
+function judgeReplace({ path, before, after }: KeptChange & { op: 'replace' }, now: Found): Verdict {
+  const step: Step = { do: 'put-file', path, state: before }
+  if (now.type === 'absent') return refused('is gone', step)
+  if (now.type !== 'file') return refused(`is now ${NAMES[now.type]}`)
+  if (now.sha256 === after.sha256) return undo({ ...step, replaces: after.sha256 })
+  return refused('was changed since', step)
+}
+
+function judgeRemove({ path, before }: KeptChange & { op: 'remove' }, now: Found): Verdict {
+  const step: Step = { do: 'put-file', path, state: before }
+  if (now.type === 'file') return refused('is there again, with other content', step)
+  return whenAbsent(now, step)
+}
+
+function judgeFolder(path: string, now: Found): Verdict {
+  if (now.type !== 'folder') return refused(`is now ${NAMES[now.type]}`)
+  if (now.names.length === 0) return undo({ do: 'remove-folder', path, isRecursive: false })
+  return refused('is not empty', { do: 'remove-folder', path, isRecursive: true })
+}
+
+function judgeTree({ path, digest }: KeptChange & { op: 'create-tree' }, { now, isTouched }: Sight): Verdict {
+  if (now.type !== 'folder') return refused(`is now ${NAMES[now.type]}`)
+  const step: Step = { do: 'remove-folder', path, isRecursive: true }
+  return isTouched || now.digest === digest ? undo(step) : refused('was changed since', step)
+}
+
+function judgeTreeRemoval({ path, tree, digest }: KeptChange & { op: 'remove-tree' }, now: Found): Verdict {
+  if (tree === undefined) return { action: 'not undoable', reason: 'the folder was not kept' }
+  return whenAbsent(now, { do: 'put-tree', path, tree, digest })
+}
+
+function judgeMove(change: KeptChange & { op: 'move' }, { now, moved, isTouched }: Sight): Verdict {
+  const { path, to, digest } = change
+  if (!moved || moved.type === 'absent') return refused('is gone, and so is what was moved')
+  if (now.type !== 'absent') return refused('is there again, and so is what was moved')
+  const step: Step = { do: 'move', path: to, to: path }
+  const isSame = moved.type !== 'other' && moved.digest === digest
+  return isTouched || isSame ? undo(step) : refused('was changed since it was moved', step)
+}
+
+const NAMES = { absent: 'gone', file: 'a file', folder: 'a folder', other: 'a link or no regular file' } as const
+
+function whenAbsent(now: Found, step: Step): Verdict {
+  return now.type === 'absent' ? undo(step) : refused(`is there again: ${NAMES[now.type]}`)
+}
+
+function undo(step: Step): Verdict {
+  return { action: 'undo', step }
+}
+
+function refused(reason: string, forced?: Step): Verdict {
+  return { action: 'refused', reason, ...(forced && { forced }) }
+}

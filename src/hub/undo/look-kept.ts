@@ -1,0 +1,18 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { errnoOf } from '../../disk/errno.ts'
+import { treeDigest } from '../../guards/files/change/tree-digest.ts'
+import type { Found } from '../../guards/files/restore/look.ts'
+import { hashOf } from '../../record/undo/undo-folder.ts'
+
+/** What is at a path in a tree that a run kept; only for rehearsals, which have not put the tree back. */
+export async function lookKept(path: string, options: { readonly digest?: boolean } = {}): Promise<Found> {
+  try {
+    const stats = await lstat(path)
+    const digest = options.digest ? { digest: await treeDigest(path) } : {}
+    if (stats.isFile()) return { type: 'file', sha256: await hashOf(path), mode: stats.mode & 0o777, ...digest }
+    return stats.isDirectory() ? { type: 'folder', names: await readdir(path), ...digest } : { type: 'other' }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return { type: 'absent' }
+    throw error
+  }
+}

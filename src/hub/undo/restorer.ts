@@ -1,0 +1,10 @@
+import type { Found } from '../../guards/files/restore/look.ts'
+import type { Step } from './judge-change.ts'
+
+/** What looks at files and takes changes back; a rehearsal does neither for real. */
+export interface Restorer {
+  /** What is there now, after all steps so far; with its digest when that is asked for. */
+  look(path: string, options?: { readonly digest?: boolean }): Promise<Found>
+  /** Takes a change back; `isForced` when what is there now may be anything. */
+  apply(step: Step, options: { readonly isForced: boolean }): Promise<void>
+}

@@ -1,0 +1,111 @@
+import { type Fix, ToolError } from '../../errors.ts'
+import type { FilesGuard } from '../../guards/files/files-guard.ts'
+import type { RecordedChange } from '../../record/undo/read-history.ts'
+import type { ToolResult } from '../../result.ts'
+import type { Parts } from '../../steps/parts.ts'
+import { Registry } from '../../steps/registry.ts'
+import type { Assembly } from '../assemble-parts.ts'
+import { findChanges, type UndoWish } from './find-changes.ts'
+import type { UndoneChange } from './undo-changes.ts'
+import { createUndoTool } from './undo-tool.ts'
+
+/** What is to be undone, and how. */
+export interface UndoOptions extends UndoWish {
+  /** Says what would happen and changes nothing. */
+  readonly dryRun?: boolean
+  /** Also where something was changed since; what is there then can be had back by undoing the undo. */
+  readonly force?: boolean
+  /** Who undoes; recorded. */
+  readonly caller?: string
+  readonly signal?: AbortSignal
+}
+
+/** What an undo did. */
+export interface UndoReport {
+  /** Nothing was refused. */
+  readonly ok: boolean
+  readonly dryRun: boolean
+  /** The run and the id of the undo itself, by which it can be undone; none when there was nothing to do. */
+  readonly run?: string
+  readonly callId?: string
+  /** The calls whose changes these are. */
+  readonly calls: readonly { readonly run: string; readonly callId: string; readonly tool: string }[]
+  /** Newest first. */
+  readonly changes: readonly UndoneChange[]
+}
+
+/** How a call of the owner's own goes down the road. */
+type Start = (parts: Parts, tool: ReturnType<typeof createUndoTool>, input: unknown, run: string) => Promise<ToolResult>
+
+/** More are judged when they are used. */
+const MOST_TARGETS = 1_000
+
+/** Takes back what a call or a run changed in files: a call like any other, with a record and a journal of its own. */
+export async function undo(assembly: Assembly, options: UndoOptions, start: Start): Promise<UndoReport> {
+  const { parts, runs, runsFolder: root, defaultRun, sandbox } = assembly
+  if (root === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so nothing can be undone.')
+  const { call, run, force = false, dryRun = false } = options
+  for (const id of new Set([defaultRun, run ?? defaultRun])) await runs.rehearsal(id).records?.written()
+  const found = await findChanges(root, { call, run })
+  const first = found[0]
+  if (!first) return { ok: true, dryRun, calls: [], changes: [] }
+  // With a workspace for each run, only the run itself has its files.
+  const into = sandbox.root === undefined ? first.run : defaultRun
+  const state = await parts.run(into)
+  const tool = createUndoTool({ root, recordsOf: async (id) => (await parts.run(id)).records })
+  const paths = targetsOf(found, state.doors.files())
+  const isWholeRun = call === undefined && run !== undefined
+  const input = { run: first.run, ...(!isWholeRun && { call: first.callId }), paths, force, dryRun }
+  const result = await start(forOwner(parts, tool), tool, input, into)
+  if (!result.ok) throw failure(result.error)
+  const changes = result.data as UndoneChange[]
+  return {
+    ok: changes.every(({ action }) => action !== 'refused'),
+    dryRun,
+    run: into,
+    callId: result.callId,
+    calls: callsOf(found),
+    changes,
+  }
+}
+
+/** The same road with one tool on it, which no agent sees: what it sees is none of the owner's limits. */
+function forOwner(parts: Parts, tool: ReturnType<typeof createUndoTool>): Parts {
+  const registry = new Registry()
+  registry.register(tool, 'owner')
+  return { ...parts, registry, sees: () => ({ visible: true }) }
+}
+
+function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {
+  const calls = new Map(changes.map(({ run, callId, tool }) => [callId, { run, callId, tool }]))
+  return [...calls.values()]
+}
+
+/** What the undo may touch, for policy. What the guard would not let through is refused when its turn comes. */
+function targetsOf(changes: readonly RecordedChange[], files: FilesGuard): string[] {
+  const paths = changes.flatMap(({ change }) => (change.op === 'move' ? [change.path, change.to] : [change.path]))
+  return [...new Set(paths)].filter((path) => isAdmitted(path, files)).slice(0, MOST_TARGETS)
+}
+
+function isAdmitted(path: string, files: FilesGuard): boolean {
+  try {
+    files.resolve(path, 'write')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function failure({
+  code,
+  message,
+  fix,
+  retryable,
+}: {
+  code: ToolError['code']
+  message: string
+  fix: Fix
+  retryable: boolean
+}) {
+  return new ToolError(code, message, { fix, retryable })
+}
