@@ -1,0 +1,38 @@
+import type { Context } from '../../../define.ts'
+import { ToolError } from '../../../errors.ts'
+import type { Written } from '../../../handles.ts'
+import { MOST_SOURCE_BYTES, readSource } from '../read/read-source.ts'
+import { applyEdits, type Edited } from './apply-edits.ts'
+import type { Edit } from './edit.ts'
+import { type RegionDiff, regionDiff } from './region-diff.ts'
+
+/** Models edit one file by several calls at once; each of them may have to look again when another was faster. */
+const MOST_ATTEMPTS = 20
+
+/** What became of a file. */
+interface EditedFile extends Written, RegionDiff, Pick<Edited, 'forgiven'> {
+  readonly replacements: number
+}
+
+/** Edits a file that may change meanwhile: an edit that still fits is made in what the file holds then. */
+export async function editFile(
+  path: string,
+  { edits, indentation }: { readonly edits: readonly Edit[]; readonly indentation?: boolean },
+  ctx: Context<'read:fs' | 'write:fs'>,
+): Promise<EditedFile> {
+  for (let attempt = 1; ; attempt++) {
+    const { text, mark, bytes, sha256 } = await readSource(path, ctx)
+    const edited = applyEdits(text, edits, { path, indentation, bytes, maxBytes: MOST_SOURCE_BYTES })
+    const writing = ctx.fs.writeText(path, mark + edited.text, { overwrite: true, replaces: sha256 })
+    // The diff is made while the disk is at work.
+    const diff = regionDiff(text, edited.replacements, { path })
+    const written = await writing.catch((error: unknown) => {
+      if (attempt === MOST_ATTEMPTS || !isConflict(error)) throw error
+    })
+    if (written) return { ...written, ...diff, replacements: edited.replacements.length, forgiven: edited.forgiven }
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return ToolError.is(error) && error.code === 'CONFLICT'
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { fileHub } from '../../../test/support/file-hub.ts'
+import { find } from './find.ts'
+
+const FILES = {
+  'a.ts': '',
+  'src/b.ts': '',
+  'src/deep/c.ts': '',
+  '.hidden.ts': '',
+  'x.md': '',
+  'out/d.ts': '',
+  '.gitignore': 'out\n',
+}
+const hubOf = () => fileHub(FILES, { tools: [find] })
+
+it('finds files by a glob, without what is hidden or ignored', async () => {
+  const { call } = hubOf()
+  const result = await call('core/fs.find', { pattern: '*.ts' })
+  expect(result.data).toEqual({ files: ['a.ts', 'src/b.ts', 'src/deep/c.ts'], isComplete: true })
+  expect(result.evidence).toEqual([{ type: 'file', ref: '.', summary: '3 files for "*.ts"' }])
+  const all = await call('core/fs.find', { pattern: '*.ts', includeHidden: true, includeIgnored: true })
+  expect(all.data).toMatchObject({ files: ['.hidden.ts', 'a.ts', 'out/d.ts', 'src/b.ts', 'src/deep/c.ts'] })
+})
+
+it('gives paths that can be read as they are', async () => {
+  const { call } = hubOf()
+  expect((await call('core/fs.find', { pattern: '*.ts', path: 'src/' })).data).toMatchObject({
+    files: ['src/b.ts', 'src/deep/c.ts'],
+  })
+})
+
+it('is find in the coding dialect, one path a line, and says what a limit left out', async () => {
+  const { text } = hubOf()
+  expect(await text('find', { pattern: '*.ts' })).toBe('a.ts\nsrc/b.ts\nsrc/deep/c.ts')
+  expect(await text('find', { pattern: '*.ts', limit: 1 })).toMatch(
+    /\.ts\n\[Only 1 files; others were left out\. Narrow the pattern\.\]$/,
+  )
+  expect(await text('find', { pattern: '*.java' })).toBe('No files found.')
+})
+
+it('refuses what is outside or no pattern, and stops when it is stopped', async () => {
+  const { call } = hubOf()
+  expect((await call('find', { pattern: '*', path: '..' })).error).toMatchObject({ code: 'PATH_OUTSIDE_SANDBOX' })
+  expect((await call('find', { pattern: '' })).error).toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+  expect((await call('find', { pattern: '*' }, { signal: AbortSignal.abort() })).status).toBe('aborted')
+})

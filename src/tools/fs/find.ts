@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { defineTool } from '../../define.ts'
+import { joinPath, PATH_ALIASES, pathSchema } from './path-schema.ts'
+import { count } from './quote.ts'
+
+const input = z.strictObject({
+  pattern: z.string().min(1).max(1_000).describe('A glob: *.ts at any depth, src/** from the folder on.'),
+  path: pathSchema('The folder to look in.').default('.'),
+  limit: z.int().min(1).max(5_000).default(1_000).describe('The most files to give back.'),
+})
+
+/** Finds files by name. */
+export const find = defineTool({
+  name: 'core/fs.find',
+  title: 'Find files',
+  description:
+    'Find files by a glob on their names, in a folder and below it. What .gitignore leaves out and hidden files are not ' +
+    'looked at unless asked. Not for what is in files: search them.',
+  input: input.extend({
+    includeHidden: z.boolean().default(false).describe('Also names that begin with a dot.'),
+    includeIgnored: z.boolean().default(false).describe('Also what .gitignore leaves out.'),
+  }),
+  output: z.strictObject({
+    files: z.array(z.string()).describe('Paths, beginning with the folder as it was given.'),
+    isComplete: z.boolean().describe('False when the limit left files out.'),
+  }),
+  capabilities: ['read:fs'],
+  targets: ({ path }) => ({ 'read:fs': path }),
+  timeoutMs: 30_000,
+  category: 'search',
+  tags: ['file', 'find', 'glob'],
+  version: '1.0.0',
+  examples: [
+    { input: { pattern: '*.md' } },
+    { input: { pattern: 'src/**/*.test.ts', limit: 100 }, note: 'tests only' },
+  ],
+  dialects: {
+    coding: {
+      name: 'find',
+      argumentAliases: { ...PATH_ALIASES, glob: 'pattern' },
+      description: 'Find files by a glob (*.ts, src/**/*.md); respects .gitignore. One path a line.',
+      input,
+    },
+  },
+  async execute({ pattern, path, limit, includeHidden, includeIgnored }, ctx) {
+    const most = Math.min(limit, ctx.constraints.maxResults ?? limit)
+    const { files, isComplete } = await ctx.fs.find(path, { pattern, limit: most, includeHidden, includeIgnored })
+    ctx.evidence({ type: 'file', ref: path, summary: `${count(files.length, 'file')} for ${JSON.stringify(pattern)}` })
+    if (!isComplete) ctx.truncated(`Only the first ${files.length} files; the limit is ${most}.`)
+    return { files: files.map((file) => joinPath(path, file)), isComplete }
+  },
+  toModel: ({ files, isComplete }) => {
+    if (files.length === 0) return 'No files found.'
+    return [
+      ...files,
+      ...(isComplete ? [] : [`[Only ${files.length} files; others were left out. Narrow the pattern.]`]),
+    ].join('\n')
+  },
+})

@@ -1,0 +1,97 @@
+import { ToolError } from '../../../errors.ts'
+import { quote } from '../quote.ts'
+import { checkPaths } from './check-paths.ts'
+import type { PatchChunk, PatchLine, PatchSection } from './patch.ts'
+import { PatchReader } from './patch-reader.ts'
+
+const BEGIN = '*** Begin Patch'
+const END = '*** End Patch'
+const END_OF_FILE = '*** End of File'
+const MOVE = '*** Move to: '
+const MOST_SECTIONS = 400
+const MOST_CHUNKS = 500
+/** The head of a unified diff's hunk; its numbers are not needed, what follows may name a function. */
+const UNIFIED = /^-\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@ ?/
+
+/** Reads a patch of the `*** Begin Patch` form; throws with the line that is wrong. Touches nothing. */
+export function parsePatch(input: string): PatchSection[] {
+  const reader = new PatchReader(input)
+  reader.skipBlank()
+  if (reader.peek()?.trim() !== BEGIN) throw reader.expected(`"${BEGIN}"`)
+  reader.next()
+
+  const sections: PatchSection[] = []
+  for (;;) {
+    reader.skipBlank()
+    if (reader.peek()?.trim() === END) break
+    if (sections.length === MOST_SECTIONS) throw tooMany(`${MOST_SECTIONS} files`)
+    sections.push(readSection(reader))
+  }
+  reader.next()
+  reader.skipBlank()
+  if (reader.peek() !== undefined) throw reader.expected(`nothing after "${END}"`)
+  if (sections.length === 0) throw reader.expected('at least one file between the first line and the last')
+  checkPaths(sections)
+  return sections
+}
+
+function readSection(reader: PatchReader): PatchSection {
+  const added = reader.take('*** Add File: ')
+  if (added !== undefined) return { type: 'add', path: added, lines: readAdded(reader) }
+  const deleted = reader.take('*** Delete File: ')
+  if (deleted !== undefined) return { type: 'delete', path: deleted }
+  const updated = reader.take('*** Update File: ')
+  if (updated !== undefined) return readUpdate(reader, updated)
+  throw reader.expected(`"*** Add File: …", "*** Update File: …", "*** Delete File: …" or "${END}"`)
+}
+
+function readAdded(reader: PatchReader): string[] {
+  const lines: string[] = []
+  for (let line = reader.peek(); line?.startsWith('+'); line = reader.peek()) {
+    lines.push(line.slice(1))
+    reader.next()
+  }
+  return lines
+}
+
+function readUpdate(reader: PatchReader, path: string): PatchSection {
+  const to = reader.take(MOVE)
+  const chunks: PatchChunk[] = []
+  for (;;) {
+    reader.skipEmpty()
+    const line = reader.peek()
+    if (line === undefined || (line.startsWith('*** ') && line.trimEnd() !== END_OF_FILE)) break
+    if (chunks.length === MOST_CHUNKS) throw tooMany(`${MOST_CHUNKS} changes in ${quote(path)}`)
+    chunks.push(readChunk(reader))
+  }
+  if (chunks.length === 0 && to === undefined) throw reader.expected(`changes of ${quote(path)}`)
+  return { type: 'update', path, ...(to !== undefined && { to }), chunks }
+}
+
+function readChunk(reader: PatchReader): PatchChunk {
+  const line = reader.line
+  const anchors: string[] = []
+  for (let anchor = reader.takeAnchor(); anchor !== undefined; anchor = reader.takeAnchor()) {
+    const text = anchor.replace(UNIFIED, '')
+    if (text.trim() !== '') anchors.push(text)
+  }
+  const lines: (PatchLine & { readonly isBare: boolean })[] = []
+  for (let text = reader.peek(); text !== undefined; text = reader.peek()) {
+    const sign = text === '' ? ' ' : text[0]
+    if (sign !== ' ' && sign !== '+' && sign !== '-') break
+    lines.push({ sign, text: text.slice(1), isBare: text === '' })
+    reader.next()
+  }
+  // An empty line before the next part of the patch separates; it is no line of the file.
+  while (lines.at(-1)?.isBare) lines.pop()
+  const isAtEnd = reader.peek()?.trimEnd() === END_OF_FILE
+  if (isAtEnd) reader.next()
+  if (lines.every(({ sign }) => sign === ' ')) throw reader.expected('a line that begins with + or -')
+  return { anchors, lines: lines.map(({ sign, text }) => ({ sign, text })), isAtEnd, line }
+}
+
+function tooMany(what: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', `The patch has more than ${what}.`, {
+    fix: { key: 'input', hint: 'Split it into several patches.' },
+  })
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { fileHub } from '../../../test/support/file-hub.ts'
+import { searchText } from './search-text.ts'
+
+const FILES = {
+  'a.md': 'one\nfoo bar\nthree\nfoo\n',
+  'src/b.ts': 'const foo = 1\nconst FOO = 2\n',
+  'src/c.css': '.foo {}\n',
+  'src/d.ts': 'a.c\nabc\n',
+}
+const hubOf = (files: Record<string, string> = FILES) => fileHub(files, { tools: [searchText] })
+const SEARCH = 'core/fs.searchText'
+
+describe('core/fs.searchText', () => {
+  it('finds plain text in the kinds of files that S0 names', async () => {
+    const result = await hubOf().call(SEARCH, { root: '.', query: 'foo' })
+    expect(result.data).toEqual({
+      matches: [
+        { file: 'a.md', lineNo: 2, excerpt: 'foo bar' },
+        { file: 'a.md', lineNo: 4, excerpt: 'foo' },
+        { file: 'src/b.ts', lineNo: 1, excerpt: 'const foo = 1' },
+      ],
+      isComplete: true,
+    })
+    expect(result.evidence).toEqual([{ type: 'file', ref: '.', summary: '3 of 3 matches for "foo"' }])
+  })
+
+  it('takes the query as it stands, unless it is a regular expression', async () => {
+    const { call } = hubOf()
+    const files = async (input: object) => {
+      const { data } = await call(SEARCH, { root: 'src', query: 'a.c', ...input })
+      return (data as { matches: { excerpt: string }[] }).matches.map(({ excerpt }) => excerpt)
+    }
+    expect(await files({})).toEqual(['a.c'])
+    expect(await files({ regex: true })).toEqual(['a.c', 'abc'])
+  })
+
+  it('gives paths that can be read as they are, for a folder and for a file', async () => {
+    const { call } = hubOf()
+    expect((await call(SEARCH, { root: 'src', query: 'const foo' })).data).toMatchObject({
+      matches: [{ file: 'src/b.ts' }],
+    })
+    expect((await call(SEARCH, { root: 'src/b.ts', query: 'const foo' })).data).toMatchObject({
+      matches: [{ file: 'src/b.ts' }],
+    })
+  })
+
+  it('says when a limit ended it', async () => {
+    const result = await hubOf().call(SEARCH, { root: '.', query: 'foo', maxMatches: 1 })
+    expect(result).toMatchObject({ data: { matches: [{}], isComplete: false }, meta: { truncated: {} } })
+    expect(result.content).toMatchObject([
+      { text: expect.stringMatching(/ended the search; matches found: 1, there may be more/) },
+    ])
+  })
+
+  it('does not call it an error when nothing matches', async () => {
+    const { call, text } = hubOf()
+    expect((await call(SEARCH, { root: '.', query: 'nowhere' })).data).toEqual({ matches: [], isComplete: true })
+    expect(await text('grep', { pattern: 'nowhere' })).toBe('No matches found.')
+  })
+
+  it.each([
+    ['a path outside', { root: '..', query: 'x' }, 'PATH_OUTSIDE_SANDBOX'],
+    ['a missing folder', { root: 'missing', query: 'x' }, 'NOT_FOUND'],
+    ['an empty query', { root: '.', query: '' }, 'INPUT_SCHEMA_INVALID'],
+    ['a broken expression', { root: '.', query: '(', regex: true }, 'INPUT_SCHEMA_INVALID'],
+    ['too many matches', { root: '.', query: 'x', maxMatches: 5_001 }, 'INPUT_SCHEMA_INVALID'],
+  ])('refuses %s', async (_, input, code) => {
+    expect((await hubOf().call(SEARCH, input)).error).toMatchObject({ code })
+  })
+
+  it('stops when it is stopped', async () => {
+    const { call } = hubOf()
+    expect((await call(SEARCH, { root: '.', query: 'x' }, { signal: AbortSignal.abort() })).status).toBe('aborted')
+  })
+})
+
+describe('grep in the coding dialect', () => {
+  it('prints lines as grep does, in all files', async () => {
+    const { text } = hubOf()
+    expect(await text('grep', { pattern: 'fo+' })).toBe(
+      'a.md:2:foo bar\na.md:4:foo\nsrc/b.ts:1:const foo = 1\nsrc/c.css:1:.foo {}',
+    )
+    expect(await text('grep', { pattern: 'foo', caseInsensitive: true, glob: '*.ts' })).toBe(
+      'src/b.ts:1:const foo = 1\nsrc/b.ts:2:const FOO = 2',
+    )
+    expect(await text('grep', { pattern: 'foo', type: 'css', path: 'src' })).toBe('src/c.css:1:.foo {}')
+  })
+
+  it('shows lines around a match', async () => {
+    const { text } = hubOf({ 'a.txt': '1\n2\nx\n4\n5\n6\n7\nx\n' })
+    expect(await text('grep', { pattern: 'x', context: 1 })).toBe(
+      'a.txt-2-2\na.txt:3:x\na.txt-4-4\n--\na.txt-7-7\na.txt:8:x',
+    )
+  })
+
+  it('gives files or counts when asked', async () => {
+    const { text } = hubOf()
+    expect(await text('grep', { pattern: 'foo', outputMode: 'files_with_matches' })).toBe('a.md\nsrc/b.ts\nsrc/c.css')
+    expect(await text('grep', { pattern: 'foo', output_mode: 'count' })).toBe('a.md:2\nsrc/b.ts:1\nsrc/c.css:1')
+  })
+
+  it('goes on page by page without a gap', async () => {
+    const { text } = hubOf()
+    expect(await text('grep', { pattern: 'foo', headLimit: 2 })).toBe(
+      'a.md:2:foo bar\na.md:4:foo\n[Showing 1-2 of 4. Use offset=2 to see more.]',
+    )
+    expect(await text('grep', { pattern: 'foo', headLimit: 2, offset: 2 })).toBe(
+      'src/b.ts:1:const foo = 1\nsrc/c.css:1:.foo {}',
+    )
+    expect(await text('grep', { pattern: 'foo', outputMode: 'files_with_matches', head_limit: 1, offset: 1 })).toBe(
+      'src/b.ts\n[Showing 2-2 of 3. Use offset=2 to see more.]',
+    )
+  })
+
+  it('finds what spans lines when asked', async () => {
+    const { text } = hubOf()
+    expect(await text('grep', { pattern: 'one\\nfoo', multiline: true })).toBe('a.md:1:one\na.md:2:foo bar')
+  })
+})
+
+describe('search_files in the files dialect', () => {
+  it.each(['search_files', 'grep_files'])('%s searches by a regular expression', async (name) => {
+    const { text } = hubOf()
+    expect(await text(name, { pattern: 'fo{2}', file_pattern: '*.ts' })).toBe('src/b.ts:1:const foo = 1')
+    expect(await text(name, { pattern: 'foo', path: 'a.md' })).toBe('a.md:2:foo bar\na.md:4:foo')
+  })
+})

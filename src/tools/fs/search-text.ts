@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { defineTool } from '../../define.ts'
+import { PATH_ALIASES, pathSchema } from './path-schema.ts'
+import { ALL_FILES, MOST_FILES, MOST_MATCHES, runSearch } from './search/run-search.ts'
+import { searchResult } from './search/search-result.ts'
+import { showFound } from './search/show-found.ts'
+
+const DEFAULT_GLOB = '**/*.{md,txt,log,json,ts,js,py,java,scala}'
+
+const outputMode = z
+  .enum(['content', 'files_with_matches', 'count'])
+  .describe('Matching lines, or only the files, or how many lines match in each.')
+const context = z.int().min(0).max(20).default(0).describe('Lines to show around each match.')
+const type = z.string().min(1).max(50).optional().describe('A kind of files: ts, py, md.')
+const multiline = z.boolean().default(false).describe('The pattern may span lines.')
+const glob = z.string().min(1).max(1_000)
+
+const input = z.strictObject({
+  root: pathSchema('The folder (or file) to search in.'),
+  query: z.string().min(1).max(10_000).describe('What to look for: plain text, unless regex is set.'),
+  glob: glob.default(DEFAULT_GLOB).describe('Which files to search; ** searches all.'),
+  maxMatches: z.int().min(1).max(MOST_MATCHES).default(200).describe('The most matches to give back.'),
+  maxFiles: z.int().min(1).max(MOST_FILES).default(MOST_FILES).describe('The most files with matches.'),
+  regex: z.boolean().default(false).describe('The query is a regular expression.'),
+  ignoreCase: z.boolean().default(false).describe('Upper and lower case are the same.'),
+  type,
+  context,
+  outputMode: outputMode.default('content'),
+  multiline,
+  offset: z
+    .int()
+    .min(0)
+    .max(MOST_MATCHES)
+    .optional()
+    .describe('Leave out so many matches (or files) at the beginning.'),
+  includeHidden: z.boolean().default(false).describe('Also files whose names begin with a dot.'),
+  includeIgnored: z.boolean().default(false).describe('Also what .gitignore leaves out.'),
+})
+
+/** Searches the text of files. */
+export const searchText = defineTool({
+  name: 'core/fs.searchText',
+  title: 'Search in files',
+  description:
+    'Search the text of all files in a folder and below it; what .gitignore leaves out, hidden files and secrets are not ' +
+    'searched. Use it to find where something is said or used. Not to find files by name: core/fs.find does that.',
+  input,
+  output: searchResult,
+  capabilities: ['read:fs'],
+  targets: ({ root }) => ({ 'read:fs': root }),
+  timeoutMs: 30_000,
+  category: 'search',
+  tags: ['file', 'text', 'search', 'grep'],
+  version: '1.0.0',
+  examples: [
+    { input: { root: '.', query: 'deprecated' } },
+    {
+      input: { root: '.', query: 'fn \\w+\\(', regex: true, glob: '**/*.rs', maxMatches: 20 },
+      note: 'functions in Rust',
+    },
+  ],
+  dialects: {
+    coding: {
+      name: 'grep',
+      argumentAliases: {
+        ...PATH_ALIASES,
+        output_mode: 'outputMode',
+        head_limit: 'headLimit',
+        ignoreCase: 'caseInsensitive',
+      },
+      description:
+        'Search files for a regular expression (ripgrep), in path and below it; respects .gitignore. No match is no error. ' +
+        'Go on with offset when not all is shown.',
+      input: z.strictObject({
+        pattern: z.string().min(1).max(10_000).describe('A regular expression.'),
+        path: pathSchema('The folder or file to search in.').default('.'),
+        glob: glob.optional().describe('Which files to search: *.ts, src/**.'),
+        type,
+        outputMode: outputMode.default('content'),
+        context,
+        caseInsensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
+        headLimit: z.int().min(1).max(MOST_MATCHES).default(100).describe('The most matches (or files) to show.'),
+        offset: z.int().min(0).max(MOST_MATCHES).default(0).describe('Leave out so many at the beginning.'),
+        multiline,
+      }),
+      toInput: ({ pattern, path, glob = ALL_FILES, caseInsensitive, headLimit, ...rest }) => ({
+        ...rest,
+        ...within(rest.outputMode, headLimit),
+        root: path,
+        query: pattern,
+        glob,
+        regex: true,
+        ignoreCase: caseInsensitive,
+      }),
+      toModel: showFound,
+    },
+    files: {
+      name: 'search_files',
+      maxOutputChars: 1_048_576,
+      aliases: ['grep_files'],
+      description: 'Search files for a regular expression, in path and below it: file, line and text of each match.',
+      input: z.strictObject({
+        pattern: z.string().min(1).max(10_000).describe('A regular expression.'),
+        path: pathSchema('The folder or file to search in.').default('.'),
+        file_pattern: glob.optional().describe('Which files to search: *.ts'),
+      }),
+      toInput: ({ pattern, path, file_pattern: glob = ALL_FILES }) => ({
+        root: path,
+        query: pattern,
+        glob,
+        regex: true,
+        maxMatches: 1_000,
+      }),
+      toModel: showFound,
+    },
+  },
+  execute: runSearch,
+  toModel: showFound,
+})
+
+/** What `headLimit` bounds depends on what is shown. */
+function within(mode: z.infer<typeof outputMode>, limit: number): { maxMatches?: number; maxFiles?: number } {
+  return mode === 'content' ? { maxMatches: limit } : { maxFiles: Math.min(limit, MOST_FILES) }
+}

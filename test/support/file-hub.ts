@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { HubOptions } from '../../src/options.ts'
+import type { ToolResult } from '../../src/result.ts'
+import { testHub } from '../../src/testing/test-hub.ts'
+
+/** A hub whose sandbox is a folder with some files in it; gone when the test is over. */
+export interface FileHub {
+  /** The sandbox root. */
+  readonly root: string
+  call(tool: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>
+  /** The text that a model sees of a call. */
+  text(tool: string, input: unknown): Promise<string>
+  read(name: string): string
+}
+
+/** Makes the files and a hub over them, under the policy that ships: reading and writing are allowed, destroying is not. */
+export function fileHub(files: Readonly<Record<string, string | Uint8Array>>, options: HubOptions): FileHub {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-files-')))
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true })
+    writeFileSync(join(root, name), content)
+  }
+  const hub = testHub({ sandbox: { root }, ...options })
+  onTestFinished(async () => {
+    await hub.close()
+    rmSync(root, { recursive: true, force: true })
+  })
+  const call: FileHub['call'] = (tool, input, callOptions) => hub.callDynamic(tool, input, callOptions)
+  return {
+    root,
+    call,
+    async text(tool, input) {
+      const { content } = await call(tool, input)
+      return content.map((block) => (block.type === 'text' ? block.text : `[${block.mediaType}]`)).join('\n')
+    },
+    read: (name) => readFileSync(join(root, name), 'utf8'),
+  }
+}
