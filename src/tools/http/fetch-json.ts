@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { defineTool } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import type { GuardedResponse } from '../../handles.ts'
+import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
+import { shownHeaders } from './shown-headers.ts'
+
+const RETRIES = 2
+const DIGEST_CHARS = 200
+const MOST_KEYS = 10
+const JSON_TYPES = 'application/json, application/*+json;q=0.9, */*;q=0.1'
+
+const jsonSchema = z
+  .union([z.record(z.string(), z.unknown()), z.array(z.unknown()), z.null()])
+  .describe('The answer; null when the server sent no body.')
+
+/** Fetches JSON over HTTP. */
+export const fetchJson = defineTool({
+  name: 'core/http.fetchJson',
+  title: 'Fetch JSON',
+  description:
+    'Send an HTTP GET or POST and get the answer as JSON, whatever its status. Use it for APIs; pick what you need from a ' +
+    'long answer with core/util.json.select. Not for pages or other text (core/http.fetchText): an answer that is no JSON ' +
+    'object or array is an error.',
+  input: requestSchema,
+  output: z.strictObject({
+    url: answeredUrlSchema,
+    status: statusSchema,
+    headers: answeredHeadersSchema,
+    json: jsonSchema,
+    bytes: z.int().min(0).describe('Bytes of the body, after decompression.'),
+  }),
+  capabilities: ['network', 'send'],
+  targets: ({ url, method }) => ({ network: url, send: method === 'POST' ? url : [] }),
+  timeoutMs: 65_000,
+  category: 'http',
+  tags: ['http', 'fetch', 'json', 'api'],
+  version: '1.0.0',
+  examples: [
+    { input: { url: 'https://api.example.org/users?limit=10' } },
+    {
+      input: {
+        url: 'https://api.example.org/users',
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"Ada"}',
+      },
+      note: 'sends JSON, too',
+    },
+  ],
+  async execute({ url, method, headers, body, timeoutMs, maxBytes }, ctx) {
+    const response = await ctx.fetch(url, {
+      method,
+      headers: withAccept(headers),
+      body: body ?? undefined,
+      timeoutMs,
+      maxBytes,
+      retries: RETRIES,
+    })
+    const bytes = await response.bytes()
+    const json = await readJson(response, bytes)
+    ctx.evidence({
+      type: 'tool',
+      ref: ctx.callId,
+      summary: `${method} answered ${response.status}, ${bytes.length} bytes, ${describe(json)}`,
+    })
+    return {
+      url: response.url,
+      status: response.status,
+      headers: shownHeaders(response.headers),
+      json,
+      bytes: bytes.length,
+    }
+  },
+  toModel: ({ status, url, json }) => `HTTP ${status} from ${url}\n\n${JSON.stringify(json, undefined, 1)}`,
+})
+
+function withAccept(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const isSaid = Object.keys(headers).some((name) => name.toLowerCase() === 'accept')
+  return isSaid ? headers : { accept: JSON_TYPES, ...headers }
+}
+
+async function readJson(response: GuardedResponse, bytes: Uint8Array): Promise<z.infer<typeof jsonSchema>> {
+  // A POST that worked and has nothing to say must not look like one that failed.
+  if (bytes.length === 0 && response.status < 400) return null
+  const text = await response.text()
+  const value = parse(text)
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown> | unknown[]
+  const { status, headers } = response
+  const what = value === undefined ? 'no JSON' : 'JSON, but neither an object nor an array'
+  const digest = `${bytes.length} bytes, sha256 ${hash('sha256', bytes)}`
+  throw new ToolError(
+    'UPSTREAM_ERROR',
+    `The answer (HTTP ${status}, ${headers['content-type'] ?? 'no content type'}) is ${what}: ${digest}, beginning ` +
+      `${JSON.stringify(text.slice(0, DIGEST_CHARS))}.`,
+    {
+      hint: 'Read it with core/http.fetchText, or ask for JSON with an accept header.',
+      retryable: false,
+      details: { status },
+    },
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What it is instead goes into the error of the caller, which has more to say than the parser.
+    return undefined
+  }
+}
+
+/** The shape of an answer, never its values. */
+function describe(json: z.infer<typeof jsonSchema>): string {
+  if (json === null) return 'no body'
+  if (Array.isArray(json)) return `a list of ${json.length}`
+  const keys = Object.keys(json)
+  const named = keys.slice(0, MOST_KEYS).map((key) => key.slice(0, 40))
+  return `an object with ${named.join(', ') || 'no keys'}${keys.length > MOST_KEYS ? ', …' : ''}`
+}

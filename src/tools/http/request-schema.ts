@@ -1,0 +1,56 @@
+import { z } from 'zod'
+
+/** Where to ask. Only its length is checked here: the guard judges the spelling, as it was written. */
+export const urlSchema = z
+  .string()
+  .min(1)
+  .max(8_192)
+  .meta({ format: 'uri' })
+  .describe('The complete http or https URL.')
+
+/** Headers to send. */
+export const headersSchema = z
+  .record(z.string().max(200), z.string().max(16_384))
+  .optional()
+  .describe(`Headers to send. For credentials write \${secret:NAME}; the owner says which hosts may see which secret.`)
+
+/** How long a request may take. */
+export const timeoutSchema = (most: number) =>
+  z
+    .int()
+    .min(1_000)
+    .max(most)
+    .optional()
+    .describe(
+      'Time for the whole request with its redirects, repetitions and body, in milliseconds; 15000 unless said.',
+    )
+
+/** How much of an answer is taken. */
+export const maxBytesSchema = (most: number, usual: string) =>
+  z
+    .int()
+    .min(1_024)
+    .max(most)
+    .optional()
+    .describe(`The most bytes of the answer, after decompression; ${usual} unless said.`)
+
+/** What fetchText and fetchJson take. */
+export const requestSchema = z.strictObject({
+  url: urlSchema,
+  method: z.enum(['GET', 'POST']).default('GET').describe('POST sends data out and may need a person to allow it.'),
+  headers: headersSchema,
+  body: z.string().max(10_485_760).nullable().optional().describe('What a POST sends; name its type in content-type.'),
+  timeoutMs: timeoutSchema(60_000),
+  maxBytes: maxBytesSchema(10_485_760, '5 MB'),
+})
+
+/** The headers of an answer. */
+export const answeredHeadersSchema = z
+  .record(z.string(), z.string())
+  .describe('Headers of the answer, names in lower case; cookies are left out.')
+
+/** The status of an answer. */
+export const statusSchema = z.int().min(100).max(999).describe('HTTP status.')
+
+/** Where an answer came from. */
+export const answeredUrlSchema = z.string().describe('Where the answer came from, after redirects.')
