@@ -7,7 +7,7 @@ import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 const VERBS = ['allow', 'ask', 'deny'] as const
 const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']
 const WHEN_KEYS = ['tainted', 'caller']
-const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults']
+const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
 
 /** Refuses a rule that is not of the documented form: rules also come from code without types. */
 export function checkRuleShape({ rule, source, base, about }: SourcedRule): void {

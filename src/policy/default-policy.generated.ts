@@ -138,12 +138,37 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
     },
     {
       "rule": {
+        "allow": "send",
+        "reason": "The network guard admits only the hosts in sandbox.network, none unless you name them."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 56
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "send",
+        "when": {
+          "tainted": true
+        },
+        "reason": "This run has read content from outside, which may have asked to send your data away."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 59
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
         "deny": "exec",
         "reason": "Commands are off until a rule of yours enables them."
       },
       "source": {
         "file": "default.yaml",
-        "line": 56
+        "line": 63
       },
       "base": "/"
     },
@@ -154,7 +179,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 59
+        "line": 66
       },
       "base": "/"
     }

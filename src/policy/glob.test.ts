@@ -37,7 +37,11 @@ describe('a glob', () => {
       '{1..3}',
     )
     const piece = fc.constantFrom('a', 'b', 'c', '.', '..', '-', '/', '*', '[ab]', '\n', '{', '}', ',', 'é', '2')
-    const globs = fc.array(part, { maxLength: 7 }).map((parts) => parts.join(''))
+    // Two dots in braces mean a range of numbers to picomatch; what it makes of other ranges has no sense to compare with.
+    const globs = fc
+      .array(part, { maxLength: 7 })
+      .map((parts) => parts.join(''))
+      .filter((glob) => !/\{[^}]*\.\.(?<!\{1\.\.)/.test(glob))
     const texts = fc.array(
       fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join('')),
       { minLength: 20, maxLength: 20 },

@@ -36,7 +36,7 @@ export function mergeConstraints(a: Constraints, b: Constraints | undefined): Co
   if (b === undefined || b === NO_CONSTRAINTS || b === a) return a
   if (a === NO_CONSTRAINTS) return b
   const merged: { -readonly [K in keyof Constraints]: Constraints[K] } = { ...a }
-  for (const key of ['timeoutMs', 'maxBytes', 'maxResults'] as const) {
+  for (const key of ['timeoutMs', 'maxBytes', 'maxResults', 'retries'] as const) {
     const bound = b[key]
     if (bound !== undefined) merged[key] = Math.min(bound, a[key] ?? bound)
   }

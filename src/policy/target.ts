@@ -54,6 +54,7 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
   'write:fs': 'path',
   'danger:destructive': 'path',
   network: 'url',
+  send: 'url',
   exec: 'command',
   memory: 'text',
 }
