@@ -1,11 +1,10 @@
-import type { Answer, AnyTool, BaseContext, Capability, Context, Question } from './define.ts'
+import type { Answer, AnyTool, BaseContext, Context, Question } from './define.ts'
 import { ToolError } from './errors.ts'
-import { decide } from './policy/decide.ts'
 import type { Content, Evidence, ToolResult } from './result.ts'
 import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
 import { blocks, mostChars } from './steps/content.ts'
-import { question } from './steps/decide.ts'
+import { filesHandle, networkHandle } from './steps/handles.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { tell } from './steps/tell.ts'
 
@@ -55,6 +54,10 @@ class CallContext implements BaseContext {
     return mostChars(this.#parts, this.#call)
   }
 
+  get settings() {
+    return this.#parts.settings
+  }
+
   get constraints() {
     return this.#call.decision?.constraints ?? {}
   }
@@ -73,6 +76,16 @@ class CallContext implements BaseContext {
     this.#assertOpen()
     if (!isEvidence(evidence)) throw new TypeError('Evidence is { type, ref, summary }, each a text.')
     this.#call.evidence.push(evidence)
+  }
+
+  notice(text: string): void {
+    this.#assertOpen()
+    this.#call.notices.push(this.#parts.redactor.text(String(text)))
+  }
+
+  truncated(notice: string): void {
+    this.notice(notice)
+    this.#call.truncated ??= {}
   }
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
@@ -115,42 +128,4 @@ function isEvidence(evidence: Evidence): boolean {
 function defineHandle<T>(context: BaseContext, name: keyof Context<'write:fs' | 'network'>, make: () => T): void {
   let handle: T | undefined
   Object.defineProperty(context, name, { enumerable: true, get: () => (handle ??= make()) })
-}
-
-/** What each use of a file needs; replacing one destroys what was there. */
-const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
-
-function filesHandle(parts: Parts, run: RunState, call: Call) {
-  const { capabilities } = call.tool!
-  return run.doors.files().handle({
-    signal: () => call.signal,
-    canWrite: capabilities.has('write:fs'),
-    canOverwrite: capabilities.has('danger:destructive'),
-    maxBytes: call.decision?.constraints.maxBytes,
-    permits: (path, access) => holdToDecision(parts, run, call, CAPABILITY_OF[access], path),
-  })
-}
-
-function networkHandle(parts: Parts, run: RunState, call: Call) {
-  return run.doors.network().handle({
-    signal: () => call.signal,
-    maxBytes: call.decision?.constraints.maxBytes,
-    permits: (url) => holdToDecision(parts, run, call, 'network', url),
-  })
-}
-
-/** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
-function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): void {
-  if (call.targets.some((target) => target.capability === capability && target.value === value)) return
-  const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
-  const { effect, rule, fix } = decide(parts.policy, asked)
-  if (effect !== 'allow') throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
-  // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
-  if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
-}
-
-function unnamed(call: Call, target: string, why: string, key?: string): ToolError {
-  return new ToolError('POLICY_DENIED', `${call.name} reached for ${target}, which it had not named: ${why}.`, {
-    fix: { key, hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
-  })
 }

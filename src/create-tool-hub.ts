@@ -2,6 +2,7 @@ import type { AnyTool } from './define.ts'
 import { createHub, type Hub } from './hub.ts'
 import type { HubOptions } from './options.ts'
 import { builtinTools } from './tools/index.generated.ts'
+import { createWebSearch, webSearch } from './tools/web/web-search.ts'
 
 /** The tools every hub has. */
 export type BuiltinTool = (typeof builtinTools)[number]
@@ -15,5 +16,7 @@ export type BuiltinTool = (typeof builtinTools)[number]
 export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
   options: HubOptions<T> = {},
 ): Hub<BuiltinTool | T[number]> {
-  return createHub(options, builtinTools) as Hub<BuiltinTool | T[number]>
+  const search = options.web?.search
+  const tools = builtinTools.map((tool) => (search && tool.name === webSearch.name ? createWebSearch(search) : tool))
+  return createHub(options, tools) as Hub<BuiltinTool | T[number]>
 }

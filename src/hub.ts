@@ -10,7 +10,8 @@ import { explainCall } from './hub/explain-call.ts'
 import type { Explanation } from './hub/explanation.ts'
 import { listTools, type ToolListing } from './hub/list-tools.ts'
 import { streamEvents } from './hub/stream-events.ts'
-import type { HubOptions } from './options.ts'
+import type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
+import type { HubOptions, Visibility } from './options.ts'
 import { travel } from './pipeline.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
@@ -57,6 +58,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   readonly grants: { list(): readonly Grant[]; revoke(id: string): boolean }
   /** Reads an artifact of a run by its reference. */
   artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
+  /** Takes back what a call or a run changed in files; the last call that changed any, unless said. */
+  undo(options?: UndoOptions): Promise<UndoReport>
   /** Counters and histograms as Prometheus text. */
   metrics(): Promise<string>
   /** Everything that happens on this hub. Returns how to stop listening. */
@@ -74,7 +77,7 @@ export interface ToolRegistry {
   register(tool: AnyTool): void
   get(name: string): AnyTool | undefined
   list(): readonly AnyTool[]
-  /** The visible tools in the form model providers want. */
+  /** The visible tools in the form model providers want, in one dialect: the profile's own unless said. */
   listForLLM(options?: { readonly dialect?: string }): WireTool[]
 }
 
@@ -104,6 +107,11 @@ const NOTHING_VISIBLE: PolicyWarning = {
   hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
 }
 
+/** The names that models of a profile know; the canonical ones unless it has its own. */
+function dialectOf({ profile }: Visibility): string | undefined {
+  return profile === 'coding' ? 'coding' : undefined
+}
+
 class ToolHub {
   readonly run: string
   readonly registry: ToolRegistry
@@ -123,7 +131,7 @@ class ToolHub {
       register: (tool) => this.add(tool, 'caller'),
       get: (name) => parts.registry.get(name),
       list: () => parts.registry.list().map(({ tool }) => tool),
-      listForLLM: ({ dialect } = {}) =>
+      listForLLM: ({ dialect = dialectOf(assembly.visibility) } = {}) =>
         parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
     }
   }
@@ -196,6 +204,14 @@ class ToolHub {
     const { records } = await this.#assembly.runs.open(run)
     if (records) return records.readArtifact(ref)
     throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
+  }
+
+  async undo(options: UndoOptions = {}): Promise<UndoReport> {
+    const { undo } = await import('./hub/undo/undo.ts')
+    const { caller, signal } = options
+    return undo(this.#assembly, options, (parts, tool, input, run) =>
+      travel(parts, this.#newCall(tool, input, { run, caller, signal }), tool, this.#enter),
+    )
   }
 
   metrics(): Promise<string> {

@@ -17,6 +17,7 @@ export {
   type Effect,
   HOOK_NAMES,
   type Hooks,
+  type Known,
   type Plugin,
   type PluginApi,
   type ResolvedTarget,
@@ -27,8 +28,18 @@ export {
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
+export type {
+  FetchOptions,
+  GuardedFetch,
+  GuardedResponse,
+  ReadablePage,
+  ReadFiles,
+  WriteFiles,
+} from './handles.ts'
 export type { Explanation } from './hub/explanation.ts'
 export type { ToolListing } from './hub/list-tools.ts'
+export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
+export type { UndoneChange } from './hub/undo/undo-changes.ts'
 export type { Approvals, Hub, ToolRegistry } from './hub.ts'
 export { truncateOutput } from './limits/output.ts'
 export type {
@@ -39,7 +50,9 @@ export type {
   Limits,
   Rate,
   Sandbox,
+  Secret,
   Visibility,
+  WebOptions,
 } from './options.ts'
 export { isToolAllowedByPolicy } from './policy/visibility.ts'
 export { jsonResult, toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
@@ -53,9 +66,12 @@ export type {
   ContentBlock,
   Evidence,
   Failure,
+  Label,
   ResultMeta,
   Success,
   ToolResult,
 } from './result.ts'
 export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './rule.ts'
+export type { SearchProvider } from './tools/web/search-provider.ts'
+export { createWebSearch } from './tools/web/web-search.ts'
 export { VERSION } from './version.ts'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { buildContext, type Enter } from './context.ts'
-import type { AnyTool } from './define.ts'
+import type { AnyTool, Dialect } from './define.ts'
 import { ToolError } from './errors.ts'
 import { boundInput } from './limits/input.ts'
 import { startSpan } from './record/trace.ts'
@@ -13,12 +13,14 @@ import { checkOptions } from './steps/check-options.ts'
 import { decideCall, refuse } from './steps/decide.ts'
 import { type Execution, execute } from './steps/execute.ts'
 import { claimKey, takeLimits } from './steps/limit.ts'
+import { markUntrusted } from './steps/mark-untrusted.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
 import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
 import { bounded } from './steps/until-stopped.ts'
+import { isPlainObject } from './value/is-plain-object.ts'
 
 const MOST_NAME_CHARS = 128
 /** How deep tools may call tools. */
@@ -77,9 +79,18 @@ async function goDown(
   if (call.effect === 'ask') await approve(parts, run, call) // 7
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
-  const value = await execute(call, executionOf(parts, run, call, enter))
+  const value = await executeAndLabel(call, run, executionOf(parts, run, call, enter))
   if (call.abortReason) throw call.abortReason
   return succeed(parts, run, call, value) // 9
+}
+
+/** Whatever a tool with the network has done, and by whatever way, what it tells came from outside. */
+async function executeAndLabel(call: Call, run: RunState, execution: Execution): Promise<unknown> {
+  try {
+    return await execute(call, execution)
+  } finally {
+    if (call.capabilities.includes('network')) markUntrusted(run, call)
+  }
 }
 
 /** Steps 1 to 5: who is called, with what, on what, and may it. Changes nothing outside the call. */
@@ -92,7 +103,7 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
   if (parts.hooks.has('before')) await rewrite(parts, call) // 2
   const validating = validate(parts, call) // 3
   if (validating) await bounded(parts, call, validating)
-  call.targets = resolveTargets(call, run.doors) // 4
+  resolveTargets(call, run) // 4
   decideCall(parts, run, call) // 5
   if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
 }
@@ -132,9 +143,24 @@ function bound(parts: Parts, call: Call): void {
 /** A dialect's own arguments become the canonical ones; policy and records see only those. */
 async function translate(parts: Parts, call: Call): Promise<void> {
   const { dialect, input } = call.dialect!
+  if (dialect.argumentAliases) call.input = renameArguments(call, dialect.argumentAliases)
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)
   bound(parts, call)
+}
+
+/** Models of other families spell the same argument in another way; said twice, nobody knows which one is meant. */
+function renameArguments(call: Call, aliases: NonNullable<Dialect['argumentAliases']>): unknown {
+  const { input } = call
+  if (!isPlainObject(input)) return input
+  const renamed: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(input)) {
+    const name = Object.hasOwn(aliases, key) ? aliases[key]! : key
+    if (Object.hasOwn(renamed, name))
+      throw new ToolError('INPUT_SCHEMA_INVALID', `Invalid arguments for ${call.wire}: ${name} is given twice.`)
+    renamed[name] = value
+  }
+  return renamed
 }
 
 async function rewrite(parts: Parts, call: Call): Promise<void> {
@@ -175,15 +201,13 @@ function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undef
 function admit(parts: Parts, run: RunState, call: Call, release: (() => void) | undefined): Promise<void> | undefined {
   call.release = release
   call.isProbe = parts.breakers.check(call.name)
-  return call.tool!.hasEffects ? recordIntent(parts, run, call) : undefined
+  return call.tool!.recordsFirst ? recordIntent(parts, run, call) : undefined
 }
 
 function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Execution {
   const { name: tool, description } = call.tool!.tool
   tell(parts, call, { type: 'call-started', callId: call.id, tool })
   call.span = startSpan({ tool, callId: call.id, description })
-  // What comes over the network is somebody else's text: rules may look at that from now on.
-  if (call.tool!.capabilities.has('network')) run.taint()
   return {
     clock: parts.clock,
     context: buildContext(parts, run, call, enter),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -392,10 +392,13 @@ describe('files', () => {
   })
 
   it('that a tool did not name are overwritten only where a rule allows to destroy them', async () => {
-    const hub = open({ tools: [writer], policy: [{ allow: 'danger:destructive', on: '**/a.md' }] })
-    for (const path of ['a.md', 'b.md']) await hub.call(writer, { path, says: 'a.md' })
+    const root = await mkdtemp(join(tmpdir(), 'ends-'))
+    const hub = open({ tools: [writer], sandbox: { root }, policy: [{ allow: 'danger:destructive', on: '**/a.md' }] })
+    for (const name of ['a.md', 'b.md']) await writeFile(join(root, name), 'not read by this run')
     expect((await hub.call(writer, { path: 'a.md', says: 'a.md', overwrite: true })).ok).toBe(true)
     expect((await hub.call(writer, { path: 'b.md', says: 'a.md', overwrite: true })).error?.code).toBe('POLICY_DENIED')
+    expect(await readFile(join(root, 'b.md'), 'utf8')).toBe('not read by this run')
+    await rm(root, { recursive: true })
   })
 
   it('of the hub itself stay closed, also when the way to them is a link', async () => {

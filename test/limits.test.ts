@@ -213,7 +213,7 @@ describe('overflow', () => {
     expect(text.length).toBeLessThanOrEqual(30_000)
     expect(text).toMatch(/^BEGIN.*END$/s)
     const { cutChars, artifact } = result.meta.truncated!
-    expect(text).toContain(`${cutChars.toLocaleString('en-US')} characters cut`)
+    expect(text).toContain(`${cutChars!.toLocaleString('en-US')} characters cut`)
     expect(Buffer.from(await hub.artifact(artifact!)).toString()).toBe(result.data)
     expect(result.artifacts.map(({ ref }) => ref)).toEqual([artifact])
     await hub.close()

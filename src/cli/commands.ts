@@ -60,6 +60,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/runs.ts')).describeRuns,
   },
   {
+    name: 'undo',
+    summary: 'Take back what a call or a run changed in files',
+    load: async () => (await import('./commands/undo.ts')).describeUndo,
+  },
+  {
     name: 'audit',
     summary: 'Check that no record was changed',
     load: async () => (await import('./commands/audit.ts')).describeAudit,

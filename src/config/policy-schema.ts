@@ -12,6 +12,7 @@ const limit = z.strictObject({
   timeout: key(duration, 'Longest time of such a call.'),
   maxBytes: key(size, 'Most bytes that such a call reads or writes at once.'),
   maxResults: key(count, 'Most entries that such a call lists.'),
+  retries: key(count, 'How often a POST with an idempotency key is repeated when it failed for a passing reason.'),
 })
 
 /** One rule: a verb with its subject, optionally targets, conditions, a reason and bounds. */

@@ -16,18 +16,32 @@ const visibilitySchema = z.strictObject({
 const root = z.strictObject({
   path: text.describe('The folder.'),
   mode: z.enum(['read', 'write']).describe('What tools may do there.'),
+  untrusted: key(z.boolean(), 'What is read there counts as content from outside.', false),
 })
+
+const ranges = z.array(z.union([z.cidrv4(), z.cidrv6()]))
 
 const sandbox = z.strictObject({
   root: key(text, "The folder that tools read and write; the run's own workspace unless said."),
+  workspaces: key(text, 'A folder below which each run has its own <run-id>/workspace; used when there is no root.'),
   roots: key(z.array(root), 'Further folders.'),
   network: key(z.array(text), 'Hosts that tools reach: api.github.com, *.example.org.', []),
-  privateRanges: key(
-    z.array(z.union([z.cidrv4(), z.cidrv6()])),
-    'Private address ranges you open, as CIDR: 10.1.0.0/16.',
-    [],
-  ),
+  privateRanges: key(ranges, 'Private address ranges you open, as CIDR: 10.1.0.0/16.', []),
+  blockedRanges: key(ranges, 'Address ranges that stay closed beside those that always are.', []),
 })
+
+const secret = z.strictObject({
+  env: text.describe('The environment variable that holds it.'),
+  hosts: z.array(text).min(1).describe('Where it may be sent: api.github.com, *.example.org.'),
+})
+
+const search = z.strictObject({
+  provider: z.enum(['tavily', 'brave', 'searxng']).describe('Who searches.'),
+  url: key(text, "Where the service answers; the provider's public address unless said."),
+  secret: key(text, "Name of the secret with its key; the provider's own name unless said."),
+})
+
+const web = z.strictObject({ search: key(search, 'How core/web.search searches.') })
 
 const approvals = z.strictObject({
   timeout: key(duration, 'How long a question waits for its answer.', '5m'),
@@ -58,6 +72,11 @@ export const configSchema = z.strictObject({
     'What tools may do: a list of rules, or the path of a policy.yaml.',
   ),
   sandbox: key(sandbox, 'Where tools may go.'),
+  secrets: key(
+    z.record(z.string().regex(/^[a-zA-Z][\w.-]{0,63}$/), secret),
+    'Secrets that tools use by name in a header and never see; docs/web.md shows how.',
+  ),
+  web: key(web, 'The web tools.'),
   limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
   approvals: key(approvals, 'How people are asked.'),
   runs: key(z.union([text, z.literal(false)]), 'Folder of the run records; false keeps none.', './runs'),

@@ -38,10 +38,20 @@ describe('configTemplate', () => {
       .replaceAll(/^( *)# (?=[-a-z]+: |- |sandbox:| {2})/gm, '$1')
       .replaceAll(/"@acme\/tool-hub-jira"|\.\/plugins\/redact\.mjs/g, './plugin.mjs')
     const { options } = await load(all)
-    expect(options.policy).toHaveLength(6)
-    expect(Object.keys(options).sort()).toEqual(
-      ['approvals', 'data', 'limits', 'plugins', 'policy', 'redact', 'runs', 'sandbox', 'visibility'].sort(),
-    )
+    expect(options.policy).toHaveLength(7)
+    expect(Object.keys(options).sort()).toEqual([
+      'approvals',
+      'data',
+      'limits',
+      'plugins',
+      'policy',
+      'redact',
+      'runs',
+      'sandbox',
+      'secrets',
+      'visibility',
+      'web',
+    ])
   })
 
   it('tells editors where the schema is', () => {

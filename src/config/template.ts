@@ -22,13 +22,18 @@ policy:
   # - { ask: exec }
   # - { allow: exec, on: [git status, "git diff *", "npm test *"] }
   # - { allow: network, on: "https://api.github.com/**" }
-  # - { deny: network, when: { tainted: true }, reason: "nothing leaves after foreign content was read" }
+  # - { ask: danger:destructive, on: ./src/** } # overwriting unread files and deleting, after a question
+  # - { deny: send, when: { tainted: true }, reason: "nothing leaves after foreign content was read" }
 
 # Where tools may go. Without it: the workspace of the run, no network.
 # sandbox:
 #   root: .
 #   roots: [{ path: ../shared, mode: read }]
 #   network: [api.github.com, "*.example.org"]
+
+# Keys that tools use by name and never see.
+# secrets: { tavily: { env: TAVILY_API_KEY, hosts: [api.tavily.com] } }
+# web: { search: { provider: tavily } } # needs api.tavily.com in sandbox.network
 
 # Bounds on calls; times and sizes carry units.
 limits:

@@ -1,4 +1,4 @@
-import type { BudgetLimits, HubOptions, Limits, Rate, Sandbox } from '../options.ts'
+import type { BudgetLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
@@ -23,6 +23,8 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
   return withoutUndefined<HubOptions>({
     visibility: config.visibility,
     sandbox: sandbox && toSandbox(sandbox, base),
+    secrets: maybe(toSecrets, config.secrets),
+    web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
     limits: limits && toLimits(limits),
     approvals:
       approvals && withoutUndefined({ timeoutMs: maybe(parseDuration, approvals.timeout), inbox: approvals.inbox }),
@@ -38,8 +40,18 @@ function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string)
   return withoutUndefined<Sandbox>({
     ...sandbox,
     root: maybe((root) => resolvePath(base, root), sandbox.root),
-    roots: sandbox.roots?.map(({ path, mode }) => ({ path: resolvePath(base, path), mode })),
+    workspaces: maybe((folder) => resolvePath(base, folder), sandbox.workspaces),
+    roots: sandbox.roots?.map((root) => withoutUndefined({ ...root, path: resolvePath(base, root.path) })),
   })
+}
+
+/** A variable that is not set is no secret; whoever names it is told so. */
+function toSecrets(secrets: NonNullable<CheckedConfig['secrets']>): Record<string, Secret> {
+  const set = Object.entries(secrets).flatMap(([name, { env, hosts }]) => {
+    const value = process.env[env]
+    return value ? [[name, { value, hosts }] as const] : []
+  })
+  return Object.fromEntries(set)
 }
 
 function toLimits(limits: WrittenLimits): Limits {
@@ -52,6 +64,9 @@ function toLimits(limits: WrittenLimits): Limits {
     inputDepth: limits.depth,
     readBytes: maybe(parseSize, limits.read),
     httpBytes: maybe(parseSize, limits.http),
+    httpTimeoutMs: maybe(parseDuration, limits.httpTimeout),
+    downloadBytes: maybe(parseSize, limits.download),
+    undoBytes: maybe(parseSize, limits.undo),
     run: Object.keys(run).length === 0 ? undefined : run,
     session: maybe(toBudget, limits.session),
     tools:

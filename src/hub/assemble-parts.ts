@@ -32,6 +32,8 @@ import { SandboxDoors } from './sandbox-doors.ts'
 export interface Assembly {
   readonly parts: Parts
   readonly runs: Runs
+  /** Where the records of all runs are; `false` when none are kept. */
+  readonly runsFolder: string | false
   readonly layers: PolicyLayers
   readonly visibility: Visibility
   readonly sandbox: Sandbox
@@ -44,11 +46,13 @@ export interface Assembly {
 const DEFAULTS = {
   timeoutMs: 60_000,
   graceMs: 1_000,
-  outputChars: 30_000,
   inputBytes: 10_000_000,
   inputDepth: 64,
   readBytes: 5_000_000,
   httpBytes: 5_000_000,
+  httpTimeoutMs: 15_000,
+  downloadBytes: 100_000_000,
+  undoBytes: 200_000_000,
   approvalMs: 300_000,
 }
 
@@ -69,20 +73,24 @@ export function assembleParts(options: HubOptions): Assembly {
     sandbox,
     readBytes: limits.readBytes ?? DEFAULTS.readBytes,
     httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
-    timeoutMs,
+    httpTimeoutMs: limits.httpTimeoutMs ?? DEFAULTS.httpTimeoutMs,
+    downloadBytes: limits.downloadBytes ?? DEFAULTS.downloadBytes,
+    secrets: new Map(Object.entries(options.secrets ?? {})),
+    clock,
+    draftsFolder: join(data, 'drafts'),
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     protect: folder === false ? [data] : [folder, data],
   })
   const runs = new Runs({ folder, durability, clock, doors })
   const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
-  const layers = policyLayers(options)
+  const layers = policyLayers({ ...options, sandbox })
   const visibility = options.visibility ?? {}
   const plugins = new PluginSetups()
   const parts: Parts = {
     registry: new Registry(),
     hooks: new HookChain(clock),
     clock,
-    redactor: createRedactor(options.redact ?? {}),
+    redactor: createRedactor(withSecrets(options)),
     metrics: new Metrics(),
     desk: new ApprovalDesk({
       approve: options.approve,
@@ -102,11 +110,13 @@ export function assembleParts(options: HubOptions): Assembly {
     settings: {
       timeoutMs,
       graceMs: DEFAULTS.graceMs,
-      outputChars: limits.outputChars ?? DEFAULTS.outputChars,
+      outputChars: limits.outputChars,
       inputBytes: limits.inputBytes ?? DEFAULTS.inputBytes,
       inputDepth: limits.inputDepth ?? DEFAULTS.inputDepth,
       sandboxLevel: 'none',
       durability,
+      undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
+      autoWriteLargeResponses: core?.autoWriteLargeResponses ?? false,
     },
     policy: compilePolicy(layers),
     sees: rememberSight(compileVisibility(visibility)),
@@ -119,6 +129,7 @@ export function assembleParts(options: HubOptions): Assembly {
   return {
     parts,
     runs,
+    runsFolder: folder,
     layers,
     visibility,
     sandbox,
@@ -127,6 +138,12 @@ export function assembleParts(options: HubOptions): Assembly {
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }
+}
+
+/** A secret that tools use by name must not come back by value. */
+function withSecrets({ redact, secrets = {} }: HubOptions): NonNullable<HubOptions['redact']> {
+  const values = Object.values(secrets).map(({ value }) => value)
+  return { ...redact, values: [...(redact?.values ?? []), ...values] }
 }
 
 /** A tool is looked at once: its names never change. */

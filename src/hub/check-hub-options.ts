@@ -1,47 +1,81 @@
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
-import type { HubOptions } from '../options.ts'
+import type { HubOptions, Limits, Sandbox, Visibility, WebOptions } from '../options.ts'
 
-type KeysOf<K extends keyof HubOptions> = readonly (keyof NonNullable<HubOptions[K]>)[]
+/** Every key, so that the compiler says when one is missing here. */
+type Keys<T> = Readonly<Record<keyof Required<T>, true>>
 
-const OPTIONS: readonly (keyof HubOptions)[] = [
-  ...([
-    'tools',
-    'plugins',
-    'hooks',
-    'visibility',
-    'policy',
-    'requests',
-    'sandbox',
-    'limits',
-    'core',
-    'approve',
-  ] as const),
-  ...(['approvals', 'onQuestion', 'runs', 'data', 'durability', 'run', 'caller', 'redact', 'clock'] as const),
-]
-const LIMITS: KeysOf<'limits'> = [
-  ...(['timeoutMs', 'outputChars', 'inputBytes', 'inputDepth', 'run', 'session', 'tools', 'rate'] as const),
-  ...(['concurrency', 'readBytes', 'httpBytes'] as const),
-]
-const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  visibility: ['profile', 'allow', 'deny'] satisfies KeysOf<'visibility'>,
-  sandbox: ['root', 'roots', 'network', 'privateRanges'] satisfies KeysOf<'sandbox'>,
-  limits: LIMITS,
-  approvals: ['timeoutMs', 'inbox'] satisfies KeysOf<'approvals'>,
-  redact: ['values', 'keys'] satisfies KeysOf<'redact'>,
+const OPTIONS: Keys<HubOptions> = {
+  tools: true,
+  plugins: true,
+  hooks: true,
+  visibility: true,
+  policy: true,
+  requests: true,
+  sandbox: true,
+  limits: true,
+  core: true,
+  secrets: true,
+  web: true,
+  approve: true,
+  approvals: true,
+  onQuestion: true,
+  runs: true,
+  data: true,
+  durability: true,
+  run: true,
+  caller: true,
+  redact: true,
+  clock: true,
 }
+const SANDBOX: Keys<Sandbox> = {
+  root: true,
+  workspaces: true,
+  roots: true,
+  network: true,
+  privateRanges: true,
+  blockedRanges: true,
+}
+const LIMITS: Keys<Limits> = {
+  timeoutMs: true,
+  outputChars: true,
+  inputBytes: true,
+  inputDepth: true,
+  run: true,
+  session: true,
+  tools: true,
+  rate: true,
+  concurrency: true,
+  readBytes: true,
+  httpBytes: true,
+  httpTimeoutMs: true,
+  downloadBytes: true,
+  undoBytes: true,
+}
+const VISIBILITY: Keys<Visibility> = { profile: true, allow: true, deny: true }
+const APPROVALS: Keys<NonNullable<HubOptions['approvals']>> = { timeoutMs: true, inbox: true }
+const REDACT: Keys<NonNullable<HubOptions['redact']>> = { values: true, keys: true }
+const WEB: Keys<WebOptions> = { search: true }
+
+const SECTIONS = new Map<keyof HubOptions, object>([
+  ['visibility', VISIBILITY],
+  ['sandbox', SANDBOX],
+  ['limits', LIMITS],
+  ['approvals', APPROVALS],
+  ['redact', REDACT],
+  ['web', WEB],
+])
 
 /** Refuses options that nobody reads: in plain JavaScript a mistyped `polcy` would loosen everything in silence. */
 export function checkHubOptions(options: HubOptions): void {
   checkKeys(options, OPTIONS, 'createToolHub')
-  for (const [section, keys] of Object.entries(SECTIONS)) {
-    checkKeys((options as Record<string, object | undefined>)[section], keys, section)
-  }
+  for (const [section, keys] of SECTIONS) checkKeys(options[section] as object | undefined, keys, section)
 }
 
-function checkKeys(value: object | undefined, known: readonly string[], where: string): void {
+function checkKeys(value: object | undefined, keys: object, where: string): void {
   if (value === undefined) return
   if (typeof value !== 'object' || value === null) throw invalid(`${where} takes an object.`, '')
+  const known = Object.keys(keys)
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) throw invalid(`${where} has no option ${JSON.stringify(key)}.`, didYouMean(key, known))
   }

@@ -6,8 +6,22 @@ import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
 import type { Rule, SourcedRule } from '../rule.ts'
 
 /** The effective policy, before it is compiled: what is always denied, what the owner says, what holds otherwise. */
-export function policyLayers({ policy = [], requests = [] }: Pick<HubOptions, 'policy' | 'requests'>): PolicyLayers {
-  return { ...DEFAULT_POLICY, owner: policy.map(sourced), requests, home: realHome() }
+export function policyLayers({
+  policy = [],
+  requests = [],
+  sandbox = {},
+}: Pick<HubOptions, 'policy' | 'requests' | 'sandbox'>): PolicyLayers {
+  const defaults = sandbox.network?.includes('*')
+    ? [...DEFAULT_POLICY.defaults, ASK_BEFORE_SENDING]
+    : DEFAULT_POLICY.defaults
+  return { ...DEFAULT_POLICY, defaults, owner: policy.map(sourced), requests, home: realHome() }
+}
+
+/** Sending is allowed by default because the owner named every host; with `*` nobody did. */
+const ASK_BEFORE_SENDING: SourcedRule = {
+  rule: { ask: 'send', reason: 'sandbox.network is open to every host, so no host was chosen to send data to.' },
+  source: { file: 'sandbox.network' },
+  base: '/',
 }
 
 function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
+import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
 import type { Durability } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
 import { StartQueue } from '../steps/start-queue.ts'
 import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
+import { createSeenFiles } from '../store/seen-files.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
 /** What the runs of one hub have in common. */
@@ -23,6 +26,7 @@ export interface RunsOptions {
 }
 
 const MOST_OPEN_RUNS = 256
+const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
 /**
@@ -107,6 +111,8 @@ class OpenRun implements RunState {
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly doors: Doors
+  readonly seen: SeenFiles = createSeenFiles()
+  readonly responses: ResponseCache
   inFlight = 0
   #isTainted: boolean
   #files: FilesGuard | undefined
@@ -116,6 +122,7 @@ class OpenRun implements RunState {
     this.records = folder === false ? undefined : RunRecords.open(folder, id, { durability, clock, onProblem: warn })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
+    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.doors = {
       files: () => doors.sharedFiles() ?? this.#ownFiles(doors),
       network: () => doors.network(),
@@ -135,8 +142,15 @@ class OpenRun implements RunState {
   }
 
   #ownFiles(doors: SandboxDoors): FilesGuard {
-    this.#files ??= doors.openFiles(this.records?.workspace)
+    this.#files ??= doors.openFiles(this.#workspace(doors))
     return this.#files
+  }
+
+  #workspace(doors: SandboxDoors): string | undefined {
+    const folder = doors.workspaceOf(this.id)
+    if (folder === undefined) return this.records?.workspace
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return folder
   }
 
   async close(): Promise<void> {
@@ -156,6 +170,8 @@ class Rehearsal implements RunState {
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly doors: Doors
+  readonly seen: SeenFiles = createSeenFiles()
+  readonly responses: ResponseCache
   readonly tainted = false
   inFlight = 0
 
@@ -163,7 +179,8 @@ class Rehearsal implements RunState {
     this.id = id
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
-    const workspace = folder === false ? undefined : join(folder, id, 'workspace')
+    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
+    const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
     this.doors = { files: () => doors.sharedFiles() ?? doors.standIn(workspace), network: () => doors.network() }
   }
 

@@ -1,18 +1,24 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
-import type { Sandbox } from '../options.ts'
+import type { Sandbox, Secret } from '../options.ts'
 
 /** What the guards need to know of the owner's options. */
 export interface SandboxDoorsOptions {
   readonly sandbox: Sandbox
   readonly readBytes: number
   readonly httpBytes: number
-  readonly timeoutMs: number
+  readonly httpTimeoutMs: number
+  readonly downloadBytes: number
   readonly userAgent: string
+  readonly secrets: ReadonlyMap<string, Secret>
+  readonly clock: Clock
+  /** Where half-written files are listed while they are written. */
+  readonly draftsFolder: string
   /** Folders that no tool writes to: records, grants. */
   readonly protect: readonly string[]
 }
@@ -35,10 +41,17 @@ export class SandboxDoors {
     return this.#files
   }
 
+  /** The workspace of a run that has none in its records. */
+  workspaceOf(run: string): string | undefined {
+    const { workspaces } = this.#options.sandbox
+    return workspaces === undefined ? undefined : join(resolve(workspaces), run, 'workspace')
+  }
+
   openFiles(root: string | undefined): FilesGuard {
-    const { sandbox, readBytes, protect } = this.#options
+    const { sandbox, readBytes: maxReadBytes, draftsFolder, protect } = this.#options
     const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
-    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes: readBytes, protect: protect.map(realFolder) })
+    if (roots.length > 0)
+      return createFilesGuard({ roots, maxReadBytes, draftsFolder, protect: protect.map(realFolder) })
     throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
       fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
     })
@@ -57,13 +70,17 @@ export class SandboxDoors {
   }
 
   network(): NetworkGuard {
-    const { sandbox, httpBytes, timeoutMs, userAgent } = this.#options
+    const { sandbox, httpBytes, downloadBytes, httpTimeoutMs, userAgent, secrets, clock } = this.#options
     this.#network ??= createNetworkGuard({
       allowedHosts: sandbox.network ?? [],
       privateRanges: sandbox.privateRanges ?? [],
+      blockedRanges: sandbox.blockedRanges ?? [],
       maxBytes: httpBytes,
-      timeoutMs,
+      maxDownloadBytes: downloadBytes,
+      timeoutMs: httpTimeoutMs,
       userAgent,
+      secrets,
+      clock,
     })
     return this.#network
   }

@@ -13,6 +13,11 @@ import { tell } from './tell.ts'
  * who is told gets a frozen copy, and the hash is looked at again: nobody changes what was approved while it waits.
  */
 export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
+  if (call.tool!.origin === 'owner') {
+    // The person who would be asked is the one who calls.
+    call.approvedBy = call.caller
+    return
+  }
   const request = approvalRequest(parts, call)
   const { hash, tool, targets, session } = request
   const remembered = parts.grants.find({ hash, tool, targets, session: session ?? `run:${call.run}` })

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../call-options.ts'
-import type { CallView, Effect, ResolvedTarget } from '../define.ts'
+import type { CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { Reservation } from '../limits/budget.ts'
 import type { Decision } from '../policy/decide.ts'
@@ -7,6 +7,13 @@ import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
 import { hashJson } from '../value/hash.ts'
 import type { RegisteredDialect, RegisteredTool } from './registry.ts'
+
+/** Why the signal of a call that is over has fired. One for all: an error of its own would cost each call a stack trace. */
+const OVER = Object.freeze(
+  new ToolError('ABORTED', 'The call is over.', {
+    hint: 'Finish everything before execute returns; nothing may happen after the record of the call.',
+  }),
+)
 
 /** One call on its way down the road: what the steps learn, in the order they learn it. */
 export class Call {
@@ -29,6 +36,8 @@ export class Call {
   /** The input has passed the schema; it is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []
+  /** Those of its tool's that this call uses. */
+  capabilities: readonly Capability[] = []
   decision: Decision | undefined
   /** The decision's effect, or a stricter one that a hook chose. */
   effect: Effect = 'deny'
@@ -38,6 +47,8 @@ export class Call {
   recorded = false
   /** Its start is on record, so its end need not repeat the facts. */
   started = false
+  /** A door was asked to change something; its intent is on record. */
+  hasChanged = false
   /** When `execute` was first entered; from then on the call may have had effects. */
   executedMark: number | undefined
   abandoned = false
@@ -46,6 +57,8 @@ export class Call {
   readonly evidence: Evidence[] = []
   readonly artifacts: Artifact[] = []
   readonly notices: string[] = []
+  /** What it read comes from outside. */
+  isUntrusted = false
   truncated: ResultMeta['truncated']
   /** What ended the call, before it became a result. */
   failure: ToolError | undefined
@@ -93,7 +106,7 @@ export class Call {
   /** The one signal of this call; made when somebody first looks, most tools never do. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#abortReason ?? this.ended) this.#controller.abort(this.#abortReason ?? this.over())
+    if (this.#abortReason ?? this.ended) this.#controller.abort(this.#abortReason ?? OVER)
     return this.#controller.signal
   }
 
@@ -113,7 +126,7 @@ export class Call {
   /** The result is out: whoever still holds the context may do nothing more with it. */
   end(): void {
     this.ended = true
-    this.#controller?.abort(this.over())
+    this.#controller?.abort(OVER)
   }
 
   /** Resolves when the call is over and on record. */

@@ -2,6 +2,8 @@ import type { Content, ContentBlock } from '../result.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 
+const DEFAULT_CHARS = 30_000
+
 /** The blocks of what a tool said, a plain text being one block. */
 export function blocks(content: Content): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
@@ -10,7 +12,8 @@ export function blocks(content: Content): readonly ContentBlock[] {
   throw new TypeError('Content is a text, or a list of text and image blocks.')
 }
 
-/** How many characters of a call's text a model gets. */
-export function mostChars({ settings }: Parts, call: Call): number {
-  return call.tool!.tool.maxOutputChars ?? settings.outputChars
+/** How many characters of a call's text a model gets: what its tool says, but never more than the owner. */
+export function mostChars({ settings }: Parts, { tool, dialect }: Call): number {
+  const wanted = dialect?.dialect.maxOutputChars ?? tool!.tool.maxOutputChars ?? DEFAULT_CHARS
+  return Math.min(wanted, settings.outputChars ?? wanted)
 }

@@ -18,8 +18,9 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
 
 /** What policy is asked about a call. */
 export function question(run: RunState, call: Call): Question {
-  const { tool, names, groups, capabilityList: capabilities } = call.tool!
+  const { tool, names, groups } = call.tool!
   const { callerKind: caller = 'direct', grants } = call.options
+  const { capabilities } = call
   return { tool: tool.name, names, groups, capabilities, targets: call.targets, caller, tainted: run.tainted, grants }
 }
 

@@ -1,8 +1,10 @@
 import type { ApprovalDesk } from '../approval/desk.ts'
 import type { Grants } from '../approval/grants.ts'
 import type { Inbox } from '../approval/inbox.ts'
+import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
+import type { ResponseCache } from '../guards/network/response-cache.ts'
 import type { Breakers } from '../limits/breaker.ts'
 import type { BudgetLedger } from '../limits/budget.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
@@ -30,6 +32,10 @@ export interface RunState {
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly doors: Doors
+  /** The files it has read whole, by their hash. */
+  readonly seen: SeenFiles
+  /** Answers from the network that are still good. */
+  readonly responses: ResponseCache
   /** The run has read content from outside. */
   readonly tainted: boolean
   taint(): void
@@ -73,10 +79,15 @@ export interface Parts {
 export interface Settings {
   readonly timeoutMs: number
   readonly graceMs: number
-  readonly outputChars: number
+  /** As far as the owner says something. */
+  readonly outputChars: number | undefined
   readonly inputBytes: number
   readonly inputDepth: number
   /** Recorded with every call and part of what an approval is bound to. */
   readonly sandboxLevel: SandboxLevel
   readonly durability: Durability
+  /** Most bytes of what changes replaced that a run keeps for undo. */
+  readonly undoBytes: number
+  /** Large responses go into files by themselves (S0-46). */
+  readonly autoWriteLargeResponses: boolean
 }

@@ -22,14 +22,16 @@ function recordStart(parts: Parts, run: RunState, call: Call): void {
 
 /** Before a tool changes anything, its intent is on record and on the disk itself. */
 export async function recordIntent(parts: Parts, run: RunState, call: Call): Promise<void> {
-  const { records } = run
-  if (!records) return
-  if (records.problem) throw refuseEffects(records.problem)
-  recordStart(parts, run, call)
-  if (parts.settings.durability === 'behind') return
-  await records.synced().catch((problem: ToolError) => {
-    throw refuseEffects(problem)
-  })
+  beginChange(parts, run, call)
+  if (!run.records || parts.settings.durability === 'behind') return
+  await run.records.synced().catch(refuseEffects)
+}
+
+/** A door is about to change something for this call: says so on record, or refuses when nothing can be recorded. */
+export function beginChange(parts: Parts, run: RunState, call: Call): void {
+  if (run.records?.problem) refuseEffects(run.records.problem)
+  call.hasChanged = true
+  if (run.records && !call.started) recordStart(parts, run, call)
 }
 
 /** The one end of a call: what it held is given back, its record is safe, and everybody is told. */
@@ -120,7 +122,7 @@ function secure(
   inFlight: number,
   call: Call,
 ): Promise<string | undefined> | undefined {
-  const needsDisk = call.executed && call.tool?.hasEffects && parts.settings.durability !== 'behind'
+  const needsDisk = call.executed && call.hasChanged && parts.settings.durability !== 'behind'
   return (needsDisk ? records.synced() : records.written(inFlight))?.then(
     () => undefined,
     (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
@@ -145,6 +147,7 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
     evidence: evidence.map(({ type, ref }) => `${type}:${ref}`),
     artifacts: artifacts.length > 0 ? artifacts.map(({ ref }) => ref) : undefined,
     cached: meta.cached,
+    labels: meta.labels,
     abandoned: meta.abandoned,
     notices: meta.notices,
     error: error && { code: error.code, message: error.message, ...defect(parts, call) },
@@ -194,8 +197,9 @@ function withNotices(result: ToolResult, notices: readonly string[]): ToolResult
   return { ...result, meta: { ...result.meta, notices: [...(result.meta.notices ?? []), ...notices] } }
 }
 
-function refuseEffects(problem: ToolError): ToolError {
-  return new ToolError(
+/** Without a record there is no change. */
+export function refuseEffects(problem: ToolError): never {
+  throw new ToolError(
     'RECORDS_UNAVAILABLE',
     `${problem.message} Calls with effects are refused until the record can be written.`,
     { cause: problem },

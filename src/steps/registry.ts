@@ -1,12 +1,12 @@
 import type { AnyTool, CallerKind, Capability, Dialect } from '../define.ts'
-import { CAPABILITIES, READ_ONLY } from '../define.ts'
+import { CAPABILITIES, GUARDED } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
 import { groupsOf } from '../policy/tool-groups.ts'
 import { type CompiledSchema, compileSchema } from '../schema/compile-schema.ts'
 
-/** Who brought a tool; a later origin replaces an earlier one of the same name. */
-export type Origin = 'builtin' | 'plugin' | 'caller'
+/** Who brought a tool; a later origin replaces an earlier one of the same name. Those of the owner no agent sees. */
+export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
 
 /** A tool with everything that is derived from it once. */
 export interface RegisteredTool {
@@ -20,8 +20,10 @@ export interface RegisteredTool {
   readonly capabilities: ReadonlySet<Capability>
   /** The same, for policy. */
   readonly capabilityList: readonly Capability[]
-  /** Changes something outside: its record is fsynced, its repetition is not free. */
+  /** May change something outside: its repetition is not free. */
   readonly hasEffects: boolean
+  /** May do so without a door that tells: its intent is on record before it runs. */
+  readonly recordsFirst: boolean
   readonly callers: readonly CallerKind[]
   readonly input: CompiledSchema
   readonly output: CompiledSchema | undefined
@@ -48,7 +50,7 @@ export interface FoundTool {
   readonly dialect: RegisteredDialect | undefined
 }
 
-const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2 }
+const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 3 }
 
 /** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
 export class Registry {
@@ -61,14 +63,24 @@ export class Registry {
     const present = this.#tools.get(tool.name)
     if (present && RANK[present.origin] > RANK[origin]) return
     if (present && present.origin === origin) throw clash(tool.name, tool.name)
-    for (const name of entry.names) {
-      const other = this.#byName.get(name)?.entry
-      if (other && other !== present) throw clash(name, other.tool.name)
-    }
+    const given = entry.names.filter((name) => this.#isTaken(name, entry, present))
     if (present) this.#forget(present)
-    this.#tools.set(tool.name, entry)
+    for (const name of given) this.#add(withoutName(this.find(name)!.entry, name))
+    this.#add(entry)
+  }
+
+  /** True for a name that another tool gives up: only the dialect of a lower origin does, so that you may have your own `read`. */
+  #isTaken(name: string, entry: RegisteredTool, present: RegisteredTool | undefined): boolean {
+    const found = this.#byName.get(name)
+    if (!found || found.entry === present) return false
+    if (found.dialect && RANK[found.entry.origin] < RANK[entry.origin]) return true
+    throw clash(name, found.entry.tool.name)
+  }
+
+  #add(entry: RegisteredTool): void {
     const own = { entry, dialect: undefined }
-    this.#byName.set(tool.name, own).set(entry.wire, own)
+    this.#tools.set(entry.tool.name, entry)
+    this.#byName.set(entry.tool.name, own).set(entry.wire, own)
     for (const [name, dialect] of entry.dialects) this.#byName.set(name, { entry, dialect })
   }
 
@@ -132,12 +144,11 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   const capabilities = new Set<Capability>(tool.capabilities ?? [])
   const dialects = new Map<string, RegisteredDialect>()
   for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
-    assertToolName(dialect.name)
-    dialects.set(dialect.name, {
-      kind,
-      dialect,
-      input: dialect.input && compileSchema(dialect.input, { side: 'input' }),
-    })
+    const input = dialect.input && compileSchema(dialect.input, { side: 'input' })
+    for (const name of [dialect.name, ...(dialect.aliases ?? [])]) {
+      assertToolName(name)
+      dialects.set(name, { kind, dialect, input })
+    }
   }
   const wire = toWireName(tool.name)
   const group = tool.group ?? groupOf(tool.name)
@@ -152,11 +163,24 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     capabilities,
     capabilityList: [...capabilities],
     callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
-    hasEffects: [...capabilities].some((capability) => !READ_ONLY.has(capability)),
+    hasEffects: [...capabilities].some((capability) => capability !== 'read:fs'),
+    recordsFirst: [...capabilities].some((capability) => !isGuarded(capability, capabilities)),
     input: compileSchema(tool.input, { side: 'input' }),
     output: tool.output && compileSchema(tool.output, { side: 'output' }),
     dialects,
   }
+}
+
+/** The same tool with one name of its dialects less. */
+function withoutName(entry: RegisteredTool, name: string): RegisteredTool {
+  const dialects = new Map([...entry.dialects].filter(([own]) => own !== name))
+  const names = entry.names.filter((own) => own !== name)
+  return { ...entry, dialects, names, groups: groupsOf({ name: entry.tool.name, names, group: entry.group }) }
+}
+
+/** Destroying files is a change to files; destroying anything else has no door that tells. */
+function isGuarded(capability: Capability, all: ReadonlySet<Capability>): boolean {
+  return GUARDED.has(capability) || (capability === 'danger:destructive' && all.has('write:fs'))
 }
 
 function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {

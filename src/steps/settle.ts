@@ -3,6 +3,7 @@ import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 import type { Call } from './call.ts'
 import { blocks, mostChars } from './content.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -17,6 +18,7 @@ export interface Settled<R extends ToolResult = ToolResult> {
 }
 
 const SUMMARY_CHARS = 200
+const UNTRUSTED = ['untrusted'] as const
 /** What a model sees of a result that goes into an artifact as a whole. */
 const PREVIEW_CHARS = 1_000
 
@@ -32,7 +34,7 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
   const redacted = parts.redactor.value(data)
   if (redacted !== data) json = toJson(call, redacted)
   // What JSON says, and nobody else's object: its tool can no longer change it, and it can always be copied.
-  data = typeof redacted === 'object' ? JSON.parse(json) : redacted
+  data = typeof redacted === 'object' ? (flatCopy(redacted) ?? JSON.parse(json)) : redacted
   const whole = modelContent(parts, call, data, json)
   const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
   const result = assemble(parts, call, data, content)
@@ -133,6 +135,23 @@ function toJson(call: Call, data: unknown): string {
   throw badOutput(call, `it returned a ${typeof data}`)
 }
 
+/** The same as its JSON read back, for the usual result: a flat record. Reading a long text back costs as much as the call. */
+function flatCopy(data: unknown): unknown {
+  if (!isPlainObject(data) || 'toJSON' in data) return undefined
+  const copy: Record<string, unknown> = { ...data }
+  for (const key of Object.keys(copy)) {
+    const value = copy[key]
+    const isSame = typeof value === 'string' || typeof value === 'boolean' || value === null || isPlainNumber(value)
+    if (!isSame) return undefined
+  }
+  return copy
+}
+
+/** One that JSON keeps as it is: not NaN, not infinite, not -0. */
+function isPlainNumber(value: unknown): boolean {
+  return Number.isFinite(value) && !Object.is(value, -0)
+}
+
 function modelContent(parts: Parts, call: Call, data: unknown, json: string): readonly ContentBlock[] {
   const { tool, dialects } = call.tool!
   const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
@@ -192,6 +211,7 @@ function metaOf(call: Call): ResultMeta {
   if (call.truncated) meta.truncated = call.truncated
   if (call.options.dryRun) meta.dryRun = true
   if (call.abandoned) meta.abandoned = true
+  if (call.isUntrusted) meta.labels = UNTRUSTED
   if (call.decision) meta.rule = call.decision.rule
   if (call.approvedBy !== undefined) meta.approvedBy = call.approvedBy
   if (call.notices.length > 0) meta.notices = [...call.notices]

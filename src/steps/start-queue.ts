@@ -21,6 +21,6 @@ export class StartQueue {
   }
 
   #recordOpen(record: (call: Call) => void): void {
-    for (const call of this.#waiting.splice(0)) if (!call.ended) record(call)
+    for (const call of this.#waiting.splice(0)) if (!call.ended && !call.started) record(call)
   }
 }

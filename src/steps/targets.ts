@@ -1,8 +1,9 @@
-import type { Capability, ResolvedTarget, Targets } from '../define.ts'
+import type { AnyTool, Capability, Targets } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import type { Call } from './call.ts'
+import type { RunState } from './parts.ts'
 
 /** The doors that turn what a tool says into what would really be touched. */
 export interface Doors {
@@ -10,21 +11,36 @@ export interface Doors {
   network(): NetworkGuard
 }
 
-const NOTHING: readonly ResolvedTarget[] = Object.freeze([])
 const MOST_TARGETS = 1_000
 
-/** Step 4: what this call will touch, by real path and normal URL. Says no when a door says no. */
-export function resolveTargets(call: Call, doors: Doors): readonly ResolvedTarget[] {
-  const { tool, capabilities } = call.tool!
-  if (!tool.targets) return NOTHING
-  const stated = Object.entries(statedTargets(call, tool.targets)).flatMap(([name, values]) =>
-    [values ?? []].flat().map((value) => ({ capability: name as Capability, value })),
-  )
-  if (stated.length > MOST_TARGETS) throw tooMany(stated.length)
-  return stated.map(({ capability, value }) => {
-    if (!capabilities.has(capability)) throw undeclared(call, capability)
-    return { capability, value: realTarget(call, capability, value, doors) }
+/**
+ * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Says no when a door says no.
+ * A capability that the tool states without any target is not used by this call.
+ */
+export function resolveTargets(call: Call, run: RunState): void {
+  const { tool, capabilities, capabilityList } = call.tool!
+  call.capabilities = capabilityList
+  if (!tool.targets) return
+  const stated = Object.entries(statedTargets(call, tool.targets, run)).flatMap(([name, values]) => {
+    const list = values === undefined ? [] : [values].flat()
+    if (list.length === 0 && values !== undefined) call.capabilities = without(call.capabilities, name)
+    return list.map((value) => ({ capability: name as Capability, value }))
   })
+  if (stated.length > MOST_TARGETS) throw tooMany(stated.length)
+  call.targets = stated.map(({ capability, value }) => {
+    if (!capabilities.has(capability)) throw undeclared(call, capability)
+    return { capability, value: realTarget(call, capability, value, run.doors) }
+  })
+}
+
+function without(capabilities: readonly Capability[], name: string): readonly Capability[] {
+  return capabilities.filter((capability) => capability !== name)
+}
+
+/** A first look, for policy: when the content is another one than was read, the guard finds out at the moment of use. */
+function isUnread(path: string, { doors, seen }: RunState): boolean {
+  const present = doors.files().present(path)
+  return present !== undefined && seen.get(present) === undefined
 }
 
 function tooMany(count: number): ToolError {
@@ -32,8 +48,8 @@ function tooMany(count: number): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call.' })
 }
 
-function statedTargets(call: Call, targets: (input: unknown) => Targets): Targets {
-  const stated = targets(call.input)
+function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
+  const stated = targets(call.input, { isUnread: (path) => isUnread(path, run) })
   if (stated !== null && typeof stated === 'object') return stated
   throw new ToolError('INTERNAL', `targets() of ${call.name} returned no object.`)
 }
@@ -48,6 +64,7 @@ function realTarget(call: Call, capability: Capability, value: unknown, doors: D
     case 'write:fs':
       return doors.files().resolve(value, 'write')
     case 'network':
+    case 'send':
       return doors.network().resolve(value)
     case 'danger:destructive':
       // Destroying files is a matter of paths; destroying anything else is named as the tool names it.

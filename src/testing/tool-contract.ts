@@ -1,17 +1,19 @@
 import type { AnyTool } from '../define.ts'
+import type { HubOptions } from '../options.ts'
 import { testHub } from './test-hub.ts'
 
 /**
  * What every tool owes its callers, tried on the real road. Returns what is broken, nothing when all is well:
- * a description, two examples that work, closed input, evidence, an end when it is stopped.
+ * a description, two examples that work, closed input, evidence, an end when it is stopped. Options say what the
+ * examples need: a sandbox with the files they name, an approver.
  * @example
  * expect(await toolContract(saveNote)).toEqual([])
  */
-export async function toolContract(tool: AnyTool): Promise<string[]> {
+export async function toolContract(tool: AnyTool, options: Omit<HubOptions, 'tools'> = {}): Promise<string[]> {
   const broken: string[] = []
   if (tool.description.length < 20) broken.push('description: too short to tell a model when to use it')
   if ((tool.examples?.length ?? 0) < 2) broken.push('examples: fewer than two')
-  const hub = testHub({ tools: [tool], policy: [{ allow: tool.name }] })
+  const hub = testHub({ policy: [{ allow: tool.name }], ...options, tools: [tool] })
   try {
     for (const { input } of tool.examples ?? []) {
       const result = await hub.callDynamic(tool.name, input)

@@ -64,8 +64,9 @@ async function call(tool: string, words: string[], flags: CallFlags): Promise<vo
 /** Without a root of the owner's, files are where nobody would look. */
 function tellWorkspace(hub: Hub, { sandbox, runs = 'runs' }: HubOptions, { tool }: ToolResult): void {
   const touchesFiles = hub.registry.get(tool)?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
-  if (!touchesFiles || sandbox?.root !== undefined || runs === false) return
-  say(`files: ${escapeText(relative('.', resolve(runs, hub.run, 'workspace')))}`)
+  const below = sandbox?.workspaces ?? runs
+  if (!touchesFiles || sandbox?.root !== undefined || below === false) return
+  say(`files: ${escapeText(relative('.', resolve(below, hub.run, 'workspace')))}`)
 }
 
 async function tell(result: ToolResult): Promise<void> {

@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
+import { searchEngine } from '../../guards/files/search/search-engine.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 
 /** One thing that was looked at. */
@@ -22,7 +23,7 @@ export async function examine(
   { config: file }: { readonly config?: string },
   { descriptors = '/proc/self/fd' }: { readonly descriptors?: string } = {},
 ): Promise<Finding[]> {
-  const machine = [node(), fileGuard(descriptors)]
+  const machine = [node(), fileGuard(descriptors), await search()]
   try {
     const config = await loadConfig({ file })
     return [...machine, configFound(config), ...(await policy(config)), ...records(config.options.runs)]
@@ -49,6 +50,18 @@ function fileGuard(descriptors: string): Finding {
     detail:
       'there is no /proc, so tools can touch no file: each such call ends with SANDBOX_UNAVAILABLE. Tools that need no files, the network, policy, approvals and records work.',
     fix: 'Run tool-hub on Linux, or in a container with /proc.',
+  }
+}
+
+/** Searching works either way, with the same answers; ripgrep is some ten times as fast. */
+async function search(): Promise<Finding> {
+  const { engine, detail } = await searchEngine()
+  if (engine === 'ripgrep') return { state: 'good', what: 'search', detail }
+  return {
+    state: 'weak',
+    what: 'search',
+    detail,
+    fix: 'Install optional dependencies too: npm install @vscode/ripgrep.',
   }
 }
 

@@ -12,6 +12,7 @@ describe('tool-hub doctor', () => {
     expect(JSON.parse(stdout).map(({ what }: { what: string }) => what)).toEqual([
       'node',
       'files',
+      'search',
       'config',
       'policy',
       'records',

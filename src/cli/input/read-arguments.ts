@@ -23,6 +23,8 @@ function parseFlagsOf(hub: Hub, name: string, words: readonly string[]): unknown
   const tool = hub.registry.get(name)
   // The call itself tells best what is wrong with the name.
   if (!tool) return {}
-  const dialect = Object.values(tool.dialects ?? {}).find((candidate) => candidate.name === name)
+  const dialect = Object.values(tool.dialects ?? {}).find(
+    ({ name: own, aliases = [] }) => own === name || aliases.includes(name),
+  )
   return parseFlags(words, compileSchema(dialect?.input ?? tool.input, { side: 'input' }).jsonSchema())
 }

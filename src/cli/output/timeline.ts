@@ -62,6 +62,17 @@ function describe(event: RecordEvent): string[] {
         event.by && `by ${event.by}`,
         event.reason,
       )
+    case 'file-changing':
+      return words(
+        'change',
+        'cyan',
+        event.tool,
+        event.op,
+        event.path,
+        event.op === 'move' ? `to ${event.to}` : undefined,
+      )
+    case 'change-undone':
+      return words('undone', 'green', event.tool, `event ${event.change} of ${event.run}`)
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':

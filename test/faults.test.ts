@@ -1,0 +1,230 @@
+import { execFileSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createToolHub } from '../src/create-tool-hub.ts'
+import type { Hub } from '../src/hub.ts'
+import type { ToolResult } from '../src/result.ts'
+import { draftsBelow, openBelow } from './support/left-behind.ts'
+import { bundleModule } from './support/run-module.ts'
+
+const isRoot = process.getuid?.() === 0
+
+let base: string
+let root: string
+let mounts: string[]
+let hub: Hub
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-faults-')))
+  root = join(base, 'ws')
+  mounts = []
+  mkdirSync(root)
+})
+
+afterEach(async () => {
+  await hub.close({ abort: true })
+  for (const folder of mounts) execFileSync('umount', ['--lazy', folder])
+  rmSync(base, { recursive: true, force: true })
+})
+
+function open(): void {
+  hub = createToolHub({
+    sandbox: { root },
+    policy: [{ allow: 'write:fs' }, { allow: 'danger:destructive' }],
+    runs: join(base, 'runs'),
+    data: join(base, 'data'),
+  })
+}
+
+function mount(folder: string, options: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder])
+  mounts.push(folder)
+}
+
+/** Calls in a run of its own, so that one refusal does not count against the next. */
+const call = (tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> =>
+  hub.callDynamic(tool, input, { run: `run-${Math.random().toString(36).slice(2)}`, signal })
+
+/** Every way to a file's content, and every way to change it. */
+const usesOf = (path: string): Record<string, unknown> => ({
+  'core/fs.readText': { path },
+  'core/fs.sha256': { path },
+  'core/fs.writeText': { path, text: 'new', overwrite: true },
+  'core/fs.edit': { path, edits: [{ oldText: 'a', newText: 'b' }] },
+  'core/fs.applyPatch': { input: `*** Begin Patch\n*** Update File: ${path}\n@@\n-a\n+b\n*** End Patch` },
+})
+
+/** A refusal that a model can act on: not a defect, not a hang. */
+function expectTyped(result: ToolResult, what: string): void {
+  expect(result.ok, what).toBe(false)
+  expect(result.error?.code, `${what}: ${result.error?.message}`).not.toMatch(/^(INTERNAL|TIMEOUT)$/)
+}
+
+function expectNothingLeft(): void {
+  expect(draftsBelow(root)).toEqual([])
+  expect(openBelow(root)).toEqual([])
+}
+
+describe('what is no text file', () => {
+  it('a FIFO is refused by every tool, at once', async () => {
+    open()
+    execFileSync('mkfifo', [join(root, 'p')])
+    const started = performance.now()
+    for (const [tool, input] of Object.entries(usesOf('p'))) expectTyped(await call(tool, input), tool)
+    const found = await call('core/fs.searchText', { root: '.', query: 'a', glob: '**' })
+    expect(found).toMatchObject({ ok: true })
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(statSync(join(root, 'p')).isFIFO()).toBe(true)
+    expectNothingLeft()
+  })
+
+  it.skipIf(!isRoot)('a device is refused by every tool, at once', async () => {
+    open()
+    execFileSync('mknod', [join(root, 'zero'), 'c', '1', '5'])
+    for (const [tool, input] of Object.entries(usesOf('zero'))) expectTyped(await call(tool, input), tool)
+    expect(await call('core/fs.searchText', { root: '.', query: 'a', glob: '**' })).toMatchObject({ ok: true })
+    expect(statSync(join(root, 'zero')).isCharacterDevice()).toBe(true)
+    expectNothingLeft()
+  })
+
+  it('a folder is no file', async () => {
+    open()
+    mkdirSync(join(root, 'folder'))
+    writeFileSync(join(root, 'folder/a.txt'), 'a')
+    for (const [tool, input] of Object.entries(usesOf('folder'))) expectTyped(await call(tool, input), tool)
+    for (const [tool, input] of Object.entries(usesOf('folder/a.txt/b'))) expectTyped(await call(tool, input), tool)
+    expect(readFileSync(join(root, 'folder/a.txt'), 'utf8')).toBe('a')
+    expectNothingLeft()
+  })
+
+  it('a name of 255 bytes works, one of 256 is refused', async () => {
+    open()
+    const long = 'ä'.repeat(127)
+    expect(await call('core/fs.writeText', { path: `${long}x`, text: 'a' })).toMatchObject({ ok: true })
+    expect(await call('core/fs.readText', { path: `${long}x` })).toMatchObject({ ok: true })
+    for (const path of [`${long}xx`, `sub/${'x'.repeat(256)}`, `${'x'.repeat(300)}/y`, 'x/'.repeat(3_000)]) {
+      for (const [tool, input] of Object.entries(usesOf(path))) {
+        expect((await call(tool, input)).error?.code, tool).toMatch(/^(INPUT_SCHEMA_INVALID|NOT_FOUND)$/)
+      }
+    }
+    expect(readdirSync(root)).toEqual([`${long}x`])
+  })
+})
+
+describe('a sparse file of 1 TB', () => {
+  beforeEach(() => {
+    open()
+    writeFileSync(join(root, 'huge.txt'), 'first line\n')
+    truncateSync(join(root, 'huge.txt'), 1024 ** 4)
+  })
+
+  it('is refused where it would have to be read whole, with the size in the message', async () => {
+    const before = process.memoryUsage().rss
+    for (const [tool, input] of Object.entries(usesOf('huge.txt'))) {
+      if (tool === 'core/fs.sha256' || tool === 'core/fs.writeText') continue
+      const result = await call(tool, input)
+      // Reading gives the beginning with a pointer to the rest, or says that it is too large; changing is refused.
+      if (tool === 'core/fs.readText' && result.ok) expect(JSON.stringify(result).length).toBeLessThan(2_000_000)
+      else expect(result.error?.code, `${tool}: ${result.error?.message}`).toBe('FILE_TOO_LARGE')
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000)
+    expectNothingLeft()
+  })
+
+  it('does not hold up a search', async () => {
+    const result = await call(
+      'core/fs.searchText',
+      { root: '.', query: 'first', glob: '**' },
+      AbortSignal.timeout(10_000),
+    )
+    expect(result.error?.code).toBeUndefined()
+  })
+
+  it('can be stopped while it is hashed or copied', async () => {
+    for (const [tool, input] of [
+      ['core/fs.sha256', { path: 'huge.txt' }],
+      ['core/fs.copy', { from: 'huge.txt', to: 'copy.txt' }],
+    ] as const) {
+      const result = await call(tool, input, AbortSignal.timeout(200))
+      expect(result.error?.code, tool).toMatch(/^(ABORTED|FILE_TOO_LARGE)$/)
+    }
+    expect(readdirSync(root)).toEqual(['huge.txt'])
+    expectNothingLeft()
+  })
+})
+
+describe.skipIf(!isRoot)('a disk', () => {
+  it('that is read-only is read, and refuses every change', async () => {
+    mount(root, 'size=1m')
+    for (const name of ['a.txt', 'b.txt']) writeFileSync(join(root, name), 'a\n')
+    execFileSync('mount', ['-o', 'remount,ro', root])
+    open()
+    expect(await call('core/fs.readText', { path: 'a.txt' })).toMatchObject({ ok: true })
+    const changes: [string, unknown][] = [
+      ['core/fs.writeText', { path: 'new.txt', text: 'x' }],
+      ['core/fs.writeText', { path: 'a.txt', text: 'x', overwrite: true }],
+      ['core/fs.edit', { path: 'a.txt', edits: [{ oldText: 'a', newText: 'b' }] }],
+      ['core/fs.mkdir', { path: 'folder' }],
+      ['core/fs.move', { from: 'a.txt', to: 'c.txt' }],
+      ['core/fs.copy', { from: 'a.txt', to: 'c.txt' }],
+      ['core/fs.deletePath', { path: 'b.txt', confirm: true }],
+    ]
+    for (const [tool, input] of changes) {
+      expect((await call(tool, input)).error, tool).toMatchObject({ code: 'PATH_DENIED' })
+    }
+    expect(readdirSync(root)).toEqual(expect.arrayContaining(['a.txt', 'b.txt']))
+    expectNothingLeft()
+  })
+
+  it('that is full keeps the old content, says so, and works when there is room again', async () => {
+    mount(root, 'size=512k')
+    writeFileSync(join(root, 'a.txt'), 'a\n')
+    open()
+    const text = 'x'.repeat(600_000)
+    const changes: [string, unknown][] = [
+      ['core/fs.writeText', { path: 'new.txt', text }],
+      ['core/fs.writeText', { path: 'a.txt', text, overwrite: true }],
+      ['core/fs.edit', { path: 'a.txt', edits: [{ oldText: 'a', newText: text }] }],
+      ['core/fs.applyPatch', { input: `*** Begin Patch\n*** Add File: p.txt\n+${text}\n*** End Patch` }],
+    ]
+    for (const [tool, input] of changes) {
+      expect((await call(tool, input)).error, tool).toMatchObject({ code: 'UPSTREAM_ERROR', message: /full/ })
+      expect(readdirSync(root), tool).toEqual(['a.txt'])
+      expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a\n')
+    }
+    expectNothingLeft()
+    expect(await call('core/fs.writeText', { path: 'new.txt', text: 'fits' })).toMatchObject({ ok: true })
+  })
+})
+
+it('too few descriptors are an error of the calls that need one, and of no later call', async () => {
+  open()
+  const script = await bundleModule('test/support/call-with-few-descriptors.ts')
+  // ulimit is of the shell that becomes node.
+  const said = execFileSync('bash', [
+    '-c',
+    'ulimit -n "$1"; exec "$2" "$3" "$4"',
+    '-',
+    '64',
+    process.execPath,
+    script,
+    base,
+  ])
+  const { codes, after, drafts, openAfter } = JSON.parse(String(said))
+  expect(codes).toContain('UPSTREAM_ERROR')
+  expect(codes).not.toContain('INTERNAL')
+  expect(after).toEqual([null, null])
+  expect({ drafts, openAfter }).toEqual({ drafts: [], openAfter: [] })
+})

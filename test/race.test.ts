@@ -1,0 +1,111 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createToolHub } from '../src/create-tool-hub.ts'
+import type { Hub } from '../src/hub.ts'
+import { type RaceFolders, startRace } from './support/race-folders.ts'
+
+const AT_ONCE = 50
+const numbers = Array.from({ length: AT_ONCE }, (_, index) => index)
+const NAMES = ['x.txt', 'w.txt', ...numbers.flatMap((n) => [`gone-${n}.txt`, `from-${n}.txt`])]
+
+let race: RaceFolders
+let hub: Hub
+
+beforeEach(async () => {
+  race = await startRace(NAMES)
+  // No records: they would be most of the time, and the guard is the same.
+  hub = createToolHub({
+    sandbox: { root: race.root },
+    policy: [{ allow: 'write:fs' }, { allow: 'danger:destructive' }],
+    runs: false,
+    data: race.data,
+  })
+})
+
+afterEach(async () => {
+  await hub.close()
+  await race.stop()
+})
+
+/** Calls in rounds of fifty, each round a run of its own: a hub stops a run that repeats a failing call. */
+async function callOften(tool: string, count: number, input: (n: number, round: number) => unknown, before = () => {}) {
+  const tally = { inside: 0, refused: 0, leaks: 0, codes: new Set<string>() }
+  for (let round = 0; round < count / AT_ONCE; round += 1) {
+    before()
+    const run = `round-${round}`
+    const results = await Promise.all(numbers.map((n) => hub.callDynamic(tool, input(n, round), { run })))
+    for (const result of results) {
+      if (JSON.stringify(result).includes('SECRET')) tally.leaks += 1
+      if (result.ok) tally.inside += 1
+      else tally.codes.add(result.error.code)
+      if (!result.ok) tally.refused += 1
+    }
+    await hub.endRun(run)
+  }
+  return tally
+}
+
+/** Both happened, so the exchange was really in the way, and nothing but the guard's own refusals came back. */
+const raced = {
+  leaks: 0,
+  inside: expect.toSatisfy((count: number) => count > 0, 'some calls went through'),
+  refused: expect.toSatisfy((count: number) => count > 0, 'some calls were refused'),
+  codes: expect.toSatisfy((codes: Set<string>) => !codes.has('INTERNAL') && !codes.has('LOOP_DETECTED'), 'typed'),
+}
+
+describe('while a folder and a link to the outside are exchanged all the time', { timeout: 120_000 }, () => {
+  it('50,000 reads read nothing outside', async () => {
+    const before = race.outside()
+    expect(await callOften('core/fs.readText', 50_000, () => ({ path: 'd/x.txt' }))).toMatchObject(raced)
+    expect(race.outside()).toEqual(before)
+  })
+
+  it('10,000 writes write nothing outside', async () => {
+    const before = race.outside()
+    const input = (n: number, round: number) =>
+      n % 2 === 0
+        ? { path: 'd/w.txt', text: `round ${round}`, overwrite: true }
+        : { path: `d/new/${n}-${round % 10}.txt`, text: 'new' }
+    const clear = () => rmSync(race.inside('new'), { recursive: true, force: true })
+    expect(await callOften('core/fs.writeText', 10_000, input, clear)).toMatchObject(raced)
+    expect(race.outside()).toEqual(before)
+  })
+
+  it('10,000 deletes delete nothing outside', async () => {
+    const before = race.outside()
+    const input = (n: number) => ({ path: `d/gone-${n}.txt`, confirm: true })
+    const refill = () => {
+      for (const n of numbers) writeFileSync(race.inside(`gone-${n}.txt`), 'in')
+    }
+    expect(await callOften('core/fs.deletePath', 10_000, input, refill)).toMatchObject(raced)
+    expect(race.outside()).toEqual(before)
+  })
+
+  it('10,000 moves, out of the folder, into it and within it, move nothing outside', async () => {
+    const before = race.outside()
+    const input = (n: number) =>
+      [
+        { from: `d/from-${n}.txt`, to: `kept-${n}.txt` },
+        { from: `own-${n}.txt`, to: `d/to-${n}.txt` },
+        { from: `d/from-${n}.txt`, to: `d/to-${n}.txt` },
+      ][n % 3]
+    const refill = () => {
+      for (const n of numbers) {
+        writeFileSync(race.inside(`from-${n}.txt`), 'in')
+        writeFileSync(join(race.root, `own-${n}.txt`), 'in')
+        rmSync(race.inside(`to-${n}.txt`), { force: true })
+        rmSync(join(race.root, `kept-${n}.txt`), { force: true })
+      }
+    }
+    expect(await callOften('core/fs.move', 10_000, input, refill)).toMatchObject(raced)
+    expect(race.outside()).toEqual(before)
+  })
+
+  it('10,000 new folders are not made outside', async () => {
+    const before = race.outside()
+    const clear = () => rmSync(race.inside('m'), { recursive: true, force: true })
+    expect(await callOften('core/fs.mkdir', 10_000, (n) => ({ path: `d/m/${n}/deep` }), clear)).toMatchObject(raced)
+    expect(race.outside()).toEqual(before)
+  })
+})
