@@ -1,0 +1,73 @@
+// Another process that exchanges two names in a tight loop, as an attacker would between a check and its use.
+import { spawn, spawnSync } from 'node:child_process'
+
+// renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE): both names exist at every moment. A name that is gone for a
+// while does not stop it; it ends with its parent.
+const PYTHON = `
+import ctypes, os, platform, sys
+libc = ctypes.CDLL(None, use_errno=True)
+number = {'x86_64': 316, 'aarch64': 276}[platform.machine()]
+a, b = os.fsencode(sys.argv[1]), os.fsencode(sys.argv[2])
+parent = os.getppid()
+def flip():
+    return libc.syscall(number, -100, a, -100, b, 2)
+if flip() != 0 or flip() != 0:
+    sys.exit(os.strerror(ctypes.get_errno()))
+print('exchange', flush=True)
+while os.getppid() == parent:
+    for _ in range(500): flip()
+`
+
+// Without python3 three renames do it; for a moment one of the names is missing.
+const NODE = `
+const { renameSync } = require('node:fs')
+const [a, b] = process.argv.slice(1)
+const spare = b + '.spare'
+const flip = () => {
+  renameSync(a, spare)
+  renameSync(b, a)
+  renameSync(spare, b)
+}
+flip()
+flip()
+console.log('renames')
+const parent = process.ppid
+while (process.ppid === parent) {
+  for (let turn = 0; turn < 200; turn += 1) {
+    try {
+      flip()
+    } catch {}
+  }
+}
+`
+
+/** Starts exchanging two names; resolves once it has begun. `stop` resolves when the process is gone. */
+export async function startFlipping(a, b) {
+  if (hasPython()) {
+    const flipping = await start('python3', ['-c', PYTHON, a, b])
+    if (flipping) return flipping
+  }
+  const flipping = await start(process.execPath, ['-e', NODE, a, b])
+  if (flipping) return flipping
+  throw new Error(`Nothing could exchange ${a} and ${b}.`)
+}
+
+let isPython
+function hasPython() {
+  isPython ??= spawnSync('python3', ['-c', 'import ctypes']).status === 0
+  return isPython
+}
+
+function start(command, words) {
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await gone
+  }
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(undefined))
+    child.stdout.once('data', (text) => resolve({ how: String(text).trim(), stop }))
+    void gone.then(() => resolve(undefined))
+  })
+}

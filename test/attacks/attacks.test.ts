@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+interface Report {
+  readonly file: string
+  readonly notRun?: string
+  readonly cases: number
+  readonly escapes: number
+  readonly overStrict: number
+  readonly exact: number
+  readonly overStrictShare: number
+  readonly misses: ReadonlyArray<{ readonly id: string; readonly outcome: string; readonly why: string }>
+}
+
+/** Runs the runner on the built package, as `npm run attacks` does. */
+function runAttacks(corpus: string): Promise<{ readonly code: number; readonly reports: Report[] }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['scripts/attacks.mjs', '--json', '--corpus', corpus], (error, stdout) => {
+      resolve({ code: error ? Number(error.code) : 0, reports: JSON.parse(stdout) })
+    })
+  })
+}
+
+it('no case of the corpus escapes, and at most 2 % of what is to be allowed is refused', async () => {
+  const { code, reports } = await runAttacks('test/attacks')
+  const [ssrf, paths, shell] = reports
+  expect([ssrf?.misses, paths?.misses].flat().filter((miss) => miss?.outcome === 'escape')).toEqual([])
+  expect(ssrf).toMatchObject({ file: 'ssrf.jsonl', cases: 119, escapes: 0 })
+  expect(paths).toMatchObject({ file: 'paths.jsonl', cases: 88, escapes: 0 })
+  for (const report of [ssrf, paths]) expect(report?.overStrictShare, JSON.stringify(report?.misses)).toBeLessThan(0.02)
+  expect(shell).toMatchObject({ file: 'shell.jsonl', notRun: expect.stringContaining('187 cases') })
+  expect(code).toBe(0)
+}, 90_000)
+
+it('the runner tells an escape from a refusal, and ends with 1', async () => {
+  const corpus = mkdtempSync(join(tmpdir(), 'tool-hub-corpus-'))
+  const write = (file: string, cases: readonly unknown[]) =>
+    writeFileSync(join(corpus, file), cases.map((attack) => JSON.stringify(attack)).join('\n'))
+  try {
+    write('ssrf.jsonl', [
+      { id: 's-escape', policy: 'open', url: 'https://8.8.8.8/', expected: 'deny' },
+      { id: 's-strict', policy: 'list', url: 'https://nowhere.example/', expected: 'allow' },
+      {
+        id: 's-effect',
+        policy: 'open',
+        url: 'http://a.example/',
+        dns: { 'a.example': ['8.8.8.8'] },
+        never_connect: ['8.8.8.8'],
+        expected: 'allow',
+      },
+      { id: 's-fine', policy: 'open', url: 'http://127.0.0.1/', expected: 'deny', env: { http_proxy: 'http://x:1' } },
+    ])
+    write('paths.jsonl', [
+      { id: 'p-escape', op: 'read', path: 'f.txt', expected: 'deny' },
+      { id: 'p-strict', op: 'read', path: '../out/secret.txt', expected: 'allow' },
+      { id: 'p-text', op: 'read', path: 'f.txt', forbid_text: 'in', expected: 'allow' },
+      { id: 'p-fine', op: 'write', path: 'f.txt', expected: 'allow' },
+    ])
+    const { code, reports } = await runAttacks(corpus)
+    const outcomes = reports.flatMap(({ misses = [] }) => misses.map(({ id, outcome }) => [id, outcome]))
+    expect(Object.fromEntries(outcomes)).toEqual({
+      's-escape': 'escape',
+      's-strict': 'over-strict',
+      's-effect': 'escape',
+      'p-escape': 'escape',
+      'p-strict': 'over-strict',
+      'p-text': 'escape',
+    })
+    expect(code).toBe(1)
+    expect(reports[2]).toMatchObject({ notRun: 'no such file' })
+  } finally {
+    rmSync(corpus, { recursive: true, force: true })
+  }
+})
