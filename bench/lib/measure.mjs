@@ -22,6 +22,13 @@ export async function microsecondsEach(calls, call) {
   return ((performance.now() - start) * 1_000) / calls
 }
 
+/** Milliseconds of one piece of work. */
+export async function millisecondsOf(work) {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
 /** The same for a function that never waits: at such a speed an `await` would be most of the figure. */
 export function microsecondsEachSync(calls, call) {
   const start = performance.now()

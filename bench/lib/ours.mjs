@@ -39,6 +39,18 @@ export function governedHub({ runs, tools = [add], policy = ownerRules(50), ...o
   return createToolHub({ tools, policy, runs, data: runs || undefined, limits: { run: budget }, ...options })
 }
 
+/** The same with a project folder that tools may use, and the network on loopback. */
+export function projectHub({ root, ...options }) {
+  const folder = `${root}/**`
+  const rules = [
+    { allow: 'read:fs', on: folder },
+    { allow: 'write:fs', on: folder },
+    { allow: 'network', on: '127.0.0.1' },
+  ]
+  const sandbox = { root, network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'] }
+  return governedHub({ tools: [], policy: [...ownerRules(47), ...rules], sandbox, ...options })
+}
+
 /** The data of a call that has to work: a refusal would be quick, and a lie. */
 export async function dataOf(call) {
   const result = await call
