@@ -1,5 +1,6 @@
-import type { Answer, AnyTool, BaseContext, Context, Question } from './define.ts'
+import type { Answer, AnyTool, BaseContext, Question } from './define.ts'
 import { ToolError } from './errors.ts'
+import type { GuardedFetch } from './handles.ts'
 import type { Content, Evidence, ToolResult } from './result.ts'
 import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
@@ -16,16 +17,23 @@ export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Pr
  * The getters keep a call that looks at nothing from paying for anything.
  */
 export function buildContext(parts: Parts, run: RunState, call: Call, enter: Enter): BaseContext {
-  const context = new CallContext(parts, run, call, enter)
   const { capabilities } = call.tool!
-  if (capabilities.size === 0) return context
-  if (capabilities.has('read:fs') || capabilities.has('write:fs'))
-    defineHandle(context, 'fs', () => filesHandle(parts, run, call))
-  if (capabilities.has('network')) defineHandle(context, 'fetch', () => networkHandle(parts, run, call))
-  return context
+  const hasFiles = capabilities.has('read:fs') || capabilities.has('write:fs')
+  const hasNetwork = capabilities.has('network')
+  if (hasFiles && hasNetwork) return new FullContext(parts, run, call, enter)
+  if (hasFiles) return new FilesContext(parts, run, call, enter)
+  if (hasNetwork) return new NetworkContext(parts, run, call, enter)
+  return new CallContext(parts, run, call, enter)
 }
 
+/** For the classes below and nobody else: whoever could ask a context for its call could open any door. */
+let ofCall: (context: CallContext) => [Parts, RunState, Call]
+
 class CallContext implements BaseContext {
+  static {
+    ofCall = (context) => [context.#parts, context.#run, context.#call]
+  }
+
   readonly callId: string
   readonly run: string
   readonly #parts: Parts
@@ -55,7 +63,8 @@ class CallContext implements BaseContext {
   }
 
   get settings() {
-    return this.#parts.settings
+    const { autoWriteLargeResponses } = this.#parts.settings
+    return { autoWriteLargeResponses }
   }
 
   get constraints() {
@@ -117,15 +126,38 @@ class CallContext implements BaseContext {
   }
 }
 
+/** With files. A class for each set of handles: to define them call by call would cost more than most calls. */
+class FilesContext extends CallContext {
+  #fs: ReturnType<typeof filesHandle> | undefined
+
+  get fs() {
+    this.#fs ??= filesHandle(...ofCall(this))
+    return this.#fs
+  }
+}
+
+class NetworkContext extends CallContext {
+  #fetch: GuardedFetch | undefined
+
+  get fetch() {
+    this.#fetch ??= networkHandle(...ofCall(this))
+    return this.#fetch
+  }
+}
+
+class FullContext extends FilesContext {
+  #fetch: GuardedFetch | undefined
+
+  get fetch() {
+    this.#fetch ??= networkHandle(...ofCall(this))
+    return this.#fetch
+  }
+}
+
 // One for all calls: a tool must not be able to change what others get.
-Object.freeze(CallContext.prototype)
+for (const { prototype } of [CallContext, FilesContext, NetworkContext, FullContext]) Object.freeze(prototype)
 
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}
   return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
-}
-
-function defineHandle<T>(context: BaseContext, name: keyof Context<'write:fs' | 'network'>, make: () => T): void {
-  let handle: T | undefined
-  Object.defineProperty(context, name, { enumerable: true, get: () => (handle ??= make()) })
 }

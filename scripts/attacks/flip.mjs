@@ -41,7 +41,10 @@ while (process.ppid === parent) {
 }
 `
 
-/** Starts exchanging two names; resolves once it has begun. `stop` resolves when the process is gone. */
+/**
+ * Starts exchanging two names; resolves once it has begun. `pausing` does something while it holds still, `stop` resolves
+ * when the process is gone.
+ */
 export async function startFlipping(a, b) {
   if (hasPython()) {
     const flipping = await start('python3', ['-c', PYTHON, a, b])
@@ -65,9 +68,14 @@ function start(command, words) {
     child.kill('SIGKILL')
     await gone
   }
+  const pausing = (work) => {
+    child.kill('SIGSTOP')
+    work()
+    child.kill('SIGCONT')
+  }
   return new Promise((resolve) => {
     child.once('error', () => resolve(undefined))
-    child.stdout.once('data', (text) => resolve({ how: String(text).trim(), stop }))
+    child.stdout.once('data', (text) => resolve({ how: String(text).trim(), pausing, stop }))
     void gone.then(() => resolve(undefined))
   })
 }

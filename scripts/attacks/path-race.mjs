@@ -19,7 +19,7 @@ export async function racePath(attack, hub, fixture) {
   const flipping = await startFlipping(place.entry, place.link)
   try {
     for (let tries = 0; tries < TRIES; tries += AT_ONCE) {
-      place.prepare()
+      place.prepare(flipping)
       // A run of its own for each round: a hub stops a run that repeats a failing call.
       const run = `race-${tries}`
       const calls = Array.from({ length: AT_ONCE }, () => hub.callDynamic(...input, { run }))

@@ -44,8 +44,8 @@ export function openRacePlace(attack, { root, out, fill }) {
     forbidden: ['SECRET', 'secret.txt'].filter((word) => !words.join('\n').includes(word)),
     /** A call that names the entry is refused while the link stands there; one that only passes by is not. */
     isNamed: words.some((word) => isBelow(word) || path.resolve(root, word) === entry),
-    prepare() {
-      if (!isPair(entry, link)) make()
+    prepare(flipping) {
+      if (!isPair(entry, link)) flipping.pausing(() => insist(make))
       const [, change, patched] = PATCHED.exec(attack.path) ?? []
       const word = patched ?? attack.path
       if (attack.dest !== undefined) clear(attack.dest)
@@ -67,6 +67,18 @@ function subjectOf({ reason = '', op }, words, { root, out, fill }) {
   const names = path.relative(root, path.resolve(root, flipped ?? words[0])).split('/')
   const isFolder = names.length > 1 || !['read', 'write'].includes(op)
   return { name: names[0] || 'd', isFolder, to: isFolder ? out : path.join(out, 'secret.txt') }
+}
+
+/** A process that is told to hold still may do one thing more. */
+function insist(work) {
+  for (let times = 0; times < 100; times += 1) {
+    try {
+      return work()
+    } catch (error) {
+      if (!['EEXIST', 'ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EISDIR'].includes(error.code)) throw error
+    }
+  }
+  throw new Error('The entries of the race could not be made anew.')
 }
 
 /** Whether both are there and one is the link. Looking takes two looks, and an exchange may fall between: look often. */

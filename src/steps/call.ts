@@ -115,6 +115,11 @@ export class Call {
     return this.#abortReason
   }
 
+  /** Whoever works for it has to end; the same as `signal.aborted`, for nothing. */
+  get isStopped(): boolean {
+    return this.ended || this.#abortReason !== undefined
+  }
+
   /** Stops the call; the first reason stays. */
   abort(reason: ToolError): void {
     if (this.#abortReason !== undefined || this.ended) return

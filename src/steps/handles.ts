@@ -21,6 +21,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
   const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
   return run.doors.files().handle({
     signal: () => call.signal,
+    isStopped: () => call.isStopped,
     canRead: capabilities.has('read:fs'),
     canWrite: capabilities.has('write:fs'),
     canOverwrite: capabilities.has('danger:destructive') || canRestore,

@@ -24,16 +24,24 @@ function runAttacks(corpus: string): Promise<{ readonly code: number; readonly r
   })
 }
 
-it('no case of the corpus escapes, and at most 2 % of what is to be allowed is refused', async () => {
-  const { code, reports } = await runAttacks('test/attacks')
-  const [ssrf, paths, shell] = reports
-  expect([ssrf?.misses, paths?.misses].flat().filter((miss) => miss?.outcome === 'escape')).toEqual([])
-  expect(ssrf).toMatchObject({ file: 'ssrf.jsonl', cases: 119, escapes: 0 })
-  expect(paths).toMatchObject({ file: 'paths.jsonl', cases: 88, escapes: 0 })
-  for (const report of [ssrf, paths]) expect(report?.overStrictShare, JSON.stringify(report?.misses)).toBeLessThan(0.02)
-  expect(shell).toMatchObject({ file: 'shell.jsonl', notRun: expect.stringContaining('187 cases') })
-  expect(code).toBe(0)
-}, 90_000)
+const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 176, 0] } as const
+
+it.each(Object.entries(BY_FOLDER))(
+  'no case of %s escapes, and at most 2 % of what is to be allowed is refused',
+  async (folder, [ssrfCases, pathCases, shellCases]) => {
+    const { code, reports } = await runAttacks(folder)
+    const [ssrf, paths, shell] = reports
+    expect([ssrf?.misses, paths?.misses].flat().filter((miss) => miss?.outcome === 'escape')).toEqual([])
+    expect(ssrf).toMatchObject({ file: 'ssrf.jsonl', cases: ssrfCases, escapes: 0 })
+    expect(paths).toMatchObject({ file: 'paths.jsonl', cases: pathCases, escapes: 0 })
+    for (const report of [ssrf, paths]) {
+      expect(report?.overStrictShare, JSON.stringify(report?.misses)).toBeLessThanOrEqual(0.02)
+    }
+    expect(shell?.notRun).toContain(shellCases > 0 ? `${shellCases} cases wait` : 'no such file')
+    expect(code).toBe(0)
+  },
+  90_000,
+)
 
 it('the runner tells an escape from a refusal, and ends with 1', async () => {
   const corpus = mkdtempSync(join(tmpdir(), 'tool-hub-corpus-'))

@@ -14,7 +14,9 @@ export type Use = Access | 'overwrite'
 
 /** What the pipeline says about one call. */
 export interface FilesCall {
+  /** Made when it is first asked for, which costs as much as a small read: long work asks, and others look at `isStopped`. */
   readonly signal: () => AbortSignal
+  readonly isStopped?: () => boolean
   readonly canRead: boolean
   readonly canWrite: boolean
   /** It is the owner's own and takes changes back. */
@@ -63,12 +65,11 @@ export function createFilesDoor(roots: Roots, maxReadBytes: number, protect: rea
       if (use === 'read' && target.root.isUntrusted) onUntrusted?.()
     },
     async use(path, call, work) {
-      const signal = call.signal()
-      throwIfAborted(signal)
+      if (call.isStopped?.() !== false) throwIfAborted(call.signal())
       try {
         return await work()
       } catch (error) {
-        throwIfAborted(signal)
+        throwIfAborted(call.signal())
         throw toFileError(error, path)
       }
     },

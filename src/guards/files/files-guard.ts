@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import type { ReadFiles, WriteFiles } from '../../handles.ts'
 import { atDescriptor } from './at-descriptor.ts'
 import { openChanges } from './change/changes.ts'
@@ -41,8 +41,9 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
   const { ledger } = openChanges(door, draftsFolder)
 
   const settle = (path: string, access: Access): Target => {
-    if (access === 'read') return followLinks(roots, path, findLink)
     const target = roots.locate(path)
+    if (isReal(target)) return target
+    if (access === 'read') return followLinks(roots, path, findLink)
     const found = findLink(target)
     return 'link' in found ? refuseLink(roots, found, target) : found
   }
@@ -74,5 +75,15 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
       roots.close()
       ledger.close()
     },
+  }
+}
+
+/** There is something, and no link on the way. By name and therefore only good for telling policy; a third of a walk. */
+function isReal({ path }: Target): boolean {
+  try {
+    return realpathSync.native(path) === path
+  } catch {
+    // Not there, or out of reach: the walk tells why.
+    return false
   }
 }
