@@ -62,11 +62,6 @@ class CallContext implements BaseContext {
     return mostChars(this.#parts, this.#call)
   }
 
-  get settings() {
-    const { autoWriteLargeResponses } = this.#parts.settings
-    return { autoWriteLargeResponses }
-  }
-
   get constraints() {
     return this.#call.decision?.constraints ?? {}
   }

@@ -1,6 +1,7 @@
 import type { AnyTool } from './define.ts'
 import { createHub, type Hub } from './hub.ts'
 import type { HubOptions } from './options.ts'
+import { createKeepingFetchText, fetchText } from './tools/http/fetch-text.ts'
 import { builtinTools } from './tools/index.generated.ts'
 import { createWebSearch, webSearch } from './tools/web/web-search.ts'
 
@@ -16,7 +17,15 @@ export type BuiltinTool = (typeof builtinTools)[number]
 export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
   options: HubOptions<T> = {},
 ): Hub<BuiltinTool | T[number]> {
-  const search = options.web?.search
-  const tools = builtinTools.map((tool) => (search && tool.name === webSearch.name ? createWebSearch(search) : tool))
+  const chosen = chosenForms(options)
+  const tools = builtinTools.map((tool) => chosen.get(tool) ?? tool)
   return createHub(options, tools) as Hub<BuiltinTool | T[number]>
+}
+
+/** The built-in tools that the owner's options give another form. */
+function chosenForms({ core, web }: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
+  const forms = new Map<AnyTool, AnyTool>()
+  if (core?.enableAutoWriteLargeResponses) forms.set(fetchText, createKeepingFetchText())
+  if (web?.search) forms.set(webSearch, createWebSearch(web.search))
+  return forms
 }

@@ -70,8 +70,6 @@ export interface BaseContext {
   readonly cache: RunCache
   /** The longest text the owner wants a model to see, in characters. */
   readonly maxOutputChars: number
-  /** What the owner chose for the built-in tools. */
-  readonly settings: { readonly autoWriteLargeResponses: boolean }
   /** Bounds that the deciding rule set for this call; a tool that reads or lists keeps to them. */
   readonly constraints: { readonly maxBytes?: number; readonly maxResults?: number }
   now(): number

@@ -116,7 +116,6 @@ export function assembleParts(options: HubOptions): Assembly {
       sandboxLevel: 'none',
       durability,
       undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
-      autoWriteLargeResponses: core?.autoWriteLargeResponses ?? false,
     },
     policy: compilePolicy(layers),
     sees: rememberSight(compileVisibility(visibility)),

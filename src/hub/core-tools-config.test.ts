@@ -24,12 +24,11 @@ describe('fromCoreToolsConfig', () => {
       },
       limits: { httpTimeoutMs: 15_000, readBytes: 5_242_880, httpBytes: 5_242_880, downloadBytes: 104_857_600 },
       userAgent: 'tool-hub/1.0',
-      autoWriteLargeResponses: true,
     })
   })
 
   it('sets nothing that was not said, so that it overwrites nothing', () => {
-    const nothing = { sandbox: {}, limits: {}, autoWriteLargeResponses: false }
+    const nothing = { sandbox: {}, limits: {} }
     expect(fromCoreToolsConfig({})).toEqual(nothing)
     expect(fromCoreToolsConfig({ sandboxRoot: undefined })).toEqual(nothing)
   })

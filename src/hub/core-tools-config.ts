@@ -6,7 +6,6 @@ import type { CoreToolsConfig, HubOptions } from '../options.ts'
 /** What S0's configuration says in the hub's own words. */
 export interface CoreToolsOptions extends Required<Pick<HubOptions, 'sandbox' | 'limits'>> {
   readonly userAgent?: string
-  readonly autoWriteLargeResponses: boolean
 }
 
 /** What each key must be; a key that is not here is refused. */
@@ -39,7 +38,6 @@ export function fromCoreToolsConfig(config: CoreToolsConfig): CoreToolsOptions {
       ...(config.maxDownloadBytes === undefined ? {} : { downloadBytes: config.maxDownloadBytes }),
     },
     ...(config.httpUserAgent === undefined ? {} : { userAgent: config.httpUserAgent }),
-    autoWriteLargeResponses: config.enableAutoWriteLargeResponses ?? false,
   }
 }
 

@@ -65,4 +65,4 @@ export function mayHoldSecret(text: string): boolean {
 /** `://a:b@` */
 const SHORTEST = 7
 const HINT =
-  /[Bb](?:earer|EARER|asic)\s|:\/\/|A(?:KIA|SIA|Iza)|J(?<=eyJ)|_(?<=gh[pousr]_|pat_|npm_|hf_|live_)|-(?<=sk-|xox[a-z]-|glpat-|-----)/
+  /[Bb](?:earer|EARER|asic)\s|:\/\/[^\s/]*@|A(?:KIA|SIA|Iza)|J(?<=eyJ)|_(?<=gh[pousr]_|pat_|npm_|hf_|live_)|-(?<=sk-|xox[a-z]-|glpat-|-----)/

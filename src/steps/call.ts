@@ -80,6 +80,7 @@ export class Call {
   #whenEnded: Promise<void> | undefined
   #argsHash: string | undefined
   #controller: AbortController | undefined
+  #stopListeners: Set<(reason: ToolError) => void> | undefined
   #abortReason: ToolError | undefined
 
   constructor(fields: {
@@ -124,14 +125,29 @@ export class Call {
   abort(reason: ToolError): void {
     if (this.#abortReason !== undefined || this.ended) return
     this.#abortReason = reason
-    this.#controller?.abort(reason)
+    this.#tellStop(reason)
     this.onAbort?.(reason)
+  }
+
+  /** Hears when the call is stopped or over, also when it already is; gives back how to end that. Cheaper than a signal. */
+  onStop(listener: (reason: ToolError) => void): () => void {
+    if (this.isStopped) listener(this.#abortReason ?? OVER)
+    this.#stopListeners ??= new Set()
+    this.#stopListeners.add(listener)
+    return () => this.#stopListeners?.delete(listener)
+  }
+
+  #tellStop(reason: ToolError): void {
+    this.#controller?.abort(reason)
+    const listeners = this.#stopListeners
+    this.#stopListeners = undefined
+    for (const listener of listeners ?? []) listener(reason)
   }
 
   /** The result is out: whoever still holds the context may do nothing more with it. */
   end(): void {
     this.ended = true
-    this.#controller?.abort(OVER)
+    this.#tellStop(OVER)
   }
 
   /** Resolves when the call is over and on record. */

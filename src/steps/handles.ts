@@ -39,6 +39,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
 export function networkHandle(parts: Parts, run: RunState, call: Call): GuardedFetch {
   return run.doors.network().handle({
     signal: () => call.signal,
+    onStop: (listener) => call.onStop(listener),
     maxBytes: call.decision?.constraints.maxBytes,
     permits: (url, capability) => holdToDecision(parts, run, call, capability, url),
     beforeSend: () => recordIntent(parts, run, call),

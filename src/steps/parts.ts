@@ -88,6 +88,4 @@ export interface Settings {
   readonly durability: Durability
   /** Most bytes of what changes replaced that a run keeps for undo. */
   readonly undoBytes: number
-  /** Large responses go into files by themselves (S0-46). */
-  readonly autoWriteLargeResponses: boolean
 }

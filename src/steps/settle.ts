@@ -3,7 +3,8 @@ import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
-import { isPlainObject } from '../value/is-plain-object.ts'
+import { copyAsJson, NOT_PLAIN } from '../value/copy-as-json.ts'
+import { outlineJson } from '../value/outline-json.ts'
 import type { Call } from './call.ts'
 import { blocks, mostChars } from './content.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -30,15 +31,21 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
     const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
     if (changed.changed) data = await bounded(parts, call, Promise.resolve(checkOutput(call, changed.data)))
   }
-  let json = toJson(call, data)
-  const redacted = parts.redactor.value(data)
-  if (redacted !== data) json = toJson(call, redacted)
-  // What JSON says, and nobody else's object: its tool can no longer change it, and it can always be copied.
-  data = typeof redacted === 'object' ? (flatCopy(redacted) ?? JSON.parse(json)) : redacted
-  const whole = modelContent(parts, call, data, json)
+  data = plainData(parts, call, data)
+  const whole = modelContent(parts, call, data)
   const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
   const result = assemble(parts, call, data, content)
-  return { result, bytes: Buffer.byteLength(json), text: json }
+  const { json: text, bytes } = outlineJson(data)
+  return { result, bytes, text }
+}
+
+/** What JSON says, without secrets, and nobody else's object: its tool can no longer change it, and it can always be copied. */
+function plainData(parts: Parts, call: Call, data: unknown): unknown {
+  const redacted = parts.redactor.value(data)
+  const copy = copyAsJson(redacted)
+  if (copy !== NOT_PLAIN) return copy
+  toJson(call, data)
+  return JSON.parse(toJson(call, redacted))
 }
 
 /** Step 9 for anything else: every failure becomes a typed error that says what to do. */
@@ -135,27 +142,10 @@ function toJson(call: Call, data: unknown): string {
   throw badOutput(call, `it returned a ${typeof data}`)
 }
 
-/** The same as its JSON read back, for the usual result: a flat record. Reading a long text back costs as much as the call. */
-function flatCopy(data: unknown): unknown {
-  if (!isPlainObject(data) || 'toJSON' in data) return undefined
-  const copy: Record<string, unknown> = { ...data }
-  for (const key of Object.keys(copy)) {
-    const value = copy[key]
-    const isSame = typeof value === 'string' || typeof value === 'boolean' || value === null || isPlainNumber(value)
-    if (!isSame) return undefined
-  }
-  return copy
-}
-
-/** One that JSON keeps as it is: not NaN, not infinite, not -0. */
-function isPlainNumber(value: unknown): boolean {
-  return Number.isFinite(value) && !Object.is(value, -0)
-}
-
-function modelContent(parts: Parts, call: Call, data: unknown, json: string): readonly ContentBlock[] {
+function modelContent(parts: Parts, call: Call, data: unknown): readonly ContentBlock[] {
   const { tool, dialects } = call.tool!
   const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
-  if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : json }]
+  if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }]
   return parts.redactor.value(blocks(toModel(data)))
 }
 

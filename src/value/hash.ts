@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
+import { isPlainObject } from './is-plain-object.ts'
 
 /** SHA-256 in hex. */
 export function sha256(content: string | Uint8Array): string {
@@ -8,7 +9,15 @@ export function sha256(content: string | Uint8Array): string {
 
 /** SHA-256 of the canonical JSON (RFC 8785) of a value: equal values, equal hashes, whatever the order of keys. */
 export function hashJson(value: unknown): string {
-  return sha256((isInOrder(value) ? JSON.stringify(value) : canonicalize(value)) ?? 'undefined')
+  return sha256((isInOrder(value) ? JSON.stringify(value) : (sortedJson(value) ?? canonicalize(value))) ?? 'undefined')
+}
+
+/** The canonical form of a flat record, which most arguments are; a list of keys also says their order. */
+function sortedJson(value: unknown): string | undefined {
+  if (!isPlainObject(value)) return undefined
+  const keys = Object.keys(value)
+  if (keys.some((key) => typeof value[key] === 'object' && value[key] !== null)) return undefined
+  return JSON.stringify(value, keys.sort())
 }
 
 /** Whether `JSON.stringify` writes the canonical form already: all keys sorted. Most arguments are, and it is quicker. */

@@ -4,10 +4,6 @@ import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import type { HubOptions } from '../../src/options.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
-import { downloadFile } from '../../src/tools/http/download-file.ts'
-import { fetchJson } from '../../src/tools/http/fetch-json.ts'
-import { fetchText } from '../../src/tools/http/fetch-text.ts'
-import { head } from '../../src/tools/http/head.ts'
 import { useLoopback } from './loopback.ts'
 
 /** Gives every test of a file a web server on loopback and hubs whose tools may reach it. */
@@ -25,7 +21,7 @@ export function useHttpHub() {
     url: (path = '/') => `http://127.0.0.1:${local.port}${path}`,
     hub(options: HubOptions = {}) {
       const sandbox = { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'], ...options.sandbox }
-      const hub = testHub({ ...options, tools: [fetchText, fetchJson, downloadFile, head], sandbox }) as TestHub
+      const hub = testHub({ ...options, sandbox }) as TestHub
       hubs.push(hub)
       return hub
     },

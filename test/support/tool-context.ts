@@ -23,7 +23,6 @@ export function toolContext({
     signal: signal ?? new AbortController().signal,
     cache: memoryCache(now),
     maxOutputChars: 30_000,
-    settings: { autoWriteLargeResponses: false },
     constraints: {},
     now: () => now,
     progress: () => undefined,

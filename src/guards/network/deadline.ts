@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import type { DeadlineWatch, Watched } from './deadline-watch.ts'
+import type { NetworkCall } from './network-call.ts'
 
 /**
  * One time limit over everything that a request needs: names, connections, hops, pauses and the body. A request does
@@ -12,24 +13,19 @@ export class Deadline implements Watched {
   readonly endsAt: number
   readonly #watch: DeadlineWatch
   readonly #timeoutMs: number
-  readonly #caller: AbortSignal
-  readonly #forward = () => this.#end(reasonOf(this.#caller))
+  #stopListening: (() => void) | undefined
   #onEnd: ((reason: unknown) => void) | undefined
   #reason: unknown
 
-  constructor(watch: DeadlineWatch, caller: AbortSignal, timeoutMs: number) {
+  constructor(watch: DeadlineWatch, call: Pick<NetworkCall, 'signal' | 'onStop'>, timeoutMs: number) {
     this.#watch = watch
     this.#timeoutMs = timeoutMs
-    this.#caller = caller
     this.endsAt = watch.now() + timeoutMs
-    if (caller.aborted) {
-      this.#reason = reasonOf(caller)
-      return
-    }
+    const { onStop = (listener) => onAbort(call.signal(), listener) } = call
     watch.add(this)
-    // A tool may send many requests at once, and every listener goes when its request ends: no leak to warn of.
-    setMaxListeners(0, caller)
-    caller.addEventListener('abort', this.#forward)
+    this.#stopListening = onStop((reason) => this.#end(reason))
+    // It may have told at once.
+    if (this.#reason !== undefined) this.stop()
   }
 
   /** Milliseconds that are left. */
@@ -71,7 +67,7 @@ export class Deadline implements Watched {
   stop(): void {
     this.#onEnd = undefined
     this.#watch.remove(this)
-    this.#caller.removeEventListener('abort', this.#forward)
+    this.#stopListening?.()
   }
 
   expire(): void {
@@ -84,6 +80,15 @@ export class Deadline implements Watched {
     this.stop()
     onEnd?.(reason)
   }
+}
+
+function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
+  const forward = () => listener(reasonOf(signal))
+  if (signal.aborted) forward()
+  // A tool may send many requests at once, and every listener goes when its request ends: no leak to warn of.
+  setMaxListeners(0, signal)
+  signal.addEventListener('abort', forward)
+  return () => signal.removeEventListener('abort', forward)
 }
 
 /** What the pipeline said when it stopped the call. */

@@ -9,7 +9,7 @@ export interface AnswerFacts {
   readonly headers: Readonly<Record<string, string>>
   readonly url: string
   readonly isCached: boolean
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
 }
 
 /** What both kinds of answers can do with their bytes. */
@@ -18,7 +18,7 @@ abstract class Response implements GuardedResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly url: string
   readonly isCached: boolean
-  readonly #signal: AbortSignal
+  readonly #signal: () => AbortSignal
 
   constructor({ status, headers, url, isCached, signal }: AnswerFacts) {
     this.status = status
@@ -42,7 +42,7 @@ abstract class Response implements GuardedResponse {
     if (!HTML.test(this.headers['content-type'] ?? '')) return { text }
     // Loaded by the first page: reading HTML takes more code than all of the guard.
     const { readPage } = await import('../pages/read-page.ts')
-    return readPage(text, { url: this.url, as, signal: this.#signal })
+    return readPage(text, { url: this.url, as, signal: this.#signal() })
   }
 }
 

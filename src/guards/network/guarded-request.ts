@@ -27,7 +27,6 @@ export interface Order {
 export class GuardedRequest {
   readonly #wire: Wire
   readonly #order: Order
-  readonly #signal: AbortSignal
   readonly #deadline: Deadline
   readonly #key: string | undefined
   readonly #kept: { readonly answer: KeptAnswer; readonly ageMs: number } | undefined
@@ -39,8 +38,7 @@ export class GuardedRequest {
     this.#order = order
     this.#key = call.cache && !options.stream ? cacheKey(first) : undefined
     this.#kept = this.#key === undefined ? undefined : call.cache?.find(this.#key)
-    this.#signal = call.signal()
-    this.#deadline = new Deadline(order.watch, this.#signal, order.timeoutMs)
+    this.#deadline = new Deadline(order.watch, call, order.timeoutMs)
   }
 
   async run(): Promise<GuardedResponse> {
@@ -92,7 +90,7 @@ export class GuardedRequest {
   async #respond({ hop, transfer, urls }: Answer): Promise<GuardedResponse> {
     const { status, headers } = transfer
     const { options, limit, call } = this.#order
-    const facts = { status, headers, url: hop.url.href, isCached: false, signal: this.#signal }
+    const facts = { status, headers, url: hop.url.href, isCached: false, signal: call.signal }
     if (options.stream) return this.#stream(facts, hop, transfer)
     if (status === 304 && this.#kept) {
       await this.#inTime(drain(transfer), hop)
@@ -129,7 +127,7 @@ export class GuardedRequest {
     const { limit, call } = this.#order
     for (const url of urls) permitUrl(this.#wire, url, call)
     call.onAnswer?.()
-    const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: this.#signal }
+    const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: call.signal }
     return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
   }
 

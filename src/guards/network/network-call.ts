@@ -3,6 +3,8 @@ import type { ResponseCache } from './response-cache.ts'
 /** What the pipeline says about one call. */
 export interface NetworkCall {
   readonly signal: () => AbortSignal
+  /** The same for a request, without the cost of a signal: hears why the call was stopped; gives back how to end that. */
+  readonly onStop?: (listener: (reason: unknown) => void) => () => void
   readonly maxBytes?: number
   /** Throws when policy did not decide on this URL; asked for every hop, `send` for those that may carry data out. */
   readonly permits?: (url: string, capability: 'network' | 'send') => void

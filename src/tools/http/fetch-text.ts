@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import { type Context, defineTool } from '../../define.ts'
-import type { GuardedResponse } from '../../handles.ts'
+import { type Context, defineTool, type Targets } from '../../define.ts'
+import type { FetchOptions, GuardedResponse } from '../../handles.ts'
 import type { FetchedText } from './fetched-text.ts'
 import { keepWhole } from './keep-whole.ts'
-import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
+import {
+  answeredHeadersSchema,
+  answeredUrlSchema,
+  type RequestInput,
+  requestSchema,
+  statusSchema,
+} from './request-schema.ts'
 import { shownHeaders } from './shown-headers.ts'
 import { shownUrl } from './shown-url.ts'
 
@@ -26,9 +32,8 @@ export const fetchText = defineTool({
     bytes: z.int().min(0).describe('Bytes of the body that are in text, after decompression.'),
     fileRef: z.string().optional().describe('The file that holds the whole body, when it was over maxBytes and kept.'),
   }),
-  capabilities: ['network', 'send', 'write:fs'],
-  // The file is named when it is needed, and judged then.
-  targets: ({ url, method }) => ({ network: url, send: method === 'POST' ? url : [], 'write:fs': [] }),
+  capabilities: ['network', 'send'],
+  targets: targetsOf,
   timeoutMs: 65_000,
   overflow: 'head',
   category: 'http',
@@ -46,12 +51,9 @@ export const fetchText = defineTool({
       note: 'sends a text with a secret of the owner',
     },
   ],
-  async execute({ url, method, headers, body, timeoutMs, maxBytes }, ctx) {
-    const request = { method, headers, body: body ?? undefined, timeoutMs, retries: RETRIES }
-    const isKept = ctx.settings.autoWriteLargeResponses && ctx.constraints.maxBytes === undefined
-    if (isKept) return withEvidence(await keepWhole(url, request, maxBytes, ctx), method, ctx)
-    const response = await ctx.fetch(url, { ...request, maxBytes, overflow: 'cut' })
-    return withEvidence(await whatCame(response, ctx), method, ctx)
+  async execute(input, ctx) {
+    const response = await ctx.fetch(input.url, { ...requestOf(input), maxBytes: input.maxBytes, overflow: 'cut' })
+    return withEvidence(await whatCame(response, ctx), input.method, ctx)
   },
   // Two blocks: what the hub knows, and what somebody else wrote.
   toModel: ({ url, status, headers, text, bytes, fileRef }) => {
@@ -63,6 +65,29 @@ export const fetchText = defineTool({
     ]
   },
 })
+
+/** The same tool for an owner who wants all of a large answer in a file (S0-46 B). */
+export function createKeepingFetchText(): typeof fetchText {
+  return Object.freeze({
+    ...fetchText,
+    capabilities: Object.freeze(['network', 'send', 'write:fs'] as const),
+    // The file is named when it is needed, and judged then.
+    targets: (input: RequestInput) => ({ ...targetsOf(input), 'write:fs': [] }),
+    async execute(input: RequestInput, ctx: Context<'network' | 'send' | 'write:fs'>) {
+      // A rule that bounds the bytes of a call bounds the file too.
+      if (ctx.constraints.maxBytes !== undefined) return fetchText.execute(input, ctx)
+      return withEvidence(await keepWhole(input.url, requestOf(input), input.maxBytes, ctx), input.method, ctx)
+    },
+  })
+}
+
+function targetsOf({ url, method }: RequestInput): Targets<'network' | 'send'> {
+  return { network: url, send: method === 'POST' ? url : [] }
+}
+
+function requestOf({ method, headers, body, timeoutMs }: RequestInput): FetchOptions {
+  return { method, headers, body: body ?? undefined, timeoutMs, retries: RETRIES }
+}
 
 async function whatCame(response: GuardedResponse, ctx: Context<'network'>): Promise<FetchedText> {
   const { url, status, headers, isCut } = response

@@ -44,6 +44,9 @@ export const requestSchema = z.strictObject({
   maxBytes: maxBytesSchema(10_485_760, '5 MB'),
 })
 
+/** The same, checked. */
+export type RequestInput = z.output<typeof requestSchema>
+
 /** The headers of an answer. */
 export const answeredHeadersSchema = z
   .record(z.string(), z.string())
