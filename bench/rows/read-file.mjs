@@ -1,10 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deepagentsTool } from '../lib/deepagents.mjs'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { connectFilesystemServer } from '../lib/filesystem-server.mjs'
 import { measureInRounds, microsecondsEach } from '../lib/measure.mjs'
 import { dataOf, projectHub } from '../lib/ours.mjs'
+import { startPeer } from '../lib/peer.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 
 const CALLS = 500
@@ -19,7 +19,7 @@ export default async function readFileRow({ rounds }) {
     await writeFile(path, TEXT)
     const hub = projectHub({ runs: join(folder, 'runs'), root })
     const server = await connectFilesystemServer(root)
-    const deepagents = deepagentsTool('read_file', root)
+    const deepagents = await startPeer('deepagents-read', root, '/docs/notes.txt')
     const samples = await measureInRounds(
       {
         ours: () =>
@@ -32,15 +32,11 @@ export default async function readFileRow({ rounds }) {
             const { content } = await server.callTool({ name: 'read_text_file', arguments: { path } })
             check(content[0].text)
           }),
-        deepagents: () =>
-          microsecondsEach(CALLS, async () => {
-            const { content } = await deepagents({ file_path: '/docs/notes.txt', limit: 10_000 })
-            if (!JSON.stringify(content).includes('0123456789abcdef'))
-              throw new Error('deepagents did not read the file')
-          }),
+        deepagents: () => deepagents.microsecondsEach(CALLS),
       },
       { rounds },
     )
+    deepagents.stop()
     await Promise.all([hub.close(), server.close()])
     return [
       ratioFigure('governed : Node readFile', samples.ours, samples.node, { goal: 1 }),

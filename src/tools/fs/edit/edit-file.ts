@@ -3,6 +3,7 @@ import { ToolError } from '../../../errors.ts'
 import type { Written } from '../../../handles.ts'
 import { MOST_SOURCE_BYTES, readSource } from '../read/read-source.ts'
 import { applyEdits, type Edited } from './apply-edits.ts'
+import { assembleBytes } from './assemble-bytes.ts'
 import type { Edit } from './edit.ts'
 import { type RegionDiff, regionDiff } from './region-diff.ts'
 
@@ -23,7 +24,11 @@ export async function editFile(
   for (let attempt = 1; ; attempt++) {
     const { text, mark, bytes, sha256 } = await readSource(path, ctx)
     const edited = applyEdits(text, edits, { path, indentation, bytes, maxBytes: MOST_SOURCE_BYTES })
-    const writing = ctx.fs.writeText(path, mark + edited.text, { overwrite: true, replaces: sha256 })
+    const options = { overwrite: true, replaces: sha256 }
+    const isAscii = text.length === bytes
+    const writing = isAscii
+      ? ctx.fs.writeBytes(path, assembleBytes(text, edited.replacements), options)
+      : ctx.fs.writeText(path, mark + edited.text, options)
     // The diff is made while the disk is at work.
     const diff = regionDiff(text, edited.replacements, { path })
     const written = await writing.catch((error: unknown) => {
