@@ -21,12 +21,42 @@ describe('protectedPath', () => {
       '.mcp.json',
       '.envrc',
     ]
-    for (const path of [...paths, 'tool-hub.yaml', '.tool-hub/grants', 'node_modules/.bin/tsc'])
-      expect(closed(path, 'write')).toBe(true)
+    const more = [
+      'tool-hub.yaml',
+      '.tool-hub/grants',
+      'node_modules/.bin/tsc',
+      '.ripgreprc',
+      '.config/fish/config.fish',
+    ]
+    for (const path of [...paths, ...more, '.local/bin/ls', '.direnv/x', '.tmux.conf'])
+      expect([path, closed(path, 'write')]).toEqual([path, true])
+  })
+
+  it('knows the spellings that other file systems take for the same name', () => {
+    for (const name of [
+      '.git.',
+      '.git ',
+      '.git. .',
+      '.g\u200cit',
+      '.gi\ufefft',
+      'GIT~1',
+      'git~2',
+      '.ｇｉｔ',
+      '.BashRC.',
+    ])
+      expect([name, closed(name, 'write')]).toEqual([name, true])
   })
 
   it('leaves alone what only looks similar', () => {
-    for (const path of ['monkey.keys', 'pem/readme.md', 'environment.md', '.gitignore', 'git/config']) {
+    for (const path of [
+      'monkey.keys',
+      'pem/readme.md',
+      'environment.md',
+      '.gitignore',
+      '.gitattributes',
+      'git/config',
+      'bin/.config/x',
+    ]) {
       expect(closed(path, 'read')).toBe(false)
       expect(closed(path, 'write')).toBe(false)
     }

@@ -31,7 +31,7 @@ export const deletePath = defineTool({
   capabilities: ['read:fs', 'write:fs', 'danger:destructive'],
   // The first phase only looks.
   targets: ({ path, confirm }) => ({
-    'read:fs': path,
+    'read:fs': confirm ? [] : path,
     'write:fs': confirm ? path : [],
     'danger:destructive': confirm ? path : [],
   }),
