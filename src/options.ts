@@ -24,6 +24,8 @@ export interface Sandbox {
     readonly mode: 'read' | 'write'
     readonly untrusted?: boolean
   }>
+  /** Files and folders in them that tools never change, beside those that they never do. */
+  readonly protect?: readonly string[]
   /** Hosts that `network` reaches: `api.github.com`, `*.example.org`; none unless said. */
   readonly network?: readonly string[]
   /** Private address ranges the owner opens, as CIDR; none unless said. */

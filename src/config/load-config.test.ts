@@ -54,7 +54,7 @@ describe('loadConfig', () => {
           sourced({ allow: 'network', on: ['https://api.github.com/**'] }, 10),
           sourced({ deny: '*', on: ['~/.ssh/**', '**/*.pem'], reason: 'secrets stay on this machine' }, 11),
         ],
-        sandbox: { root: folder, network: ['api.github.com'] },
+        sandbox: { root: folder, network: ['api.github.com'], protect: [file] },
         limits: { timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 } },
         runs: path.join(folder, 'runs'),
         data: path.join(folder, '.tool-hub'),
@@ -95,6 +95,7 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
         ],
         network: ['*.example.org'],
         privateRanges: ['10.1.0.0/16', 'fd00::/8'],
+        protect: [path.join(folder, 'tool-hub.yaml')],
       },
       limits: {
         timeoutMs: 300_000,
@@ -138,8 +139,9 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
   })
 
   it('takes an empty file for one that says nothing', async () => {
-    await write('tool-hub.yaml', '# nothing yet\n')
+    const file = await write('tool-hub.yaml', '# nothing yet\n')
     expect((await loadConfig({ cwd: folder })).options).toEqual({
+      sandbox: { protect: [file] },
       runs: path.join(folder, 'runs'),
       data: path.join(folder, '.tool-hub'),
     })
@@ -162,9 +164,26 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
   })
 
   it('keeps records of a named config in the working folder', async () => {
-    await write('etc/tool-hub.yaml', 'caller: ci\n')
+    const file = await write('etc/tool-hub.yaml', 'caller: ci\n')
     const { options } = await loadConfig({ cwd: folder, file: 'etc/tool-hub.yaml' })
-    expect(options).toEqual({ caller: 'ci', runs: path.join(folder, 'runs'), data: path.join(folder, '.tool-hub') })
+    expect(options).toEqual({
+      caller: 'ci',
+      sandbox: { protect: [file] },
+      runs: path.join(folder, 'runs'),
+      data: path.join(folder, '.tool-hub'),
+    })
+  })
+
+  it('protects itself, the policy it names and the code of its plugins from tools', async () => {
+    await write('rules/policy.yaml', 'tools: { default: allow }\n')
+    await write('plugins/a.mjs', 'export default { name: "a" }')
+    await write('b.mjs', 'export default { name: "b" }')
+    const text =
+      'policy: ./rules/policy.yaml\nplugins: [./plugins/a.mjs, ./b.mjs]\nsandbox: { root: ., protect: [ci] }\n'
+    const file = await write('tool-hub.yaml', text)
+    const { options } = await loadConfig({ cwd: folder })
+    const own = ['ci', file, 'rules/policy.yaml', 'plugins', 'b.mjs'].map((name) => path.resolve(folder, name))
+    expect(options.sandbox?.protect).toEqual(own)
   })
 
   it('reads a config through a link', async () => {

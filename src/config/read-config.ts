@@ -7,6 +7,7 @@ import type { LoadedConfig } from './load-config.ts'
 import { loadPlugins } from './load-plugins.ts'
 import { readDocument } from './read-document.ts'
 import { resolvePath } from './resolve-path.ts'
+import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
 import { toPolicyRules, toRules } from './to-rules.ts'
 
@@ -17,15 +18,28 @@ export async function readConfig(file: string, { cwd, home }: { cwd: string; hom
   const policy = await rulesOf(document, config, cwd)
   // Plugins are code: they run only once everything else is known to be right.
   const plugins = config.plugins && (await loadPlugins(document, config.plugins))
+  const options = toOptions(config, { base: path.dirname(file), home })
+  const own = await ownFiles(document, config)
   return {
     file,
     options: {
-      ...toOptions(config, { base: path.dirname(file), home }),
+      ...options,
+      sandbox: { ...options.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
       ...(policy.length > 0 ? { policy } : {}),
       ...(plugins ? { plugins } : {}),
     },
     warnings: findWarnings(document, config),
   }
+}
+
+/** What decides on tools must not be theirs to change: the config, its policy, and the code of its plugins. */
+async function ownFiles({ file }: ConfigDocument, { policy, plugins = [] }: CheckedConfig): Promise<string[]> {
+  const base = path.dirname(file)
+  const names = plugins.map((written) => (typeof written === 'string' ? written : written[0]))
+  const modules = await Promise.all(names.map((name) => resolvePlugin(file, name)))
+  // A plugin imports what stands beside it; only the folder of the config itself is everybody's.
+  const code = modules.map((module) => (path.dirname(module) === base ? module : path.dirname(module)))
+  return [...new Set([file, ...(typeof policy === 'string' ? [resolvePath(base, policy)] : []), ...code])]
 }
 
 async function rulesOf(

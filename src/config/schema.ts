@@ -25,6 +25,10 @@ const sandbox = z.strictObject({
   root: key(text, "The folder that tools read and write; the run's own workspace unless said."),
   workspaces: key(text, 'A folder below which each run has its own <run-id>/workspace; used when there is no root.'),
   roots: key(z.array(root), 'Further folders.'),
+  protect: key(
+    z.array(text),
+    'Files and folders that tools never change; this config, its policy file and its plugins are always among them.',
+  ),
   network: key(z.array(text), 'Hosts that tools reach: api.github.com, *.example.org.', []),
   privateRanges: key(ranges, 'Private address ranges you open, as CIDR: 10.1.0.0/16.', []),
   blockedRanges: key(ranges, 'Address ranges that stay closed beside those that always are.', []),

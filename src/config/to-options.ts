@@ -41,6 +41,7 @@ function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string)
     ...sandbox,
     root: maybe((root) => resolvePath(base, root), sandbox.root),
     workspaces: maybe((folder) => resolvePath(base, folder), sandbox.workspaces),
+    protect: sandbox.protect?.map((path) => resolvePath(base, path)),
     roots: sandbox.roots?.map((root) => withoutUndefined({ ...root, path: resolvePath(base, root.path) })),
   })
 }

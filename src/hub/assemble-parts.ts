@@ -21,6 +21,7 @@ import type { CallEvent } from '../result.ts'
 import { HookChain } from '../steps/hooks.ts'
 import type { Parts } from '../steps/parts.ts'
 import { type RegisteredTool, Registry } from '../steps/registry.ts'
+import { UntrustedFiles } from '../store/untrusted-files.ts'
 import { VERSION } from '../version.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { PluginSetups } from './plugin-setups.ts'
@@ -79,7 +80,7 @@ export function assembleParts(options: HubOptions): Assembly {
     clock,
     draftsFolder: join(data, 'drafts'),
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
-    protect: folder === false ? [data] : [folder, data],
+    hidden: folder === false ? [data] : [folder, data],
   })
   const runs = new Runs({ folder, durability, clock, doors })
   const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
@@ -101,6 +102,7 @@ export function assembleParts(options: HubOptions): Assembly {
     inbox,
     onQuestion: options.onQuestion,
     grants: new Grants({ file: join(data, 'grants.json'), clock }),
+    untrusted: new UntrustedFiles(join(data, 'untrusted-files.jsonl')),
     budget,
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, clock),
     concurrency: new Concurrency({ all: limits.concurrency, tools: perTool(limits, 'concurrency') }),

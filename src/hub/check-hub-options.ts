@@ -32,6 +32,7 @@ const SANDBOX: Keys<Sandbox> = {
   root: true,
   workspaces: true,
   roots: true,
+  protect: true,
   network: true,
   privateRanges: true,
   blockedRanges: true,

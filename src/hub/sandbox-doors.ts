@@ -19,8 +19,8 @@ export interface SandboxDoorsOptions {
   readonly clock: Clock
   /** Where half-written files are listed while they are written. */
   readonly draftsFolder: string
-  /** Folders that no tool writes to: records, grants. */
-  readonly protect: readonly string[]
+  /** Folders that no tool sees: records, grants. */
+  readonly hidden: readonly string[]
 }
 
 /** The guards of one hub, opened when they are first needed: a hub of pure tools never touches the machine. */
@@ -48,10 +48,11 @@ export class SandboxDoors {
   }
 
   openFiles(root: string | undefined): FilesGuard {
-    const { sandbox, readBytes: maxReadBytes, draftsFolder, protect } = this.#options
+    const { sandbox, readBytes: maxReadBytes, draftsFolder } = this.#options
+    const hidden = this.#options.hidden.map(realFolder)
+    const protect = (sandbox.protect ?? []).map((path) => resolve(path)).flatMap((path) => [path, realFolder(path)])
     const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
-    if (roots.length > 0)
-      return createFilesGuard({ roots, maxReadBytes, draftsFolder, protect: protect.map(realFolder) })
+    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes, draftsFolder, protect, hidden })
     throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
       fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
     })

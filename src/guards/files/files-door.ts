@@ -1,6 +1,7 @@
 import type { Journal, SeenFiles } from '../../change.ts'
 import { ToolError } from '../../errors.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
+import { asWritten } from './as-written.ts'
 import { toFileError } from './file-error.ts'
 import { isBelow, type Roots, type Target } from './open-roots.ts'
 import { protectedPath } from './protected-path.ts'
@@ -33,6 +34,8 @@ export interface FilesCall {
   readonly journal?: Journal
   /** Tells the caller something beside the result. */
   readonly notice?: (text: string) => void
+  /** Whether a file is known to come from outside, by its real path. */
+  readonly isUntrusted?: (realPath: string) => boolean
   /** Something was read that comes from outside. */
   readonly onUntrusted?: () => void
 }
@@ -49,20 +52,31 @@ export interface FilesDoor {
   use<T>(path: string, call: FilesCall, work: () => Promise<T>): Promise<T>
 }
 
-/** Makes the door over open roots; `protect` are absolute folders inside them that tools never change. */
-export function createFilesDoor(roots: Roots, maxReadBytes: number, protect: readonly string[]): FilesDoor {
+/**
+ * Makes the door over open roots. Absolute paths inside of them that tools never change: `protect`; that they do not see
+ * either: `hidden`.
+ */
+export function createFilesDoor(
+  roots: Roots,
+  maxReadBytes: number,
+  protect: readonly string[],
+  hidden: readonly string[] = [],
+): FilesDoor {
   const admit = (target: Target, access: Access): void => {
-    const reason = protectedPath(target, access) ?? (access === 'write' ? closedForWriting(target, protect) : undefined)
+    const reason =
+      protectedPath(target, access) ??
+      (access === 'write' ? closedForWriting(target, protect) : undefined) ??
+      (isInside(target, hidden) ? 'belongs to tool-hub' : undefined)
     if (reason) throw new ToolError('PATH_DENIED', `${quotePath(target.path)} ${reason}.`)
   }
   return {
     roots,
     maxReadBytes,
     admit,
-    pass(target, use, { permits, onUntrusted }) {
+    pass(target, use, { permits, isUntrusted, onUntrusted }) {
       admit(target, use === 'read' ? 'read' : 'write')
       permits?.(target.path, use)
-      if (use === 'read' && target.root.isUntrusted) onUntrusted?.()
+      if (use === 'read' && (target.root.isUntrusted || isUntrusted?.(target.path))) onUntrusted?.()
     },
     async use(path, call, work) {
       if (call.isStopped?.() !== false) throwIfAborted(call.signal())
@@ -70,15 +84,18 @@ export function createFilesDoor(roots: Roots, maxReadBytes: number, protect: rea
         return await work()
       } catch (error) {
         throwIfAborted(call.signal())
-        throw toFileError(error, path)
+        throw asWritten(toFileError(error, path), path, roots)
       }
     },
   }
 }
 
-function closedForWriting({ root, path }: Target, protect: readonly string[]): string | undefined {
-  if (root.mode === 'read') return 'is below a root that may only be read'
-  // A root inside a protected folder is not meant: each run has its workspace below the records.
-  const isProtected = protect.some((folder) => isBelow(path, folder) && !isBelow(root.path, folder))
-  return isProtected ? 'belongs to tool-hub' : undefined
+function closedForWriting(target: Target, protect: readonly string[]): string | undefined {
+  if (target.root.mode === 'read') return 'is below a root that may only be read'
+  return isInside(target, protect) ? 'is protected: it decides what tools may do' : undefined
+}
+
+/** A root inside of such a folder is not meant: each run has its workspace below the records. */
+function isInside({ root, path }: Target, folders: readonly string[]): boolean {
+  return folders.some((folder) => isBelow(path, folder) && !isBelow(root.path, folder))
 }

@@ -206,6 +206,12 @@ describe('resolve', () => {
   })
 })
 
+it('says a path in errors as it was written', async () => {
+  for (const path of ['no/such.txt', './a/../nowhere.txt', 'a'])
+    await expect(read(path)).rejects.toThrow(expect.objectContaining({ message: expect.stringContaining(`"${path}"`) }))
+  expect(() => guard.resolve('.git/config', 'write')).toThrow('".git/config" is run or trusted')
+})
+
 describe('roots', () => {
   it('must exist and be folders', () => {
     for (const path of [join(base, 'missing'), join(root, 'a/b/c.txt')]) {
@@ -238,10 +244,14 @@ describe('roots', () => {
         { path: join(root, 'a'), mode: 'write' },
       ],
       maxReadBytes: 10,
-      protect: [root],
+      protect: [join(base, 'plugins')],
+      hidden: [root],
     })
     expect(() => nested.resolve('library/x.txt', 'write')).toThrow(/only be read/)
-    expect(() => nested.resolve('ws/x.txt', 'write')).toThrow(/belongs to tool-hub/)
+    expect(() => nested.resolve('plugins/x.mjs', 'write')).toThrow(/is protected/)
+    expect(nested.resolve('plugins/x.mjs', 'read')).toBe(join(base, 'plugins/x.mjs'))
+    for (const access of ['read', 'write'] as const)
+      expect(() => nested.resolve('ws/x.txt', access)).toThrow(/belongs to tool-hub/)
     expect(nested.resolve('ws/a/x.txt', 'write')).toBe(join(root, 'a/x.txt'))
     nested.close()
   })

@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import type { ReadFiles, WriteFiles } from '../../handles.ts'
+import { asWritten } from './as-written.ts'
 import { atDescriptor } from './at-descriptor.ts'
 import { openChanges } from './change/changes.ts'
 import { toFileError } from './file-error.ts'
@@ -13,8 +14,10 @@ interface FilesGuardOptions {
   /** Folders that exist; relative paths are relative to the first. */
   readonly roots: readonly RootOptions[]
   readonly maxReadBytes: number
-  /** Absolute folders inside the roots that tools never change: records, store. A root inside one of them is not meant. */
+  /** Absolute real paths inside the roots that tools never change: the config, its plugins. */
   readonly protect?: readonly string[]
+  /** Those that tools do not see either: records, store. A root inside one of them is not meant. */
+  readonly hidden?: readonly string[]
   /** Absolute, out of the tools' reach: where unfinished files are written down, so that none stays after a crash. */
   readonly draftsFolder?: string
 }
@@ -35,9 +38,9 @@ export interface FilesGuard {
  * swapped meanwhile leads outside.
  */
 export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
-  const { roots: folders, maxReadBytes, protect = [], draftsFolder } = options
+  const { roots: folders, maxReadBytes, protect = [], hidden = [], draftsFolder } = options
   const roots = openRoots(folders)
-  const door = createFilesDoor(roots, maxReadBytes, protect)
+  const door = createFilesDoor(roots, maxReadBytes, protect, hidden)
   const { ledger } = openChanges(door, draftsFolder)
 
   const settle = (path: string, access: Access): Target => {
@@ -55,7 +58,7 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
         door.admit(target, access)
         return target.path
       } catch (error) {
-        throw toFileError(error, path)
+        throw asWritten(toFileError(error, path), path, roots)
       }
     },
     present(path) {

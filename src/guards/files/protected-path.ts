@@ -24,7 +24,7 @@ export function protectedPath({ names }: Target, access: 'read' | 'write'): stri
 
 function secret(names: readonly string[]): string | undefined {
   const folded = names.map((name) => name.toLowerCase())
-  const isSecret = SECRET_NAME.test(folded.at(-1) ?? '') || folded.some((name) => SECRET_FOLDERS.has(name))
+  const isSecret = folded.some((name) => SECRET_NAME.test(name) || SECRET_FOLDERS.has(name))
   return isSecret ? 'looks like a secret' : undefined
 }
 
