@@ -29,6 +29,11 @@ describe('wrapUntrusted', () => {
     )
   })
 
+  it('looks at each bracket once, in a page of nothing else', () => {
+    const brackets = '<'.repeat(1_000_000)
+    expect(wrapUntrusted(brackets, 'x')).toContain(brackets)
+  })
+
   it('leaves other text as it is', () => {
     const text = '<<<<<<< HEAD\n>>> print("a << b")\n<p>untrusted</p>'
     expect(wrapUntrusted(text, 'x')).toContain(text)

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 
-/** Brackets of any script before the word of the frame: what could pass for its beginning or end. */
-const LOOK_ALIKE = /[<＜‹«〈⟨《]{2,}(?=[^\n]{0,40}?untrusted)/giu
+/**
+ * Brackets of any script before the word of the frame: what could pass for its beginning or end. A run of brackets is
+ * looked at once, from its beginning: a page may be nothing but brackets.
+ */
+const LOOK_ALIKE = /(?<![<＜‹«〈⟨《])[<＜‹«〈⟨《]{2,}(?![<＜‹«〈⟨《])(?=[^\n]{0,40}?untrusted)/giu
 
 /**
  * Frames text from outside for a model: what is inside is data, whatever it says of itself. The id is new each time,

@@ -206,6 +206,11 @@ describe('refusals', () => {
     expect(() => edit('a'.repeat(100_002), many)).toThrow(refused('INPUT_SCHEMA_INVALID', /more than 100000 times/))
   })
 
+  it('take no more time than the file is long, also where it is all alike', () => {
+    const oldText = `${'a'.repeat(10_000)}b${'a'.repeat(10_000)}`
+    expect(() => applyEdits('a'.repeat(4_900_000), [{ oldText, newText: 'x' }], { path: 'a' })).toThrow(/not/)
+  })
+
   it('are quick, however hostile file and old text are', () => {
     const started = performance.now()
     expect(() => edit('a'.repeat(2_000_000), { oldText: `${'a'.repeat(100_000)}b`, newText: 'x' })).toThrow()

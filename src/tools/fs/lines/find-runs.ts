@@ -7,12 +7,12 @@ interface RunOptions {
 }
 
 /**
- * Where a run of lines stands in others, in time that grows with their sum (Knuth, Morris,
+ * Where a run of lines (or of characters) stands in others, in time that grows with their sum (Knuth, Morris,
  * Pratt): both may come from somebody who wants it to take long.
  */
-export function findRuns(
-  lines: readonly string[],
-  run: readonly string[],
+export function findRuns<T extends string | number>(
+  lines: ArrayLike<T>,
+  run: ArrayLike<T>,
   { from = 0, most = 1_000, mayOverlap = true }: RunOptions = {},
 ): number[] {
   if (run.length === 0 || run.length > lines.length) return []
@@ -30,7 +30,7 @@ export function findRuns(
 }
 
 /** For each prefix of the run: how much of its end is its beginning again. */
-function fallbacks(run: readonly string[]): Uint32Array {
+function fallbacks(run: ArrayLike<string | number>): Uint32Array {
   const fallback = new Uint32Array(run.length)
   let matched = 0
   for (let index = 1; index < run.length; index++) {

@@ -10,6 +10,7 @@ const END_OF_FILE = '*** End of File'
 const MOVE = '*** Move to: '
 const MOST_SECTIONS = 400
 const MOST_CHUNKS = 500
+const MOST_ANCHORS = 20
 /** The head of a unified diff's hunk; its numbers are not needed, what follows may name a function. */
 const UNIFIED = /^-\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@ ?/
 
@@ -74,6 +75,7 @@ function readChunk(reader: PatchReader): PatchChunk {
   for (let anchor = reader.takeAnchor(); anchor !== undefined; anchor = reader.takeAnchor()) {
     const text = anchor.replace(UNIFIED, '')
     if (text.trim() !== '') anchors.push(text)
+    if (anchors.length > MOST_ANCHORS) throw tooMany(`${MOST_ANCHORS} @@ lines before one change (line ${line})`)
   }
   const lines: (PatchLine & { readonly isBare: boolean })[] = []
   for (let text = reader.peek(); text !== undefined; text = reader.peek()) {

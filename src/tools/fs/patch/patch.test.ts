@@ -136,6 +136,14 @@ describe('updating a text', () => {
     expect(update('', '+b')).toBe('b\n')
   })
 
+  it('changes a file of very many lines, and takes no more anchors than anybody needs', () => {
+    const lines = Array.from({ length: 300_000 }, (_, index) => `line ${index}`)
+    const after = lines.with(299_000, 'new').join('\n')
+    expect(update(lines.join('\n'), '-line 299000', '+new')).toBe(after)
+    const anchors = new Array<string>(21).fill('@@ line 1')
+    expect(() => update('line 1\n', ...anchors, '+x')).toThrow(refused('INPUT_SCHEMA_INVALID', /20 @@ lines/))
+  })
+
   it('takes the end of the file when told', () => {
     expect(update('x\ny\nx\n', '-x', '+z', '*** End of File')).toBe('x\ny\nz\n')
     expect(() => update('x\ny\n', '-x', '+z', '*** End of File')).toThrow(refused('NOT_FOUND', /at its end/))

@@ -46,9 +46,9 @@ function placeChunk(rungs: Rungs, chunk: PatchChunk, free: number, path: string)
 function passAnchors(rungs: Rungs, { anchors, line }: PatchChunk, free: number, path: string): number {
   let from = free
   for (const anchor of anchors) {
-    const [place] = findLines(rungs, [anchor], from)
-    const at = place ?? rungs.stripped.findIndex((own, index) => index >= from && own.trim() === anchor.trim())
-    if (at === -1) {
+    const [place] = findLines(rungs, [anchor], from, 1)
+    const at = place ?? findTrimmed(rungs.stripped, anchor, from)
+    if (at === undefined) {
       throw new ToolError(
         'NOT_FOUND',
         `Line ${line} of the patch: ${quote(path)} has no line ${quote(anchor)} ${after(from)}.`,
@@ -62,9 +62,15 @@ function passAnchors(rungs: Rungs, { anchors, line }: PatchChunk, free: number, 
   return from
 }
 
-function findLines({ exact, stripped }: Rungs, wanted: readonly string[], from: number): number[] {
-  const places = findRuns(exact, wanted, { from })
-  return places.length > 0 ? places : findRuns(stripped, wanted.map(stripEnd), { from })
+function findTrimmed(lines: readonly string[], anchor: string, from: number): number | undefined {
+  const wanted = anchor.trim()
+  for (let index = from; index < lines.length; index++) if (lines[index]!.trim() === wanted) return index
+  return undefined
+}
+
+function findLines({ exact, stripped }: Rungs, wanted: readonly string[], from: number, most?: number): number[] {
+  const places = findRuns(exact, wanted, { from, most })
+  return places.length > 0 ? places : findRuns(stripped, wanted.map(stripEnd), { from, most })
 }
 
 function wantedLines({ lines }: PatchChunk): string[] {

@@ -25,8 +25,7 @@ export function updateText(text: string, chunks: readonly PatchChunk[], path: st
   const result: FileLine[] = []
   let [from, added, removed] = [0, 0, 0]
   for (const [index, chunk] of chunks.entries()) {
-    result.push(...lines.slice(from, places[index]))
-    from = places[index]!
+    for (; from < places[index]!; from++) result.push(lines[from]!)
     for (const { sign, text: own } of chunk.lines) {
       if (sign === '+') result.push({ text: own, end: lines[from - 1]?.end || lines[from]?.end || '\n' })
       if (sign === ' ') result.push(lines[from]!)
@@ -35,7 +34,7 @@ export function updateText(text: string, chunks: readonly PatchChunk[], path: st
       if (sign === '-') removed++
     }
   }
-  result.push(...lines.slice(from))
+  for (; from < lines.length; from++) result.push(lines[from]!)
   return { text: joinLines(result, lines.at(-1)?.end !== ''), added, removed }
 }
 
