@@ -237,4 +237,12 @@ describe('a redactor', () => {
       { numRuns: 150 },
     )
   })
+
+  it('hides what is left of a known value where a text was cut', () => {
+    const redactor = createRedactor({ values: ['S3CRETVALUE-abcdef-123456'] })
+    expect(redactor.text('hello S3CRETVALUE-ab')).toBe('hello [redacted:secret]')
+    expect(redactor.text('abcdef-123456 end')).toBe('[redacted:secret] end')
+    expect(redactor.text('CRETVALUE-abcdef-12345')).toBe('CRETVALUE-abcdef-12345')
+    expect(redactor.text('hello S3CRET')).toBe('hello S3CRET')
+  })
 })

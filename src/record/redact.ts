@@ -29,7 +29,8 @@ const LONG_TEXT = 1_000
 
 /** Makes a redactor: by key, by known value, and by the shape of well-known secrets. */
 export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Redactor {
-  const known = knownValues(values)
+  const forms = knownForms(values)
+  const known = forms.length === 0 ? undefined : anyOf(forms)
 
   // A long text comes by several times on its way: in the data, in what the model sees, in the artifact.
   let lastClean = ''
@@ -42,7 +43,8 @@ export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Red
   }
 
   function redactText(input: string): string {
-    const output = known && input.length >= SHORTEST_VALUE ? input.replace(known, mark('secret')) : input
+    const output =
+      known && input.length >= SHORTEST_VALUE ? hideCut(input.replace(known, mark('secret')), forms) : input
     return mayHoldSecret(output) ? redactShapes(output) : output
   }
 
@@ -69,8 +71,25 @@ function redactShapes(text: string): string {
   return output
 }
 
-/** One pattern for all known values, in the forms they take inside of URLs, JSON and headers. */
-function knownValues(values: readonly string[]): RegExp | undefined {
+/** What is left of a known value at the ends of a text that was cut somewhere before it came here. */
+function hideCut(text: string, forms: readonly string[]): string {
+  const head = text.slice(0, SHORTEST_VALUE)
+  const tail = text.slice(-SHORTEST_VALUE)
+  let [from, to] = [0, text.length]
+  for (const form of forms) {
+    // Hardly ever true, and then it is worth to look for how much of it there is.
+    const isNear = form.includes(head) || form.includes(tail)
+    for (let length = form.length - 1; isNear && length >= SHORTEST_VALUE; length--) {
+      if (text.startsWith(form.slice(-length))) from = Math.max(from, length)
+      if (text.endsWith(form.slice(0, length))) to = Math.min(to, text.length - length)
+    }
+  }
+  if (from === 0 && to === text.length) return text
+  return `${from > 0 ? mark('secret') : ''}${text.slice(from, Math.max(from, to))}${to < text.length ? mark('secret') : ''}`
+}
+
+/** All known values, in the forms they take inside of URLs, JSON and headers; the longest first. */
+function knownForms(values: readonly string[]): string[] {
   const forms = new Set<string>()
   for (const value of values) {
     if (value.length < SHORTEST_VALUE) continue
@@ -80,7 +99,9 @@ function knownValues(values: readonly string[]): RegExp | undefined {
     forms.add(bytes.toString('base64'))
     forms.add(encodeURIComponent(bytes.toString()))
   }
-  if (forms.size === 0) return undefined
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
+  return [...forms].sort((a, b) => b.length - a.length)
+}
+
+function anyOf(forms: readonly string[]): RegExp {
+  return new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }
