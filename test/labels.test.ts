@@ -43,6 +43,25 @@ describe('content from outside', () => {
     await hub.close()
   })
 
+  it('stays that in files it was written to, moved or copied, for later runs too', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'labels-root-'))
+    const hub = testHub({ sandbox: { ...network(), root } })
+    await hub.call('core/http.downloadFile', { url: `${origin}/page`, destPath: 'page.txt' }, { run: 'one' })
+    await hub.call('core/fs.copy', { from: 'page.txt', to: 'copy.txt' }, { run: 'two' })
+    await hub.call('core/fs.move', { from: 'page.txt', to: 'moved.txt' }, { run: 'three' })
+    await hub.call('core/fs.writeText', { path: 'own.txt', text: 'mine' }, { run: 'four' })
+    for (const [path, run] of [
+      ['copy.txt', 'five'],
+      ['moved.txt', 'six'],
+    ] as const) {
+      expect((await hub.call('core/fs.readText', { path }, { run })).meta.labels).toEqual(['untrusted'])
+      expect((await hub.explain('core/http.fetchText', post(), { run })).effect).toBe('ask')
+    }
+    expect((await hub.call('core/fs.readText', { path: 'own.txt' }, { run: 'seven' })).meta.labels).toBeUndefined()
+    await hub.close()
+    await rm(root, { recursive: true })
+  })
+
   it('may also be a folder of this machine that the owner does not trust', async () => {
     const hub = testHub({ sandbox: { ...network(), ...files() } })
     const mail = await hub.call('core/fs.readText', { path: join(folder, 'inbox/mail.txt') })

@@ -36,6 +36,8 @@ export class Call {
   /** The input has passed the schema; it is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []
+  /** A file that it would replace without that the run has read it. */
+  unread: string | undefined
   /** Those of its tool's that this call uses. */
   capabilities: readonly Capability[] = []
   decision: Decision | undefined

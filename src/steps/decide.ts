@@ -28,8 +28,17 @@ export function question(run: RunState, call: Call): Question {
 export function refuse(call: Call): void {
   if (call.effect !== 'deny') return
   const { effect, rule, reason, fix } = call.decision!
-  if (effect === 'deny') throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${reason}`, { fix })
+  if (effect === 'deny') {
+    throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${reason}${aboutUnread(call)}`, {
+      fix: call.unread === undefined ? fix : { ...fix, hint: `Read the whole file first, then write. Or: ${fix.hint}` },
+    })
+  }
   throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, {
     hint: 'Ask the owner of the hook.',
   })
+}
+
+/** What a person or a model would want to know first: that there is something, and that nobody has looked at it. */
+function aboutUnread({ unread }: Call): string {
+  return unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
 }

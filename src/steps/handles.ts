@@ -1,4 +1,4 @@
-import type { Journal } from '../change.ts'
+import type { Change, Journal } from '../change.ts'
 import type { Capability } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from '../handles.ts'
@@ -31,6 +31,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
     seen: run.seen,
     journal: capabilities.has('write:fs') ? journalOf(parts, run, call) : undefined,
     notice: (text) => call.notices.push(text),
+    isUntrusted: (path) => parts.untrusted.has(path),
     onUntrusted: () => markUntrusted(run, call),
   })
 }
@@ -63,8 +64,15 @@ function journalOf(parts: Parts, run: RunState, call: Call): Journal | undefined
     async intend(change) {
       beginChange(parts, run, call)
       await journal.intend(change).catch(refuseEffects)
+      noteOrigin(parts, call, change)
     },
   }
+}
+
+/** What a call writes that holds content from outside is from outside, too, also for later runs; and wherever it is moved. */
+function noteOrigin({ untrusted }: Parts, call: Call, change: Change): void {
+  const path = change.op === 'move' ? change.to : change.path
+  if (call.isUntrusted || (change.op === 'move' && untrusted.has(change.path))) untrusted.add(path)
 }
 
 /** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */

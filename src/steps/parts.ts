@@ -19,6 +19,7 @@ import type { Metrics } from '../record/metrics.ts'
 import type { Redactor } from '../record/redact.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
+import type { UntrustedFiles } from '../store/untrusted-files.ts'
 import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool, Registry } from './registry.ts'
@@ -54,6 +55,8 @@ export interface Parts {
   /** Where asks wait for another process, if the owner wants that. */
   readonly inbox: Inbox | undefined
   readonly grants: Grants
+  /** Files that hold content from outside, of all runs. */
+  readonly untrusted: UntrustedFiles
   readonly onQuestion: HubOptions['onQuestion']
   readonly budget: BudgetLedger
   readonly rate: RateLimiter

@@ -38,7 +38,7 @@ function without(capabilities: readonly Capability[], name: string): readonly Ca
 }
 
 /** A first look, for policy: when the content is another one than was read, the guard finds out at the moment of use. */
-function isUnread(path: string, { doors, seen }: RunState): boolean {
+function isUnreadBy(path: string, { doors, seen }: RunState): boolean {
   const present = doors.files().present(path)
   return present !== undefined && seen.get(present) === undefined
 }
@@ -49,7 +49,12 @@ function tooMany(count: number): ToolError {
 }
 
 function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
-  const stated = targets(call.input, { isUnread: (path) => isUnread(path, run) })
+  const isUnread = (path: string) => {
+    const isNew = isUnreadBy(path, run)
+    if (isNew) call.unread = path
+    return isNew
+  }
+  const stated = targets(call.input, { isUnread })
   if (stated !== null && typeof stated === 'object') return stated
   throw new ToolError('INTERNAL', `targets() of ${call.name} returned no object.`)
 }
