@@ -109,6 +109,8 @@ export interface Dialect {
   readonly input?: AnySchema
   /** The most characters of text that a model gets of a call by this name; the tool's own when absent. */
   readonly maxOutputChars?: number
+  /** How long a call by this name may take; the tool's own when absent. */
+  readonly timeoutMs?: number
   // biome-ignore lint/suspicious/noExplicitAny: wire arguments were checked by `input`; their type is the author's
   readonly toInput?: (args: any) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: data was checked by the output schema; its type is the author's

@@ -111,7 +111,7 @@ export interface SearchResult {
   readonly files: ReadonlyArray<{ readonly file: string; readonly matches: number }>
   /** False when a limit ended the search early. */
   readonly isComplete: boolean
-  /** How many files could not be looked into: secret, unreadable, changed meanwhile. */
+  /** Files that could not be looked into: unreadable, too large, changed meanwhile. Not secret, denied and binary ones. */
   readonly skipped: number
   readonly engine: 'ripgrep' | 'built-in'
 }
@@ -231,8 +231,11 @@ export interface FetchOptions {
   readonly maxBytes?: number
   /** Over names, connections, redirects, retries and the body together. */
   readonly timeoutMs?: number
-  /** A longer answer fails with HTTP_TOO_LARGE unless said; `cut` keeps its beginning. */
-  readonly overflow?: 'fail' | 'cut'
+  /**
+   * A longer answer fails with HTTP_TOO_LARGE unless said; `cut` keeps its beginning. So does `stream`, and `chunks()`
+   * gives all of it, under the size limit of streams.
+   */
+  readonly overflow?: 'fail' | 'cut' | 'stream'
   /** How often a GET or HEAD that failed for a passing reason is repeated; none unless said. */
   readonly retries?: number
   /** Take an answer that this run got at most so long ago; none unless said. */
@@ -247,7 +250,7 @@ export interface GuardedResponse {
   readonly headers: Readonly<Record<string, string>>
   /** Where it came from, after redirects. */
   readonly url: string
-  /** The body went on after `maxBytes`; only with `overflow: 'cut'`. */
+  /** The body went on after `maxBytes`: `bytes()` and `text()` are its beginning. Only with `overflow`. */
   readonly isCut: boolean
   /** An earlier answer that is still good. */
   readonly isCached: boolean

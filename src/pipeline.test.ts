@@ -142,6 +142,15 @@ describe('the one end of a call', () => {
     execute: () => new Promise<string>(() => {}),
   })
 
+  it('comes after the time limit of the name that was called, where it has one of its own', async () => {
+    const clock = fakeClock()
+    const quick = { ...hanging, dialects: { quick: { name: 'hang_briefly', timeoutMs: 40 } } }
+    const call = hubOf({ tools: [quick], clock }).callDynamic('hang_briefly', {})
+    await clock.advance(40)
+    await clock.advance(1_000)
+    expect((await call).error?.message).toBe('text.hang did not finish within 40 ms.')
+  })
+
   it('comes after the time limit and the grace, for a tool that ignores its signal', async () => {
     const clock = fakeClock()
     const hub = hubOf({ tools: [hanging], clock })

@@ -218,11 +218,11 @@ function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Exe
   }
 }
 
-/** The shortest of what the tool (or else the hub), its rule, the caller and the budget say; who was shortest is to blame. */
+/** The shortest of what the tool by this name (or else the hub), its rule, the caller and the budget say; who was shortest is to blame. */
 function timeLimit(parts: Parts, call: Call): Pick<Execution, 'timeoutMs' | 'outOfTime'> {
   const { wallMs = Number.POSITIVE_INFINITY } = call.reservation ?? {}
   const timeoutMs = Math.min(
-    call.tool!.tool.timeoutMs ?? parts.settings.timeoutMs,
+    call.dialect?.dialect.timeoutMs ?? call.tool!.tool.timeoutMs ?? parts.settings.timeoutMs,
     call.decision?.constraints.timeoutMs ?? Number.POSITIVE_INFINITY,
     call.options.timeoutMs ?? Number.POSITIVE_INFINITY,
   )

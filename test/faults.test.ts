@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -72,6 +73,11 @@ function expectTyped(result: ToolResult, what: string): void {
   expect(result.error?.code, `${what}: ${result.error?.message}`).not.toMatch(/^(INTERNAL|TIMEOUT)$/)
 }
 
+/** What this process has read so far, from files and everywhere. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
+}
+
 function expectNothingLeft(): void {
   expect(draftsBelow(root)).toEqual([])
   expect(openBelow(root)).toEqual([])
@@ -81,11 +87,9 @@ describe('what is no text file', () => {
   it('a FIFO is refused by every tool, at once', async () => {
     open()
     execFileSync('mkfifo', [join(root, 'p')])
-    const started = performance.now()
     for (const [tool, input] of Object.entries(usesOf('p'))) expectTyped(await call(tool, input), tool)
     const found = await call('core/fs.searchText', { root: '.', query: 'a', glob: '**' })
     expect(found).toMatchObject({ ok: true })
-    expect(performance.now() - started).toBeLessThan(5_000)
     expect(statSync(join(root, 'p')).isFIFO()).toBe(true)
     expectNothingLeft()
   })
@@ -131,7 +135,7 @@ describe('a sparse file of 1 TB', () => {
   })
 
   it('is refused where it would have to be read whole, with the size in the message', async () => {
-    const before = process.memoryUsage().rss
+    const before = bytesRead()
     for (const [tool, input] of Object.entries(usesOf('huge.txt'))) {
       if (tool === 'core/fs.sha256' || tool === 'core/fs.writeText') continue
       const result = await call(tool, input)
@@ -139,7 +143,7 @@ describe('a sparse file of 1 TB', () => {
       if (tool === 'core/fs.readText' && result.ok) expect(JSON.stringify(result).length).toBeLessThan(2_000_000)
       else expect(result.error?.code, `${tool}: ${result.error?.message}`).toBe('FILE_TOO_LARGE')
     }
-    expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000)
+    expect(bytesRead() - before).toBeLessThan(100_000_000)
     expectNothingLeft()
   })
 
@@ -152,15 +156,22 @@ describe('a sparse file of 1 TB', () => {
     expect(result.error?.code).toBeUndefined()
   })
 
-  it('can be stopped while it is hashed or copied', async () => {
-    for (const [tool, input] of [
-      ['core/fs.sha256', { path: 'huge.txt' }],
-      ['core/fs.copy', { from: 'huge.txt', to: 'copy.txt' }],
-    ] as const) {
-      const result = await call(tool, input, AbortSignal.timeout(200))
-      expect(result.error?.code, tool).toMatch(/^(ABORTED|FILE_TOO_LARGE)$/)
-    }
-    expect(readdirSync(root)).toEqual(['huge.txt'])
+  it('can be stopped while it is hashed', async () => {
+    const result = await call('core/fs.sha256', { path: 'huge.txt' }, AbortSignal.timeout(200))
+    expect(result.error?.code).toMatch(/^(ABORTED|FILE_TOO_LARGE)$/)
+    expectNothingLeft()
+  })
+
+  it('is not copied, by itself or in a folder: the size and the limit are said, and no byte is written', async () => {
+    mkdirSync(join(root, 'folder'))
+    linkSync(join(root, 'huge.txt'), join(root, 'folder/huge.txt'))
+    const result = await call('core/fs.copy', { from: 'huge.txt', to: 'copy.txt' })
+    expect(result.error).toMatchObject({
+      code: 'FILE_TOO_LARGE',
+      message: expect.stringMatching(/1099511627776 bytes.*limit is 10737418240/),
+    })
+    expect((await call('core/fs.copy', { from: 'folder', to: 'copy' })).error?.code).toBe('FILE_TOO_LARGE')
+    expect(readdirSync(root)).toEqual(['folder', 'huge.txt'])
     expectNothingLeft()
   })
 })
@@ -200,7 +211,10 @@ describe.skipIf(!isRoot)('a disk', () => {
       ['core/fs.applyPatch', { input: `*** Begin Patch\n*** Add File: p.txt\n+${text}\n*** End Patch` }],
     ]
     for (const [tool, input] of changes) {
-      expect((await call(tool, input)).error, tool).toMatchObject({ code: 'UPSTREAM_ERROR', message: /full/ })
+      expect((await call(tool, input)).error, tool).toMatchObject({
+        code: 'UPSTREAM_ERROR',
+        message: expect.stringContaining('full'),
+      })
       expect(readdirSync(root), tool).toEqual(['a.txt'])
       expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('a\n')
     }

@@ -1,9 +1,9 @@
 import { ToolError } from '../../errors.ts'
+import { LONE_SURROGATE } from '../../value/lone-surrogate.ts'
 import { quotePath } from './quote-path.ts'
 
 const MAX_PATH_BYTES = 4095
 const MAX_NAME_BYTES = 255
-const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** A path taken apart: its names in order, `.` and empty ones dropped, `..` still there. */
 interface SplitPath {

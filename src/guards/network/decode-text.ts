@@ -1,13 +1,9 @@
 import { TextDecoder } from 'node:util'
+import { byteOrderMark } from '../../value/byte-order-mark.ts'
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]+)/i
 const META_CHARSET = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i
 const META_BYTES = 1024
-const MARKS = [
-  { charset: 'utf-8', bytes: [0xef, 0xbb, 0xbf] },
-  { charset: 'utf-16le', bytes: [0xff, 0xfe] },
-  { charset: 'utf-16be', bytes: [0xfe, 0xff] },
-]
 
 /** What is known of a text beside its bytes. */
 export interface TextFacts {
@@ -21,15 +17,10 @@ export interface TextFacts {
  * UTF-8 when none does, or one that nobody knows.
  */
 export function decodeText(bytes: Buffer, { contentType = '', isCut = false }: TextFacts = {}): string {
-  const charset = markedCharset(bytes) ?? CHARSET.exec(contentType)?.[1] ?? metaCharset(bytes, contentType) ?? 'utf-8'
+  const charset =
+    byteOrderMark(bytes)?.encoding ?? CHARSET.exec(contentType)?.[1] ?? metaCharset(bytes, contentType) ?? 'utf-8'
   if (charset.toLowerCase() === 'utf-8' && !isCut && bytes[0] !== 0xef) return bytes.toString('utf8')
   return (decoderOf(charset) ?? new TextDecoder()).decode(bytes, { stream: isCut })
-}
-
-function markedCharset(bytes: Buffer): string | undefined {
-  const first = bytes[0]
-  if (first !== 0xef && first !== 0xff && first !== 0xfe) return undefined
-  return MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte))?.charset
 }
 
 function metaCharset(bytes: Buffer, contentType: string): string | undefined {

@@ -91,3 +91,18 @@ export class StreamedAnswer extends Response {
     return Buffer.concat(chunks)
   }
 }
+
+/** An answer whose beginning was read; as a stream it still gives all of itself, once. */
+export class BegunAnswer extends StreamedAnswer {
+  override isCut = true
+  readonly #beginning: Buffer
+
+  constructor(facts: AnswerFacts, beginning: Buffer, read: () => AsyncIterable<Buffer>) {
+    super(facts, read)
+    this.#beginning = beginning
+  }
+
+  override async bytes(): Promise<Buffer> {
+    return this.#beginning
+  }
+}

@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts'
 import type { FetchOptions, GuardedResponse } from '../../handles.ts'
+import { type BegunBody, beginBody } from './begin-body.ts'
 import { Deadline } from './deadline.ts'
 import type { DeadlineWatch } from './deadline-watch.ts'
 import { type Answer, exchange } from './exchange.ts'
-import { type AnswerFacts, StreamedAnswer, WholeAnswer } from './guarded-answer.ts'
+import { BegunAnswer, StreamedAnswer, WholeAnswer } from './guarded-answer.ts'
 import type { NetworkCall } from './network-call.ts'
 import { toNetworkError } from './network-error.ts'
 import type { Hop } from './next-hop.ts'
@@ -18,6 +19,8 @@ export interface Order {
   readonly options: FetchOptions
   readonly call: NetworkCall
   readonly limit: BodyLimit
+  /** For an answer over that limit that goes on as a stream. */
+  readonly streamLimit: BodyLimit
   readonly timeoutMs: number
   readonly clock: Clock
   readonly watch: DeadlineWatch
@@ -91,44 +94,55 @@ export class GuardedRequest {
     const { status, headers } = transfer
     const { options, limit, call } = this.#order
     const facts = { status, headers, url: hop.url.href, isCached: false, signal: call.signal }
-    if (options.stream) return this.#stream(facts, hop, transfer)
+    if (options.stream) {
+      this.#isStreaming = true
+      return new StreamedAnswer(facts, (onCut) => this.#stream(readChunks(hop, transfer, limit, onCut), hop))
+    }
     if (status === 304 && this.#kept) {
       await this.#inTime(drain(transfer), hop)
       const answer = { ...this.#kept.answer, urls }
       call.cache!.keep(this.#key!, answer)
       return this.#giveAgain(answer)
     }
-    const body = await this.#inTime(readWhole(hop, transfer, limit), hop)
+    const body = await this.#inTime(this.#read(hop, transfer), hop)
     if (this.#key !== undefined && !body.isCut && mayKeep(facts, options.maxAgeMs !== undefined)) {
       // A copy: the tool may change the bytes it gets.
       call.cache!.keep(this.#key, { status, headers, urls, bytes: Buffer.from(body.bytes) })
     }
-    return new WholeAnswer(facts, body)
+    if (!body.whole) return new WholeAnswer(facts, body)
+    this.#isStreaming = true
+    return new BegunAnswer(facts, body.bytes, () => this.#stream(body.whole!, hop))
   }
 
-  #stream(facts: AnswerFacts, hop: Hop, transfer: Answer['transfer']): GuardedResponse {
-    const { limit } = this.#order
-    this.#isStreaming = true
-    const deadline = this.#deadline
-    return new StreamedAnswer(facts, async function* (onCut) {
-      try {
-        yield* readChunks(hop, transfer, limit, onCut)
-      } catch (error) {
-        deadline.check()
-        throw toNetworkError(error, hop.url)
-      } finally {
-        deadline.stop()
-      }
-    })
+  #read(hop: Hop, transfer: Answer['transfer']): Promise<BegunBody> {
+    const { limit, streamLimit } = this.#order
+    return limit.overflow === 'stream' ? beginBody(hop, transfer, limit, streamLimit) : readWhole(hop, transfer, limit)
+  }
+
+  /** Chunks under the deadline, which ends with them. */
+  async *#stream(chunks: AsyncGenerator<Buffer, void>, { url }: Hop): AsyncGenerator<Buffer, void> {
+    try {
+      yield* chunks
+    } catch (error) {
+      this.#deadline.check()
+      throw toNetworkError(error, url)
+    } finally {
+      this.#deadline.stop()
+    }
   }
 
   /** Gives an answer that was kept, when this call may still have all that lies on the way to it. */
   #giveAgain({ status, headers, urls, bytes }: KeptAnswer): GuardedResponse {
-    const { limit, call } = this.#order
+    const { limit, streamLimit, call } = this.#order
     for (const url of urls) permitUrl(this.#wire, url, call)
     call.onAnswer?.()
     const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: call.signal }
-    return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
+    if (limit.overflow !== 'stream') return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
+    const whole = withinLimit(Buffer.from(bytes), streamLimit)
+    if (bytes.length <= limit.maxBytes) return new WholeAnswer(facts, whole)
+    return new BegunAnswer(facts, Buffer.from(bytes.subarray(0, limit.maxBytes)), async function* () {
+      yield whole.bytes
+    })
   }
 
   /** Says what a failure while reading means. */

@@ -48,6 +48,7 @@ export interface NetworkGuard {
 const MOST_TIMEOUT_MS = 120_000
 const MOST_JUDGED = 64
 const NO_OPTIONS: FetchOptions = {}
+const STREAM: FetchOptions = { stream: true }
 
 /** Guards the network: every address that is dialled was judged, on every hop, at the moment of use. */
 export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
@@ -72,6 +73,7 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       options: asked,
       call,
       limit: { maxBytes: mostBytes(options, asked, call), overflow: asked.overflow ?? 'fail' },
+      streamLimit: { maxBytes: mostBytes(options, STREAM, call), overflow: 'fail' },
       timeoutMs: timeLimit(asked.timeoutMs ?? options.timeoutMs),
       clock,
       watch,

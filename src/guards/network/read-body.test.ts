@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { useLoopback } from '../../../test/support/loopback.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
 
 const local = useLoopback()
 const code = (expected: string) => expect.objectContaining({ code: expected })
@@ -31,6 +32,38 @@ it('has another limit for streams than for bodies read whole, and the call may s
   expect(await total(response.chunks())).toBe(20_000)
   const bound = await local.fetchWith(owner, { maxBytes: 15_000 })('http://a.example/', { stream: true })
   await expect(total(bound.chunks())).rejects.toThrow(code('HTTP_TOO_LARGE'))
+})
+
+it('reads the beginning of a longer answer, and streams all of it once, under the limit of streams', async () => {
+  local.answer = (_, response) => response.end('ü'.repeat(10_000))
+  const owner = { maxBytes: 10_001, maxDownloadBytes: 50_000 }
+  const long = await local.fetchWith(owner)('http://a.example/', { overflow: 'stream' })
+  expect([long.isCut, (await long.bytes()).length, await long.text()]).toEqual([true, 10_001, 'ü'.repeat(5_000)])
+  expect(await total(long.chunks())).toBe(20_000)
+  expect(() => long.chunks()).toThrow(TypeError)
+  local.answer = (_, response) => response.end('short')
+  const short = await local.fetchWith(owner)('http://a.example/', { overflow: 'stream' })
+  expect([short.isCut, await short.text(), await total(short.chunks())]).toEqual([false, 'short', 5])
+  local.answer = (_, response) => response.write('x'.repeat(60_000)) && response.end()
+  const huge = local.fetchWith(owner)('http://a.example/', { overflow: 'stream' })
+  await expect(huge.then((response) => total(response.chunks()))).rejects.toThrow(code('HTTP_TOO_LARGE'))
+})
+
+it('closes the connection of a begun answer that is given up, and when its time is over', async () => {
+  const gone: Promise<unknown>[] = []
+  local.answer = (_, response) => {
+    gone.push(once(response, 'close'))
+    response.write('x'.repeat(20_000))
+  }
+  const clock = fakeClock()
+  const fetch = local.fetchWith({ clock, maxBytes: 10_000, maxDownloadBytes: 50_000 })
+  const given = await fetch('http://a.example/', { overflow: 'stream' })
+  for await (const _ of given.chunks()) break
+  await gone[0]
+  const late = await fetch('http://a.example/', { overflow: 'stream', timeoutMs: 5_000 })
+  await clock.advance(5_000)
+  await expect(total(late.chunks())).rejects.toThrow(code('HTTP_TIMEOUT'))
+  await gone[1]
 })
 
 it('returns a stream after its headers, and lets it be read once', async () => {

@@ -16,8 +16,8 @@ const DRAINED_BYTES = 16_384
 /** How much of a body is taken, in bytes after decompression. */
 export interface BodyLimit {
   readonly maxBytes: number
-  /** A longer body fails, or ends at the limit. */
-  readonly overflow: 'fail' | 'cut'
+  /** A longer body fails, or ends at the limit, or goes on as a stream. */
+  readonly overflow: 'fail' | 'cut' | 'stream'
 }
 
 /** A body, or its beginning. */

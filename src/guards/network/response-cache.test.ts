@@ -44,6 +44,26 @@ it('asks whether what it has is still good, and gives it when it is', async () =
   expect(asked.map((headers) => headers['if-none-match'] !== undefined)).toEqual([false, true, true, true])
 })
 
+it('gives headers that nobody can change, first or again', async () => {
+  serve(() => 'one')
+  const { fetch } = setUp()
+  for (const isCached of [false, true]) {
+    const response = await fetch('http://a.example/')
+    expect([response.isCached, Object.isFrozen(response.headers)]).toEqual([isCached, true])
+  }
+})
+
+it('streams all of an answer that it has, when only its beginning is wanted', async () => {
+  serve(() => 'all of it')
+  const { fetch } = setUp()
+  await fetch('http://a.example/', { overflow: 'stream' })
+  const response = await fetch('http://a.example/', { overflow: 'stream', maxBytes: 3 })
+  expect([response.isCached, response.isCut, await response.text()]).toEqual([true, true, 'all'])
+  const chunks: Uint8Array[] = []
+  for await (const chunk of response.chunks()) chunks.push(chunk)
+  expect(Buffer.concat(chunks).toString()).toBe('all of it')
+})
+
 it('asks with the date when there is nothing else to ask with', async () => {
   const date = 'Thu, 01 Jan 2026 00:00:00 GMT'
   local.answer = (request, response) => {

@@ -125,11 +125,12 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterable<Buffe
 }
 
 /** undici gives a list for a header that came more than once. */
-function joinRepeated(headers: RawHeaders): Record<string, string> {
+function joinRepeated(headers: RawHeaders): Readonly<Record<string, string>> {
   for (const name in headers) {
     const value = headers[name]
     // An own property of that name exists, so that even `__proto__` is only a name here.
     if (Array.isArray(value)) Object.defineProperty(headers, name, { value: value.join(', '), enumerable: true })
   }
-  return headers as Record<string, string>
+  // A tool gets these very headers, and so may the next one, from the cache.
+  return Object.freeze(headers as Record<string, string>)
 }

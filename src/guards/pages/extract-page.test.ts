@@ -109,7 +109,7 @@ describe('what nobody sees', () => {
       '<div id=">" hidden>ORDER</div>',
       "<p title='>' style='opacity:0'>ORDER</p>",
     ]
-    for (const html of hidden) expect(text(`${'<div>'.repeat(3_000)}seen${html}`).text).toBe('seen')
+    for (const html of hidden) expect(text(`${'<div>'.repeat(1_000)}seen${html}`).text).toBe('seen')
   })
 })
 

@@ -2,10 +2,10 @@ import type { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { ReadablePage } from '../../handles.ts'
 import { startWorker } from '../worker/start-worker.ts'
+import { Turns } from '../worker/turns.ts'
 import { askWorker, type PageLimits } from './ask-worker.ts'
 import type { PageJob, PageReply } from './extract-page.ts'
 import { pageError } from './page-error.ts'
-import { Turns } from './turns.ts'
 
 /** Reads pages in threads of their own: no page holds up the process, and none takes it down. */
 export interface PageWorkers {

@@ -42,9 +42,9 @@ describe('core/fs.edit', () => {
   })
 
   it.each([
-    ['the same text', { oldText: 'a', newText: 'a' }, /newText must be different/],
+    ['the same text', { oldText: 'a', newText: 'a' }, /the new text must be different from the old text/],
     ['nothing to look for', { oldText: '', newText: 'a' }, /oldText/],
-    ['half an edit', { oldText: 'a' }, /oldText and newText, or edits/],
+    ['half an edit', { oldText: 'a' }, /needs either the old and the new text, or edits/],
     ['both forms', { oldText: 'a', newText: 'b', edits: [{ oldText: 'a', newText: 'b' }] }, /or edits/],
     ['the same text among edits', { edits: [{ oldText: 'a', newText: 'a' }] }, /must be different/],
     ['half a character', { oldText: '\ude00', newText: 'x' }, /half of a surrogate pair/],
@@ -113,7 +113,7 @@ describe('edit in the coding dialect', () => {
   it('says how often a text stands there and what to do', async () => {
     const { text } = hubOf({ 'a.txt': 'x\nx\n' })
     expect(await text('edit', { path: 'a.txt', oldString: 'x', newString: 'y' })).toBe(
-      'CONFLICT: oldText stands 2 times in "a.txt", at lines 1, 2. Give more lines around the one you mean, or set replaceAll to change all of them. Nothing was changed.',
+      'CONFLICT: The old text stands 2 times in "a.txt", at lines 1, 2. Give more lines around the one you mean, or set replaceAll to change all of them. Nothing was changed.',
     )
   })
 })

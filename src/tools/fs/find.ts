@@ -46,14 +46,21 @@ export const find = defineTool({
     const most = Math.min(limit, ctx.constraints.maxResults ?? limit)
     const { files, isComplete } = await ctx.fs.find(path, { pattern, limit: most, includeHidden, includeIgnored })
     ctx.evidence({ type: 'file', ref: path, summary: `${count(files.length, 'file')} for ${JSON.stringify(pattern)}` })
-    if (!isComplete) ctx.truncated(`Only the first ${files.length} files; the limit is ${most}.`)
+    if (!isComplete)
+      ctx.truncated(
+        `Only the first ${count(files.length, 'file')}; the limit is ${most}. Narrow the pattern or the path, or raise limit.`,
+      )
     return { files: files.map((file) => joinPath(path, file)), isComplete }
   },
   toModel: ({ files, isComplete }) => {
     if (files.length === 0) return 'No files found.'
     return [
       ...files,
-      ...(isComplete ? [] : [`[Only ${files.length} files; others were left out. Narrow the pattern.]`]),
+      ...(isComplete
+        ? []
+        : [
+            `[Only ${count(files.length, 'file')}; others were left out. Narrow the pattern or the path, or raise limit.]`,
+          ]),
     ].join('\n')
   },
 })

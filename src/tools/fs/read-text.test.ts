@@ -189,6 +189,10 @@ describe('read in the coding dialect', () => {
 })
 
 describe('read_file in the files dialect', () => {
+  it('has 10 seconds', () => {
+    expect(readText.dialects?.files?.timeoutMs).toBe(10_000)
+  })
+
   it('gives plain lines from start_line to end_line', async () => {
     const { text } = hubOf({ 'a.txt': numbered(5) })
     expect(await text('read_file', { path: 'a.txt' })).toBe('line 1\nline 2\nline 3\nline 4\nline 5')

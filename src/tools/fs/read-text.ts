@@ -82,6 +82,7 @@ export const readText = defineTool({
     files: {
       name: 'read_file',
       maxOutputChars: 1_100_000,
+      timeoutMs: 10_000,
       argumentAliases: PATH_ALIASES,
       description:
         'Read a text file, or its lines from start_line to end_line (1-based, both included). At most 1 MB at a time; what ' +

@@ -53,6 +53,17 @@ describe('core/fs.searchText', () => {
     ])
   })
 
+  it('tells nothing of what it may not look into, not even that it matches', async () => {
+    const files = { 'a.txt': 'foo', 'closed/b.txt': 'foo', 'k.pem': 'foo', '.env': 'foo', 'b.bin': 'foo\0' }
+    const policy = [{ deny: 'read:fs', on: ['**/closed/**'] }]
+    const { call, text } = fileHub(files, { tools: [searchText], policy })
+    expect((await call(SEARCH, { root: '.', query: 'foo', glob: '**' })).data).toEqual({
+      matches: [{ file: 'a.txt', lineNo: 1, excerpt: 'foo' }],
+      isComplete: true,
+    })
+    expect(await text('grep', { pattern: 'foo' })).toBe('a.txt:1:foo')
+  })
+
   it('does not call it an error when nothing matches', async () => {
     const { call, text } = hubOf()
     expect((await call(SEARCH, { root: '.', query: 'nowhere' })).data).toEqual({ matches: [], isComplete: true })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
+import { count } from './quote.ts'
 
 const path = pathSchema('The file to write.')
 const content = z.string().max(16_777_216).describe('The whole text of the file.')
@@ -61,5 +62,5 @@ export const writeText = defineTool({
     ctx.evidence({ type: 'file', ref: path, summary: `${bytes} bytes, sha256 ${sha256}` })
     return { path, bytes, sha256 }
   },
-  toModel: ({ path, bytes }) => `Wrote ${bytes} bytes to ${path}.`,
+  toModel: ({ path, bytes }) => `Wrote ${count(bytes, 'byte')} to ${path}.`,
 })

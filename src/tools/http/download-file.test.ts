@@ -82,6 +82,20 @@ describe('core/http.downloadFile', () => {
     expect(open.read('x.txt').toString()).toBe('new')
   })
 
+  it('needs no leave to replace what is not there, or what this run wrote or read', async () => {
+    http.local.answer = (_, response) => response.end('new')
+    const { hub, root, read } = http.fileHub()
+    writeFileSync(join(root, 'old.txt'), 'old')
+    const download = (destPath: string) =>
+      hub.callDynamic(DOWNLOAD, { url: http.url(), destPath, overwrite: true }, { run: 'one' })
+    expect((await download('old.txt')).status).toBe('denied')
+    expect((await download('free.txt')).ok).toBe(true)
+    expect((await download('free.txt')).ok).toBe(true)
+    await hub.callDynamic('core/fs.readText', { path: 'old.txt' }, { run: 'one' })
+    expect((await download('old.txt')).ok).toBe(true)
+    expect(read('old.txt').toString()).toBe('new')
+  })
+
   it('writes nowhere but in the sandbox', async () => {
     let asked = 0
     http.local.answer = (_, response) => {

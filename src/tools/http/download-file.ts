@@ -27,10 +27,10 @@ export const downloadFile = defineTool({
     sha256: z.string().describe('SHA-256 of the file, hex.'),
   }),
   capabilities: ['network', 'write:fs', 'danger:destructive'],
-  targets: ({ url, destPath, overwrite }) => ({
+  targets: ({ url, destPath, overwrite }, known) => ({
     network: url,
     'write:fs': destPath,
-    'danger:destructive': overwrite ? destPath : [],
+    'danger:destructive': overwrite && known.isUnread(destPath) ? destPath : [],
   }),
   timeoutMs: 130_000,
   category: 'http',

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { useHttpHub } from '../../../test/support/http-hub.ts'
 
@@ -80,6 +81,46 @@ describe('core/http.fetchText', () => {
     }
   })
 
+  it('reads no more text into the answer than the owner allows, also when the whole is kept', async () => {
+    http.local.answer = (_, response) => response.end('x'.repeat(5000))
+    const { hub, read } = http.fileHub({ core: { enableAutoWriteLargeResponses: true, maxHttpBytes: 2000 } })
+    for (const more of [{}, { maxBytes: 4000 }]) {
+      const result = await hub.callDynamic(FETCH, { url: http.url(), ...more })
+      expect(result).toMatchObject({ ok: true, data: { text: 'x'.repeat(2000), bytes: 2000 } })
+      expect(read((result.data as { fileRef: string }).fileRef).length).toBe(5000)
+    }
+  })
+
+  it.each([
+    ['the meta tag of a page', 'text/html', Buffer.from('<meta charset="windows-1251">\xcf\xf0\xe8', 'latin1'), /При$/],
+    ['a byte order mark', 'text/plain', Buffer.from('\ufeffhallo', 'utf16le'), /^hallo$/],
+    ['the content type', 'text/plain; charset=latin1', Buffer.from('\xfc', 'latin1'), /^ü$/],
+  ])('finds the charset by %s, whether the whole is kept or not', async (_, type, body, text) => {
+    http.local.answer = (_, response) => response.setHeader('content-type', type).end(body)
+    for (const enableAutoWriteLargeResponses of [false, true]) {
+      const { hub } = http.fileHub({ core: { enableAutoWriteLargeResponses } })
+      const { data } = await hub.callDynamic(FETCH, { url: http.url() })
+      expect(data).toMatchObject({ text: expect.stringMatching(text), bytes: body.length })
+    }
+  })
+
+  it('asks whether what it has is still good, whether the whole is kept or not', async () => {
+    const answered: number[] = []
+    http.local.answer = (request, response) => {
+      const status = request.headers['if-none-match'] ? 304 : 200
+      answered.push(status)
+      response.writeHead(status, { etag: '"1"' }).end(status === 200 ? 'x'.repeat(3000) : undefined)
+    }
+    const { hub, read } = http.fileHub({ core: { enableAutoWriteLargeResponses: true } })
+    const fetch = (more = {}) => hub.callDynamic(FETCH, { url: http.url(), ...more }, { run: 'one' })
+    await fetch()
+    expect((await fetch()).data).toMatchObject({ status: 200, text: 'x'.repeat(3000) })
+    const { data } = await fetch({ maxBytes: 1024 })
+    expect(data).toMatchObject({ status: 200, bytes: 1024 })
+    expect(read((data as { fileRef: string }).fileRef).length).toBe(3000)
+    expect(answered).toEqual([200, 304, 304])
+  })
+
   it('gives the beginning when the rest may not be kept', async () => {
     http.local.answer = (_, response) => response.end('x'.repeat(5000))
     const policy = [{ deny: 'write:fs' }]
@@ -88,6 +129,17 @@ describe('core/http.fetchText', () => {
     expect(result).toMatchObject({ ok: true, data: { bytes: 1024 } })
     expect(result.data).not.toHaveProperty('fileRef')
     expect(result.meta.notices?.join()).toContain('was not kept')
+  })
+
+  it('gives the rest up when it may not be kept: the connection is closed at once', async () => {
+    let closed: Promise<unknown> | undefined
+    http.local.answer = (_, response) => {
+      closed = once(response, 'close')
+      response.write('x'.repeat(5000))
+    }
+    const { hub } = http.fileHub({ core: { enableAutoWriteLargeResponses: true }, policy: [{ deny: 'write:fs' }] })
+    expect((await hub.callDynamic(FETCH, { url: http.url(), maxBytes: 1024, timeoutMs: 60_000 })).ok).toBe(true)
+    await closed
   })
 
   it('refuses bad input before anything is asked', async () => {

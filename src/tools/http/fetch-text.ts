@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineTool, type Targets } from '../../define.ts'
-import type { FetchOptions, GuardedResponse } from '../../handles.ts'
-import type { FetchedText } from './fetched-text.ts'
+import type { FetchOptions } from '../../handles.ts'
+import { type FetchedText, toFetchedText } from './fetched-text.ts'
 import { keepWhole } from './keep-whole.ts'
 import {
   answeredHeadersSchema,
@@ -10,7 +10,6 @@ import {
   requestSchema,
   statusSchema,
 } from './request-schema.ts'
-import { shownHeaders } from './shown-headers.ts'
 import { shownUrl } from './shown-url.ts'
 
 const RETRIES = 2
@@ -52,8 +51,10 @@ export const fetchText = defineTool({
     },
   ],
   async execute(input, ctx) {
-    const response = await ctx.fetch(input.url, { ...requestOf(input), maxBytes: input.maxBytes, overflow: 'cut' })
-    return withEvidence(await whatCame(response, ctx), input.method, ctx)
+    const response = await ctx.fetch(input.url, { ...requestOf(input), overflow: 'cut' })
+    const fetched = await toFetchedText(response)
+    if (response.isCut) tellCut(response.headers, fetched.bytes, ctx)
+    return withEvidence(fetched, input.method, ctx)
   },
   // Two blocks: what the hub knows, and what somebody else wrote.
   toModel: ({ url, status, headers, text, bytes, fileRef }) => {
@@ -76,7 +77,9 @@ export function createKeepingFetchText(): typeof fetchText {
     async execute(input: RequestInput, ctx: Context<'network' | 'send' | 'write:fs'>) {
       // A rule that bounds the bytes of a call bounds the file too.
       if (ctx.constraints.maxBytes !== undefined) return fetchText.execute(input, ctx)
-      return withEvidence(await keepWhole(input.url, requestOf(input), input.maxBytes, ctx), input.method, ctx)
+      const response = await ctx.fetch(input.url, { ...requestOf(input), overflow: 'stream' })
+      const fetched = await toFetchedText(response)
+      return withEvidence(response.isCut ? await keepWhole(response, fetched, ctx) : fetched, input.method, ctx)
     },
   })
 }
@@ -85,18 +88,13 @@ function targetsOf({ url, method }: RequestInput): Targets<'network' | 'send'> {
   return { network: url, send: method === 'POST' ? url : [] }
 }
 
-function requestOf({ method, headers, body, timeoutMs }: RequestInput): FetchOptions {
-  return { method, headers, body: body ?? undefined, timeoutMs, retries: RETRIES }
+function requestOf({ method, headers, body, timeoutMs, maxBytes }: RequestInput): FetchOptions {
+  return { method, headers, body: body ?? undefined, timeoutMs, maxBytes, retries: RETRIES }
 }
 
-async function whatCame(response: GuardedResponse, ctx: Context<'network'>): Promise<FetchedText> {
-  const { url, status, headers, isCut } = response
-  const { length: bytes } = await response.bytes()
-  if (isCut) {
-    const all = headers['content-encoding'] === undefined ? headers['content-length'] : undefined
-    ctx.truncated(`The text is the first ${bytes} of ${all ?? 'more'} bytes; use core/http.downloadFile for all of it.`)
-  }
-  return { url, status, headers: shownHeaders(headers), text: await response.text(), bytes }
+function tellCut(headers: Readonly<Record<string, string>>, bytes: number, ctx: Context): void {
+  const all = headers['content-encoding'] === undefined ? headers['content-length'] : undefined
+  ctx.truncated(`The text is the first ${bytes} of ${all ?? 'more'} bytes; use core/http.downloadFile for all of it.`)
 }
 
 function withEvidence(fetched: FetchedText, method: string, ctx: Context<'network'>): FetchedText {

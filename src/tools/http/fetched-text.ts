@@ -1,3 +1,6 @@
+import type { GuardedResponse } from '../../handles.ts'
+import { shownHeaders } from './shown-headers.ts'
+
 /** What fetchText gives back. */
 export interface FetchedText {
   readonly url: string
@@ -6,4 +9,11 @@ export interface FetchedText {
   readonly text: string
   readonly bytes: number
   readonly fileRef?: string
+}
+
+/** The text of an answer, or its beginning, with what is told about it. */
+export async function toFetchedText(response: GuardedResponse): Promise<FetchedText> {
+  const { url, status, headers } = response
+  const { length: bytes } = await response.bytes()
+  return { url, status, headers: shownHeaders(headers), text: await response.text(), bytes }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import type { GuardedResponse } from '../../handles.ts'
+import { shownUrl } from '../http/shown-url.ts'
 import { cutText } from '../util/cut-text.ts'
 import { isText } from './is-text.ts'
 import { wrapUntrusted } from './wrap-untrusted.ts'
@@ -71,7 +72,7 @@ export const webFetch = defineTool({
     if (cutChars > 0) await keepWhole(page.text, chars, extractMode, ctx)
     ctx.evidence({
       type: 'url',
-      ref: response.url,
+      ref: shownUrl(response.url),
       summary: `status ${response.status}, ${chars + cutChars} characters of text`,
     })
     return {

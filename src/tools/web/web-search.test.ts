@@ -210,6 +210,9 @@ describe('core/web.search with SearXNG', () => {
       language: 'de',
     })
     expect(result.data).toMatchObject({ results: [{ url: 'https://rye.example/a', published: '2026-11-13T00:00:00' }] })
+    expect(result.evidence).toMatchObject([
+      { type: 'url', ref: `${url}/searx/search?…`, summary: '1 hits from searxng' },
+    ])
     expect(seen).toMatchObject([
       { path: '/searx/search', parameters: { q: 'bread', format: 'json', time_range: 'day', language: 'de' } },
     ])

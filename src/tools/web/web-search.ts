@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Context, defineTool, type Targets } from '../../define.ts'
+import { shownUrl } from '../http/shown-url.ts'
 import { cleanHit, type SearchHit } from './clean-hit.ts'
 import { type OpenProvider, openProvider, type WebSearchConfig } from './open-provider.ts'
 import { explainMissingKey, notConfigured, refusedSearch, unreadableAnswer } from './search-error.ts'
@@ -122,7 +123,7 @@ async function search(query: SearchQuery, ctx: SearchContext, provider: OpenProv
   const hits = (await ask(query, ctx, provider)).flatMap((hit) => cleanHit(hit) ?? [])
   const results = hits.slice(0, Math.min(query.count, ctx.constraints.maxResults ?? query.count))
   const summary = `${results.length} hits from ${provider.name}`
-  ctx.evidence({ type: 'url', ref: provider.request(query).url, summary })
+  ctx.evidence({ type: 'url', ref: shownUrl(provider.request(query).url), summary })
   return { query: query.query, provider: provider.name, results }
 }
 

@@ -1,9 +1,10 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ToolError } from '../../../errors.ts'
 import type { Encoding } from '../../../handles.ts'
+import { byteOrderMark } from '../../../value/byte-order-mark.ts'
+import { LONE_SURROGATE } from '../../../value/lone-surrogate.ts'
 import { quotePath } from '../quote-path.ts'
 
-const LONE_SURROGATE = /\p{Surrogate}/u
 const HEAD_BYTES = 8_192
 const WINDOW_BYTES = 65_536
 
@@ -17,10 +18,9 @@ export function decodeText(bytes: Buffer, path: string): { text: string; encodin
 
 /** What the mark at the beginning of a file says. */
 export function encodingOf(bytes: Buffer): Encoding {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8-bom'
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
-  return 'utf-8'
+  const { encoding } = byteOrderMark(bytes) ?? {}
+  if (encoding === undefined) return 'utf-8'
+  return encoding === 'utf-8' ? 'utf-8-bom' : encoding
 }
 
 /** Whether a file that begins like this is likely no text. */

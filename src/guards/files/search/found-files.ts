@@ -39,8 +39,8 @@ export class FoundFiles implements Sink {
       return true
     } catch (error) {
       if (!ToolError.is(error)) throw error
-      // A file that may not be read is no reason to give up on the others.
-      this.skipped += 1
+      // A file that may not be read is no reason to give up on the others. Nor is it counted: engines only ask about files
+      // that match, so the count would tell what is in them.
       return false
     }
   }

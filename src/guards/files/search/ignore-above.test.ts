@@ -27,3 +27,11 @@ it('does not grow without bound', () => {
   const rebased = rebaseIgnoreRules(rules, Array(30).fill('a'))
   expect(rebased.split('\n').length).toBeLessThanOrEqual(41)
 })
+
+it('takes no longer for rules that somebody wrote to take long', () => {
+  const names = ['src', 'a', 'b']
+  expect(rebaseIgnoreRules(`/${'**/'.repeat(20_000)}zzz`, names)).toBe('/**/zzz')
+  expect(rebaseIgnoreRules(`/${'a/'.repeat(10_000)}zzz`, names)).toBe('')
+  const many = rebaseIgnoreRules('some-name.log\n'.repeat(100_000), names)
+  expect(many.length).toBeLessThanOrEqual(65_536)
+})

@@ -31,11 +31,9 @@ describe.each(['ripgrep', 'built-in'] as const)('hard cases with %s', (engine) =
     )
 
   it('is not caught by an expression that goes back and forth for ages elsewhere', async () => {
-    writeFileSync(join(root, 'a'), `${'a'.repeat(30)}b\n${'a'.repeat(30)}\n`)
-    const started = performance.now()
+    writeFileSync(join(root, 'a'), `${'a'.repeat(99)}b\n${'a'.repeat(99)}\n`)
     const { lines } = await handle().search('.', { pattern: '(a+)+$', isRegex: true })
     expect(lines.map(({ line }) => line)).toEqual([2])
-    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   it('is not caught by a glob or a .gitignore of many stars', async () => {
@@ -44,10 +42,8 @@ describe.each(['ripgrep', 'built-in'] as const)('hard cases with %s', (engine) =
     writeFileSync(join(root, '.gitignore'), stars)
     mkdirSync(join(root, 'd'))
     writeFileSync(join(root, 'd', 'a'.repeat(250)), 'x')
-    const started = performance.now()
     expect((await handle().search('.', { pattern: 'x', globs: [`!${stars}`] })).files).toHaveLength(2)
     expect((await handle().search('d', { pattern: 'x', globs: [stars] })).files).toHaveLength(0)
-    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   it('cuts an excerpt out of a line of 5 MB, and out of one with very many matches', async () => {

@@ -22,7 +22,7 @@ describe('the exact rung', () => {
 
   it('says how often and where a text stands that is not unique', () => {
     expect(() => edit('x\ny\nx\nx', { oldText: 'x', newText: 'z' })).toThrow(
-      refused('CONFLICT', /^oldText stands 3 times in "a.txt", at lines 1, 3, 4\.$/),
+      refused('CONFLICT', /^The old text stands 3 times in "a.txt", at lines 1, 3, 4\.$/),
     )
   })
 
@@ -165,7 +165,7 @@ describe('several edits', () => {
         { oldText: 'abc', newText: '1' },
         { oldText: 'cd', newText: '2' },
       ]),
-    ).toThrow(refused('CONFLICT', /edits\[0\]\.oldText and edits\[1\]\.oldText overlap at line 1/))
+    ).toThrow(refused('CONFLICT', /^edits\[0\] and edits\[1\] overlap at line 1/))
   })
 
   it('happen all or not at all', () => {
@@ -173,7 +173,7 @@ describe('several edits', () => {
       { oldText: 'a', newText: 'x' },
       { oldText: 'no', newText: 'y' },
     ]
-    expect(() => edit('abcd', edits)).toThrow(refused('NOT_FOUND', /edits\[1\]\.oldText is not in/))
+    expect(() => edit('abcd', edits)).toThrow(refused('NOT_FOUND', /^The old text of edits\[1\] is not in/))
   })
 })
 
@@ -183,7 +183,7 @@ describe('refusals', () => {
     expect(() => edit(file, { oldText: 'function two() {\n  return 3\n}', newText: 'x' })).toThrow(
       refused(
         'NOT_FOUND',
-        /near line 5, where line 6 differs: the file has " {2}return 2", oldText has " {2}return 3"/,
+        /near line 5, where line 6 differs: the file has " {2}return 2", the old text has " {2}return 3"/,
       ),
     )
     expect(() => edit('const answer = 42\n', { oldText: 'const anwser = 42', newText: 'x' })).toThrow(

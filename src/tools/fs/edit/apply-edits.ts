@@ -34,9 +34,12 @@ export function applyEdits(file: string, edits: readonly Edit[], options: EditOp
   const source = new EditSource(file)
   const forgiven = new Set<Exclude<Rung, 'exact'>>()
   const named = edits.flatMap((edit, index) => {
-    const name = edits.length === 1 ? 'oldText' : `edits[${index}].oldText`
+    const name = `edits[${index}]`
     const { rung, places } = climb(source, edit, options)
-    checkPlaces(file, edit, places, { path: options.path, name })
+    checkPlaces(file, edit, places, {
+      path: options.path,
+      name: edits.length === 1 ? 'The old text' : `The old text of ${name}`,
+    })
     if (rung !== 'exact') forgiven.add(rung)
     return places.map((place): Named => ({ ...place, name }))
   })

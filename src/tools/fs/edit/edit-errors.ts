@@ -7,7 +7,7 @@ import { lineNumbers } from './line-numbers.ts'
 /** Which edit of a call is meant, and in which file. */
 export interface EditName {
   readonly path: string
-  /** `oldText`, or `edits[2].oldText`. */
+  /** As a sentence begins with it: `The old text`, or `The old text of edits[2]`; dialects call the argument otherwise. */
   readonly name: string
 }
 
@@ -18,7 +18,7 @@ const LINE_CHARS = 120
 export function notFound(file: string, oldText: string, { path, name }: EditName): ToolError {
   const near = findNearest(file, oldText).map(({ line, differs: { line: other, has, wanted } }) => {
     const own = has === undefined ? 'the file ends before it' : `the file has ${quote(has, LINE_CHARS)}`
-    return `near line ${line}, where line ${other} differs: ${own}, ${name} has ${quote(wanted, LINE_CHARS)}`
+    return `near line ${line}, where line ${other} differs: ${own}, the old text has ${quote(wanted, LINE_CHARS)}`
   })
   const where = near.length > 0 ? ` Nearest: ${near.join('; ')}.` : ' Nothing in the file is like it.'
   return new ToolError('NOT_FOUND', `${name} is not in ${quote(path)}.${where}`, {

@@ -14,7 +14,7 @@ const replaceAll = z
   .optional()
   .describe('Replace every place where the old text stands; else it must be unique.')
 
-const DIFFERENT = { message: 'must be different from the old text', path: ['newText'] }
+const DIFFERENT = { message: 'the new text must be different from the old text' }
 
 const edits = z
   .array(z.strictObject({ oldText, newText, replaceAll }).refine((edit) => edit.oldText !== edit.newText, DIFFERENT))
@@ -37,7 +37,7 @@ export const editInput = z
       .describe('Find the old text in another indentation, too, and keep the one of the file.'),
   })
   .refine((input) => input.oldText === undefined || input.oldText !== input.newText, DIFFERENT)
-  .refine(isOneForm, { message: 'needs either oldText and newText, or edits' })
+  .refine(isOneForm, { message: 'needs either the old and the new text, or edits' })
 
 /** The same with the names of the coding dialect. */
 export const codingEditInput = z.strictObject({

@@ -62,7 +62,8 @@ function groupByLine(before: string, replacements: readonly Replacement[]): Grou
       continue
     }
     last.replacements.push(replacement)
-    last.end = lineEnd(before, replacement, false)
+    // Before the end of the line there is no other, and looking for it each time would take long in a long line.
+    if (replacement.end >= last.end) last.end = lineEnd(before, replacement, false)
   }
   return groups
 }

@@ -17,7 +17,9 @@ export const searchResult = z.strictObject({
     .optional()
     .describe('With outputMode files_with_matches or count.'),
   isComplete: z.boolean().describe('False when a limit ended the search before all files were searched.'),
-  skipped: count.optional().describe('Files that could not be looked into: secret, binary or unreadable.'),
+  skipped: count
+    .optional()
+    .describe('Files that could not be looked into: unreadable, too large or changed meanwhile.'),
   page: z
     .strictObject({
       offset: count,

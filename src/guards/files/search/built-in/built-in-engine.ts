@@ -1,17 +1,24 @@
 import { ToolError } from '../../../../errors.ts'
 import { startWorker } from '../../../worker/start-worker.ts'
+import { Turns } from '../../../worker/turns.ts'
 import type { Engine, Sink } from '../engine.ts'
-import { createGate } from './gate.ts'
 import type { WorkerMessage, WorkerTask } from './search-worker.ts'
 
 const MAX_WORKERS = 2
 const MAX_MEMORY_MB = 512
 
-const enter = createGate(MAX_WORKERS)
+const turns = new Turns(MAX_WORKERS)
 
 /** Searches without ripgrep, slower, in a thread of its own. */
 export function builtInEngine(): Engine {
-  const run = (task: WorkerTask, sink: Sink, signal: AbortSignal) => enter(() => runWorker(task, sink, signal), signal)
+  const run = async (task: WorkerTask, sink: Sink, signal: AbortSignal): Promise<void> => {
+    await turns.take(signal)
+    try {
+      await runWorker(task, sink, signal)
+    } finally {
+      turns.end()
+    }
+  }
   return {
     name: 'built-in',
     search: ({ descriptor, file, rulesAbove }, job, sink, signal) =>

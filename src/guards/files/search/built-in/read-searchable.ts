@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { byteOrderMark } from '../../../../value/byte-order-mark.ts'
 import { atDescriptor } from '../../at-descriptor.ts'
-import { byteOrderMark, decodeUtf16 } from '../text-encoding.ts'
+import { decodeUtf16 } from '../decode-utf16.ts'
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const MAX_BYTES = 50_000_000

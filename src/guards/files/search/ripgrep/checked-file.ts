@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { byteOrderMark, decodeUtf16 } from '../text-encoding.ts'
+import { byteOrderMark } from '../../../../value/byte-order-mark.ts'
+import { decodeUtf16 } from '../decode-utf16.ts'
 
 const MAX_UTF16_BYTES = 50_000_000
 

@@ -18,6 +18,21 @@ describe('turns', () => {
     expect(order).toEqual([1, 2, 3])
   })
 
+  it('are had by so many at once, and by no more', async () => {
+    const turns = new Turns(2)
+    let inside = 0
+    let most = 0
+    const work = async () => {
+      await turns.take(never)
+      most = Math.max(most, ++inside)
+      await new Promise(setImmediate)
+      inside--
+      turns.end()
+    }
+    await Promise.all([work(), work(), work(), work(), work()])
+    expect(most).toBe(2)
+  })
+
   it('pass by one who was stopped, at once', async () => {
     const turns = new Turns(1)
     await turns.take(never)
