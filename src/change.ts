@@ -27,6 +27,11 @@ export type KeptChange = Change & {
   readonly notUndoable?: string
 }
 
+/** Where a removed tree goes, or why nowhere. `release` gives back the room for one that did not go there. */
+export type PlaceForTree =
+  | { readonly path: string; readonly name: string; readonly release?: () => void }
+  | { readonly refusal: string }
+
 /** Where a run keeps what its changes replace. Everything here may be called for several changes at once. */
 export interface Journal {
   /**
@@ -35,7 +40,7 @@ export interface Journal {
    */
   keepFile(source: string, state: FileState): Promise<string | undefined>
   /** A free absolute path on the run's disk that a removed tree can be renamed to, or why there is none. */
-  placeForTree(bytes: number): Promise<{ readonly path: string; readonly name: string } | { readonly refusal: string }>
+  placeForTree(bytes: number): Promise<PlaceForTree>
   /** Puts a change on record; resolves when the record, and what was kept for it, survives a loss of power. */
   intend(change: KeptChange): Promise<void>
 }

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -54,6 +55,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'd/e/run.sh'), '#!/bin/sh\n')
   chmodSync(join(root, 'd/e/run.sh'), 0o755)
   chmodSync(join(root, 'd/e'), 0o750)
+  symlinkSync('gone', join(root, 'link'))
   hub = open()
 })
 afterEach(async () => {
@@ -78,7 +80,12 @@ function snapshot(folder = root): Record<string, string> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const { mode } = lstatSync(path)
-    found[relative(folder, path)] = `${mode.toString(8)} ${entry.isFile() ? readFileSync(path).toString('hex') : ''}`
+    const content = entry.isFile()
+      ? readFileSync(path).toString('hex')
+      : entry.isSymbolicLink()
+        ? readlinkSync(path)
+        : ''
+    found[relative(folder, path)] = `${mode.toString(8)} ${content}`
   }
   return found
 }
@@ -94,6 +101,11 @@ describe('undo', () => {
     'a removed file': [['remove', 'd/e/run.sh']],
     'a moved file': [['move', 'a.txt', 'p/b.txt']],
     'a moved folder': [['move', 'd', 'moved']],
+    'a moved link': [['move', 'link', 'd/moved-link']],
+    'a moved folder with a link in it': [
+      ['move', 'link', 'd/link'],
+      ['move', 'd', 'moved'],
+    ],
     'a new folder': [['makeFolder', 'p/q/r']],
     'a removed folder': [
       ['remove', 'd/e/run.sh'],
@@ -227,6 +239,7 @@ describe('a file that was changed since', () => {
   })
 
   it('is told when it vanished, became a folder or a link, and nothing goes through the link', async () => {
+    rmSync(join(root, 'link'))
     await make(...['gone', 'folder', 'link'].map((name) => ['writeText', name, 'by the tool'] as Change))
     await make(...['gone', 'folder', 'link'].map((name) => ['writeText', name, '2', { overwrite: true }] as Change))
     writeFileSync(join(base, 'outside'), '2')
@@ -235,7 +248,7 @@ describe('a file that was changed since', () => {
     symlinkSync('../outside', join(root, 'link'))
     const report = await hub.undo({ force: true })
     expect(report.changes.map(({ action, reason }) => [action, reason])).toEqual([
-      ['refused', 'is now a link or no regular file'],
+      ['refused', 'is now a link'],
       ['refused', 'is now a folder'],
       ['restored', undefined],
     ])
@@ -304,8 +317,12 @@ describe('what is kept', () => {
     expect(result.meta.notices).toMatchObject([expect.stringMatching(/big.* cannot be undone: .* would not fit/)])
     const report = await hub.undo()
     expect(actions(report)).toEqual(['not undoable', 'restored'])
-    expect(report).toMatchObject({ ok: true, changes: [{ reason: expect.stringContaining('would not fit') }, {}] })
-    expect(actions(await hub.undo())).toEqual([])
+    expect(report).toMatchObject({ ok: false, changes: [{ reason: expect.stringContaining('would not fit') }, {}] })
+    // The record does not say that it was undone, and the next undo goes further back all the same.
+    const marks = (await eventsOf(hub)).filter(({ type }) => type === 'change-undone')
+    expect(marks.map((event) => 'outcome' in event && event.outcome)).toEqual(['not undoable', false])
+    expect(await hub.undo()).toMatchObject({ ok: true, changes: [] })
+    expect(await hub.undo({ call: result.callId })).toMatchObject({ ok: false })
   })
 
   it('serves a run that was opened by another hub before', async () => {

@@ -79,6 +79,7 @@ export function assembleParts(options: HubOptions): Assembly {
     secrets: new Map(Object.entries(options.secrets ?? {})),
     clock,
     draftsFolder: join(data, 'drafts'),
+    runsFolder: folder,
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     hidden: folder === false ? [data] : [folder, data],
   })

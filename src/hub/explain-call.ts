@@ -1,6 +1,7 @@
 import type { AnyTool } from '../define.ts'
 import type { ToolError } from '../errors.ts'
 import { judge } from '../pipeline.ts'
+import { type Decision, decide, type Question } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
 import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
@@ -13,17 +14,19 @@ export async function explainCall(
   parts: Parts,
   run: RunState,
   call: Call,
-  asked: string | AnyTool,
+  named: string | AnyTool,
 ): Promise<Explanation> {
   try {
-    await judge(parts, run, call, asked)
+    await judge(parts, run, call, named)
   } catch (thrown) {
     return parts.redactor.value(refused(call, asToolError(call, thrown)))
   }
   const decision = call.decision!
   const { rule, source, reason } = decision
-  const text = explainDecision(question(run, call), decision)
-  const told = { tool: call.name, targets: call.targets, decision }
+  const asked = question(run, call)
+  const inTaintedRun = decideTainted(parts, asked, decision)
+  const text = [explainDecision(asked, decision), ...(inTaintedRun ? [tellTainted(inTaintedRun)] : [])].join('\n')
+  const told = { tool: call.name, targets: call.targets, decision, ...(inTaintedRun && { inTaintedRun }) }
   if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
   const tightened = {
     rule: `a decide hook tightened ${decision.effect} to ${call.effect}`,
@@ -31,6 +34,18 @@ export async function explainCall(
     reason: 'a decide hook',
   }
   return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
+}
+
+/** The answer in a run that has read from outside, where it is another one. */
+function decideTainted(parts: Parts, asked: Question, { effect }: Decision): Explanation['inTaintedRun'] {
+  if (asked.tainted) return undefined
+  const other = decide(parts.policy, { ...asked, tainted: true })
+  if (other.effect === effect) return undefined
+  return { effect: other.effect, rule: other.rule, source: other.source, reason: other.reason }
+}
+
+function tellTainted({ effect, source }: NonNullable<Explanation['inTaintedRun']>): string {
+  return `  in a run that has read from outside: ${effect} (${source})`
 }
 
 /** A call that cannot be made is denied, whatever the rules say of it. */

@@ -7,6 +7,7 @@ import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
+import { isRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
@@ -26,6 +27,7 @@ export interface RunsOptions {
 }
 
 const MOST_OPEN_RUNS = 256
+const TAINT_MARK = 'tainted'
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
@@ -159,11 +161,11 @@ class OpenRun implements RunState {
   }
 
   get #taintMark(): string | undefined {
-    return this.records && join(this.records.folder, 'tainted')
+    return this.records && join(this.records.folder, TAINT_MARK)
   }
 }
 
-/** A run that is only talked about: nothing is written, and its workspace is empty. */
+/** A run that is only talked about: nothing is written, and its workspace is empty. What it has read before counts. */
 class Rehearsal implements RunState {
   readonly id: string
   readonly records = undefined
@@ -172,7 +174,7 @@ class Rehearsal implements RunState {
   readonly doors: Doors
   readonly seen: SeenFiles = createSeenFiles()
   readonly responses: ResponseCache
-  readonly tainted = false
+  readonly tainted: boolean
   inFlight = 0
 
   constructor(id: string, { folder, clock, doors }: RunsOptions) {
@@ -181,6 +183,7 @@ class Rehearsal implements RunState {
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
+    this.tainted = folder !== false && isRunId(id) && existsSync(join(folder, id, TAINT_MARK))
     this.doors = { files: () => doors.sharedFiles() ?? doors.standIn(workspace), network: () => doors.network() }
   }
 

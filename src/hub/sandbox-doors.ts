@@ -19,6 +19,8 @@ export interface SandboxDoorsOptions {
   readonly clock: Clock
   /** Where half-written files are listed while they are written. */
   readonly draftsFolder: string
+  /** Where each run has its workspace, unless the owner says. */
+  readonly runsFolder: string | false
   /** Folders that no tool sees: records, grants. */
   readonly hidden: readonly string[]
 }
@@ -52,10 +54,19 @@ export class SandboxDoors {
     const hidden = this.#options.hidden.map(realFolder)
     const protect = (sandbox.protect ?? []).map((path) => resolve(path)).flatMap((path) => [path, realFolder(path)])
     const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
-    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes, draftsFolder, protect, hidden })
+    const sweepBelow = this.#workspaceFolders()
+    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect, hidden })
     throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
       fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
     })
+  }
+
+  #workspaceFolders(): string[] {
+    const { runsFolder, sandbox } = this.#options
+    return [
+      ...(runsFolder === false ? [] : [runsFolder]),
+      ...(sandbox.workspaces === undefined ? [] : [resolve(sandbox.workspaces)]),
+    ]
   }
 
   /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */

@@ -119,6 +119,8 @@ export interface ChangeUndone extends OfCall {
   readonly type: 'change-undone'
   readonly run: string
   readonly change: number
+  /** Nothing was kept to take it back with: it stays, and the next undo goes further back. */
+  readonly outcome?: 'not undoable'
 }
 
 /** A process has begun to write this run; a second one of a run continues it. */

@@ -57,8 +57,16 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     if (refusal) remember(parts, call, request, refusal)
     const decision = unanswered(error)
     record({ type: 'approval-answered', ...of, decision, by: refusal?.by, reason: (error as Error).message })
-    throw error
+    throw withRule(error, call)
   }
+}
+
+/** Where nobody can be asked, a rule of the owner's is what helps: the one to add is named. */
+function withRule(error: unknown, { decision }: Call): unknown {
+  if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision?.effect !== 'ask') return error
+  const { message, details, cause } = error
+  const fix = { ...decision.fix, hint: `Set an approver, or use --yes. For all such calls: ${decision.fix.hint}` }
+  return new ToolError(error.code, message, { fix, details, ...(cause !== undefined && { cause }) })
 }
 
 function changed(tool: string): ToolError {

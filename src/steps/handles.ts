@@ -2,7 +2,7 @@ import type { Change, Journal } from '../change.ts'
 import type { Capability } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from '../handles.ts'
-import { decide } from '../policy/decide.ts'
+import { type Decision, decide } from '../policy/decide.ts'
 import { createRunJournal } from '../record/undo/run-journal.ts'
 import type { Call } from './call.ts'
 import { question } from './decide.ts'
@@ -28,6 +28,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
     canRestore,
     maxBytes: call.decision?.constraints.maxBytes,
     permits: (path, use) => holdToDecision(parts, run, call, needs[use], path),
+    mayRead: (path) => decideNow(parts, run, call, 'read:fs', path).effect === 'allow',
     seen: run.seen,
     journal: capabilities.has('write:fs') ? journalOf(parts, run, call) : undefined,
     notice: (text) => call.notices.push(text),
@@ -78,13 +79,17 @@ function noteOrigin({ untrusted }: Parts, call: Call, change: Change): void {
 /** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
 function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): void {
   if (call.targets.some((target) => target.capability === capability && target.value === value)) return
-  const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
-  const { effect, rule, fix } = decide(parts.policy, asked)
+  const { effect, rule, fix } = decideNow(parts, run, call, capability, value)
   // The person who would be asked has said yes already, to all that is below; or is the one who calls.
   const isYes = effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || isOwners(call)))
   if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
   // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
   if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
+}
+
+function decideNow(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): Decision {
+  const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
+  return decide(parts.policy, asked)
 }
 
 function isApproved({ approvedBy, targets }: Call, capability: Capability, value: string): boolean {

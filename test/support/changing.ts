@@ -16,6 +16,8 @@ export class MemoryJournal implements Journal {
   readonly folder: string
   /** What it says instead of keeping. */
   refusal: string | undefined
+  /** How many trees it had made room for that did not come. */
+  released = 0
 
   constructor(folder: string) {
     this.folder = folder
@@ -32,7 +34,10 @@ export class MemoryJournal implements Journal {
   async placeForTree() {
     if (this.refusal !== undefined) return { refusal: this.refusal }
     const name = `tree-${readdirSync(this.folder).length}`
-    return { path: join(this.folder, name), name }
+    const release = () => {
+      this.released += 1
+    }
+    return { path: join(this.folder, name), name, release }
   }
 
   async intend(change: KeptChange) {

@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import type { FileState, KeptChange } from '../../src/change.ts'
 import { ToolError } from '../../src/errors.ts'
 import type { Found } from '../../src/guards/files/restore/look.ts'
+import { compareTree } from '../../src/hub/undo/compare-tree.ts'
 import type { Step } from '../../src/hub/undo/judge-change.ts'
 import type { Restorer } from '../../src/hub/undo/restorer.ts'
 import type { TakenChange } from '../../src/hub/undo/undo-changes.ts'
@@ -51,6 +52,10 @@ export class FakeTree {
 
   readonly restorer: Restorer = {
     look: async (path) => look(this.#entries, path),
+    compare: ({ path, tree }) => {
+      const kept = { path: `/kept/${tree}`, look: async (inside: string) => this.lookKept(inside) }
+      return compareTree({ path, look: async (inside) => look(this.#entries, inside) }, kept)
+    },
     apply: async (step) => this.#restore(step),
   }
 
@@ -121,7 +126,7 @@ export class FakeTree {
     }
     if (step.do === 'put-file') this.set(path, this.#files.get(step.state.sha256)!)
     else if (step.do === 'put-folder') this.set(path, null)
-    else if (step.do === 'put-tree') this.#put(path, this.#trees.get(step.tree)!)
+    else if (step.do === 'put-tree' || step.do === 'fill-tree') this.#put(path, this.#trees.get(step.tree)!)
     else if (step.do === 'move') this.#put(step.to, this.#take(path))
     else this.#take(path)
   }

@@ -11,7 +11,7 @@ export interface LyingServer {
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
-const BOMB = gzipSync(Buffer.alloc(50_000_000), { level: 9 })
+const BOMB = gzipSync(Buffer.alloc(10_000_000), { level: 9 })
 
 const LIES: Readonly<Record<string, (socket: Socket, path: string) => void>> = {
   hung: () => {},
@@ -26,8 +26,12 @@ const LIES: Readonly<Record<string, (socket: Socket, path: string) => void>> = {
   },
   'torn-chunk': (socket) => socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\nff\r\nonly this`),
   bomb(socket) {
-    socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${BOMB.length}\r\n\r\n`)
-    socket.end(BOMB)
+    socket.write(`${HEAD}content-encoding: gzip\r\n\r\n`)
+    const more = () => {
+      while (!socket.destroyed && socket.write(BOMB));
+    }
+    socket.on('drain', more)
+    more()
   },
   redirect: (socket, path) => socket.end(`HTTP/1.1 302 Found\r\nlocation: ${path}1\r\ncontent-length: 0\r\n\r\n`),
   headers(socket) {

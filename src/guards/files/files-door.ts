@@ -28,6 +28,8 @@ export interface FilesCall {
   readonly maxBytes?: number
   /** Throws when policy did not decide on this path; asked at the moment of use. */
   readonly permits?: (realPath: string, use: Use) => void
+  /** Whether policy lets this file be read unasked, by whatever tool. */
+  readonly mayRead?: (realPath: string) => boolean
   /** What this run has read whole. */
   readonly seen?: SeenFiles
   /** Keeps what changes replace; without one nothing can be undone. */

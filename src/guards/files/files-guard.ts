@@ -20,6 +20,8 @@ interface FilesGuardOptions {
   readonly hidden?: readonly string[]
   /** Absolute, out of the tools' reach: where unfinished files are written down, so that none stays after a crash. */
   readonly draftsFolder?: string
+  /** Absolute folders that hold workspaces of other runs: what a crash left unfinished there is removed, too. */
+  readonly sweepBelow?: readonly string[]
 }
 
 /** The only door to the file system. */
@@ -38,10 +40,10 @@ export interface FilesGuard {
  * swapped meanwhile leads outside.
  */
 export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
-  const { roots: folders, maxReadBytes, protect = [], hidden = [], draftsFolder } = options
+  const { roots: folders, maxReadBytes, protect = [], hidden = [], draftsFolder, sweepBelow } = options
   const roots = openRoots(folders)
   const door = createFilesDoor(roots, maxReadBytes, protect, hidden)
-  const { ledger } = openChanges(door, draftsFolder)
+  const { ledger } = openChanges(door, draftsFolder, sweepBelow)
 
   const settle = (path: string, access: Access): Target => {
     const target = roots.locate(path)

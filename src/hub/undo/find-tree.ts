@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { treeDigest } from '../../guards/files/change/tree-digest.ts'
 import { listRuns } from '../../record/list-runs.ts'
@@ -29,7 +29,16 @@ export async function findTree(
 
 /** False when it is gone, which a later undo explains; one that was changed is not put back. */
 async function isKept(path: string, digest: string): Promise<boolean> {
-  if (!existsSync(path)) return false
-  if ((await treeDigest(path)) === digest) return true
+  const present = await digestOf(path)
+  if (present === undefined || present === digest) return present !== undefined
   throw new ToolError('CONFLICT', 'The folder that was kept was changed since.')
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+  try {
+    return await treeDigest(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
 }

@@ -1,11 +1,14 @@
 import type { FileState, KeptChange } from '../../change.ts'
 import type { Found } from '../../guards/files/restore/look.ts'
+import type { Rest } from './compare-tree.ts'
 
 /** What takes a change back. `replaces` is the content that must still be there; without it, anything may be. */
 export type Step =
   | { readonly do: 'put-file'; readonly path: string; readonly state: FileState; readonly replaces?: string }
   | { readonly do: 'put-folder'; readonly path: string; readonly mode: number }
   | { readonly do: 'put-tree'; readonly path: string; readonly tree: string; readonly digest: string }
+  /** What is missing of a tree that was removed in part. */
+  | { readonly do: 'fill-tree'; readonly path: string; readonly tree: string; readonly digest: string }
   | { readonly do: 'remove-file'; readonly path: string; readonly replaces?: string }
   | { readonly do: 'remove-folder'; readonly path: string; readonly isRecursive: boolean }
   | { readonly do: 'move'; readonly path: string; readonly to: string }
@@ -24,6 +27,8 @@ export interface Sight {
   readonly now: Found
   /** Where a move led to. */
   readonly moved?: Found
+  /** How much there is at its path of the tree that it removed. */
+  readonly rest?: Rest
   /** Later changes below it were taken back just now, so its digest tells nothing. */
   readonly isTouched: boolean
 }
@@ -38,7 +43,7 @@ export function judgeChange(change: KeptChange, sight: Sight): Verdict {
 }
 
 /** Whether everything is as it was before the change: it never happened, or was taken back. */
-export function isBefore(change: KeptChange, { now, moved }: Sight): boolean {
+export function isBefore(change: KeptChange, { now, moved, rest }: Sight): boolean {
   switch (change.op) {
     case 'create':
     case 'make-folder':
@@ -50,7 +55,7 @@ export function isBefore(change: KeptChange, { now, moved }: Sight): boolean {
     case 'remove-folder':
       return now.type === 'folder'
     case 'remove-tree':
-      return now.type === 'folder' && now.digest === change.digest
+      return now.type === 'folder' && (now.digest === change.digest || rest === 'whole')
     case 'move':
       return now.type !== 'absent' && moved?.type === 'absent'
   }
@@ -72,7 +77,7 @@ function judge(change: KeptChange, sight: Sight): Verdict {
     case 'remove-folder':
       return whenAbsent(sight.now, { do: 'put-folder', path: change.path, mode: change.mode })
     case 'remove-tree':
-      return judgeTreeRemoval(change, sight.now)
+      return judgeTreeRemoval(change, sight)
     case 'move':
       return judgeMove(change, sight)
   }
@@ -105,13 +110,16 @@ function judgeFolder(path: string, now: Found): Verdict {
 }
 
 function judgeTree({ path, digest }: KeptChange & { op: 'create-tree' }, { now, isTouched }: Sight): Verdict {
-  if (now.type !== 'folder') return refused(`is now ${NAMES[now.type]}`)
+  // A part that was put back of a tree may be a file or a link.
+  if (now.type === 'absent' || now.type === 'other') return refused(`is now ${NAMES[now.type]}`)
   const step: Step = { do: 'remove-folder', path, isRecursive: true }
   return isTouched || now.digest === digest ? undo(step) : refused('was changed since', step)
 }
 
-function judgeTreeRemoval({ path, tree, digest }: KeptChange & { op: 'remove-tree' }, now: Found): Verdict {
+function judgeTreeRemoval(change: KeptChange & { op: 'remove-tree' }, { now, rest }: Sight): Verdict {
+  const { path, tree, digest } = change
   if (tree === undefined) return { action: 'not undoable', reason: 'the folder was not kept' }
+  if (rest === 'part') return undo({ do: 'fill-tree', path, tree, digest })
   return whenAbsent(now, { do: 'put-tree', path, tree, digest })
 }
 
@@ -124,7 +132,13 @@ function judgeMove(change: KeptChange & { op: 'move' }, { now, moved, isTouched 
   return isTouched || isSame ? undo(step) : refused('was changed since it was moved', step)
 }
 
-const NAMES = { absent: 'gone', file: 'a file', folder: 'a folder', other: 'a link or no regular file' } as const
+const NAMES = {
+  absent: 'gone',
+  file: 'a file',
+  folder: 'a folder',
+  link: 'a link',
+  other: 'no regular file',
+} as const satisfies Record<Found['type'], string>
 
 function whenAbsent(now: Found, step: Step): Verdict {
   return now.type === 'absent' ? undo(step) : refused(`is there again: ${NAMES[now.type]}`)

@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, readlink } from 'node:fs/promises'
 import { errnoOf } from '../../disk/errno.ts'
 import { treeDigest } from '../../guards/files/change/tree-digest.ts'
 import type { Found } from '../../guards/files/restore/look.ts'
@@ -10,6 +10,7 @@ export async function lookKept(path: string, options: { readonly digest?: boolea
     const stats = await lstat(path)
     const digest = options.digest ? { digest: await treeDigest(path) } : {}
     if (stats.isFile()) return { type: 'file', sha256: await hashOf(path), mode: stats.mode & 0o777, ...digest }
+    if (stats.isSymbolicLink()) return { type: 'link', to: await readlink(path), ...digest }
     return stats.isDirectory() ? { type: 'folder', names: await readdir(path), ...digest } : { type: 'other' }
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return { type: 'absent' }

@@ -1,7 +1,7 @@
 import { dirname, relative } from 'node:path'
 import type { FileState } from '../../change.ts'
 import type { Found } from '../../guards/files/restore/look.ts'
-import type { Step } from './judge-change.ts'
+import { compareTree } from './compare-tree.ts'
 import type { Restorer } from './restorer.ts'
 
 /** What a rehearsed step would have left at a path. */
@@ -18,7 +18,7 @@ interface Originals {
   /** Looks into what runs have kept. */
   readonly lookKept: Look
   /** Where a kept tree lies; fails when it is not what it was. */
-  readonly keptTree: (tree: Step & { do: 'put-tree' }) => Promise<string>
+  readonly keptTree: (removed: { readonly tree: string; readonly digest: string }) => Promise<string>
   /** Fails when a kept content is not what it was. */
   readonly checkKept: (state: FileState) => Promise<void>
 }
@@ -54,12 +54,16 @@ export function rehearse({ look: lookOriginal, lookKept, keptTree, checkKept }: 
   const leaveFound = (path: string, found: Found) => leave(path, { type: 'found', found })
   return {
     look: (path, options) => lookAsOf(steps.length)(path, options),
+    async compare({ path, ...removed }) {
+      return compareTree({ path, look: lookAsOf(steps.length) }, { path: await keptTree(removed), look: lookKept })
+    },
     async apply(step) {
       const { path } = step
       if (step.do === 'put-file') await checkKept(step.state)
       if (step.do === 'put-file') leaveFound(path, { type: 'file', sha256: step.state.sha256, mode: step.state.mode })
       else if (step.do === 'put-folder') leaveFound(path, { type: 'folder', names: [] })
-      else if (step.do === 'put-tree') leave(path, { type: 'from', from: await keptTree(step), look: lookKept })
+      else if (step.do === 'put-tree' || step.do === 'fill-tree')
+        leave(path, { type: 'from', from: await keptTree(step), look: lookKept })
       else if (step.do === 'move') {
         leave(step.to, { type: 'from', from: path, look: lookAsOf(steps.length) })
         leaveFound(path, { type: 'absent' })

@@ -2,8 +2,11 @@ import { join } from 'node:path'
 import type { RestoreFiles } from '../../guards/files/restore/restore-handle.ts'
 import type { ReadFiles, WriteFiles } from '../../handles.ts'
 import { readKept } from '../../record/undo/read-kept.ts'
+import { compareTree } from './compare-tree.ts'
+import { fillTree } from './fill-tree.ts'
 import { findTree } from './find-tree.ts'
 import type { Step } from './judge-change.ts'
+import { lookKept } from './look-kept.ts'
 import type { Restorer } from './restorer.ts'
 
 /** The files handle of the owner's own calls. */
@@ -13,6 +16,10 @@ export type OwnerFiles = ReadFiles & WriteFiles & RestoreFiles
 export function restoreFiles(files: OwnerFiles, root: string, run: string): Restorer {
   return {
     look: (path, options) => files.look(path, options),
+    async compare({ path, ...removed }) {
+      const kept = await findTree(root, run, removed)
+      return compareTree({ path, look: files.look }, { path: kept, look: lookKept })
+    },
     apply: (step, { isForced }) => apply(files, { root, run }, step, isForced),
   }
 }
@@ -35,6 +42,8 @@ async function apply(files: OwnerFiles, { root, run }: Kept, step: Step, isForce
       return files.putFolder(step.path, step.mode)
     case 'put-tree':
       return files.putTree(step.path, { path: await findTree(root, run, step), digest: step.digest })
+    case 'fill-tree':
+      return fillTree(files, step.path, await findTree(root, run, step))
     case 'remove-file':
       if (step.replaces === undefined) await files.remove(step.path)
       else await files.changeAll([{ type: 'remove', path: step.path, replaces: step.replaces }])

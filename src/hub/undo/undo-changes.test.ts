@@ -12,7 +12,7 @@ const never = new AbortController().signal
 const diff = async () => 'a diff'
 
 function undo(tree: FakeTree, options: Partial<UndoRun> = {}, changes: readonly TakenChange[] = tree.changes) {
-  const marks = { isUndone: () => false, onUndone: () => {} }
+  const marks = { isUndone: () => false, onJudged: () => {} }
   return undoChanges(changes, { restorer: tree.restorer, force: false, signal: never, diff, ...marks, ...options })
 }
 
@@ -61,12 +61,12 @@ describe('undoing all changes', () => {
         const changes = [...tree.changes]
         const undone = new Set<TakenChange>()
         const isUndone = (change: TakenChange) => undone.has(change)
-        const onUndone = (change: TakenChange) => {
+        const onJudged = (change: TakenChange) => {
           if (undone.size === stopAfter) throw new Error('killed between the step and its record')
           undone.add(change)
         }
-        await undo(tree, { isUndone, onUndone }, changes).catch(() => {})
-        const go = { isUndone, onUndone: (change: TakenChange) => undone.add(change) }
+        await undo(tree, { isUndone, onJudged }, changes).catch(() => {})
+        const go = { isUndone, onJudged: (change: TakenChange) => undone.add(change) }
         const second = await undo(tree, go, changes)
         expect(second.filter(({ action }) => action === 'refused')).toEqual([])
         expect(tree.content).toEqual(changed([]).content)
@@ -121,6 +121,44 @@ describe('a change that somebody else changed since', () => {
   })
 })
 
+describe('a tree that was removed in part', () => {
+  const halfGone = () => {
+    const tree = changed([{ op: 'remove', path: '/d' }])
+    tree.set('/d', null)
+    tree.set('/d/x', 'x')
+    return tree
+  }
+
+  it('gets back what is missing, as a rehearsal foretells', async () => {
+    const tree = halfGone()
+    const foretold = await undo(tree, { restorer: rehearsal(tree) })
+    expect(foretold).toMatchObject([{ action: 'restored' }])
+    expect(await undo(tree)).toEqual(foretold)
+    expect(tree.content).toEqual(changed([]).content)
+  })
+
+  it('is left alone when something in it differs, or is new', async () => {
+    for (const [path, text] of [
+      ['/d/x', 'by a person'],
+      ['/d/new', 'by a person'],
+      ['/d/e', 'now a file'],
+    ]) {
+      const tree = halfGone()
+      tree.set(path!, text!)
+      const before = tree.content
+      expect(await undo(tree)).toMatchObject([{ action: 'refused', reason: 'is there again: a folder' }])
+      expect(tree.content).toEqual(before)
+    }
+  })
+
+  it('needs nothing when all of it is there', async () => {
+    const tree = halfGone()
+    tree.set('/d/e', null)
+    tree.set('/d/e/z', 'z')
+    expect(await undo(tree)).toMatchObject([{ action: 'already' }])
+  })
+})
+
 describe('a step that fails', () => {
   const failing = (tree: FakeTree, error: unknown): Restorer => ({
     ...tree.restorer,
@@ -148,7 +186,10 @@ describe('a step that fails', () => {
 it('says why a change cannot be undone, unless it never happened', async () => {
   const tree = changed([{ op: 'write', path: '/a', text: '1' }])
   const changes = tree.changes.map((taken) => ({ ...taken, change: { ...taken.change, notUndoable: 'too large' } }))
-  expect(await undo(tree, {}, changes)).toMatchObject([{ action: 'not undoable', reason: 'too large' }])
+  const judged: boolean[] = []
+  const onJudged = (_: TakenChange, isUndone: boolean) => judged.push(isUndone)
+  expect(await undo(tree, { onJudged }, changes)).toMatchObject([{ action: 'not undoable', reason: 'too large' }])
+  expect(judged).toEqual([false])
   tree.set('/a', 'old')
   expect(await undo(tree, {}, changes)).toMatchObject([{ action: 'already' }])
 })

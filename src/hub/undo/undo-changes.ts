@@ -1,6 +1,7 @@
 import type { KeptChange } from '../../change.ts'
 import { ToolError } from '../../errors.ts'
 import type { RecordedChange } from '../../record/undo/read-history.ts'
+import type { Rest } from './compare-tree.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
 import type { Restorer } from './restorer.ts'
 
@@ -27,8 +28,11 @@ export interface UndoRun {
   readonly signal: AbortSignal
   /** An earlier undo has taken it back. */
   readonly isUndone: (change: TakenChange) => boolean
-  /** Told before the next change is looked at: whoever goes on after a crash knows how far this one came. */
-  readonly onUndone: (change: TakenChange) => void
+  /**
+   * Told before the next change is looked at: whoever goes on after a crash knows how far this one came. False for a
+   * change that nobody can take back; a refused one is not told, since it may be taken back later.
+   */
+  readonly onJudged: (change: TakenChange, isUndone: boolean) => void
   /** What a forced step would change, where that can be shown. */
   readonly diff: (step: Step) => Promise<string | undefined>
 }
@@ -37,6 +41,7 @@ const DONE = {
   'put-file': 'restored',
   'put-folder': 'restored',
   'put-tree': 'restored',
+  'fill-tree': 'restored',
   'remove-file': 'removed',
   'remove-folder': 'removed',
   move: 'moved back',
@@ -51,7 +56,7 @@ export async function undoChanges(changes: readonly TakenChange[], run: UndoRun)
     const { callId: call, change } = taken
     const isDone = change.notUndoable === undefined && run.isUndone(taken)
     const outcome: Outcome = isDone ? { action: 'already' } : await undoChange(change, { all: newestFirst, index }, run)
-    if (outcome.action !== 'refused' && !isDone) run.onUndone(taken)
+    if (outcome.action !== 'refused' && !isDone) run.onJudged(taken, outcome.action !== 'not undoable')
     report.push({ path: change.path, op: change.op, call, ...outcome })
   }
   return report
@@ -92,7 +97,8 @@ async function refusal({ reason, forced }: Verdict & { action: 'refused' }, run:
  */
 async function judgeNow(change: KeptChange, { all, index }: Neighbours, restorer: Restorer): Promise<Verdict> {
   const isTouched = 'digest' in change && all.slice(0, index).some((newer) => isInside(newer.change, change))
-  const verdict = judgeChange(change, { ...(await see(change, restorer)), isTouched })
+  const sight = await see(change, restorer)
+  const verdict = judgeChange(change, { ...sight, isTouched, rest: await restOf(change, sight, restorer) })
   if (verdict.action !== 'refused') return verdict
   for (const { change: earlier } of all.slice(index + 1)) {
     if (!isRelated(earlier, change)) continue
@@ -106,6 +112,13 @@ async function see(change: KeptChange, restorer: Restorer): Promise<Sight> {
   const now = await restorer.look(change.path, options)
   if (change.op !== 'move') return { now, isTouched: false }
   return { now, moved: await restorer.look(change.to, options), isTouched: false }
+}
+
+/** A folder that was kept on another disk is removed name by name; that can have ended half way. */
+async function restOf(change: KeptChange, { now }: Sight, restorer: Restorer): Promise<Rest | undefined> {
+  if (change.op !== 'remove-tree' || change.tree === undefined || now.type !== 'folder') return undefined
+  const { path, tree, digest } = change
+  return now.digest === digest ? 'whole' : restorer.compare({ path, tree, digest })
 }
 
 /** Whether a change was made in what another one had made or moved. */

@@ -7,7 +7,6 @@ import { readKept } from '../../record/undo/read-kept.ts'
 import { diffStep } from './diff-step.ts'
 import { findChanges, readMarks } from './find-changes.ts'
 import { findTree } from './find-tree.ts'
-import type { Step } from './judge-change.ts'
 import { lookKept } from './look-kept.ts'
 import { rehearse } from './rehearse.ts'
 import { type OwnerFiles, restoreFiles } from './restore-files.ts'
@@ -54,8 +53,10 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
         force,
         signal: ctx.signal,
         isUndone: (change) => !force && marks.isUndone(change, undone),
-        onUndone: ({ seq }) =>
-          records?.append({ type: 'change-undone', callId: ctx.callId, tool: UNDO_TOOL, run, change: seq }),
+        onJudged: ({ seq }, isUndone) => {
+          const outcome = isUndone ? {} : { outcome: 'not undoable' as const }
+          records?.append({ type: 'change-undone', callId: ctx.callId, tool: UNDO_TOOL, run, change: seq, ...outcome })
+        },
         diff: (step) => diffStep(files, folder, step),
       })
       for (const { path, op, action } of report.slice(0, MOST_EVIDENCE))
@@ -67,9 +68,9 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
 }
 
 function rehearseFiles(files: OwnerFiles, root: string, run: string) {
-  const keptTree = (step: Step & { do: 'put-tree' }) => findTree(root, run, step)
   const checkKept = async (state: FileState) => {
     for await (const _ of readKept(join(root, run), state));
   }
+  const keptTree = (removed: { tree: string; digest: string }) => findTree(root, run, removed)
   return rehearse({ look: (path, options) => files.look(path, options), lookKept, keptTree, checkKept })
 }

@@ -22,7 +22,7 @@ export interface UndoOptions extends UndoWish {
 
 /** What an undo did. */
 export interface UndoReport {
-  /** Nothing was refused. */
+  /** Every change is taken back: none was refused, for none there was nothing to take it back with. */
   readonly ok: boolean
   readonly dryRun: boolean
   /** The run and the id of the undo itself, by which it can be undone; none when there was nothing to do. */
@@ -60,7 +60,7 @@ export async function undo(assembly: Assembly, options: UndoOptions, start: Star
   if (!result.ok) throw failure(result.error)
   const changes = result.data as UndoneChange[]
   return {
-    ok: changes.every(({ action }) => action !== 'refused'),
+    ok: changes.every(({ action }) => action !== 'refused' && action !== 'not undoable'),
     dryRun,
     run: into,
     callId: result.callId,

@@ -74,12 +74,41 @@ describe('the journal of a run', () => {
     expect(content(sha256('old'))).toBe('old')
   })
 
+  it('does not take the live file of a change that was never made for what another one replaces', async () => {
+    const journal = createRunJournal(records, { ...ofCall, maxBytes: 3 })
+    const live = await source('a', 'old')
+    await journal.keepFile(live, stateOf('old'))
+    expect(await journal.keepFile(await source('b', 'old'), stateOf('old'))).toBeUndefined()
+    await writeFile(live, 'changed in place')
+    expect(content(sha256('old'))).toBe('old')
+    expect(await kept()).toEqual([sha256('old')])
+    // It is counted once.
+    expect(await journal.keepFile(await source('c', 'old'), stateOf('old'))).toBeUndefined()
+    expect(await journal.keepFile(await source('d', 'x'), stateOf('x'))).toMatch(/would not fit/)
+  })
+
+  it('says small numbers in small units', async () => {
+    const journal = createRunJournal(records, { ...ofCall, maxBytes: 1_500 })
+    expect(await journal.placeForTree(12_345)).toEqual({
+      refusal: '12.3 KB more would not fit: the undo journal of this run holds 0 bytes of 1.5 KB',
+    })
+  })
+
+  it('gives back the room for a tree that did not come', async () => {
+    const journal = createRunJournal(records, ofCall)
+    const place = await journal.placeForTree(900_000)
+    if (!('path' in place)) throw new Error(place.refusal)
+    expect(await journal.placeForTree(900_000)).toHaveProperty('refusal')
+    place.release?.()
+    expect(await journal.placeForTree(900_000)).toHaveProperty('path')
+  })
+
   it('says with numbers what does not fit, over all calls of the run and after it was opened again', async () => {
     const maxBytes = 2_000_000
     const text = 'x'.repeat(1_500_000)
     const first = createRunJournal(records, { ...ofCall, maxBytes })
     expect(await first.keepFile(await source('a', text), stateOf(text))).toBeUndefined()
-    const refusal = '1 MB more would not fit: the undo journal of this run holds 1.5 of 2 MB'
+    const refusal = '1 MB more would not fit: the undo journal of this run holds 1.5 MB of 2 MB'
     const second = createRunJournal(records, { ...ofCall, callId: 'c2', maxBytes })
     const other = 'y'.repeat(1_000_000)
     expect(await second.keepFile(await source('b', other), stateOf(other))).toBe(refusal)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { chmod, copyFile, type FileHandle, link, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileState } from '../../change.ts'
+import type { FileState, PlaceForTree } from '../../change.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { openRegular } from '../../disk/open-regular.ts'
 import { syncFolder } from '../../disk/sync-folder.ts'
@@ -52,15 +52,15 @@ export class UndoFolder {
   }
 
   /** Makes room for a removed tree; the caller renames it there. */
-  async placeForTree(
-    bytes: number,
-    maxBytes: number,
-  ): Promise<{ readonly path: string; readonly name: string } | { readonly refusal: string }> {
+  async placeForTree(bytes: number, maxBytes: number): Promise<PlaceForTree> {
     await this.#measure()
     const refusal = this.#reserve(bytes, maxBytes)
     if (refusal !== undefined) return { refusal }
     const name = treeName(bytes)
-    return { path: join(this.path, name), name }
+    const release = () => {
+      this.#bytes -= bytes
+    }
+    return { path: join(this.path, name), name, release }
   }
 
   /** Resolves when a kept file survives a loss of power: its content, and its name here. */
@@ -80,44 +80,47 @@ export class UndoFolder {
   }
 
   async #keep(source: string, state: FileState, maxBytes: number): Promise<string | undefined> {
-    const path = join(this.path, state.sha256)
-    if (await this.#isKept(path, state)) return undefined
-    const refusal = this.#reserve(state.bytes, maxBytes)
+    const { sha256, bytes } = state
+    const path = join(this.path, sha256)
+    const present = await this.#look(path, sha256)
+    if (present && (await this.#isKept(path, present, state))) return undefined
+    const more = bytes - (present?.size ?? 0)
+    const refusal = this.#reserve(more, maxBytes)
     if (refusal !== undefined) return refusal
-    const problem = await storeFile(source, path, state).catch((error) => {
-      this.#bytes -= state.bytes
+    const stored = await storeFile(source, path, { state, isTaken: present !== undefined }).catch((error) => {
       if (FULL.has(errnoOf(error))) return 'the disk of the run records is full'
+      this.#bytes -= more
       throw error
     })
-    if (typeof problem !== 'string') {
-      this.#names.add(state.sha256)
-      this.#kept.set(state.sha256, { fingerprint: problem.fingerprint })
-      return undefined
-    }
-    this.#bytes -= state.bytes
-    return problem
+    if (typeof stored === 'string') this.#bytes -= more
+    if (typeof stored === 'string') return stored
+    this.#names.add(sha256)
+    this.#kept.set(sha256, { fingerprint: fingerprintOf(stored) })
+    return undefined
   }
 
-  /** A kept link can be changed by whoever holds its file open; then it is kept anew. */
-  async #isKept(path: string, { sha256, bytes }: FileState): Promise<boolean> {
+  async #look(path: string, sha256: string): Promise<Stats | undefined> {
     const stats = this.#names.has(sha256) ? await lstat(path).catch(ignoreMissing) : undefined
-    if (!stats) return false
-    const known = this.#kept.get(sha256)
-    if (known?.fingerprint === fingerprintOf(stats)) return true
-    if (!known && stats.size === bytes && (await hashOf(path)) === sha256) {
-      this.#kept.set(sha256, { fingerprint: fingerprintOf(stats) })
-      return true
-    }
+    if (!stats || stats.isFile()) return stats
     await rm(path, { recursive: true, force: true })
-    this.#kept.delete(sha256)
-    this.#bytes -= stats.size
-    return false
+    return undefined
+  }
+
+  /** What has another name is still the live file of a change that was not made, or not yet: it can change at any time. */
+  async #isKept(path: string, present: Stats, { sha256, bytes }: FileState): Promise<boolean> {
+    if (present.nlink > 1 || present.size !== bytes) return false
+    const fingerprint = fingerprintOf(present)
+    const known = this.#kept.get(sha256)
+    if (known) return known.fingerprint === fingerprint
+    if ((await hashOf(path)) !== sha256) return false
+    this.#kept.set(sha256, { fingerprint })
+    return true
   }
 
   #reserve(bytes: number, maxBytes: number): string | undefined {
     if (this.#bytes + bytes > maxBytes) {
-      const [size, held, most] = [bytes, this.#bytes, maxBytes].map((count) => megabytes(count))
-      return `${size} MB more would not fit: the undo journal of this run holds ${held} of ${most} MB`
+      const [size, held, most] = [bytes, this.#bytes, maxBytes].map(showBytes)
+      return `${size} more would not fit: the undo journal of this run holds ${held} of ${most}`
     }
     this.#bytes += bytes
     return undefined
@@ -144,11 +147,16 @@ export class UndoFolder {
 }
 
 /** Puts the content of a file under its name; gives back why that is not what was to be kept. */
-async function storeFile(source: string, path: string, state: FileState): Promise<string | { fingerprint: string }> {
-  const stats = (await linkAlone(source, path)) ?? (await copyWhole(source, path, state.sha256))
-  if (stats?.isFile() && stats.size === state.bytes) return { fingerprint: fingerprintOf(stats) }
-  await rm(path, { force: true })
-  return 'it was changed while it was kept'
+async function storeFile(
+  source: string,
+  path: string,
+  { state, isTaken }: { readonly state: FileState; readonly isTaken: boolean },
+): Promise<string | Stats> {
+  const linked = isTaken ? undefined : await linkAlone(source, path)
+  if (linked?.isFile() && linked.size === state.bytes) return linked
+  if (linked) await rm(path, { force: true })
+  const copied = linked ? undefined : await copyWhole(source, path, state.sha256)
+  return copied ?? 'it was changed while it was kept'
 }
 
 /** A second name for the file, where it is the only other one: the change then takes the first, and this one stays. */
@@ -172,11 +180,18 @@ async function copyWhole(source: string, path: string, sha256: string): Promise<
     await copyFile(`/proc/self/fd/${file.fd}`, draft, mode)
     await chmod(draft, 0o600)
     if ((await hashOf(draft)) !== sha256) return undefined
+    await syncFile(draft)
     await rename(draft, path)
     return await lstat(path)
   } finally {
     await Promise.all([file.close(), rm(draft, { force: true })])
   }
+}
+
+/** Before it takes the place of what another change relies on. */
+async function syncFile(path: string): Promise<void> {
+  const file = await openRegular(path)
+  await file.datasync().finally(() => file.close())
 }
 
 /** The SHA-256 of a regular file, read piece by piece. */
@@ -200,6 +215,8 @@ function ignoreMissing(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toLocaleString('en-US', { maximumFractionDigits: 1 })
+/** In the largest unit that leaves a number one can read: 12 bytes, 3.4 KB, 200 MB. */
+function showBytes(bytes: number): string {
+  const [unit, size] = bytes < 1_000 ? ['bytes', 1] : bytes < 1_000_000 ? ['KB', 1_000] : ['MB', 1_000_000]
+  return `${(bytes / (size as number)).toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`
 }

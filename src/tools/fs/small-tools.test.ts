@@ -58,6 +58,15 @@ it('core/fs.move moves files and folders to a free name only', async () => {
   expect(existsSync(join(root, 'new/a.txt'))).toBe(true)
 })
 
+it('core/fs.move makes nothing readable that a rule closes', async () => {
+  const policy = [{ deny: 'read:fs', on: '**/private/**' }]
+  const { call, read } = fileHub({ 'private/pin.txt': '4711' }, { policy })
+  for (const from of ['private/pin.txt', 'private'])
+    expect((await call('core/fs.move', { from, to: 'open' })).error).toMatchObject({ code: 'PATH_DENIED' })
+  expect((await call('core/fs.move', { from: 'private/pin.txt', to: 'private/new.txt' })).ok).toBe(true)
+  expect(read('private/new.txt')).toBe('4711')
+})
+
 it('core/fs.copy copies files and folders, without links', async () => {
   const { call, read, root } = hubOf()
   symlinkSync('b.txt', join(root, 'folder/link'))

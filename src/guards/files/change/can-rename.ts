@@ -10,16 +10,22 @@ import type { Place } from './place.ts'
  */
 export function canRename(scope: ChangeScope, place: Place, path: string): boolean {
   const probe = new Draft(scope, place)
-  mkdirSync(probe.path, 0o700)
   try {
-    renameSync(probe.path, path)
+    mkdirSync(probe.path, 0o700)
+    return isRenamed(probe.path, path)
+  } finally {
+    probe.end()
+  }
+}
+
+function isRenamed(probe: string, path: string): boolean {
+  try {
+    renameSync(probe, path)
     rmdirSync(path)
     return true
   } catch (error) {
-    rmdirSync(probe.path)
+    rmdirSync(probe)
     if (errnoOf(error) === 'EXDEV') return false
     throw error
-  } finally {
-    probe.end()
   }
 }

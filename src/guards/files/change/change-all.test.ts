@@ -99,6 +99,19 @@ it('lets a tool that may not destroy replace what was read, and remove nothing',
   expect(await outcome(cautious.changeAll([replace('a.txt')]))).toBe('ok')
 })
 
+it('lets a tool that may not destroy move what was read, and nothing else', async () => {
+  const cautious = ws.handle({ canOverwrite: false })
+  const moved = (to: string): FileChange => ({ type: 'remove', path: 'a.txt', replaces: sha256('a.txt'), movedTo: to })
+  const move = (to: string) => outcome(cautious.changeAll([create('n.txt', ''), moved(to)]))
+  expect(await move('n.txt')).toBe('POLICY_DENIED')
+  ws.seen.set(ws.at('a.txt'), sha256('what it held before'))
+  expect(await move('n.txt')).toBe('POLICY_DENIED')
+  ws.seen.set(ws.at('a.txt'), sha256('a.txt'))
+  expect(await move('elsewhere.txt')).toBe('POLICY_DENIED')
+  expect(ws.names()).toEqual(BEFORE)
+  expect(await move('n.txt')).toBe('ok')
+})
+
 it('takes back what it did when one of many fails at the last moment', async () => {
   // The last look at the name fails: somebody wrote to the file while the journal was busy.
   const journal = Object.assign(Object.create(ws.journal), {

@@ -42,16 +42,22 @@ function checkChanges(scope: ChangeScope, changes: readonly LocatedChange[]): vo
     throw new ToolError('INPUT_SCHEMA_INVALID', `${quotePath(twice)}, or what is above it, is changed twice at once.`)
   }
   for (const { change, target } of changes) {
-    if (change.type === 'remove' && !isMoved(scope, change.movedTo, changes)) checkMayRemove(scope, target)
+    if (change.type === 'remove' && !isMoved(scope, { change, target }, changes)) checkMayRemove(scope, target)
     else scope.door.pass(target, 'write', scope.call)
     refuseFolderName(target)
   }
 }
 
-function isMoved({ door }: ChangeScope, movedTo: string | undefined, changes: readonly LocatedChange[]): boolean {
-  if (movedTo === undefined) return false
-  const { path } = door.roots.locate(movedTo)
-  return changes.some(({ change, target }) => change.type === 'create' && target.path === path)
+/** A move edits what it moves, so nobody can compare contents: as with replacing, the run must have read what goes. */
+function isMoved(
+  { door, call }: ChangeScope,
+  { change, target }: LocatedChange,
+  changes: readonly LocatedChange[],
+): boolean {
+  if (change.type !== 'remove' || change.movedTo === undefined) return false
+  if (call.seen?.get(target.path) !== change.replaces) return false
+  const { path } = door.roots.locate(change.movedTo)
+  return changes.some((other) => other.change.type === 'create' && other.target.path === path)
 }
 
 /** One frame a change: folders are open, and descriptors closed again, for all that come after. */
@@ -84,7 +90,7 @@ function prepare(scope: ChangeScope, place: Step['place'], change: FileChange): 
 
 async function applyAll(scope: ChangeScope, steps: readonly Step[]): Promise<readonly Written[]> {
   await allSettled(steps.map((step) => step.keep()))
-  for (const step of steps) step.secure()
+  await allSettled(steps.map((step) => step.secure()))
   scope.throwIfAborted()
   const done: Step[] = []
   try {

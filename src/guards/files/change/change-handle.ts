@@ -102,6 +102,7 @@ class ChangeHandle implements WriteFiles {
           this.#scope.throwIfAborted()
           return work(locate())
         },
+        call.signal,
       )
     })
   }

@@ -1,4 +1,4 @@
-import type { Change, FileState, Journal } from '../../../change.ts'
+import type { Change, FileState, PlaceForTree } from '../../../change.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { quotePath } from '../quote-path.ts'
@@ -15,9 +15,6 @@ export interface SharedChanges {
   /** What a crash left is gone when this resolves. */
   readonly swept: Promise<void> | undefined
 }
-
-/** Where a removed tree goes, or why nowhere. */
-type PlaceForTree = Awaited<ReturnType<Journal['placeForTree']>>
 
 /** The changes of one call: who asks, and what is kept of what they replace. */
 export class ChangeScope {

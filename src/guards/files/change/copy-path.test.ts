@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, truncateSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, truncateSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
 import { ToolError } from '../../../errors.ts'
@@ -57,8 +57,6 @@ it('replaces nothing, and leaves nothing behind when it fails', async () => {
   mkdirSync(ws.at('empty'))
   ws.put('.env')
   execFileSync('mkfifo', [ws.at('pipe')])
-  ws.put('huge.bin', '')
-  truncateSync(ws.at('huge.bin'), 2 ** 40)
   const names = ws.names()
   const copy = (from: string, to: string, call = {}) => outcome(ws.handle(call).copy(from, to))
   for (const to of ['tree', 'empty', 'a.txt']) expect(await copy('a.txt', to)).toBe('CONFLICT')
@@ -71,11 +69,32 @@ it('replaces nothing, and leaves nothing behind when it fails', async () => {
   expect(await copy('gone', 'x')).toBe('NOT_FOUND')
   expect(await copy('tree', 'p/n', { maxBytes: 20 })).toBe('FILE_TOO_LARGE')
   expect(await copy('a.txt', 'p/n', { maxBytes: 4 })).toBe('FILE_TOO_LARGE')
-  expect(await copy('huge.bin', 'x', { signal: () => AbortSignal.timeout(50) })).toBe('ABORTED')
   const permits = (path: string, access: string) => {
     if (access === 'read' && path.endsWith('c.txt')) throw new ToolError('POLICY_DENIED', 'not read')
   }
   expect(await copy('tree', 'n', { permits })).toBe('POLICY_DENIED')
+  expect(ws.names()).toEqual(names)
+})
+
+it('refuses what is too large before it writes anything, with the numbers', async () => {
+  ws.put('huge.bin', '')
+  truncateSync(ws.at('huge.bin'), 2 ** 40)
+  let drafts = 0
+  const journal = Object.assign(Object.create(ws.journal), { intend: async () => (drafts += 1) })
+  const copy = (from: string, call = {}) => ws.handle({ journal, ...call }).copy(from, 'n')
+  await expect(copy('huge.bin')).rejects.toThrow(/1099511627776 bytes to copy, the limit is 10737418240/)
+  await expect(copy('a.txt', { maxBytes: 4 })).rejects.toThrow(/5 bytes to copy, the limit is 4/)
+  mkdirSync(ws.at('folder'))
+  renameSync(ws.at('huge.bin'), ws.at('folder/huge.bin'))
+  expect(await outcome(copy('folder'))).toBe('FILE_TOO_LARGE')
+  expect(drafts).toBe(0)
+})
+
+it('stops in the middle of a large file', async () => {
+  ws.put('large.bin', '')
+  truncateSync(ws.at('large.bin'), 2 ** 33)
+  const names = ws.names()
+  expect(await outcome(ws.handle({ signal: () => AbortSignal.timeout(50) }).copy('large.bin', 'x'))).toBe('ABORTED')
   expect(ws.names()).toEqual(names)
 })
 

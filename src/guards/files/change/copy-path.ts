@@ -4,6 +4,7 @@ import type { CopyResult } from '../../../handles.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import type { ChangeScope } from './change-scope.ts'
+import { checkCopySize, copyLimit } from './copy-limit.ts'
 import { copyTree } from './copy-tree.ts'
 import { modeOf, openCurrent } from './current-file.ts'
 import { deleteTree } from './delete-tree.ts'
@@ -17,9 +18,6 @@ import { type Place, syncPlace, withPlace } from './place.ts'
 import { refuseFolderName, refuseIntoItself, refuseRoot } from './refuse-target.ts'
 import { measureTree } from './tree-digest.ts'
 import { type ByteName, toText } from './tree-entries.ts'
-
-/** A sparse file can be larger than any disk; nobody copies so much through a tool on purpose. */
-const MOST_BYTES = 10_737_418_240
 
 type Copied = Omit<CopyResult, 'path'>
 
@@ -47,8 +45,10 @@ async function copyFile(scope: ChangeScope, source: Place, goal: Place): Promise
   const file = openCurrent(scope, source)
   if (!file) throw new ToolError('NOT_FOUND', `${quotePath(source.target.path)} does not exist.`)
   try {
-    const content = piecesOf(file.descriptor, Number(file.stats.size), scope.signal)
-    const options = { content, overwrite: false, limit: limitOf(scope), mode: modeOf(file.stats) }
+    const size = Number(file.stats.size)
+    checkCopySize(scope, source.target, size)
+    const content = piecesOf(file.descriptor, size, scope.signal)
+    const options = { content, overwrite: false, limit: copyLimit(scope), mode: modeOf(file.stats) }
     const swap = await FileSwap.prepare(scope, goal, options)
     try {
       await swap.keep()
@@ -72,7 +72,7 @@ async function copyFolder(scope: ChangeScope, source: Place, goal: Place): Promi
     const { signal } = scope
     const admits = (names: readonly ByteName[]) => isCopied(scope, source.target, goal.target, names)
     const named = { parent: goal.parent, name: draft.name }
-    const count = await copyTree(source, named, { signal, maxBytes: limitOf(scope), admits, isFaithful: false })
+    const count = await copyTree(source, named, { signal, maxBytes: copyLimit(scope), admits, isFaithful: false })
     const { digest } = await measureTree(goal.parent, draft.name, { signal })
     await scope.intend({ op: 'create-tree', path: goal.target.path, digest })
     scope.throwIfAborted()
@@ -95,8 +95,4 @@ function isCopied({ door, call }: ChangeScope, from: Target, to: Target, names: 
   door.pass(source, 'read', call)
   door.pass(goal, 'write', call)
   return true
-}
-
-function limitOf({ call }: ChangeScope): number {
-  return Math.min(call.maxBytes ?? MOST_BYTES, MOST_BYTES)
 }

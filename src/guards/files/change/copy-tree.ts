@@ -1,13 +1,27 @@
-import { type BigIntStats, chmodSync, constants, fstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  futimesSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  symlinkSync,
+} from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { syncFolder } from '../../../disk/sync-folder.ts'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'
 import { modeOf } from './current-file.ts'
+import { keepOwner } from './keep-owner.ts'
 import { piecesOf } from './pieces-of.ts'
 import { DEEPEST, MOST_ENTRIES } from './tree-digest.ts'
-import { atName, type ByteName, inNamed, namesIn, statName, toByteName } from './tree-entries.ts'
+import { atName, type ByteName, inNamed, namesIn, statName, toByteName, toText } from './tree-entries.ts'
 
 /** How a tree is copied. */
 export interface CopyOptions {
@@ -15,7 +29,10 @@ export interface CopyOptions {
   readonly maxBytes: number
   /** Whether an entry is copied; `names` leads to it from the top. */
   readonly admits: (names: readonly ByteName[], stats: BigIntStats) => boolean
-  /** The copy takes the place of the original: links and times are copied, too. */
+  /**
+   * The copy takes the place of the original: links, times and owners are copied too, and what cannot be copied stops it.
+   * Two names of one file become two files.
+   */
   readonly isFaithful: boolean
 }
 
@@ -64,9 +81,12 @@ async function copyEntry(all: Copying, entry: Entry): Promise<void> {
   if (!all.admits(names, stats)) all.count.skipped += 1
   else if (stats.isDirectory()) await copyFolder(all, entry, stats)
   else if (stats.isFile()) await copyFile(all, entry)
-  else if (stats.isSymbolicLink() && all.isFaithful) {
+  else if (!all.isFaithful) all.count.skipped += 1
+  else if (!stats.isSymbolicLink()) throw notCopied(name)
+  else {
     symlinkSync(readlinkSync(atName(from, name), 'buffer'), atName(to, copy))
-  } else all.count.skipped += 1
+    lutimesSync(atName(to, copy), ...timesOf(stats))
+  }
 }
 
 async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, stats: BigIntStats): Promise<void> {
@@ -83,11 +103,22 @@ async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, 
           ),
         )
       }
-      // Last: a folder that may not be written could not be filled.
-      chmodSync(atName(goal, '.'), modeOf(stats))
+      // Last: a folder that may not be written could not be filled, and nobody else's hands are in it until then.
+      finishFolder(all, goal, stats)
       await syncFolder(`/proc/self/fd/${goal}/.`)
     }),
   )
+}
+
+function finishFolder({ isFaithful }: Copying, goal: number, stats: BigIntStats): void {
+  const folder = openSync(atName(goal, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    if (isFaithful) keepOwner(folder, stats)
+    fchmodSync(folder, modeOf(stats))
+    if (isFaithful) futimesSync(folder, ...timesOf(stats))
+  } finally {
+    closeSync(folder)
+  }
 }
 
 async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<void> {
@@ -99,8 +130,9 @@ async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<
     const goal = await openBytes(to, copy, CREATE, 0o600)
     try {
       for await (const piece of piecesOf(source.fd, Number(stats.size), all.signal)) await goal.writeFile(piece)
+      if (all.isFaithful) keepOwner(goal.fd, stats)
       await goal.chmod(modeOf(stats))
-      if (all.isFaithful) await goal.utimes(Number(stats.atimeNs) / 1e9, Number(stats.mtimeNs) / 1e9)
+      if (all.isFaithful) await goal.utimes(...timesOf(stats))
       await goal.sync()
     } finally {
       await goal.close()
@@ -125,6 +157,15 @@ function checkBounds(all: Copying, names: readonly ByteName[]): void {
   all.count.entries += 1
   if (all.count.entries > MOST_ENTRIES) throw tooLarge(`more than ${MOST_ENTRIES} entries`)
   if (names.length > DEEPEST) throw tooLarge(`more than ${DEEPEST} folders in each other`)
+}
+
+function timesOf({ atimeNs, mtimeNs }: BigIntStats): [number, number] {
+  return [Number(atimeNs) / 1e9, Number(mtimeNs) / 1e9]
+}
+
+function notCopied(name: ByteName): ToolError {
+  const what = `${quotePath(toText(name))} is a pipe, a socket or a device; it cannot be taken to another file system.`
+  return new ToolError('PATH_DENIED', what, { hint: 'Remove it by itself first, or leave all where it is.' })
 }
 
 function tooLarge(what: string): ToolError {

@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing, MemoryJournal, outcome } from '../../../../test/support/changing.ts'
@@ -90,6 +101,46 @@ describe.skipIf(process.getuid?.() !== 0)('a disk', () => {
     expect(ws.text('tree/link')).toBe('tree/b.txt')
   })
 
+  it('that is another one gets a tree with its owners, times and permissions', async () => {
+    mount(disk, 'size=1m')
+    for (const name of ['tree/b.txt', 'tree/sub/c.txt']) ws.put(name)
+    symlinkSync('b.txt', ws.at('tree/link'))
+    for (const name of ['tree', 'tree/b.txt', 'tree/sub/c.txt']) chownSync(ws.at(name), 1234, 4321)
+    chmodSync(ws.at('tree/sub'), 0o510)
+    lutimesSync(ws.at('tree/link'), 1e9, 1e9)
+    for (const name of ['tree/sub/c.txt', 'tree/sub', 'tree']) utimesSync(ws.at(name), 1e9, 1e9)
+    const facts = (top: string) =>
+      ['', '/b.txt', '/link', '/sub', '/sub/c.txt'].map((name) => {
+        const { mode, uid, gid, mtimeMs } = lstatSync(ws.at(top + name))
+        return { name, mode, uid, gid, mtimeMs: Math.round(mtimeMs) }
+      })
+    const before = facts('tree')
+    await ws.handle().move('tree', 'disk/tree')
+    expect(facts('disk/tree')).toEqual(before)
+  })
+
+  it('that is another one gets no tree of which a part would be lost, nor keeps one', async () => {
+    mount(disk, 'size=1m')
+    for (const name of ['tree/b.txt', 'tree/sub/c.txt']) ws.put(name)
+    execFileSync('mkfifo', [ws.at('tree/sub/pipe')])
+    const before = ws.names()
+    await expect(ws.handle().move('tree', 'disk/tree')).rejects.toThrow(/"pipe" is a pipe, a socket or a device/)
+    const journal = new MemoryJournal(disk)
+    expect(await outcome(ws.handle({ journal }).remove('tree', { recursive: true }))).toBe('PATH_DENIED')
+    expect(ws.names()).toEqual(before)
+    expect([...ws.journal.changes, ...journal.changes]).toEqual([])
+  })
+
+  it('that is another one gets nothing that is too large, and is not written to', async () => {
+    mount(disk, 'size=1m')
+    ws.put('huge.bin', '')
+    truncateSync(ws.at('huge.bin'), 2 ** 40)
+    await expect(ws.handle().move('huge.bin', 'disk/huge.bin')).rejects.toThrow(
+      /1099511627776 bytes to copy, the limit/,
+    )
+    expect(ws.names()).toEqual(['disk', 'huge.bin'])
+  })
+
   it('that is another one keeps a removed tree as a copy', async () => {
     mount(disk, 'size=1m')
     for (const name of ['tree/b.txt', 'tree/sub/c.txt']) ws.put(name)
@@ -104,13 +155,32 @@ describe.skipIf(process.getuid?.() !== 0)('a disk', () => {
     expect(ws.outside()).toEqual(['secret.txt: SECRET'])
   })
 
-  it('that is too small for a removed tree leaves it where it is', async () => {
+  it('that is too small for a removed tree leaves it where it is, and gives the room back', async () => {
     mount(disk, 'size=64k')
     ws.put('tree/large.bin', Buffer.alloc(100_000))
     const journal = new MemoryJournal(disk)
     expect(await outcome(ws.handle({ journal }).remove('tree', { recursive: true }))).toBe('UPSTREAM_ERROR')
     expect(ws.names()).toEqual(['disk', 'tree', 'tree/large.bin'])
     expect(journal.changes).toEqual([])
+    expect(journal.released).toBe(1)
+  })
+
+  it('that is another one keeps the copy of a tree of which only a part can be deleted', async () => {
+    mount(disk, 'size=1m')
+    for (const name of ['tree/a.txt', 'tree/stuck/b.txt']) ws.put(name)
+    // What is mounted on cannot be deleted, not even by root.
+    const journal = new MemoryJournal(disk)
+    const intend = async () => mount(ws.at('tree/stuck'), 'size=64k')
+    const change = ws.handle({ journal: Object.assign(Object.create(journal), { intend }) })
+    await expect(change.remove('tree', { recursive: true })).rejects.toMatchObject({
+      code: 'UPSTREAM_ERROR',
+      message: expect.stringMatching(/Only a part of .*tree.* could be removed \(EBUSY\); the rest stands/),
+      fix: { hint: expect.stringContaining('undo brings back what is missing') },
+    })
+    expect(ws.names('tree')).toEqual(['stuck'])
+    for (const name of ['a.txt', 'stuck/b.txt'])
+      expect(readFileSync(join(disk, 'tree-0', name), 'utf8')).toBe(`tree/${name}`)
+    expect(journal.released).toBe(0)
   })
 
   it('that is mounted inside a folder is not removed with it', async () => {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { errnoOf } from '../../../disk/errno.ts'
 import { currentProcess } from '../../../disk/process-identity.ts'
+import { ToolError } from '../../../errors.ts'
 
 /** Where a process writes down its drafts before it makes them, so that the next one can remove what a crash left. */
 export interface DraftsLedger {
@@ -36,9 +38,14 @@ class FileLedger implements DraftsLedger {
   }
 
   begin(path: string): () => void {
-    this.#file ??= this.#open()
-    // Without fsync: a killed process leaves it in the system's memory, and after a power loss the draft is as lost as its line.
-    this.#written += writeSync(this.#file.descriptor, `${JSON.stringify(path)}\n`)
+    try {
+      this.#file ??= this.#open()
+      // Without fsync, which every change would wait for: a killed process loses no line. After a loss of power a draft
+      // may stay that no line tells of; it has a name that no search finds and no copy takes along.
+      this.#written += writeSync(this.#file.descriptor, `${JSON.stringify(path)}\n`)
+    } catch (error) {
+      throw cannotWrite(this.#folder, error)
+    }
     this.#underWay += 1
     return () => this.#end()
   }
@@ -79,4 +86,24 @@ class FileLedger implements DraftsLedger {
 
 function ownerLine(): string {
   return `${JSON.stringify(currentProcess())}\n`
+}
+
+/** The target of the change has nothing to do with it, so the error must not be about the target. */
+function cannotWrite(folder: string, cause: unknown): ToolError {
+  const errno = errnoOf(cause)
+  const options = { cause, details: { folder, errno } }
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+    return new ToolError(
+      'RECORDS_UNAVAILABLE',
+      `The list of unfinished files cannot be kept: the disk is full (${errno}).`,
+      {
+        ...options,
+        fix: { key: 'data', hint: 'Free space on the disk of the data folder, or point data to another one.' },
+      },
+    )
+  }
+  return new ToolError('CONFIG_INVALID', `The list of unfinished files cannot be kept in the data folder (${errno}).`, {
+    ...options,
+    fix: { key: 'data', hint: 'Point data to a folder that this user can create and write.' },
+  })
 }

@@ -51,7 +51,7 @@ export class FileRemoval {
   }
 
   /** Nothing to do: `apply` keeps the file under a draft's name until the end. */
-  secure(): void {}
+  async secure(): Promise<void> {}
 
   apply(): void {
     checkUnchanged(this.place, this.#current.stats)

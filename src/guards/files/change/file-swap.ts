@@ -1,17 +1,18 @@
-import { type BigIntStats, closeSync, constants, fstatSync, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { FileState } from '../../../change.ts'
-import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import type { Written } from '../../../handles.ts'
 import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'
+import { backUp } from './back-up.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { type CurrentFile, changed, checkUnchanged, isSame, modeOf, openCurrent } from './current-file.ts'
 import { Draft } from './draft.ts'
 import { type Content, fillFile } from './fill-file.ts'
 import { existsAlready, giveName } from './give-name.ts'
 import { hashCurrent, keepCurrent } from './keep-current.ts'
+import { keepOwner } from './keep-owner.ts'
 import { checkMayReplace, checkReplaces } from './leave-to-replace.ts'
 import type { Place } from './place.ts'
 
@@ -43,6 +44,8 @@ export class FileSwap {
   #before: FileState | undefined
   #after: FileState | undefined
   #backup: Draft | undefined
+  /** The file of the draft, whatever its name. */
+  #made: BigIntStats | undefined
 
   /** Fills the draft and looks at what is to be replaced; whoever made the swap closes it. */
   static async prepare(scope: ChangeScope, place: Place, options: SwapOptions): Promise<FileSwap> {
@@ -93,13 +96,14 @@ export class FileSwap {
   }
 
   async #fill({ content, limit, mode: wanted }: SwapOptions): Promise<void> {
-    const mode = wanted ?? (this.#current && modeOf(this.#current.stats))
+    const mode = wanted === undefined ? this.#current && modeOf(this.#current.stats) : wanted & 0o777
     const file = await open(this.#draft.path, CREATE, mode === undefined ? 0o666 : 0o600)
     this.#file = file
     const written = await fillFile(file, content, limit, this.#scope.signal)
-    if (this.#current) await keepOwner(file, this.#current.stats)
+    if (this.#current) keepOwner(file.fd, this.#current.stats)
     if (mode !== undefined) await file.chmod(mode)
-    this.#after = { ...written, mode: modeOf(fstatSync(file.fd, { bigint: true })) }
+    this.#made = fstatSync(file.fd, { bigint: true })
+    this.#after = { ...written, mode: modeOf(this.#made) }
     // It goes on while the rest is prepared and kept; `#settle` tells how it ended.
     this.#syncing = file.sync()
     this.#syncing.catch(() => {})
@@ -126,11 +130,10 @@ export class FileSwap {
   }
 
   /** Holds what is replaced under a second name, for `takeBack`. */
-  secure(): void {
+  async secure(): Promise<void> {
     if (!this.#current) return
     this.#backup = new Draft(this.#scope, this.place)
-    linkSync(this.place.path, this.#backup.path)
-    if (!isSame(lstatSync(this.#backup.path, { bigint: true }), this.#current.stats)) throw changed(this.place)
+    await backUp(this.place, this.#current, this.#backup, this.#scope.signal)
   }
 
   /** Gives the draft its name. Nothing comes between the last look and the step, so both are synchronous. */
@@ -148,9 +151,7 @@ export class FileSwap {
     if (this.#backup) {
       renameSync(this.#backup.path, this.place.path)
       this.#backup.end()
-    } else if (isSame(lstatSync(this.place.path, { bigint: true }), lstatSync(this.#draft.path, { bigint: true }))) {
-      unlinkSync(this.place.path)
-    }
+    } else if (isSame(lstatSync(this.place.path, { bigint: true }), this.#made!)) unlinkSync(this.place.path)
     if (this.#before) this.#scope.call.seen?.set(this.place.target.path, this.#before.sha256)
   }
 
@@ -166,15 +167,6 @@ export class FileSwap {
     await this.#file?.close()
     this.#draft.remove()
   }
-}
-
-/** A hub that runs as root leaves a file to whom it belongs, as writing into it would; others cannot and need not. */
-async function keepOwner(file: FileHandle, { uid, gid }: BigIntStats): Promise<void> {
-  const ours = fstatSync(file.fd, { bigint: true })
-  if (ours.uid === uid && ours.gid === gid) return
-  await file.chown(Number(uid), Number(gid)).catch((error) => {
-    if (errnoOf(error) !== 'EPERM') throw error
-  })
 }
 
 function checkPresence(scope: ChangeScope, place: Place, isThere: boolean, { overwrite, replaces }: SwapOptions): void {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { ToolError } from '../../../errors.ts'
 import type { Written } from '../../../handles.ts'
+import { LONE_SURROGATE } from '../../../value/lone-surrogate.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 
 /** What is written: bytes at once, or as they come. */
@@ -9,7 +10,6 @@ export type Content = Uint8Array | AsyncIterable<Uint8Array>
 
 /** So much is written and hashed before the signal is looked at again. */
 const PIECE = 4_194_304
-const LONE_SURROGATE = /\p{Surrogate}/u
 
 /** Text as UTF-8; refuses what UTF-8 cannot hold. */
 export function encodeText(text: string): Uint8Array {

@@ -1,4 +1,4 @@
-import { closeSync, constants, linkSync, lstatSync, openSync, renameSync } from 'node:fs'
+import { closeSync, constants, linkSync, lstatSync, openSync, renameSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../quote-path.ts'
@@ -6,8 +6,8 @@ import type { Place } from './place.ts'
 
 const RESERVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
-/** What systems say that have no second links, or have none for this file. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+/** What systems say that have no second links, or have none for this file or this user. */
+export const CANNOT_LINK = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
  * Gives a file that has another name the name of a place, which must be free: link fails where rename would replace
@@ -18,9 +18,9 @@ export function giveName(path: string, place: Place): void {
     linkSync(path, place.path)
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw existsAlready(place)
-    if (!NO_LINKS.has(errnoOf(error))) throw error
+    if (!CANNOT_LINK.has(errnoOf(error))) throw error
     reserve(place)
-    renameSync(path, place.path)
+    takeReserved(path, place)
   }
 }
 
@@ -52,5 +52,14 @@ function reserve(place: Place): void {
     closeSync(openSync(place.path, RESERVE, 0o600))
   } catch (error) {
     throw errnoOf(error) === 'EEXIST' ? existsAlready(place) : error
+  }
+}
+
+function takeReserved(path: string, place: Place): void {
+  try {
+    renameSync(path, place.path)
+  } catch (error) {
+    unlinkSync(place.path)
+    throw error
   }
 }

@@ -4,6 +4,7 @@ import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { canRename } from './can-rename.ts'
 import type { ChangeScope } from './change-scope.ts'
+import { checkCopySize } from './copy-limit.ts'
 import { copyTree } from './copy-tree.ts'
 import { changed, isSame } from './current-file.ts'
 import { deleteTree } from './delete-tree.ts'
@@ -46,14 +47,20 @@ async function move(scope: ChangeScope, source: Place, goal: Place): Promise<voi
   if (source.target.saysFolder && !isFolder)
     throw new ToolError('NOT_FOUND', `${quotePath(source.target.path)} is no folder.`)
   checkFree(goal)
-  const probe = new Draft(scope, goal)
-  const isNear = canRename(scope, source, probe.path)
-  probe.end()
-  if (!isNear) await moveFar(scope, source, goal, measure)
-  else await moveNear(scope, source, goal, measure)
+  if (isNear(scope, source, goal)) await moveNear(scope, source, goal, measure)
+  else await moveFar(scope, source, goal, measure)
   const { seen } = scope.call
   const known = isFolder ? undefined : seen?.get(source.target.path)
   if (known !== undefined) seen?.set(goal.target.path, known)
+}
+
+function isNear(scope: ChangeScope, source: Place, goal: Place): boolean {
+  const probe = new Draft(scope, goal)
+  try {
+    return canRename(scope, source, probe.path)
+  } finally {
+    probe.end()
+  }
 }
 
 async function moveNear(scope: ChangeScope, source: Place, goal: Place, measure: TreeMeasure): Promise<void> {
@@ -82,6 +89,7 @@ function moveFile(scope: ChangeScope, source: Place, goal: Place, { top }: TreeM
 
 /** To another file system: the copy is whole, has its name and is on record before the original goes. */
 async function moveFar(scope: ChangeScope, source: Place, goal: Place, measure: TreeMeasure): Promise<void> {
+  checkCopySize(scope, source.target, measure.bytes)
   const draft = new Draft(scope, goal)
   try {
     await copyTree(
@@ -106,7 +114,7 @@ async function moveFar(scope: ChangeScope, source: Place, goal: Place, measure: 
     await deleteTree(goal.parent, draft.name)
     draft.end()
   }
-  await takeAndDelete(scope, source, measure)
+  await takeAndDelete(scope, source, measure, `All of it is at ${goal.target.path} as well.`)
 }
 
 /** A move changes both ends, and must not make readable what was not. */
@@ -115,6 +123,12 @@ function checkEntry({ door, call }: ChangeScope, from: Target, to: Target): void
   door.pass(from, 'write', call)
   door.pass(to, 'write', call)
   if (from.root.isUntrusted && !to.root.isUntrusted) call.onUntrusted?.()
-  if (isAdmitted(door, from, 'read') || !isAdmitted(door, to, 'read')) return
-  throw new ToolError('PATH_DENIED', `${quotePath(from.path)} looks like a secret; it may not become another name.`)
+  if (isReadable({ door, call }, from) || !isReadable({ door, call }, to)) return
+  const message = `${quotePath(from.path)} may not be read, so it may not be moved to where it could be.`
+  throw new ToolError('PATH_DENIED', message, { hint: 'Leave it where it is, or have the owner move it.' })
+}
+
+/** By default, and by policy, whether or not the tool itself reads. */
+function isReadable({ door, call }: Pick<ChangeScope, 'door' | 'call'>, target: Target): boolean {
+  return isAdmitted(door, target, 'read') && call.mayRead?.(target.path) !== false
 }

@@ -44,3 +44,25 @@ it('cannot be locked by jobs that want the same paths in another order', async (
   await Promise.all([queue(['/a', '/b'], job('one')), queue(['/b', '/a'], job('two')), queue(['/b'], job('three'))])
   expect(order.filter((text) => text.endsWith('starts'))).toEqual(['one starts', 'two starts', 'three starts'])
 })
+
+it('lets a job that was stopped leave at once, and nobody pass too early for it', async () => {
+  const queue = createPathQueue()
+  const { order, job } = recorder()
+  const stop = new AbortController()
+  let release = () => {}
+  const first = queue(['/a'], () => new Promise<void>((resolve) => (release = resolve)))
+  const stopped = queue(['/a', '/b'], job('stopped'), () => stop.signal)
+  const beside = queue(['/b'], job('beside'))
+  const behind = queue(['/a'], job('behind'), () => new AbortController().signal)
+  stop.abort()
+  await expect(stopped).rejects.toMatchObject({ code: 'ABORTED' })
+  await beside
+  expect(order).toEqual(['beside starts', 'beside ends'])
+  release()
+  await Promise.all([first, behind])
+  expect(order.slice(2)).toEqual(['behind starts', 'behind ends'])
+  const late = queue(['/c'], () => new Promise<void>((resolve) => (release = resolve)))
+  await expect(queue(['/c'], job('never'), () => stop.signal)).rejects.toMatchObject({ code: 'ABORTED' })
+  release()
+  await late
+})

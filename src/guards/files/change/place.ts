@@ -70,7 +70,7 @@ async function makeFolder(
 ): Promise<number | Link | undefined> {
   const name = target.names[index]!
   const path = posix.join(target.root.path, ...target.names.slice(0, index + 1))
-  return scope.shared.makingFolders([path], async () => {
+  const make = async () => {
     // Somebody else may have made it while this one waited.
     const present = openFolder(above, name)
     if (present !== undefined) return present
@@ -79,7 +79,8 @@ async function makeFolder(
     if (mkdir(atDescriptor(above, name))) made.push({ above, name })
     await syncFolder(atDescriptor(above, '.'))
     return openFolder(above, name)
-  })
+  }
+  return scope.shared.makingFolders([path], make, scope.call.signal)
 }
 
 /** False when another program made it just now; what it made shows when it is opened. */

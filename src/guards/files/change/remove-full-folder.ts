@@ -1,13 +1,16 @@
 import { closeSync, constants, lstatSync, openSync, renameSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
+import type { PlaceForTree } from '../../../change.ts'
+import { errnoOf } from '../../../disk/errno.ts'
 import { syncFolder } from '../../../disk/sync-folder.ts'
 import { ToolError } from '../../../errors.ts'
 import type { RemoveResult } from '../../../handles.ts'
-import { O_PATH } from '../at-descriptor.ts'
+import { atDescriptor, O_PATH } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
+import { quotePath } from '../quote-path.ts'
 import { canRename } from './can-rename.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { copyTree } from './copy-tree.ts'
+import { copyTree, type Named } from './copy-tree.ts'
 import { changed, isSame } from './current-file.ts'
 import { deleteTree } from './delete-tree.ts'
 import { entryBelow } from './entry-below.ts'
@@ -25,14 +28,20 @@ export async function removeFullFolder(scope: ChangeScope, place: Place): Promis
   })
   const kept = await scope.placeForTree(measure.bytes)
   if ('refusal' in kept) await discard(scope, place, measure, kept.refusal)
-  else if (canRename(scope, place, kept.path)) await moveOut(scope, place, measure, kept)
-  else await copyOut(scope, place, measure, kept)
+  else await keep(scope, place, measure, kept)
   return { type: 'directory', files: measure.files, bytes: measure.bytes }
 }
 
-interface Kept {
-  readonly path: string
-  readonly name: string
+type Kept = Extract<PlaceForTree, { readonly path: string }>
+
+async function keep(scope: ChangeScope, place: Place, measure: TreeMeasure, kept: Kept): Promise<void> {
+  try {
+    if (canRename(scope, place, kept.path)) await moveOut(scope, place, measure, kept)
+    else await copyOut(scope, place, measure, kept)
+  } catch (error) {
+    if (!lstatSync(kept.path, { throwIfNoEntry: false })) kept.release?.()
+    throw error
+  }
 }
 
 /** The leave for a folder is no leave for what is protected, or forbidden by a rule, below it. */
@@ -54,48 +63,57 @@ async function moveOut(scope: ChangeScope, place: Place, { digest, bytes, top }:
   await syncFolder(dirname(kept.path))
 }
 
-/** To another disk: the copy is whole and on record before anything goes. */
+/** To another disk. From the moment the copy is on record it stays, whatever becomes of the originals. */
 async function copyOut(scope: ChangeScope, place: Place, measure: TreeMeasure, kept: Kept): Promise<void> {
   const parent = openSync(dirname(kept.path), O_PATH | constants.O_DIRECTORY)
-  const copy = { parent, name: basename(kept.path) }
   try {
-    await copyTree(place, copy, {
-      signal: scope.signal,
-      maxBytes: measure.bytes,
-      admits: () => true,
-      isFaithful: true,
+    await copyWhole(scope, place, measure, { parent, name: kept.name }).catch(async (error) => {
+      await deleteTree(parent, kept.name)
+      throw error
     })
-    const { digest } = await measureTree(parent, copy.name, { signal: scope.signal })
-    const now = await measureTree(place.parent, place.name, { signal: scope.signal })
-    if (now.digest !== measure.digest) throw changed(place)
-    const change = { op: 'remove-tree', path: place.target.path, digest, bytes: measure.bytes } as const
-    await scope.intend(change, { tree: kept.name })
-    scope.throwIfAborted()
-    await takeAndDelete(scope, place, measure)
-  } catch (error) {
-    await deleteTree(parent, copy.name)
-    throw error
   } finally {
     closeSync(parent)
   }
+  scope.throwIfAborted()
+  await takeAndDelete(scope, place, measure, 'tool-hub undo brings back what is missing.')
+}
+
+/** Copies a folder to where it is kept and puts that on record; on the disk itself before anything goes. */
+async function copyWhole(scope: ChangeScope, place: Place, measure: TreeMeasure, copy: Named): Promise<void> {
+  const { signal } = scope
+  await copyTree(place, copy, { signal, maxBytes: measure.bytes, admits: () => true, isFaithful: true })
+  const { digest } = await measureTree(copy.parent, copy.name, { signal })
+  const now = await measureTree(place.parent, place.name, { signal })
+  if (now.digest !== measure.digest) throw changed(place)
+  await syncFolder(atDescriptor(copy.parent, '.'))
+  const change = { op: 'remove-tree', path: place.target.path, digest, bytes: measure.bytes } as const
+  await scope.intend(change, { tree: copy.name })
 }
 
 async function discard(scope: ChangeScope, place: Place, measure: TreeMeasure, notUndoable: string): Promise<void> {
   const { digest, bytes } = measure
   await scope.intend({ op: 'remove-tree', path: place.target.path, digest, bytes }, { notUndoable })
   scope.throwIfAborted()
-  await takeAndDelete(scope, place, measure)
+  await takeAndDelete(scope, place, measure, 'What is gone was not kept.')
 }
 
-/** One step for whoever looks; the deleting after it is not stopped half way. */
-export async function takeAndDelete(scope: ChangeScope, place: Place, { top }: TreeMeasure): Promise<void> {
+/** One step for whoever looks; the deleting after it is not stopped half way. `hint` is for one that fails half way. */
+export async function takeAndDelete(
+  scope: ChangeScope,
+  place: Place,
+  { top }: TreeMeasure,
+  hint: string,
+): Promise<void> {
   const draft = takeAway(scope, place, top)
   try {
     await deleteTree(place.parent, draft.name)
   } catch (error) {
     // What cannot be deleted must not stay hidden under a draft's name.
     putBack(place, draft, top.isDirectory())
-    throw new ToolError('UPSTREAM_ERROR', 'Only a part could be removed; the rest stands where it was.', {
+    const what = `Only a part of ${quotePath(place.target.path)} could be removed`
+    throw new ToolError('UPSTREAM_ERROR', `${what} (${errnoOf(error)}); the rest stands where it was.`, {
+      hint,
+      retryable: false,
       cause: error,
     })
   }

@@ -65,6 +65,25 @@ it('touches nothing of a process that lives, nothing outside, and nothing with a
   )
 })
 
+it('removes what is left below further folders of the owner, and nothing else there', async () => {
+  const [first, second, outside] = [draftName(), draftName(), draftName()]
+  const runs = join(ws.base, 'runs')
+  mkdirSync(join(runs, 'dead/workspace/sub'), { recursive: true })
+  for (const name of [first, `sub/${second}`, 'mine.txt']) writeFileSync(join(runs, 'dead/workspace', name), 'x')
+  writeFileSync(join(ws.base, 'out', outside), 'x')
+  symlinkSync(join(ws.base, 'out'), join(runs, 'dead/workspace/l'))
+  const workspace = (name: string) => join(runs, 'dead/workspace', name)
+  ledger('1', gone, [workspace(first), workspace(`sub/${second}`), workspace('mine.txt'), workspace(`l/${outside}`)])
+  ledger('2', gone, [join(ws.base, 'out', outside), `${runs}/../out/${outside}`])
+  const descriptors = readdirSync('/proc/self/fd').length
+  await openChanges(ws.door, drafts, [runs, join(ws.base, 'not-there')]).swept
+  expect(readdirSync('/proc/self/fd')).toHaveLength(descriptors)
+  expect(readdirSync(join(runs, 'dead/workspace'))).toEqual(['l', 'mine.txt', 'sub'])
+  expect(readdirSync(join(runs, 'dead/workspace/sub'))).toEqual([])
+  expect(readdirSync(join(ws.base, 'out'))).toContain(outside)
+  expect(readdirSync(drafts)).toEqual(['2.drafts.jsonl'])
+})
+
 it('writes a draft down before it is made, and forgets the list at the end', async () => {
   const shared = await start()
   const call = { signal: () => new AbortController().signal, canRead: true, canWrite: true, canOverwrite: true }

@@ -1,7 +1,8 @@
-import { type BigIntStats, linkSync, lstatSync, renameSync } from 'node:fs'
+import { type BigIntStats, lstatSync, renameSync } from 'node:fs'
 import type { ChangeScope } from './change-scope.ts'
 import { changed, isSame } from './current-file.ts'
 import { Draft } from './draft.ts'
+import { giveName } from './give-name.ts'
 import type { Place } from './place.ts'
 
 /**
@@ -10,7 +11,12 @@ import type { Place } from './place.ts'
  */
 export function takeAway(scope: ChangeScope, place: Place, expected: BigIntStats): Draft {
   const draft = new Draft(scope, place)
-  renameSync(place.path, draft.path)
+  try {
+    renameSync(place.path, draft.path)
+  } catch (error) {
+    draft.end()
+    throw error
+  }
   if (isSame(lstatSync(draft.path, { bigint: true }), expected)) return draft
   putBack(place, draft, expected.isDirectory())
   throw changed(place)
@@ -24,6 +30,6 @@ export function putBack(place: Place, draft: Draft, isFolder: boolean): void {
     draft.end()
     return
   }
-  linkSync(draft.path, place.path)
+  giveName(draft.path, place)
   draft.remove()
 }

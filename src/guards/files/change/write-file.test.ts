@@ -297,3 +297,20 @@ it('closes every descriptor', async () => {
   expect(count()).toBe(before)
   expect(readFileSync(join(ws.base, 'out/secret.txt'), 'utf8')).toBe('SECRET')
 })
+
+it('leaves at once when it is stopped while another write of the file hangs', async () => {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  async function* slow() {
+    await released
+    yield Buffer.from('slow')
+  }
+  const first = ws.handle().writeBytes('w.txt', slow())
+  const stop = new AbortController()
+  const second = ws.handle({ signal: () => stop.signal }).writeText('w.txt', 'second')
+  stop.abort()
+  expect(await outcome(second)).toBe('ABORTED')
+  release()
+  await first
+  expect(ws.text('w.txt')).toBe('slow')
+})

@@ -129,8 +129,9 @@ class ListWalk {
   }
 
   async #enter(above: Folder, name: string, bytes: number): Promise<void> {
-    const { root, names, path } = above.target
-    const target = { root, names: [...names, name], path: `${path}/${name}`, saysFolder: false }
+    const { path } = above.target
+    // Another root may begin here; the deepest one decides.
+    const target = this.#door.roots.locateLink(`${path === '/' ? '' : path}/${name}`, above.target)
     const depth = above.depth + 1
     const descriptor = depth <= this.#maxDepth ? this.#open(above.descriptor, name, target) : undefined
     if (descriptor === undefined) {

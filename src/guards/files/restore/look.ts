@@ -1,4 +1,4 @@
-import { closeSync, lstatSync } from 'node:fs'
+import { closeSync, lstatSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import type { ChangeScope } from '../change/change-scope.ts'
@@ -13,6 +13,7 @@ export type Found =
   | { readonly type: 'absent' }
   | { readonly type: 'file'; readonly sha256: string; readonly mode: number; readonly digest?: string }
   | { readonly type: 'folder'; readonly names: readonly string[]; readonly digest?: string }
+  | { readonly type: 'link'; readonly to: string; readonly digest?: string }
   | { readonly type: 'other' }
 
 /** Looks at a target as a change would find it: by descriptors, whatever its name. */
@@ -30,12 +31,13 @@ export async function look(scope: ChangeScope, target: Target, withDigest: boole
 async function lookAt(scope: ChangeScope, place: Place, withDigest: boolean): Promise<Found> {
   const stats = lstatSync(place.path, { throwIfNoEntry: false })
   if (!stats) return { type: 'absent' }
-  if (!stats.isFile() && !stats.isDirectory()) return { type: 'other' }
+  if (!stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()) return { type: 'other' }
   const { signal } = scope
-  const digest = withDigest ? (await measureTree(place.parent, place.name, { signal })).digest : undefined
-  if (stats.isFile()) return { ...(await lookAtFile(scope, place)), ...(digest !== undefined && { digest }) }
+  const digest = withDigest ? { digest: (await measureTree(place.parent, place.name, { signal })).digest } : {}
+  if (stats.isFile()) return { ...(await lookAtFile(scope, place)), ...digest }
+  if (stats.isSymbolicLink()) return { type: 'link', to: readlinkSync(place.path), ...digest }
   const names = await inNamed(place.parent, toByteName(place.name), async (folder) => namesIn(folder).map(toText))
-  return { type: 'folder', names, ...(digest !== undefined && { digest }) }
+  return { type: 'folder', names, ...digest }
 }
 
 async function lookAtFile(scope: ChangeScope, place: Place): Promise<Found> {

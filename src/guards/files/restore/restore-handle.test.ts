@@ -63,7 +63,12 @@ describe('look', () => {
       names: ['e'],
       digest: await treeDigest(join(root, 'd')),
     })
-    for (const path of ['link', 'pipe', '.']) expect(await look(path)).toEqual({ type: 'other' })
+    expect(await look('link', { digest: true })).toEqual({
+      type: 'link',
+      to: '.env',
+      digest: await treeDigest(join(root, 'link')),
+    })
+    for (const path of ['pipe', '.']) expect(await look(path)).toEqual({ type: 'other' })
     for (const path of ['none', 'none/deeper', '.env/x']) expect(await look(path)).toEqual({ type: 'absent' })
     await expect(look('../kept')).rejects.toMatchObject({ code: 'PATH_OUTSIDE_SANDBOX' })
     await expect(look('link/x')).rejects.toMatchObject({ code: 'PATH_DENIED' })
@@ -90,6 +95,26 @@ describe('putTree', () => {
     } finally {
       rmSync(far, { recursive: true })
     }
+  })
+
+  it('copies a part of a kept tree, which stays whole: a file, a link, a folder', async () => {
+    for (const name of ['sub/x', 'link', 'sub']) {
+      const path = join(kept, name)
+      await handle().putTree(`n/${name}`, { path, digest: await treeDigest(path), isPartOfTree: true })
+      expect(await treeDigest(join(root, 'n', name))).toBe((told.at(-1) as { digest?: string }).digest)
+      rmSync(join(root, 'n'), { recursive: true })
+    }
+    expect(told.map(({ op, path }) => `${op} ${path.slice(root.length)}`)).toEqual([
+      'make-folder /n',
+      'make-folder /n/sub',
+      'create-tree /n/sub/x',
+      'make-folder /n',
+      'create-tree /n/link',
+      'make-folder /n',
+      'create-tree /n/sub',
+    ])
+    expect(readFileSync(join(kept, 'sub/x'), 'utf8')).toBe('x')
+    expect(readdirSync(root)).toEqual([])
   })
 
   it('refuses a tree that was changed or is gone, a name in use, and a call that was stopped', async () => {

@@ -9,7 +9,7 @@ import { changesOf } from '../change/changes.ts'
 import { copyTree } from '../change/copy-tree.ts'
 import { deleteTree } from '../change/delete-tree.ts'
 import { Draft } from '../change/draft.ts'
-import { checkFree, giveFolderName } from '../change/give-name.ts'
+import { checkFree, giveFolderName, giveName } from '../change/give-name.ts'
 import { type Place, syncPlace, withPlace } from '../change/place.ts'
 import { measureTree, treeDigest } from '../change/tree-digest.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
@@ -23,8 +23,15 @@ export interface RestoreFiles {
   look(path: string, options?: { readonly digest?: boolean }): Promise<Found>
   /** Makes a folder with these permissions. */
   putFolder(path: string, mode: number): Promise<void>
-  /** Moves a tree that a run kept, and that must still have this digest, to a name that is free. */
-  putTree(path: string, kept: { readonly path: string; readonly digest: string }): Promise<void>
+  /** Moves a tree that a run kept, and that must still have this digest, to a name that is free; copies a part of one. */
+  putTree(path: string, kept: KeptTree): Promise<void>
+}
+
+interface KeptTree {
+  readonly path: string
+  readonly digest: string
+  /** It is some entry of a kept tree, which stays whole. */
+  readonly isPartOfTree?: boolean
 }
 
 /** The restoring part of the handle of one call. */
@@ -40,13 +47,13 @@ export function restoreHandle(door: FilesDoor, call: FilesCall): RestoreFiles {
   const put = (path: string, work: (place: Place) => Promise<void>) =>
     door.use(path, call, async () => {
       if (shared.swept) await shared.swept
-      return shared.queue([door.roots.locate(path).path], () =>
+      const inPlace = () =>
         withPlace(scope, locate(path), true, async (place) => {
           checkFree(place)
           await work(place)
           await syncPlace(place)
-        }),
-      )
+        })
+      return shared.queue([door.roots.locate(path).path], inPlace, call.signal)
     })
   return {
     look: (path, { digest = false } = {}) => door.use(path, call, () => look(scope, locate(path), digest)),
@@ -69,15 +76,11 @@ async function putFolder(scope: ChangeScope, { target, parent, name, path }: Pla
   }
 }
 
-async function putTree(
-  scope: ChangeScope,
-  place: Place,
-  kept: { readonly path: string; readonly digest: string },
-): Promise<void> {
+async function putTree(scope: ChangeScope, place: Place, kept: KeptTree): Promise<void> {
   const { signal } = scope
   const digest = await digestOf(kept.path, signal)
   if (digest !== kept.digest) throw new ToolError('CONFLICT', 'The folder that was kept was changed since.')
-  if (!canRename(scope, place, `${kept.path}.probe`)) return copyIn(scope, place, kept.path)
+  if (kept.isPartOfTree || !canRename(scope, place, `${kept.path}.probe`)) return copyIn(scope, place, kept.path)
   await scope.intend({ op: 'create-tree', path: place.target.path, digest })
   scope.throwIfAborted()
   giveFolderName(kept.path, place)
@@ -91,10 +94,11 @@ async function copyIn(scope: ChangeScope, place: Place, from: string): Promise<v
   const options = { signal, maxBytes: Number.POSITIVE_INFINITY, admits: () => true, isFaithful: true }
   try {
     await copyTree({ parent: kept, name: basename(from) }, { parent: place.parent, name: draft.name }, options)
-    const { digest } = await measureTree(place.parent, draft.name, { signal })
+    const { digest, top } = await measureTree(place.parent, draft.name, { signal })
     await scope.intend({ op: 'create-tree', path: place.target.path, digest })
     scope.throwIfAborted()
-    giveFolderName(draft.path, place)
+    if (top.isDirectory()) giveFolderName(draft.path, place)
+    else giveName(draft.path, place)
   } finally {
     closeSync(kept)
     // Nothing is left of it when it got its name.
