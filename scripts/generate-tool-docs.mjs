@@ -36,6 +36,7 @@ function section(tool) {
     tool.description,
     `Capabilities: ${capabilitiesOf(tool)}. Version ${tool.version}.`,
     fieldTable('argument', input),
+    ...dialectTable(tool),
     fieldTable('output', output),
     tool.examples.map(example).join('\n'),
   ].join('\n\n')
@@ -47,6 +48,23 @@ function fieldTable(heading, { properties = {}, required = [] }) {
     return `| ${name}${required.includes(name) ? '' : '?'} | ${typeOf(field)} | ${escapeCell(notes)} |`
   })
   return [`| ${heading} | type | |`, '|---|---|---|', ...rows].join('\n')
+}
+
+/** The names that models know, and what a call by them takes. */
+function dialectTable({ dialects = {}, input }) {
+  const rows = Object.entries(dialects).flatMap(([kind, { name, aliases = [], input: own = input }]) => {
+    const taken = argumentsOf(own['~standard'].jsonSchema.input({ target: 'draft-2020-12' }))
+    return [name, ...aliases].map((each) => `| ${code(each)} | ${kind} | ${taken} |`)
+  })
+  return rows.length === 0
+    ? []
+    : [['| also called | dialect | with the arguments |', '|---|---|---|', ...rows].join('\n')]
+}
+
+function argumentsOf({ properties = {}, required = [] }) {
+  return Object.entries(properties)
+    .map(([name, { default: fallback }]) => `${name}${required.includes(name) && fallback === undefined ? '' : '?'}`)
+    .join(', ')
 }
 
 function typeOf(field) {

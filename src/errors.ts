@@ -32,7 +32,7 @@ export const ERRORS = {
   }),
   PATH_DENIED: kind(
     'The path is inside a root but protected.',
-    'Use another path, or ask the owner to unprotect it.',
+    'Use another path: what is protected no tool gets; a person can work on it by hand.',
     'caller',
     { status: 'denied' },
   ),

@@ -9,8 +9,17 @@ import { sourceFiles } from './support/source-files.ts'
 
 /** Keys that name an argument of the call, of the tool or of the program that calls, not a line of tool-hub.yaml. */
 const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['src/guards/files/make-parent.ts', ['mkdirp']],
-  ['src/guards/files/write-text.ts', ['overwrite', 'capabilities']],
+  ['src/guards/files/change/give-name.ts', ['overwrite']],
+  ['src/guards/files/change/leave-to-replace.ts', ['capabilities']],
+  ['src/guards/files/change/place.ts', ['mkdirp']],
+  ['src/guards/files/change/remove-path.ts', ['recursive']],
+  ['src/tools/fs/delete-path.ts', ['confirm']],
+  ['src/tools/fs/patch/check-paths.ts', ['input']],
+  ['src/tools/fs/patch/parse-patch.ts', ['input']],
+  ['src/tools/fs/patch/patch-reader.ts', ['input']],
+  ['src/tools/fs/patch/plan-patch.ts', ['input']],
+  ['src/tools/fs/read-text.ts', ['path', 'end_line']],
+  ['src/tools/fs/read/read-whole.ts', ['offset']],
   ['src/policy/decide.ts', ['grants']],
   ['src/record/run-files.ts', ['run']],
   ['src/names.ts', ['run']],

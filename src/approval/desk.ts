@@ -186,7 +186,8 @@ function timedOut(request: ApprovalRequest, timeoutMs: number): ToolError {
 }
 
 function unavailable(request: ApprovalRequest, why: string, cause?: unknown): ToolError {
-  return new ToolError('APPROVAL_UNAVAILABLE', `${request.tool} needs an approval and ${why} (${request.rule}).`, {
+  const { tool, reason, rule } = request
+  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval and ${why}: ${reason} (${rule})`, {
     details: { approval: request.id },
     ...(cause !== undefined && { cause }),
   })

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
 import { COMMANDS } from './commands.ts'
+import { lineWidth } from './output/fit-line.ts'
 
 const EXIT_CODES = `
 Exit codes:
@@ -26,7 +27,7 @@ export async function buildProgram(asked: string): Promise<Command> {
     .enablePositionalOptions()
     .exitOverride()
     // Errors are reported in one place, `reportError`, in one form.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, getOutHelpWidth: () => lineWidth(process.stdout, 80) })
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .addHelpText('after', EXIT_CODES)
   for (const { name, summary, load } of COMMANDS) {

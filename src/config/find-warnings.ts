@@ -6,7 +6,7 @@ import { walkConfig } from './walk-config.ts'
 const TIMES = new Set<unknown>(['timeout', 'time'])
 
 /** What is allowed but hardly meant. */
-export function findWarnings(document: ConfigDocument, { redact }: CheckedConfig): string[] {
+export function findWarnings(document: ConfigDocument, { redact, secrets = {} }: CheckedConfig): string[] {
   const warnings: string[] = []
   const warn = (path: KeyPath, message: string) =>
     warnings.push(`${formatPlace(document.label, path, document.locate(path))} ${formatPath(path)}: ${message}`)
@@ -18,6 +18,9 @@ export function findWarnings(document: ConfigDocument, { redact }: CheckedConfig
   }
   for (const [index, name] of (redact?.env ?? []).entries()) {
     if (!process.env[name]) warn(['redact', 'env', index], `${name} is not set, so there is nothing to redact.`)
+  }
+  for (const [name, { env }] of Object.entries(secrets)) {
+    if (!process.env[env]) warn(['secrets', name, 'env'], `${env} is not set, so there is no secret ${name}.`)
   }
   return warnings
 }

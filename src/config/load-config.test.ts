@@ -154,11 +154,15 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
 
   it('warns of a number that was hardly meant as milliseconds and of a secret that is not set', async () => {
     vi.stubEnv('CONFIG_TEST_UNSET', undefined)
-    await write('tool-hub.yaml', 'limits:\n  timeout: 60\nredact: { env: [CONFIG_TEST_UNSET] }\n')
+    await write(
+      'tool-hub.yaml',
+      'limits:\n  timeout: 60\nredact: { env: [CONFIG_TEST_UNSET] }\nsecrets: { key: { env: CONFIG_TEST_UNSET, hosts: [a.example.org] } }\n',
+    )
     const { warnings, options } = await loadConfig({ cwd: folder })
     expect(warnings).toEqual([
       'tool-hub.yaml:2:12 limits.timeout: 60 is milliseconds; write 60s for seconds.',
       'tool-hub.yaml:3:17 redact.env[0]: CONFIG_TEST_UNSET is not set, so there is nothing to redact.',
+      'tool-hub.yaml:4:24 secrets.key.env: CONFIG_TEST_UNSET is not set, so there is no secret key.',
     ])
     expect(options).toMatchObject({ limits: { timeoutMs: 60 }, redact: { values: [] } })
   })

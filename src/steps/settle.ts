@@ -42,10 +42,10 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
 /** What JSON says, without secrets, and nobody else's object: its tool can no longer change it, and it can always be copied. */
 function plainData(parts: Parts, call: Call, data: unknown): unknown {
   const redacted = parts.redactor.value(data)
+  // What it changed may also have been what no JSON can hold; then that is a defect of the tool, and said.
+  if (redacted !== data) toJson(call, data)
   const copy = copyAsJson(redacted)
-  if (copy !== NOT_PLAIN) return copy
-  toJson(call, data)
-  return JSON.parse(toJson(call, redacted))
+  return copy === NOT_PLAIN ? JSON.parse(toJson(call, redacted)) : copy
 }
 
 /** Step 9 for anything else: every failure becomes a typed error that says what to do. */

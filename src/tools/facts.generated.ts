@@ -287,8 +287,7 @@ export const builtinFacts = [
     "group": "http",
     "capabilities": [
       "network",
-      "send",
-      "write:fs"
+      "send"
     ],
     "names": [
       "core/http.fetchText",

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
+import { CLI_MAIN, cliFolder, jsonLines } from '../../../test/support/cli.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)
@@ -101,10 +102,18 @@ describe.concurrent('tool-hub call', () => {
     rootless.remove()
   })
 
+  it('says where the files of a call are when the root is above the folder of the person', async () => {
+    mkdirSync(join(folder.path, 'below'))
+    const words = [CLI_MAIN, 'call', 'core/fs.stat', '--path', 'plugin.mjs']
+    const { stderr, status } = spawnSync(process.execPath, words, { cwd: join(folder.path, 'below'), encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: 'files: ..\n' })
+    expect((await folder.run(['call', 'core/fs.stat', '--path', 'plugin.mjs'])).stderr).toBe('')
+  })
+
   it('stops a call that takes longer than --timeout', async () => {
     const { code, stderr } = await folder.run(['call', 'test/hangs', '--timeout', '50ms'])
     expect(code).toBe(1)
-    expect(stderr).toContain('TIMEOUT')
+    expect(stderr).toMatch(/TIMEOUT[\s\S]*fix: Ask for less, or give a longer --timeout\./)
   })
 
   it('records who called', async () => {
@@ -122,6 +131,12 @@ describe.concurrent('bad input to tool-hub call', () => {
     ['two JSON texts', ['call', 'test/echo', '{}', '{}'], '2 arguments'],
     ['an unknown flag', ['call', 'test/typed', '--pth', 'x'], 'Did you mean --path?'],
     ['a flag of the wrong type', ['call', 'test/typed', '--maxBytes', 'ten'], 'must be integer'],
+    [
+      'an option that the tool has too',
+      ['call', 'core/fs.searchText', '--root', '.', '--query', 'x'],
+      '… -- --root VALUE',
+    ],
+    ['a lone word', ['call', 'read', 'num 1.txt'], "Name it: --path 'num 1.txt'"],
     ['no tool', ['call'], "Missing required argument 'tool'"],
     ['--yes with --wait', ['call', 'test/echo', '--yes', '--wait', '1s'], 'exclude each other'],
     ['a time without sense', ['call', 'test/echo', '--timeout', 'soon'], 'is not a time'],
@@ -138,6 +153,14 @@ describe.concurrent('bad input to tool-hub call', () => {
     const { code, stdout } = await folder.run(['call', 'test/echo', '-', '--json'], 'not json')
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } })
+  })
+
+  it('says where an argument goes that is called like an option of its own', async () => {
+    const { code, stderr } = await folder.run(['call', 'core/util.json.select', '--json', '1', '--path', 'a'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('… -- --json VALUE')
+    const fits = await folder.run(['call', 'core/fs.searchText', '--query', 'nothing-like-it', '--', '--root', '.'])
+    expect(fits.code).toBe(0)
   })
 
   it.each([

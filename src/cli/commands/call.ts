@@ -52,29 +52,45 @@ async function call(tool: string, words: string[], flags: CallFlags): Promise<vo
   const timeoutMs = flags.timeout === undefined ? undefined : parseTime('--timeout', flags.timeout)
   await withHub(flags, async (hub, options) => {
     narrate(hub, options, flags)
-    const input = await readArguments(hub, tool, words)
+    const input = await readArguments(hub, { tool, words, flags })
     const { dryRun, purpose } = flags
     const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
     if (!result.meta.dryRun) tellWorkspace(hub, options, result)
     process.exitCode = exitCodeOfResult(result)
-    await (flags.json ? printJson(result) : tell(result))
+    await (flags.json ? printJson(result) : tell(result, timeoutMs))
   })
 }
 
-/** Without a root of the owner's, files are where nobody would look. */
-function tellWorkspace(hub: Hub, { sandbox, runs = 'runs' }: HubOptions, { tool }: ToolResult): void {
+/** Paths are relative to the root: where that is not where the person stands, it is said. */
+function tellWorkspace(hub: Hub, options: HubOptions, { tool }: ToolResult): void {
   const touchesFiles = hub.registry.get(tool)?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
-  const below = sandbox?.workspaces ?? runs
-  if (!touchesFiles || sandbox?.root !== undefined || below === false) return
-  say(`files: ${escapeText(relative('.', resolve(below, hub.run, 'workspace')))}`)
+  const folder = touchesFiles ? filesOf(hub, options) : undefined
+  if (folder !== undefined) say(`files: ${escapeText(folder)}`)
 }
 
-async function tell(result: ToolResult): Promise<void> {
+/** Without a root of the owner's, files are where nobody would look; with one, it may be above. */
+function filesOf({ run }: Hub, { sandbox, runs = 'runs' }: HubOptions): string | undefined {
+  if (sandbox?.root !== undefined) {
+    const up = relative('.', sandbox.root)
+    return /^\.\.(\/\.\.)*$/.test(up) ? up : undefined
+  }
+  const below = sandbox?.workspaces ?? runs
+  return below === false ? undefined : relative('.', resolve(below, run, 'workspace'))
+}
+
+async function tell(result: ToolResult, timeoutMs: number | undefined): Promise<void> {
   for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
   // What a dry run found out is its answer, and no failure.
   if (result.meta.dryRun && result.error?.code === 'APPROVAL_UNAVAILABLE')
     return print(escapeText(result.error.message))
-  if (!result.ok) return sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
+  if (!result.ok) {
+    const { error } = result
+    const isOurs = error.code === 'TIMEOUT' && error.message.includes(` ${timeoutMs} ms`)
+    return sayError(
+      `${error.code}: ${error.message}`,
+      isOurs ? 'Ask for less, or give a longer --timeout.' : hintOf(error),
+    )
+  }
   const text = result.content.map(asText).join('\n')
   // Exact in a pipe, where it is data; harmless on a terminal.
   await print(process.stdout.isTTY ? escapeText(text) : text)

@@ -6,6 +6,7 @@ import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { searchEngine } from '../../guards/files/search/search-engine.ts'
 import { withHubOf } from '../hub/with-hub.ts'
+import { examineSearch } from './doctor-web.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -26,7 +27,14 @@ export async function examine(
   const machine = [node(), fileGuard(descriptors), await search()]
   try {
     const config = await loadConfig({ file })
-    return [...machine, configFound(config), ...(await policy(config)), ...records(config.options.runs)]
+    const { options } = config
+    return [
+      ...machine,
+      configFound(config),
+      ...(await policy(config)),
+      ...examineSearch(options),
+      ...records(options.runs),
+    ]
   } catch (error) {
     return [...machine, configBroken(error)]
   }
@@ -79,7 +87,7 @@ function configFound({ file, warnings }: LoadedConfig): Finding {
     state: 'weak',
     what: 'config',
     detail: `${detail}: ${warnings.join('; ')}`,
-    fix: 'Say what is meant on the named lines.',
+    fix: 'Set what is not set, and say what is meant, on the named lines.',
   }
 }
 

@@ -20,6 +20,27 @@ describe('tool-hub doctor', () => {
     ])
   })
 
+  it('says what a search of the web lacks: the host, then the key, by the variable that is not set', async () => {
+    const config = (network: string) => `sandbox: { network: [${network}] }
+secrets: { tavily: { env: NO_SUCH_VARIABLE, hosts: [api.tavily.com] } }
+web: { search: { provider: tavily } }
+`
+    const closed = folder.write('closed.yaml', config(''))
+    const { code, stdout } = await folder.run(['doctor', '--config', closed])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^broken +web search .*api\.tavily\.com[\s\S]*fix: Add api\.tavily\.com to sandbox\.network/m,
+    )
+    expect(stdout).toMatch(/^weak +config .*closed\.yaml:2.*secrets\.tavily\.env: NO_SUCH_VARIABLE is not set/m)
+    const keyless = folder.write('keyless.yaml', config('api.tavily.com'))
+    expect((await folder.run(['doctor', '--config', keyless])).stdout).toContain('there is no secret tavily')
+    const free = folder.write(
+      'free.yaml',
+      'sandbox: { network: [s.example.org] }\nweb: { search: { provider: searxng, url: "https://s.example.org" } }\n',
+    )
+    expect((await folder.run(['doctor', '--config', free])).stdout).toMatch(/^good +web search .*without a key/m)
+  })
+
   it('exits 1 when something is broken, with the fix', async () => {
     const file = folder.write('broken.yaml', 'polcy: []\n')
     const { code, stdout } = await folder.run(['doctor', '--config', file])

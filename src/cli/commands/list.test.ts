@@ -41,6 +41,39 @@ describe.concurrent('tool-hub list and show', () => {
     expect(json.examples.length).toBeGreaterThanOrEqual(2)
   })
 
+  it('shows what policy says to each capability, and never how to open destruction everywhere', async () => {
+    const { stdout } = await folder.run(['show', 'core/fs.edit'])
+    expect(stdout).toMatch(/^policy {8}read:fs: allow by allow read:fs/m)
+    expect(stdout).toMatch(/danger:destructive: deny by .*; only for calls that delete, or overwrite what was not read/)
+    expect(stdout).toContain('{ ask: danger:destructive, on: "./drafts/**" }')
+    expect(stdout).not.toContain('{ allow: "danger:destructive" }')
+    expect((await folder.run(['show', 'core/http.head'])).stdout).toContain('no host is named in sandbox.network')
+    const json = JSON.parse((await folder.run(['show', 'core/fs.edit', '--json'])).stdout)
+    expect(json.policy).toMatchObject({ effect: 'allow', capabilities: expect.any(Array) })
+  })
+
+  it('shows a tool under the name of a dialect: what it is called there, and takes', async () => {
+    const own = JSON.parse((await folder.run(['show', 'core/fs.edit', '--json'])).stdout)
+    const coding = JSON.parse((await folder.run(['show', 'edit', '--json'])).stdout)
+    expect(Object.keys(own.input.properties)).toContain('oldText')
+    expect(Object.keys(coding.input.properties)).toContain('oldString')
+    expect(coding).toMatchObject({ name: 'core/fs.edit', as: { name: 'edit', kind: 'coding' } })
+    const { stdout } = await folder.run(['show', 'edit'])
+    expect(stdout).toMatch(/^edit {2}Edit a text file\nReplace oldString by newString/)
+    expect(stdout).toMatch(/^input of edit$/m)
+    expect(stdout).toMatch(/^names +core\/fs\.edit, core_fs_edit, edit \(coding\)$/m)
+  })
+
+  it('lists the names that models know', async () => {
+    expect((await folder.run(['list'])).stdout).toMatch(
+      /^core\/fs\.searchText +read:fs +grep search_files grep_files +/m,
+    )
+    const json = JSON.parse((await folder.run(['list', '--group', 'fs', '--json'])).stdout)
+    expect(json).toContainEqual(
+      expect.objectContaining({ name: 'core/fs.readText', dialectNames: ['read', 'read_file'] }),
+    )
+  })
+
   it('tells who may call a tool: a destructive one no script', async () => {
     expect((await folder.run(['show', 'test/wipes'])).stdout).toMatch(/^callers +direct$/m)
     expect((await folder.run(['show', 'test/echo'])).stdout).toMatch(/^callers +direct, script$/m)

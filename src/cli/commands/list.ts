@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { ToolListing } from '../../hub/list-tools.ts'
 import { didYouMean } from '../../names.ts'
 import type { Visibility } from '../../options.ts'
 import { type Listed, openListing } from '../hub/open-listing.ts'
@@ -18,6 +17,9 @@ interface ListFlags {
 }
 
 const EXAMPLES = `
+The third column has the names that models know a tool by in a dialect (coding, files); tool-hub show read shows what
+such a name takes. Where a name may have no / and no dot, core/fs.stat is core_fs_stat.
+
 Examples:
   tool-hub list
   tool-hub list --group util --json
@@ -26,7 +28,7 @@ Examples:
 /** `list`: the tools that an agent sees. */
 export function describeList(command: Command): void {
   addConfigOption(command)
-    .description('List the tools that an agent sees: name, capabilities, what it is for.')
+    .description('List the tools that an agent sees: name, capabilities, names in dialects, what it is for.')
     .option('--profile <name>', 'As if tools.profile were this: minimal, coding, messaging, full')
     .option('--group <name>', 'Only this group: fs, group:fs')
     .option('--hidden', 'Also what the agent does not see, and why')
@@ -37,8 +39,8 @@ export function describeList(command: Command): void {
 async function list(flags: ListFlags): Promise<void> {
   const { options } = await readConfig(flags)
   const listed = await openListing({ ...options, visibility: visibilityOf(options.visibility, flags) })
-  const tools = inGroup(listed, flags.group).filter(({ visible }) => visible || flags.hidden)
-  if (flags.json) return printJson(tools)
+  const tools = inGroup(listed, flags.group).filter(({ listing }) => listing.visible || flags.hidden)
+  if (flags.json) return printJson(tools.map(({ listing, dialectNames }) => ({ ...listing, dialectNames })))
   if (tools.length === 0) return say('No tool is visible here. tool-hub list --hidden says why.')
   await print(table(tools.map(row)))
 }
@@ -48,16 +50,16 @@ function visibilityOf(own: Visibility | undefined, { profile }: ListFlags): Visi
   return profile === undefined ? own : { ...own, profile: profile as Visibility['profile'] }
 }
 
-function inGroup(listed: readonly Listed[], wanted: string | undefined): ToolListing[] {
-  if (wanted === undefined) return listed.map(({ listing }) => listing)
+function inGroup(listed: readonly Listed[], wanted: string | undefined): readonly Listed[] {
+  if (wanted === undefined) return listed
   const group = (wanted.startsWith('group:') ? wanted : `group:${wanted}`).toLowerCase()
   const known = new Set(listed.flatMap(({ groups }) => groups))
-  if (known.has(group)) return listed.filter(({ groups }) => groups.includes(group)).map(({ listing }) => listing)
+  if (known.has(group)) return listed.filter(({ groups }) => groups.includes(group))
   const hint = didYouMean(group, known) || `Groups: ${[...known].sort().join(', ')}.`
   throw new UsageError(`No tool is in ${group}.`, hint)
 }
 
-function row({ name, capabilities, description, visible, why }: ToolListing): string[] {
+function row({ listing: { name, capabilities, description, visible, why }, dialectNames }: Listed): string[] {
   const firstSentence = description.split(/(?<=[.!?])\s/, 1)[0]!
-  return [name, capabilities.join(' ') || 'pure', visible ? firstSentence : `hidden: ${why}`]
+  return [name, capabilities.join(' ') || 'pure', dialectNames.join(' '), visible ? firstSentence : `hidden: ${why}`]
 }

@@ -3,6 +3,7 @@ import { ToolError } from '../../errors.ts'
 import type { CallError } from '../../result.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { EXIT, exitCodeOfFailure } from '../exit-code.ts'
+import { findRunId } from '../hub/find-run.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { readArguments } from '../input/read-arguments.ts'
@@ -16,7 +17,8 @@ it is 1 because the arguments do not fit, or 2 because there is no such tool.
 Examples:
   tool-hub policy explain core/util.time.now
   tool-hub policy explain core/util.hash.sha256Text '{"text":"hi"}'
-  tool-hub policy explain core/util.hash.sha256Text --text hi --json`
+  tool-hub policy explain core/util.hash.sha256Text --text hi --json
+  tool-hub policy explain core/http.fetchText --url https://api.example.org --run run-20261115`
 
 /** `policy explain`: the decision about one call. */
 export function describePolicyExplain(command: Command): void {
@@ -28,13 +30,15 @@ export function describePolicyExplain(command: Command): void {
     .argument('[arguments...]', "'{json}', or -, or --name value …")
     .allowUnknownOption()
     .option('--root <dir>', 'Folder that tools may read and write')
+    .option('--run <id>', 'As in this run, by its id or the beginning of it: what it has read from outside counts')
     .addHelpText('after', EXAMPLES)
     .action(explain)
 }
 
 async function explain(tool: string, words: string[], flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const { text, ...facts } = await withHub(flags, async (hub) =>
-    hub.explain(tool, await readArguments(hub, tool, words)),
+  const run = await findRunId(flags)
+  const { text, ...facts } = await withHub({ ...flags, run }, async (hub) =>
+    hub.explain(tool, await readArguments(hub, { tool, words, flags })),
   )
   const { error } = facts
   if (error?.code === 'TOOL_NOT_FOUND') throw new ToolError(error.code, error.message, { fix: error.fix })

@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
+import { STRICTNESS } from '../../policy/strictness.ts'
 import type { Constraints, SourcedRule } from '../../rule.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
-import { decideByDefault } from '../hub/decide-by-default.ts'
+import { judgeTools, NEEDED_BY, type ToolVerdict } from '../hub/judge-tool.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -40,11 +41,8 @@ async function show(flags: Flags): Promise<void> {
   const { options } = await readConfig(flags)
   const catalogue = await openCatalogue(options)
   const layers = policyLayers(options)
-  const decideTool = decideByDefault(layers)
-  const tools = catalogue.tools.map((entry) => {
-    const { effect, rule, source, reason } = decideTool(entry)
-    return { tool: entry.tool.name, effect, rule, source, reason }
-  })
+  const judge = judgeTools(options)
+  const tools = catalogue.tools.map((entry) => ({ tool: entry.tool.name, ...judge(entry) }))
   const { sandbox = {}, visibility = {} } = options
   if (flags.json) return printJson({ ...facts(layers), sandbox, visibility, tools })
   const hosts = sandbox.network?.join(', ') || 'no host'
@@ -52,7 +50,7 @@ async function show(flags: Flags): Promise<void> {
     ...heading(title),
     ...lines(rules.map((rule) => describe(flags.all ? withAllTargets(rule) : rule, hosts))),
   ]
-  const rows = tools.map(({ tool, effect, rule }) => [`  ${tool}`, effect, rule])
+  const rows = tools.map((verdict) => [`  ${verdict.tool}`, summarise(verdict)])
   await print(
     [
       ...section('Always, whatever else is written', layers.always),
@@ -68,10 +66,29 @@ async function show(flags: Flags): Promise<void> {
       ]),
       ...heading('What that means for each tool, before its targets are known'),
       table(rows),
+      ...lines(footnotes(tools)),
     ]
       .join('\n')
       .trimStart(),
   )
+}
+
+/** One line: the rule where there is one, else what each capability gets, the strictest first: a narrow terminal cuts. */
+function summarise({ capabilities }: ToolVerdict): string {
+  const [first, second] = capabilities
+  if (second === undefined && !first!.but) return `${first!.effect}  ${first!.rule}`
+  return capabilities
+    .toSorted((a, b) => STRICTNESS[b.effect] - STRICTNESS[a.effect])
+    .map(({ capability, effect, only, but }) => `${capability} ${effect}${only ? '*' : ''}${but ? '†' : ''}`)
+    .join(' · ')
+}
+
+function footnotes(tools: readonly ToolVerdict[]): string[] {
+  const doubts = tools.flatMap(({ capabilities }) => capabilities.flatMap(({ but }) => but ?? []))
+  return [
+    ...[...NEEDED_BY].map(([capability, calls]) => `* ${capability}: only for ${calls}`),
+    ...[...new Set(doubts)].map((but) => `† ${but}`),
+  ]
 }
 
 function facts({ always = [], owner = [], defaults = [], requests = [] }: PolicyLayers) {

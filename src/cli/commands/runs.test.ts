@@ -33,6 +33,30 @@ describe.concurrent('tool-hub runs', () => {
     expect(lines[2]).toMatch(/^\S+ {2}ok {7}test\/nests/)
   })
 
+  it('gives back an artifact, exact to the byte, by its reference', async () => {
+    const text = 'a long line that is no more than text\n'.repeat(5_000)
+    folder.write('long.txt', text)
+    const read = [
+      'call',
+      'core/fs.readText',
+      '--path',
+      'long.txt',
+      '--maxBytes',
+      '2000',
+      '--run',
+      'large-run',
+      '--json',
+    ]
+    const [{ ref }] = JSON.parse((await folder.run(read)).stdout).artifacts
+    expect(await folder.run(['runs', 'artifact', ref])).toEqual({ code: 0, stdout: text, stderr: '' })
+    const saved = await folder.run(['runs', 'artifact', ref, '--run', 'large', '--out', 'copy.txt'])
+    expect(saved).toEqual({ code: 0, stdout: '', stderr: `Wrote ${text.length} bytes to copy.txt.\n` })
+    expect(readFileSync(join(folder.path, 'copy.txt'), 'utf8')).toBe(text)
+    expect(await folder.run(['runs', 'artifact', ref, '--out', 'copy.txt'])).toMatchObject({ code: 2 })
+    for (const wrong of ['nothing', `artifact:${'0'.repeat(64)}`])
+      expect(await folder.run(['runs', 'artifact', wrong])).toMatchObject({ code: 2, stdout: '' })
+  })
+
   it('gives the events as JSON lines', async () => {
     const events = jsonLines((await folder.run(['runs', 'show', 'second-run', '--json'])).stdout)
     expect(events.at(-2)).toMatchObject({ type: 'call-ended', status: 'error', error: { code: 'INTERNAL' } })

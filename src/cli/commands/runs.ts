@@ -6,6 +6,7 @@ import { addConfigOption } from '../input/add-options.ts'
 import { count } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
+import { describeRunsArtifact } from './runs-artifact.ts'
 import { describeRunsShow } from './runs-show.ts'
 import { describeRunsTail } from './runs-tail.ts'
 
@@ -22,11 +23,12 @@ Examples:
 
 /** `runs`: what was done. */
 export function describeRuns(command: Command): void {
-  command.description('List runs, show one as a timeline, follow one.')
+  command.description('List runs, show one as a timeline, follow one, give back what one kept aside.')
   addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
+  describeRunsArtifact(command.command('artifact').summary('Give back what was too large for a result'))
 }
 
 async function list(flags: Flags): Promise<void> {

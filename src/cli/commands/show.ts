@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import { policyLayers } from '../../hub/policy-layers.ts'
-import type { RegisteredTool } from '../../steps/registry.ts'
+import type { FoundTool } from '../../steps/registry.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
-import { decideByDefault } from '../hub/decide-by-default.ts'
+import { type CapabilityVerdict, judgeTools, type ToolVerdict } from '../hub/judge-tool.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -14,6 +13,7 @@ import { ownCommand, quoteWord } from '../own-command.ts'
 const EXAMPLES = `
 Examples:
   tool-hub show core/util.json.select
+  tool-hub show grep                    as models of the coding dialect know it
   tool-hub show core/util.time.now --json | jq .input`
 
 /** `show`: everything about one tool. */
@@ -30,25 +30,29 @@ export function describeShow(command: Command): void {
 async function show(name: string, flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
   const { options } = await readConfig(flags)
   const catalogue = await openCatalogue(options)
-  const entry = catalogue.find(name)
-  const { visible, why } = catalogue.listing.find((listing) => listing.name === entry.tool.name)!
-  const { effect, rule, source, reason, fix } = decideByDefault(policyLayers(options))(entry)
+  const found = catalogue.find(name)
+  const { visible, why } = catalogue.listing.find((listing) => listing.name === found.entry.tool.name)!
   const facts = {
-    ...factsOf(entry),
+    ...factsOf(found, name),
     visible,
     ...(why && { why }),
-    policy: { effect, rule, source, reason, fix: fix.hint },
+    policy: judgeTools(options)(found.entry),
   }
   await (flags.json ? printJson(facts) : print(describe(facts)))
 }
 
-function factsOf({ tool, wire, group, callers, input, output, dialects }: RegisteredTool) {
-  const { name, title, description, category, tags, version, capabilities, timeoutMs, examples = [] } = tool
+/** Under the name of a dialect, what a model is told of it there. */
+function factsOf(
+  { entry: { tool, wire, group, callers, input, output, dialects }, dialect }: FoundTool,
+  asked: string,
+) {
+  const { name, title, category, tags, version, capabilities, timeoutMs, examples = [] } = tool
   return {
     name,
+    ...(dialect && { as: { name: asked, kind: dialect.kind } }),
     wire,
     ...(title && { title }),
-    description,
+    description: dialect?.dialect.description ?? tool.description,
     group,
     ...(category && { category }),
     ...(tags && { tags }),
@@ -56,7 +60,7 @@ function factsOf({ tool, wire, group, callers, input, output, dialects }: Regist
     capabilities,
     callers,
     ...(timeoutMs && { timeoutMs }),
-    input: input.jsonSchema(),
+    input: (dialect?.input ?? input).jsonSchema(),
     ...(output && { output: output.jsonSchema() }),
     dialects: [...dialects].map(([name, { kind, input }]) => ({
       kind,
@@ -70,7 +74,7 @@ function factsOf({ tool, wire, group, callers, input, output, dialects }: Regist
 type Facts = ReturnType<typeof factsOf> & {
   readonly visible: boolean
   readonly why?: string
-  readonly policy: { readonly effect: string; readonly rule: string; readonly reason: string; readonly fix: string }
+  readonly policy: ToolVerdict
 }
 
 function describe(facts: Facts): string {
@@ -83,20 +87,31 @@ function describe(facts: Facts): string {
     `group         ${facts.group}`,
     ...(facts.tags ? [`tags          ${facts.tags.join(', ')}`] : []),
     ...(facts.version ? [`version       ${facts.version}`] : []),
-    `names         ${[facts.wire, ...dialects.map(({ kind, name }) => `${name} (${kind})`)].join(', ')}`,
+    `names         ${[facts.name, facts.wire, ...dialects.map(({ kind, name }) => `${name} (${kind})`)].join(', ')}`,
+    ...(dialects.length > 0 && !facts.as
+      ? [`              ${ownCommand()} show ${dialects[0]!.name} tells what it takes under that name`]
+      : []),
     `visible       ${facts.visible ? 'yes' : `no: ${facts.why}`}`,
-    `policy        ${policy.effect} by ${policy.rule}`,
-    `              ${policy.reason}${policy.effect === 'allow' ? '' : ` ${policy.fix}`}`,
+    ...policy.capabilities
+      .flatMap(describeVerdict)
+      .map((line, index) => `${index === 0 ? 'policy' : ''}`.padEnd(14) + line),
   ]
   return [
-    heading(facts.title ? `${facts.name}  ${facts.title}` : facts.name),
+    heading([facts.as?.name ?? facts.name, facts.title].filter(Boolean).join('  ')),
     ...body.map((line, index) => wrapText(escapeText(line), index === 0 ? 0 : 14)),
-    ...section('input', JSON.stringify(facts.input, undefined, 2)),
+    ...section(facts.as ? `input of ${facts.as.name}` : 'input', JSON.stringify(facts.input, undefined, 2)),
     ...(facts.output ? section('output', JSON.stringify(facts.output, undefined, 2)) : []),
     ...facts.examples.flatMap(({ input, note }) =>
       section(note ? `example: ${note}` : 'example', callLine(facts.name, input)),
     ),
   ].join('\n')
+}
+
+/** The effect and its rule; below it why, and what would change it. */
+function describeVerdict({ capability, effect, rule, reason, only, but, fix }: CapabilityVerdict): string[] {
+  const what = capability === undefined ? '' : `${capability}: `
+  const bounds = [only && `only for ${only}`, but].filter(Boolean).map((bound) => `; ${bound}`)
+  return [`${what}${effect} by ${rule}${bounds.join('')}`, `  ${reason}${fix === undefined ? '' : ` ${fix}`}`]
 }
 
 function section(title: string, text: string): string[] {

@@ -25,12 +25,13 @@ describe.concurrent('tool-hub undo', () => {
     const { write, exists } = folder
     const callId = await write('notes/a.txt', 'hello', 'first')
     const rehearsed = await folder.run(['undo', '--dry-run'])
-    expect(rehearsed).toMatchObject({ code: 0, stdout: 'removed       notes/a.txt\nremoved       notes\n' })
+    const planned = 'would remove     notes/a.txt\nwould remove     notes\n'
+    expect(rehearsed).toMatchObject({ code: 0, stdout: planned })
     expect(rehearsed.stderr).toContain(`Would undo test/note (call ${callId}, run first):`)
     expect(rehearsed.stderr).toContain('Nothing was changed: this was a dry run.')
     expect(exists('notes/a.txt')).toBe(true)
     const undone = await folder.run(['undo'])
-    expect(undone).toMatchObject({ code: 0, stdout: rehearsed.stdout })
+    expect(undone).toMatchObject({ code: 0, stdout: 'removed       notes/a.txt\nremoved       notes\n' })
     expect(exists('notes')).toBe(false)
     const [, again] = /undo --call (\S+)/.exec(undone.stderr)!
     expect(await folder.run(['undo', '--call', again!])).toMatchObject({ code: 0 })
@@ -65,19 +66,38 @@ describe.concurrent('tool-hub undo', () => {
     expect(await folder.run(['audit', 'verify'])).toMatchObject({ code: 0 })
   })
 
-  it('has nothing to do where nothing was changed', async (test) => {
+  it('has nothing to do where nothing was changed, or all of it was taken back', async (test) => {
     const folder = open(test)
-    const { code, stdout, stderr } = await folder.run(['undo'])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toContain('nothing to undo')
+    const nothing = await folder.run(['undo'])
+    expect(nothing).toMatchObject({ code: 0, stdout: '' })
+    expect(nothing.stderr).toContain('Nothing to undo: no call on record changed a file, or all were undone already.')
+    await folder.run(['call', 'core/util.time.now', '--run', 'idle'])
+    const idle = await folder.run(['undo', '--run', 'idle'])
+    expect(idle).toMatchObject({ code: 0, stderr: 'Nothing to undo: the run idle changed no file.\n' })
   })
 
-  it('exits 2 for what excludes each other, and 1 for a call that is not there', async (test) => {
+  it('exits 2 for what excludes each other, and for a call or a run that is not there', async (test) => {
     const folder = open(test)
     expect((await folder.run(['undo', '--call', 'c1', '--run', 'r'])).code).toBe(2)
     expect((await folder.run(['undo', '--run', 'none'])).code).toBe(2)
     const { code, stderr } = await folder.run(['undo', '--call', 'c-none'])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(stderr).toContain('No call "c-none"')
+  })
+
+  it('asks for the root where the change was made with --root, and not for a --force that would not help', async (test) => {
+    const folder = open(test)
+    writeFileSync(join(folder.path, 'tool-hub.yaml'), 'plugins: [./plugin.mjs]\n')
+    const note = JSON.stringify({ path: 'a.txt', text: 'a' })
+    await folder.run(['call', 'test/note', note, '--root', '.'])
+    const refused = await folder.run(['undo'])
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/^refused {7}a\.txt .*outside/) })
+    expect(refused.stderr).toMatch(/Give the root it was made in: .* undo --root \.\n/)
+    expect(refused.stderr).not.toContain('--force')
+    const undone = await folder.run(['undo', '--root', '.'])
+    expect(undone).toMatchObject({ code: 0, stdout: 'removed       a.txt\n' })
+    const [, again] = /undo --root \. --call (\S+)/.exec(undone.stderr)!
+    expect(await folder.run(['undo', '--root', '.', '--call', again!])).toMatchObject({ code: 0 })
+    expect(folder.exists('a.txt')).toBe(true)
   })
 })

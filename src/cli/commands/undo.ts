@@ -1,18 +1,14 @@
-import { relative } from 'node:path'
 import type { Command } from 'commander'
+import { ToolError } from '../../errors.ts'
 import type { UndoReport } from '../../hub/undo/undo.ts'
-import type { UndoneChange } from '../../hub/undo/undo-changes.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { findRun, runsFolder } from '../hub/find-run.ts'
+import { findRunId } from '../hub/find-run.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { count } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { style } from '../output/terminal.ts'
-import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
+import { undoHeadline, undoNextSteps, undoneLine } from './undo-lines.ts'
 
 interface UndoFlags {
   readonly config?: string
@@ -28,7 +24,7 @@ const EXAMPLES = `
 A file that was changed since is left alone, with a diff of what --force would change. An undo is recorded and
 journaled itself: --call with its own id undoes it.
 
-Exit code: 1 when something was refused, else 0.
+Exit code: 1 when something was refused or cannot be undone, 2 when there is no such call or run, else 0.
 
 Examples:
   tool-hub undo --dry-run               what would undoing the last call do?
@@ -53,70 +49,29 @@ async function undo(flags: UndoFlags): Promise<void> {
   const { config, root, call, dryRun, force } = flags
   if (call !== undefined && flags.run !== undefined)
     throw new UsageError('--call and --run exclude each other.', 'Give one of them.')
-  const run = flags.run === undefined ? undefined : await runIdOf(flags.run, flags)
+  const run = await findRunId(flags)
   const report = await withHub({ config, root }, (hub) =>
-    hub.undo({ call, run, dryRun, force, signal: interruptSignal() }),
+    hub.undo({ call, run, dryRun, force, signal: interruptSignal() }).catch(tellUnknown),
   )
   if (!report.ok) process.exitCode = EXIT.failed
-  await (flags.json ? printJson(report) : tell(report, flags))
+  await (flags.json ? printJson(report) : tell(report, { ...flags, run }))
 }
 
-async function runIdOf(wanted: string, flags: UndoFlags): Promise<string> {
-  const folder = await findRun(await runsFolder(flags), wanted)
-  return folder.slice(folder.lastIndexOf('/') + 1)
+/** A call that is not on record is a wrong word, like a run that is not. */
+function tellUnknown(error: unknown): never {
+  if (ToolError.is(error) && error.code === 'NOT_FOUND') throw new UsageError(error.message, error.fix.hint)
+  throw error
 }
 
-async function tell(report: UndoReport, { force }: UndoFlags): Promise<void> {
-  const { changes, dryRun } = report
-  if (changes.length === 0) return say('There is nothing to undo: no call on record changed a file.')
-  say(headline(report))
-  for (const change of changes) await print(describe(change))
-  for (const line of nextSteps(report, force === true)) say(line)
-  if (dryRun) say('Nothing was changed: this was a dry run.')
+async function tell(report: UndoReport, flags: UndoFlags): Promise<void> {
+  if (report.changes.length === 0) return say(nothing(flags))
+  say(undoHeadline(report))
+  for (const change of report.changes) await print(undoneLine(change, report))
+  for (const line of undoNextSteps(report, flags)) say(line)
+  if (report.dryRun) say('Nothing was changed: this was a dry run.')
 }
 
-function headline({ calls, dryRun }: UndoReport): string {
-  const { run, callId, tool } = calls[0]!
-  const what =
-    calls.length === 1 ? `${tool} (call ${callId}, run ${run})` : `${count(calls.length, 'call')} of run ${run}`
-  return escapeLine(`${dryRun ? 'Would undo' : 'Undoing'} ${what}:`)
+function nothing({ run }: UndoFlags): string {
+  if (run !== undefined) return `Nothing to undo: the run ${run} changed no file.`
+  return 'Nothing to undo: no call on record changed a file, or all were undone already.'
 }
-
-const COLOURS = {
-  restored: 'green',
-  removed: 'green',
-  'moved back': 'green',
-  already: 'dim',
-  refused: 'red',
-  'not undoable': 'yellow',
-} as const satisfies Record<UndoneChange['action'], string>
-
-function describe({ action, path, reason, diff }: UndoneChange): string {
-  const mark = style(COLOURS[action], action.padEnd(12))
-  const why = reason === undefined ? '' : `  ${reason}`
-  const line = `${mark}  ${escapeLine(`${shown(path)}${why}`)}`
-  return diff === undefined ? line : `${line}\n${indented(diff)}`
-}
-
-/** As short as it can be told from here. */
-function shown(path: string): string {
-  const near = relative('.', path)
-  return near === '' || near.startsWith('..') ? path : near
-}
-
-function indented(diff: string): string {
-  return escapeText(diff)
-    .split('\n')
-    .map((line) => `    ${line}`)
-    .join('\n')
-}
-
-function nextSteps({ ok, dryRun, changes, callId }: UndoReport, force: boolean): string[] {
-  const hasDone = changes.some(({ action }) => action in DONE)
-  return [
-    ...(ok || force ? [] : ['What was refused is as it was. --force takes it back all the same.']),
-    ...(hasDone && !dryRun ? [`To undo this undo: ${ownCommand()} undo --call ${callId}`] : []),
-  ]
-}
-
-const DONE = { restored: true, removed: true, 'moved back': true }

@@ -25,8 +25,11 @@ describe('the catalogue', () => {
 
   it('finds a tool by each of its names, with what a hub derives from it', async () => {
     const { find } = await openCatalogue({ plugins: [definePlugin({ name: 'disk', tools: [wipe] })] })
-    for (const name of ['disk.wipe', 'disk_wipe', 'rm']) expect(find(name).tool).toBe(wipe)
-    expect(find('rm')).toMatchObject({ callers: ['direct'], groups: ['group:disk'] })
+    for (const name of ['disk.wipe', 'disk_wipe', 'rm']) expect(find(name).entry.tool).toBe(wipe)
+    expect(find('rm')).toMatchObject({
+      entry: { callers: ['direct'], groups: ['group:disk'] },
+      dialect: { kind: 'shell' },
+    })
     expect(() => find('disk.wpie')).toThrow(expect.objectContaining({ code: 'TOOL_NOT_FOUND' }))
   })
 

@@ -2,7 +2,7 @@ import type { AnyTool } from '../../define.ts'
 import { listTools, type ToolListing } from '../../hub/list-tools.ts'
 import type { HubOptions } from '../../options.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
-import { type RegisteredTool, Registry } from '../../steps/registry.ts'
+import { type FoundTool, type RegisteredTool, Registry } from '../../steps/registry.ts'
 import { builtinTools } from '../../tools/index.generated.ts'
 
 /** The tools there are, and which of them an agent sees. */
@@ -12,7 +12,7 @@ export interface Catalogue {
   /** As an agent sees them, in the same order. */
   readonly listing: readonly ToolListing[]
   /** By canonical, wire or dialect name; throws with the nearest names when there is none. */
-  find(name: string): RegisteredTool
+  find(name: string): FoundTool
 }
 
 /** What a hub with these options would list. Only plugins need a hub for that: a list must be there at once. */
@@ -25,7 +25,7 @@ export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
     listing: listTools(registry, (entry) => sees({ ...entry, name: entry.tool.name })),
     find(name) {
       const found = registry.find(name)
-      if (found) return found.entry
+      if (found) return found
       throw registry.notFound(name)
     },
   }

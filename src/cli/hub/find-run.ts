@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { didYouMean } from '../../names.ts'
 import { listRuns } from '../../record/list-runs.ts'
 import { UsageError } from '../usage-error.ts'
@@ -26,6 +26,14 @@ export async function findRun(root: string, wanted: string | undefined): Promise
     `There is no run ${JSON.stringify(wanted)} in ${root}.`,
     didYouMean(wanted, ids) || 'List them with tool-hub runs.',
   )
+}
+
+/** The id of a run by the beginning of it; nothing when nothing is asked for. */
+export async function findRunId(flags: {
+  readonly config?: string
+  readonly run?: string
+}): Promise<string | undefined> {
+  return flags.run === undefined ? undefined : basename(await findRun(await runsFolder(flags), flags.run))
 }
 
 /** The newest run that is still written to; nothing when there is none. */

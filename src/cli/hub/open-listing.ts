@@ -1,11 +1,13 @@
 import type { ToolListing } from '../../hub/list-tools.ts'
+import { toWireName } from '../../names.ts'
 import type { HubOptions } from '../../options.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
 import { builtinFacts } from '../../tools/facts.generated.ts'
 
-/** A tool as `list` shows it, and the groups it is in. */
+/** A tool as `list` shows it, the names it has in dialects, and the groups it is in. */
 export interface Listed {
   readonly listing: ToolListing
+  readonly dialectNames: readonly string[]
   readonly groups: readonly string[]
 }
 
@@ -15,12 +17,18 @@ export async function openListing(options: HubOptions): Promise<Listed[]> {
   const sees = compileVisibility(options.visibility ?? {})
   return builtinFacts.map(({ names, groups, ...facts }) => {
     const { name, group } = facts
-    return { listing: { ...facts, ...sees({ name, names, group }) }, groups }
+    return { listing: { ...facts, ...sees({ name, names, group }) }, dialectNames: dialectNamesOf(name, names), groups }
   })
 }
 
 async function listCatalogue(options: HubOptions): Promise<Listed[]> {
   const { openCatalogue } = await import('./catalogue.ts')
   const { tools, listing } = await openCatalogue(options)
-  return tools.map(({ groups }, index) => ({ listing: listing[index]!, groups }))
+  return tools.map(({ tool, names, groups }, index) => {
+    return { listing: listing[index]!, dialectNames: dialectNamesOf(tool.name, names), groups }
+  })
+}
+
+function dialectNamesOf(name: string, names: readonly string[]): string[] {
+  return names.filter((each) => each !== name && each !== toWireName(name))
 }

@@ -3,9 +3,14 @@ import { escapeText } from '../../value/escape-text.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 
-/** The config a command works with; what is hardly meant in it is said. */
+const told = new Set<string>()
+
+/** The config a command works with; what is hardly meant in it is said, once. */
 export async function readConfig({ config }: { readonly config?: string }): Promise<LoadedConfig> {
   const loaded = await loadConfig({ file: config })
-  for (const warning of loaded.warnings) say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning)}`)
+  for (const warning of loaded.warnings.filter((each) => !told.has(each))) {
+    told.add(warning)
+    say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning)}`)
+  }
   return loaded
 }

@@ -1,30 +1,81 @@
 import type { Hub } from '../../hub.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
+import { quoteWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseFlags } from './parse-flags.ts'
 import { parseJson, readStdin } from './read-input.ts'
 
-/** The arguments of a call as the command line gives them: JSON text, `-` for stdin, or flags; none is `{}`. */
-export async function readArguments(hub: Hub, tool: string, words: readonly string[]): Promise<unknown> {
-  const [first, ...others] = words
-  if (first === undefined) return {}
-  if (first.startsWith('--')) return parseFlagsOf(hub, tool, words)
-  if (others.length > 0) {
-    throw new UsageError(
-      `${words.length} arguments after the tool.`,
-      'Give one JSON text, or - for stdin, or --name value pairs.',
-    )
-  }
-  return first === '-' ? parseJson(await readStdin(), 'stdin') : parseJson(first, 'The argument')
+/** What an input schema says of its arguments. */
+interface Wanted {
+  readonly properties?: Record<string, { readonly type?: unknown }>
+  readonly required?: readonly string[]
 }
 
-/** Typed by the schema of the wire arguments: the dialect's own where the tool was named by a dialect. */
-function parseFlagsOf(hub: Hub, name: string, words: readonly string[]): unknown {
-  const tool = hub.registry.get(name)
+/** The arguments of a call as they were typed, and the options of the command beside them. */
+interface Typed {
+  readonly tool: string
+  readonly words: readonly string[]
+  readonly flags: object
+}
+
+/** The arguments of a call as the command line gives them: JSON text, `-` for stdin, or flags; none is `{}`. */
+export async function readArguments(hub: Hub, typed: Typed): Promise<unknown> {
+  const schema = schemaOf(hub, typed.tool)
+  const input = await parseWords(typed, schema)
+  const taken = isFlags(typed.words) ? schema?.required?.find((name) => isTaken(name, typed, input)) : undefined
+  if (taken === undefined) return input
+  throw new UsageError(
+    `--${taken} is an option of this command, and ${typed.tool} needs an argument of that name.`,
+    behindDashes(taken),
+  )
+}
+
+async function parseWords(typed: Typed, schema: Wanted | undefined): Promise<unknown> {
+  const [first, ...others] = typed.words
+  if (first === undefined) return {}
   // The call itself tells best what is wrong with the name.
-  if (!tool) return {}
+  if (isFlags(typed.words)) return schema ? parseFlags(typed.words, schema as Record<string, unknown>) : {}
+  if (others.length > 0) {
+    throw new UsageError(
+      `${typed.words.length} arguments after the tool.`,
+      `Give one JSON text, or - for stdin, or --name value pairs. ${takenHint(typed, schema)}`.trimEnd(),
+    )
+  }
+  if (first === '-') return parseJson(await readStdin(), 'stdin')
+  const name = /^\s*[[{"]/.test(first) ? undefined : firstText(schema)
+  if (name === undefined) return parseJson(first, 'The argument')
+  throw new UsageError(`${JSON.stringify(first)} has no name.`, `Name it: --${name} ${quoteWord(first)}`)
+}
+
+/** The schema of the wire arguments: the dialect's own where the tool was named by a dialect. */
+function schemaOf(hub: Hub, name: string): Wanted | undefined {
+  const tool = hub.registry.get(name)
+  if (!tool) return undefined
   const dialect = Object.values(tool.dialects ?? {}).find(
     ({ name: own, aliases = [] }) => own === name || aliases.includes(name),
   )
-  return parseFlags(words, compileSchema(dialect?.input ?? tool.input, { side: 'input' }).jsonSchema())
+  return compileSchema(dialect?.input ?? tool.input, { side: 'input' }).jsonSchema()
+}
+
+/** The argument that a lone word is meant for. */
+function firstText({ properties = {}, required = [] }: Wanted = {}): string | undefined {
+  return required.find((name) => properties[name]?.type === 'string')
+}
+
+function takenHint(typed: Typed, { properties = {} }: Wanted = {}): string {
+  const taken = Object.keys(properties).find((name) => Object.hasOwn(typed.flags, name))
+  return taken === undefined ? '' : behindDashes(taken)
+}
+
+function behindDashes(name: string): string {
+  return `Give the tool's own behind two dashes: … -- --${name} VALUE`
+}
+
+function isFlags([first = '--']: readonly string[]): boolean {
+  return first.startsWith('--')
+}
+
+/** The command took for its own what the tool has to have. */
+function isTaken(name: string, { flags }: Typed, input: unknown): boolean {
+  return Object.hasOwn(flags, name) && !Object.hasOwn(input as object, name)
 }

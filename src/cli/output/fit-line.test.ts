@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitLine, widthOf, wrapText } from './fit-line.ts'
+import { fitLine, lineWidth, widthOf, wrapText } from './fit-line.ts'
 
 const RED = '\u001b[31m'
 const PLAIN = '\u001b[39m'
@@ -8,6 +8,11 @@ describe('fitLine', () => {
   it('cuts to the width of the terminal, and leaves what fits', () => {
     expect(fitLine('twelve chars', 12)).toBe('twelve chars')
     expect(fitLine('thirteen char', 12)).toBe('thirteen ch…')
+  })
+
+  it('takes a terminal that tells no width for one of 80 columns', () => {
+    const terminal = (columns: number) => ({ isTTY: true, columns }) as NodeJS.WriteStream
+    expect([0, 120].map((columns) => lineWidth(terminal(columns)))).toEqual([80, 120])
   })
 
   it('cuts nothing in a pipe', () => {

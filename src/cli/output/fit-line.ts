@@ -4,12 +4,15 @@ const COMBINING = /^\p{M}$/u
 const WIDE =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]$/u
 
+/** Of a terminal that does not tell its own, as some serial lines and containers. */
+const WITHOUT_WIDTH = 80
+
 /** How many characters a line has room for: as many as the terminal says; in a pipe a line is as long as it is. */
 export function lineWidth(
   stream: NodeJS.WriteStream = process.stdout,
   inPipe: number = Number.POSITIVE_INFINITY,
 ): number {
-  return stream.isTTY ? stream.columns || 100 : inPipe
+  return stream.isTTY ? stream.columns || WITHOUT_WIDTH : inPipe
 }
 
 /** Cuts a line that is too long for the terminal; its colours stay whole. */

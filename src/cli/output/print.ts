@@ -26,6 +26,12 @@ export function print(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
 }
 
+/** Writes data to stdout exactly as it is, and waits until it is out. */
+export function printBytes(bytes: Uint8Array): Promise<void> {
+  if (readerGone.aborted) return Promise.resolve()
+  return new Promise((resolve) => process.stdout.write(bytes, () => resolve()))
+}
+
 /** Prints a value as JSON: one line, or indented on a terminal. */
 export function printJson(value: unknown): Promise<void> {
   return print(toJson(value, process.stdout.isTTY ? 2 : undefined))

@@ -72,7 +72,12 @@ function describe(event: RecordEvent): string[] {
         event.op === 'move' ? `to ${event.to}` : undefined,
       )
     case 'change-undone':
-      return words('undone', 'green', event.tool, `event ${event.change} of ${event.run}`)
+      return words(
+        event.outcome ?? 'undone',
+        event.outcome ? 'yellow' : 'green',
+        event.tool,
+        `event ${event.change} of ${event.run}`,
+      )
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':
