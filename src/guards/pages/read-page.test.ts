@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { performance } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../errors.ts'
 import { readPage } from './read-page.ts'
