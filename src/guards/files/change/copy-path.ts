@@ -11,13 +11,13 @@ import { deleteTree } from './delete-tree.ts'
 import { Draft } from './draft.ts'
 import { isDraftName } from './draft-name.ts'
 import { entryBelow, isAdmitted } from './entry-below.ts'
-import { FileSwap } from './file-swap.ts'
 import { checkFree, giveFolderName } from './give-name.ts'
 import { piecesOf } from './pieces-of.ts'
 import { type Place, syncPlace, withPlace } from './place.ts'
 import { refuseFolderName, refuseIntoItself, refuseRoot } from './refuse-target.ts'
 import { measureTree } from './tree-digest.ts'
 import { type ByteName, toText } from './tree-entries.ts'
+import { swapFile } from './write-file.ts'
 
 type Copied = Omit<CopyResult, 'path'>
 
@@ -49,16 +49,8 @@ async function copyFile(scope: ChangeScope, source: Place, goal: Place): Promise
     checkCopySize(scope, source.target, size)
     const content = piecesOf(file.descriptor, size, scope.signal)
     const options = { content, overwrite: false, limit: copyLimit(scope), mode: modeOf(file.stats) }
-    const swap = await FileSwap.prepare(scope, goal, options)
-    try {
-      await swap.keep()
-      scope.throwIfAborted()
-      swap.apply()
-    } finally {
-      await swap.close()
-    }
-    await syncPlace(goal)
-    return { files: 1, bytes: swap.written.bytes, skipped: 0 }
+    const { bytes } = await swapFile(scope, goal, options)
+    return { files: 1, bytes, skipped: 0 }
   } finally {
     closeSync(file.descriptor)
   }
