@@ -7,7 +7,7 @@ const closed = (path: string, access: 'read' | 'write') =>
 
 describe('protectedPath', () => {
   it('keeps secrets from being read', () => {
-    for (const path of ['server.key', 'a/ca.PEM', '.env', 'app/.env.local', '.ssh/config'])
+    for (const path of ['server.key', 'a/ca.PEM', '.env', 'app/.env.local', '.env.d/db', '.ssh/config'])
       expect(closed(path, 'read')).toBe(true)
   })
 

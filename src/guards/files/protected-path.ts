@@ -1,7 +1,9 @@
 import type { Target } from './open-roots.ts'
 
 const SECRET_FOLDERS = new Set(['.ssh', '.gnupg', '.aws'])
-const SECRET_NAME = /^\.env|\.pem$|\.key$|^\.netrc$/
+const SECRET_NAME = /\.pem$|\.key$|^\.netrc$/
+/** A file, or a folder of them. */
+const SECRET_ANYWHERE = /^\.env/
 
 const TRUSTED_FOLDERS = new Set([
   ...SECRET_FOLDERS,
@@ -24,7 +26,9 @@ export function protectedPath({ names }: Target, access: 'read' | 'write'): stri
 
 function secret(names: readonly string[]): string | undefined {
   const folded = names.map((name) => name.toLowerCase())
-  const isSecret = folded.some((name) => SECRET_NAME.test(name) || SECRET_FOLDERS.has(name))
+  const isSecret =
+    SECRET_NAME.test(folded.at(-1) ?? '') ||
+    folded.some((name) => SECRET_ANYWHERE.test(name) || SECRET_FOLDERS.has(name))
   return isSecret ? 'looks like a secret' : undefined
 }
 
