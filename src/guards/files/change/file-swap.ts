@@ -74,12 +74,14 @@ export class FileSwap {
 
   async #prepare(options: SwapOptions): Promise<void> {
     try {
-      // Bytes that are here are written first: the disk is busy with them while the old content is hashed.
-      const isHere = options.content instanceof Uint8Array
-      if (isHere) await this.#fill(options)
-      await this.#lookAtCurrent(options.replaces)
+      if (options.content instanceof Uint8Array) {
+        // The disk is busy with the new content while the old one is hashed.
+        await allSettled([this.#fill(options), this.#lookAtCurrent(options.replaces)])
+        return
+      }
       // Nobody waits for a download that will be refused.
-      if (!isHere) await this.#fill(options)
+      await this.#lookAtCurrent(options.replaces)
+      await this.#fill(options)
     } catch (error) {
       await this.#abandon()
       throw error

@@ -30,18 +30,33 @@ export function readNow(descriptor: number, into: Buffer, length: number, positi
   return filled
 }
 
-/** The bytes of a part of a file, as far as it is there. */
-export async function readPart(descriptor: number, position: number, length: number, signal: AbortSignal) {
+/** The bytes of a part of a file, as far as it is there; `use` gets each piece while the next one is being read. */
+export async function readPart(
+  descriptor: number,
+  position: number,
+  length: number,
+  signal: AbortSignal,
+  use?: (piece: Buffer) => void,
+): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length)
+  const pieceAt = (offset: number) => bytes.subarray(offset, offset + CHUNK_BYTES)
   let filled = 0
-  while (filled < length) {
-    const piece = bytes.subarray(filled, filled + CHUNK_BYTES)
-    const count = await fill(descriptor, piece, position + filled)
-    throwIfAborted(signal)
-    filled += count
-    if (count < piece.length) break
+  let reading = fill(descriptor, pieceAt(0), position)
+  try {
+    for (;;) {
+      const piece = pieceAt(filled)
+      const count = await reading
+      throwIfAborted(signal)
+      filled += count
+      const isLast = count < piece.length || filled === length
+      if (!isLast) reading = fill(descriptor, pieceAt(filled), position + filled)
+      use?.(piece.subarray(0, count))
+      if (isLast) return bytes.subarray(0, filled)
+    }
+  } finally {
+    // The caller closes the descriptor next, so no read may be under way.
+    await reading.catch(() => 0)
   }
-  return bytes.subarray(0, filled)
 }
 
 /**

@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import type { FileBytes, FileText } from '../../../handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { checkCount } from './check-count.ts'
 import { decodeText } from './decode-text.ts'
-import { openFile } from './open-file.ts'
+import { type OpenFile, openFile } from './open-file.ts'
 import { readNow, readPart, readSmall, SMALL_BYTES } from './read-content.ts'
 import { refuseLarger } from './refuse-larger.ts'
 
@@ -15,15 +16,30 @@ export async function readFile(door: FilesDoor, call: FilesCall, path: string, m
   const file = openFile(door, call, path)
   try {
     refuseLarger(file, mostBytes(door, call, maxBytes), TOO_LARGE)
-    const { descriptor, size, target } = file
-    const content = size <= SMALL_BYTES ? readSmall(file) : await readPart(descriptor, 0, size, call.signal())
-    const { text, encoding } = decodeText(content, target.path)
-    const hash = sha256(content)
-    call.seen?.set(target.path, hash)
-    return { path: target.path, text, bytes: content.length, sha256: hash, encoding }
+    const { path: realPath } = file.target
+    const { content, hash } = file.size <= SMALL_BYTES ? hashSmall(readSmall(file)) : await readLarge(file, call)
+    const { text, encoding } = decodeText(content, realPath)
+    call.seen?.set(realPath, hash)
+    return { path: realPath, text, bytes: content.length, sha256: hash, encoding }
   } finally {
     closeSync(file.descriptor)
   }
+}
+
+interface Hashed {
+  readonly content: Buffer
+  readonly hash: string
+}
+
+function hashSmall(content: Buffer): Hashed {
+  return { content, hash: sha256(content) }
+}
+
+/** A piece is hashed while the next one is being read. */
+async function readLarge({ descriptor, size }: OpenFile, call: FilesCall): Promise<Hashed> {
+  const hash = createHash('sha256')
+  const content = await readPart(descriptor, 0, size, call.signal(), (piece) => hash.update(piece))
+  return { content, hash: hash.digest('hex') }
 }
 
 /** Reads some bytes of a file of any size; none when the file ends before `offset`. */
