@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashJson, sha256 } from './hash.ts'
+import { hashJson, noteTextHash, sha256 } from './hash.ts'
 
 describe('hashJson', () => {
   it('is the SHA-256 of the canonical JSON, for any value', () => {
@@ -16,5 +16,16 @@ describe('hashJson', () => {
     expect(hashJson({ b: 1, a: { d: 1, c: [1, 2] } })).toBe(hashJson({ a: { c: [1, 2], d: 1 }, b: 1 }))
     expect(hashJson({ 9: 1, 10: 2 })).toBe(sha256('{"10":2,"9":1}'))
     expect(hashJson([1, 2])).not.toBe(hashJson([2, 1]))
+  })
+})
+
+describe('sha256', () => {
+  it('takes the word of who has hashed the same text as bytes, for that text only', () => {
+    const text = 'grüße'.repeat(300)
+    const hash = sha256(Buffer.from(text))
+    noteTextHash(text, hash)
+    expect(sha256(text)).toBe(hash)
+    expect(sha256(`${text} `)).toBe(sha256(Buffer.from(`${text} `)))
+    expect(sha256('')).toBe(sha256(Buffer.alloc(0)))
   })
 })

@@ -2,9 +2,18 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { isPlainObject } from './is-plain-object.ts'
 
+const LONGEST_KNOWN = 1_000_000
+let known = { text: '', hash: '' }
+
 /** SHA-256 in hex. */
 export function sha256(content: string | Uint8Array): string {
+  if (content === known.text && content !== '') return known.hash
   return hash('sha256', content, 'hex')
+}
+
+/** Tells the hash of a text that was hashed as bytes: as the result of a call it is asked for again soon. */
+export function noteTextHash(text: string, hash: string): void {
+  if (text.length <= LONGEST_KNOWN) known = { text, hash }
 }
 
 /** SHA-256 of the canonical JSON (RFC 8785) of a value: equal values, equal hashes, whatever the order of keys. */

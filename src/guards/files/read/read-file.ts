@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import type { FileBytes, FileText } from '../../../handles.ts'
-import { sha256 } from '../../../value/hash.ts'
+import { noteTextHash, sha256 } from '../../../value/hash.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { checkCount } from './check-count.ts'
 import { decodeText } from './decode-text.ts'
@@ -19,6 +19,7 @@ export async function readFile(door: FilesDoor, call: FilesCall, path: string, m
     const { path: realPath } = file.target
     const { content, hash } = file.size <= SMALL_BYTES ? hashSmall(readSmall(file)) : await readLarge(file, call)
     const { text, encoding } = decodeText(content, realPath)
+    if (encoding === 'utf-8') noteTextHash(text, hash)
     call.seen?.set(realPath, hash)
     return { path: realPath, text, bytes: content.length, sha256: hash, encoding }
   } finally {
