@@ -79,7 +79,9 @@ async function goDown(
   if (call.effect === 'ask') await approve(parts, run, call) // 7
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
-  const value = await executeAndLabel(call, run, executionOf(parts, run, call, enter))
+  const execution = executionOf(parts, run, call, enter)
+  const fromOutside = call.capabilities.includes('network')
+  const value = await (fromOutside ? executeAndLabel(call, run, execution) : execute(call, execution))
   if (call.abortReason) throw call.abortReason
   return succeed(parts, run, call, value) // 9
 }
@@ -89,7 +91,7 @@ async function executeAndLabel(call: Call, run: RunState, execution: Execution):
   try {
     return await execute(call, execution)
   } finally {
-    if (call.capabilities.includes('network')) markUntrusted(run, call)
+    markUntrusted(run, call)
   }
 }
 
