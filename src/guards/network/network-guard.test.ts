@@ -71,7 +71,10 @@ describe('what may be reached', () => {
   it('asks no resolver about a host that is not allowed', async () => {
     const resolve = vi.fn()
     const guard = makeGuard({ allowedHosts: ['example.com'], resolve })
-    expect(() => guard.resolve('http://evil.example/')).toThrow(code('HTTP_DISALLOWED_HOST'))
+    const hint = expect.stringMatching(/\(example\.com\).* add evil\.example to sandbox\.network/)
+    expect(() => guard.resolve('http://evil.example/')).toThrow(
+      expect.objectContaining({ code: 'HTTP_DISALLOWED_HOST', fix: expect.objectContaining({ hint }) }),
+    )
     await expect(guard.handle({ signal: () => never })('http://evil.example/')).rejects.toThrow(
       code('HTTP_DISALLOWED_HOST'),
     )

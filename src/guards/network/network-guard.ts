@@ -62,7 +62,7 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
     connections,
     secrets: openSecrets(options.secrets),
     admit: ({ hostname }: URL) => {
-      if (!matchHost(hostname, allowed)) throw notAllowed(hostname)
+      if (!matchHost(hostname, allowed)) throw notAllowed(hostname, options.allowedHosts)
     },
   }
   const judge = rememberJudged()
@@ -124,8 +124,16 @@ function withKey({ method, headers }: Pick<Order['first'], 'method' | 'headers'>
   return new Map([...headers, ['idempotency-key', encodeURIComponent(call.idempotencyKey)]])
 }
 
-function notAllowed(hostname: string): ToolError {
+const MOST_NAMED = 10
+
+function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
+  const named = allowed.slice(0, MOST_NAMED).join(', ') || 'none'
+  const now = allowed.length > MOST_NAMED ? `${named} and ${allowed.length - MOST_NAMED} more` : named
   return new ToolError('HTTP_DISALLOWED_HOST', `The host ${hostname} is not one the owner allows.`, {
-    fix: { key: 'sandbox.network', value: hostname, hint: 'Use an allowed host, or have the owner add this one.' },
+    fix: {
+      key: 'sandbox.network',
+      value: hostname,
+      hint: `Use an allowed host (${now}), or have the owner add ${hostname} to sandbox.network.`,
+    },
   })
 }
