@@ -1,5 +1,6 @@
 import { dirname, relative } from 'node:path'
 import type { FileState } from '../../change.ts'
+import { isBelow } from '../../guards/files/open-roots.ts'
 import type { Found } from '../../guards/files/restore/look.ts'
 import { compareTree } from './compare-tree.ts'
 import type { Restorer } from './restorer.ts'
@@ -70,8 +71,4 @@ export function rehearse({ look: lookOriginal, lookKept, keptTree, checkKept }: 
       } else leaveFound(path, { type: 'absent' })
     },
   }
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }

@@ -1,5 +1,6 @@
 import type { KeptChange } from '../../change.ts'
 import { ToolError } from '../../errors.ts'
+import { isBelow } from '../../guards/files/open-roots.ts'
 import type { RecordedChange } from '../../record/undo/read-history.ts'
 import type { Rest } from './compare-tree.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
@@ -133,8 +134,4 @@ function isRelated(a: KeptChange, b: KeptChange): boolean {
 
 function pathsOf(change: KeptChange): string[] {
   return change.op === 'move' ? [change.path, change.to] : [change.path]
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`)
 }
