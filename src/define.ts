@@ -1,3 +1,4 @@
+import type { Commands, CommandTarget } from './commands.ts'
 import type { AgentTool } from './from-agent-tool.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
@@ -17,9 +18,11 @@ export const GUARDED: ReadonlySet<Capability> = new Set(['read:fs', 'write:fs', 
 
 /**
  * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the
- * capability; one that is left out is judged without a target.
+ * capability; one that is left out is judged without a target. A command is a line for bash, or words without a shell.
  */
-export type Targets<C extends string = Capability> = { readonly [K in C]?: string | readonly string[] }
+export type Targets<C extends string = Capability> = {
+  readonly [K in C]?: string | readonly string[] | (K extends 'exec' ? CommandTarget : never)
+}
 
 /** What `targets` may ask about the world. */
 export interface Known {
@@ -95,7 +98,8 @@ export interface BaseContext {
 export type Context<C extends Capability = never> = BaseContext &
   ('read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
   ('write:fs' extends C ? { readonly fs: WriteFiles } : unknown) &
-  ('network' extends C ? { readonly fetch: GuardedFetch } : unknown)
+  ('network' extends C ? { readonly fetch: GuardedFetch } : unknown) &
+  ('exec' extends C ? { readonly exec: Commands } : unknown)
 
 /** Another wire form of the same tool: its own name and arguments, one canonical call. */
 export interface Dialect {

@@ -1,10 +1,8 @@
 import type { KeptChange } from '../change.ts'
+import type { SandboxLevel } from '../commands.ts'
 import type { CallerKind, Effect } from '../define.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Label, ToolResult } from '../result.ts'
-
-/** How strongly commands of a call are fenced in. */
-export type SandboxLevel = 'full' | 'namespaces' | 'none'
 
 /** What is known of a call before it runs: who asks for what, and which rule decided. */
 export interface CallFacts {

@@ -1,0 +1,108 @@
+import type { Artifact } from './result.ts'
+
+/** How strongly a command is fenced in. */
+export type SandboxLevel = 'full' | 'namespaces' | 'none'
+
+/** What to run: words without a shell, or a line for bash. */
+export type CommandLine =
+  | { readonly argv: readonly string[]; readonly command?: undefined }
+  | { readonly command: string; readonly argv?: undefined }
+
+/** What a tool says of a command before it runs, for policy to judge. */
+export type CommandTarget = CommandLine & {
+  readonly cwd?: string
+  /** Names of the variables that the call adds to the environment. */
+  readonly env?: readonly string[]
+}
+
+/** A command as a tool asks for it. The sandbox is not its to choose. */
+export type CommandRequest = CommandLine & {
+  /** Below a root; the first root unless said. */
+  readonly cwd?: string
+  /** Added to the environment; names through which other code would run are refused. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Written to its standard input, which is closed after it; a background command without it keeps its input open. */
+  readonly stdin?: string
+  /** Give it a terminal: standard output and error come as one. */
+  readonly pty?: boolean
+  /** It may go on when its call is over, until `timeoutMs`. */
+  readonly background?: boolean
+  /** How long it may run before it is killed. */
+  readonly timeoutMs: number
+}
+
+/** What is known of a command. */
+export interface CommandState {
+  /** Its session id, readable: `calm-otter-3f2a`. */
+  readonly id: string
+  /** As one line, for people. */
+  readonly command: string
+  readonly cwd: string
+  readonly sandbox: SandboxLevel
+  readonly startedAt: string
+  /** `lost`: its hub went away, and it with it. */
+  readonly status: 'running' | 'exited' | 'lost'
+  readonly exitCode?: number
+  /** What ended it, where it did not end by itself: `SIGKILL`. */
+  readonly signal?: string
+  readonly timedOut: boolean
+  readonly durationMs: number
+  /** It goes on though its call is over. */
+  readonly isBackground: boolean
+  /** It seems to wait for an answer on its standard input. */
+  readonly isWaiting: boolean
+  /** Bytes written so far to standard output and error. */
+  readonly bytes: number
+}
+
+/** The last of what a command has written, without secrets and terminal codes. */
+export interface CommandOutput {
+  readonly stdout: string
+  readonly stderr: string
+  /** Both, in the order they came. */
+  readonly tail: string
+  /** There was more than the texts hold; `log` and the artifact have all of it. */
+  readonly isCut: boolean
+}
+
+/** Some lines of what a command has written. */
+export interface LogPage {
+  readonly text: string
+  /** 1-based number of the first line, and of the last; `to < from` when the page is empty. */
+  readonly from: number
+  readonly to: number
+  readonly totalLines: number
+}
+
+/** A command that was started. */
+export interface RunningCommand {
+  readonly id: string
+  state(): CommandState
+  output(): CommandOutput
+  /** Hears output as it comes, in whole characters and at most some times a second. Gives back how to end that. */
+  onOutput(listener: (text: string, stream: 'stdout' | 'stderr') => void): () => void
+  /** Waits for its end; false when the time was over before. */
+  ended(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<boolean>
+  /** Waits until it has written more, waits for input or has ended. */
+  changed(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<void>
+  log(options?: { readonly offset?: number; readonly limit?: number }): Promise<LogPage>
+  /** Writes to its standard input. */
+  write(text: string): Promise<void>
+  closeInput(): Promise<void>
+  /** Ends it and all it has started. */
+  kill(): Promise<void>
+  /** From now on it outlives its call, and is found by its id. */
+  toBackground(): Promise<void>
+  /** All it has written, once it has ended and where that is more than `output()` holds; none where nothing is kept. */
+  artifact(): Promise<Artifact | undefined>
+}
+
+/** The handle of a tool that declares `exec`. */
+export interface Commands {
+  start(request: CommandRequest): Promise<RunningCommand>
+  /** The background commands of this run, those that were lost too; the newest is last. */
+  list(): readonly CommandState[]
+  find(id: string): RunningCommand | undefined
+  /** Forgets one that has ended; false when there is none. */
+  remove(id: string): boolean
+}

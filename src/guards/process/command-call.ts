@@ -1,0 +1,47 @@
+import type { Artifact } from '../../result.ts'
+
+/** Takes secrets out of bytes as they come; what might be the beginning of one waits for the rest. */
+export interface StreamRedactor {
+  push(bytes: Uint8Array): Uint8Array
+  end(): Uint8Array
+}
+
+/** A file that takes all of a command's output and becomes an artifact. */
+export interface OutputFile {
+  /** Undefined when taken at once; a promise when the writer should wait. */
+  write(bytes: Uint8Array): Promise<void> | undefined
+  read(offset: number, length: number): Promise<Uint8Array>
+  finish(options: { readonly name: string; readonly mediaType: string }): Promise<Artifact>
+  discard(): Promise<void>
+}
+
+/** What the pipeline says about one call that runs commands. */
+export interface CommandCall {
+  readonly callId: string
+  readonly run: string
+  readonly signal: () => AbortSignal
+  /** A rule's own bound on the time of a command. */
+  readonly maxMs?: number
+  /** Throws when policy did not decide on this command: another one than was judged. */
+  readonly permits: (value: string) => void
+  readonly redact: () => StreamRedactor
+  /** Absent where no records are kept. */
+  readonly keepOutput?: () => OutputFile
+  /** The judge of what the command reaches; absent where the network is off. */
+  readonly connect?: CommandNetwork
+  /** A background command begins and ends: on record and in the store before it is told. */
+  readonly onBackground?: (id: string, command: string) => Promise<void>
+  readonly onEnded?: (
+    id: string,
+    command: string,
+    how: { exitCode?: number; signal?: string; timedOut: boolean },
+  ) => void
+}
+
+/** What a command may reach, asked connection by connection. */
+export interface CommandNetwork {
+  /** Throws a ToolError when the host may not be reached. */
+  readonly permits: (url: string) => void
+  /** Told of every connection, made and refused. */
+  readonly onConnection: (url: string, outcome: string) => void
+}

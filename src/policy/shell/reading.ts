@@ -1,0 +1,53 @@
+/** A command line as policy judges it: every simple command that it could run, in the order they stand. */
+export interface CommandReading {
+  readonly parts: readonly CommandPart[]
+  /** What holds for the line as a whole: it does not parse, two parsers disagree, it hides characters. */
+  readonly doubts: readonly Doubt[]
+}
+
+/** One simple command, wherever it stands: in a list, a pipe, a substitution, behind a wrapper. */
+export interface CommandPart {
+  /** After quote removal; undefined where only the run would tell. */
+  readonly words: readonly (string | undefined)[]
+  /** As it is written. */
+  readonly text: string
+  /** Where it stands, when not at the top: "inside `$(…)` of the second argument". */
+  readonly where?: string
+  /** The wrappers it was taken out of, outermost first: `env`, `xargs`. */
+  readonly through: readonly string[]
+  /** Files that it names, as absolute paths. */
+  readonly paths: readonly string[]
+  /** What keeps an allow from covering it. */
+  readonly doubts: readonly Doubt[]
+}
+
+/**
+ * Why nobody should rely on an allow.
+ * unread: the text could not be read with certainty. refused: it can never run. hidden: what runs is only known when it
+ * runs (a dynamic name, a script in another language). reach: it does more than its words say (writes, leaves the roots,
+ * changes its environment, an option that runs a program).
+ */
+export interface Doubt {
+  readonly kind: 'unread' | 'refused' | 'hidden' | 'reach'
+  readonly reason: string
+}
+
+/** Where a command would run. */
+export interface CommandPlace {
+  /** Real path. */
+  readonly cwd: string
+  /** Real paths of the folders it may touch. */
+  readonly roots: readonly string[]
+  /** `~`; words that begin with it are doubtful without. */
+  readonly home?: string
+}
+
+/** What the second parser found: the text of every simple command, or that it could not parse. */
+export interface SecondOpinion {
+  readonly hasError: boolean
+  /** For each simple command: where its name begins and ends in the text, in UTF-16 units. */
+  readonly names: ReadonlyArray<{ readonly from: number; readonly to: number }>
+}
+
+/** Parses a line with the second parser; absent while or because it cannot be loaded. */
+export type AskSecondParser = (text: string) => SecondOpinion
