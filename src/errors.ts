@@ -148,6 +148,8 @@ export interface ToolErrorOptions {
   readonly retryable?: boolean
   /** For the audit only, never sent to a model. */
   readonly details?: Readonly<Record<string, unknown>>
+  /** What there is to give nevertheless, of the tool's output schema: the output of a command that failed. */
+  readonly data?: unknown
   readonly cause?: unknown
 }
 
@@ -164,6 +166,7 @@ export class ToolError extends Error {
   readonly fix: Fix
   readonly retryable: boolean
   readonly details: Readonly<Record<string, unknown>> | undefined
+  readonly data: unknown
 
   constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -172,6 +175,7 @@ export class ToolError extends Error {
     this.fix = { ...options.fix, hint: options.fix?.hint ?? options.hint ?? ERRORS[code].fix }
     this.retryable = options.retryable ?? ERRORS[code].retryable
     this.details = options.details
+    this.data = options.data
   }
 
   /** True for any tool-hub error, also one made by another copy of the package. */

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import type { SandboxLevel } from './commands.ts'
 import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
 import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
@@ -32,6 +33,47 @@ export interface Sandbox {
   readonly privateRanges?: readonly string[]
   /** Address ranges that stay closed beside those that always are, as CIDR. */
   readonly blockedRanges?: readonly string[]
+  /** `false` lets your rules allow commands also where this machine cannot fence them in; there, all are asked unless said. */
+  readonly required?: boolean
+  readonly commands?: CommandSandbox
+}
+
+/** What commands get beside the roots, which they see as files tools do. */
+export interface CommandSandbox {
+  /** Further files and folders that they see. */
+  readonly readable?: readonly string[]
+  /** Further folders that they may change. */
+  readonly writable?: readonly string[]
+  /** Package caches of your home that they share. */
+  readonly caches?: readonly CacheName[]
+  /** Variables of the hub's own environment that they get; none that holds a secret, unless you mean it. */
+  readonly env?: readonly string[]
+  /** Whether they see files such as `.env` and `*.pem` in the roots; `hidden` unless said. */
+  readonly secrets?: 'hidden' | 'visible'
+  /** A weaker fence than the machine could have. */
+  readonly level?: SandboxLevel
+}
+
+/** Caches that commands can be given by name. */
+export const CACHE_NAMES = ['npm', 'go', 'cargo'] as const
+
+/** One of the caches. */
+export type CacheName = (typeof CACHE_NAMES)[number]
+
+/** What one command may use. */
+export interface CommandLimits {
+  /** Processor time; 10 minutes unless said. */
+  readonly cpuMs?: number
+  /** Memory; 2 GB unless said. */
+  readonly memoryBytes?: number
+  /** Processes and threads at once; 256 unless said. */
+  readonly processes?: number
+  /** The largest file that it may write; 1 GB unless said. */
+  readonly fileBytes?: number
+  /** Files open at once; 1,024 unless said. */
+  readonly openFiles?: number
+  /** All it may print; then it is ended. 1 GB unless said. */
+  readonly outputBytes?: number
 }
 
 /** A secret that tools use by name, `${secret:NAME}` in a header, and never see. */
@@ -89,6 +131,8 @@ export interface Limits {
   readonly downloadBytes?: number
   /** Bytes that a run keeps of what its changes replaced, for undo; 200 MB unless said. */
   readonly undoBytes?: number
+  /** Bounds on each command. */
+  readonly commands?: CommandLimits
 }
 
 /** S0's configuration of the core tools, accepted as it is. */

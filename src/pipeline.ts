@@ -16,7 +16,7 @@ import { claimKey, takeLimits } from './steps/limit.ts'
 import { markUntrusted } from './steps/mark-untrusted.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
-import { fail, rehearsed, type Settled, succeed } from './steps/settle.ts'
+import { fail, failWithData, rehearsed, type Settled, succeed } from './steps/settle.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
 import { bounded } from './steps/until-stopped.ts'
@@ -43,7 +43,7 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
     run.inFlight++
     settled = await goDown(parts, run, call, asked, enter)
   } catch (error) {
-    settled = fail(parts, call, error)
+    settled = await settleFailure(parts, run, call, error)
   }
   call.end()
   try {
@@ -56,6 +56,14 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
     parts.underWay.delete(call)
     call.onEnded?.()
   }
+}
+
+/** A failure may have something to give; when even that fails, the call ends with what failed last. */
+async function settleFailure(parts: Parts, run: RunState | undefined, call: Call, error: unknown): Promise<Settled> {
+  const settled = fail(parts, call, error)
+  const { data } = call.failure!
+  if (data === undefined || run === undefined) return settled
+  return failWithData(parts, run, call, data).catch((defect) => fail(parts, call, defect))
 }
 
 /**

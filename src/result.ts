@@ -77,15 +77,16 @@ export interface Success<T = unknown> extends ResultBase {
 }
 
 /** A call that did not: refused, failed, stopped. */
-export interface Failure extends ResultBase {
+export interface Failure<T = unknown> extends ResultBase {
   readonly ok: false
   readonly status: FailureStatus
-  readonly data?: undefined
+  /** What there is nevertheless: the output of a command that failed. */
+  readonly data?: T
   readonly error: CallError
 }
 
 /** What every call gives back, a union on `ok`. */
-export type ToolResult<T = unknown> = Success<T> | Failure
+export type ToolResult<T = unknown> = Success<T> | Failure<T>
 
 /** What a stream of one call yields, in order; `call-ended` is last and comes exactly once. */
 export type CallEvent<T = unknown> =

@@ -17,6 +17,16 @@ const toolLimits = z.strictObject({
   concurrency: key(z.int().min(1), 'Calls of this tool at the same time.'),
 })
 
+/** What one command may use. */
+const commandLimits = z.strictObject({
+  cpu: key(duration, 'Most processor time.', '10m'),
+  memory: key(size, 'Most memory.', '2GB'),
+  processes: key(z.int().min(1), 'Most processes and threads at once.', 256),
+  file: key(size, 'The largest file that it may write.', '1GB'),
+  files: key(z.int().min(16), 'Most files open at once.', 1024),
+  output: key(size, 'Most bytes that it may print; then it is ended.', '1GB'),
+})
+
 /** Bounds on calls, with units; budgets of the run may stand at the top. */
 export const limitsSchema = z
   .strictObject({
@@ -29,6 +39,7 @@ export const limitsSchema = z
     httpTimeout: key(duration, 'Longest time of one request, with redirects, retries and body.', '15s'),
     download: key(size, 'Most bytes of one download.', '100MB'),
     undo: key(size, 'Most bytes that a run keeps of what its changes replaced, so that undo brings it back.', '200MB'),
+    commands: key(commandLimits, 'What one command may use.'),
     calls: key(count, 'Most calls of a run; short for run.calls.'),
     time: key(duration, 'Most time of a run in all; short for run.time.'),
     bytes: key(size, 'Most bytes returned in a run; short for run.bytes.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CACHE_NAMES } from '../options.ts'
 import { limitsSchema } from './limits-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { duration, key, text } from './schema-parts.ts'
@@ -21,6 +22,15 @@ const root = z.strictObject({
 
 const ranges = z.array(z.union([z.cidrv4(), z.cidrv6()]))
 
+const commandSandbox = z.strictObject({
+  readable: key(z.array(text), 'Further files and folders that commands see.', []),
+  writable: key(z.array(text), 'Further folders that commands may change.', []),
+  caches: key(z.array(z.enum(CACHE_NAMES)), 'Package caches of your home that commands share.', []),
+  env: key(z.array(text), 'Variables of the environment of tool-hub that commands get, by name.', []),
+  secrets: key(z.enum(['hidden', 'visible']), 'Whether commands see files such as .env and *.pem.', 'hidden'),
+  level: key(z.enum(['full', 'namespaces', 'none']), 'A weaker fence than this machine could have.'),
+})
+
 const sandbox = z.strictObject({
   root: key(text, "The folder that tools read and write; the run's own workspace unless said."),
   workspaces: key(text, 'A folder below which each run has its own <run-id>/workspace; used when there is no root.'),
@@ -32,6 +42,12 @@ const sandbox = z.strictObject({
   network: key(z.array(text), 'Hosts that tools reach: api.github.com, *.example.org.', []),
   privateRanges: key(ranges, 'Private address ranges you open, as CIDR: 10.1.0.0/16.', []),
   blockedRanges: key(ranges, 'Address ranges that stay closed beside those that always are.', []),
+  required: key(
+    z.boolean(),
+    'false lets your rules allow commands also where this machine cannot fence them in; there, all are asked otherwise.',
+    true,
+  ),
+  commands: key(commandSandbox, 'What commands get beside the roots.'),
 })
 
 const secret = z.strictObject({

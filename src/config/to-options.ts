@@ -1,4 +1,4 @@
-import type { BudgetLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
+import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
@@ -43,6 +43,13 @@ function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string)
     workspaces: maybe((folder) => resolvePath(base, folder), sandbox.workspaces),
     protect: sandbox.protect?.map((path) => resolvePath(base, path)),
     roots: sandbox.roots?.map((root) => withoutUndefined({ ...root, path: resolvePath(base, root.path) })),
+    commands:
+      sandbox.commands &&
+      withoutUndefined({
+        ...sandbox.commands,
+        readable: sandbox.commands.readable?.map((path) => resolvePath(base, path)),
+        writable: sandbox.commands.writable?.map((path) => resolvePath(base, path)),
+      }),
   })
 }
 
@@ -68,6 +75,7 @@ function toLimits(limits: WrittenLimits): Limits {
     httpTimeoutMs: maybe(parseDuration, limits.httpTimeout),
     downloadBytes: maybe(parseSize, limits.download),
     undoBytes: maybe(parseSize, limits.undo),
+    commands: maybe(toCommandLimits, limits.commands),
     run: Object.keys(run).length === 0 ? undefined : run,
     session: maybe(toBudget, limits.session),
     tools:
@@ -75,6 +83,17 @@ function toLimits(limits: WrittenLimits): Limits {
       Object.fromEntries(Object.entries(limits.tools).map(([name, tool]) => [name, toToolLimits(tool)])),
     rate: maybe(toRate, limits.rate),
     concurrency: limits.concurrency,
+  })
+}
+
+function toCommandLimits(limits: NonNullable<WrittenLimits['commands']>): CommandLimits {
+  return withoutUndefined({
+    cpuMs: maybe(parseDuration, limits.cpu),
+    memoryBytes: maybe(parseSize, limits.memory),
+    processes: limits.processes,
+    fileBytes: maybe(parseSize, limits.file),
+    openFiles: limits.files,
+    outputBytes: maybe(parseSize, limits.output),
   })
 }
 

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
-import type { HubOptions, Limits, Sandbox, Visibility, WebOptions } from '../options.ts'
+import type { CommandLimits, CommandSandbox, HubOptions, Limits, Sandbox, Visibility, WebOptions } from '../options.ts'
 
 /** Every key, so that the compiler says when one is missing here. */
 type Keys<T> = Readonly<Record<keyof Required<T>, true>>
@@ -36,6 +36,8 @@ const SANDBOX: Keys<Sandbox> = {
   network: true,
   privateRanges: true,
   blockedRanges: true,
+  required: true,
+  commands: true,
 }
 const LIMITS: Keys<Limits> = {
   timeoutMs: true,
@@ -52,11 +54,28 @@ const LIMITS: Keys<Limits> = {
   httpTimeoutMs: true,
   downloadBytes: true,
   undoBytes: true,
+  commands: true,
 }
 const VISIBILITY: Keys<Visibility> = { profile: true, allow: true, deny: true }
 const APPROVALS: Keys<NonNullable<HubOptions['approvals']>> = { timeoutMs: true, inbox: true }
 const REDACT: Keys<NonNullable<HubOptions['redact']>> = { values: true, keys: true }
 const WEB: Keys<WebOptions> = { search: true }
+const COMMAND_SANDBOX: Keys<CommandSandbox> = {
+  readable: true,
+  writable: true,
+  caches: true,
+  env: true,
+  secrets: true,
+  level: true,
+}
+const COMMAND_LIMITS: Keys<CommandLimits> = {
+  cpuMs: true,
+  memoryBytes: true,
+  processes: true,
+  fileBytes: true,
+  openFiles: true,
+  outputBytes: true,
+}
 
 const SECTIONS = new Map<keyof HubOptions, object>([
   ['visibility', VISIBILITY],
@@ -71,6 +90,8 @@ const SECTIONS = new Map<keyof HubOptions, object>([
 export function checkHubOptions(options: HubOptions): void {
   checkKeys(options, OPTIONS, 'createToolHub')
   for (const [section, keys] of SECTIONS) checkKeys(options[section] as object | undefined, keys, section)
+  checkKeys(options.sandbox?.commands, COMMAND_SANDBOX, 'sandbox.commands')
+  checkKeys(options.limits?.commands, COMMAND_LIMITS, 'limits.commands')
 }
 
 function checkKeys(value: object | undefined, keys: object, where: string): void {

@@ -72,6 +72,14 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
   return { result, bytes: 0, text }
 }
 
+/** A failure with something to give nevertheless, which goes the way of every output: checked, hooked, redacted, shortened. */
+export async function failWithData(parts: Parts, run: RunState, call: Call, data: unknown): Promise<Settled<Failure>> {
+  const failed = fail(parts, call, call.failure)
+  const given = await succeed(parts, run, call, data)
+  const { content, artifacts, meta } = given.result
+  return { ...given, result: { ...failed.result, data: given.result.data, content, artifacts, meta } }
+}
+
 /** The end of a dry run: what would happen, and by which rule; nothing was executed. */
 export function rehearsed(call: Call): Settled {
   const { rule, reason } = call.decision!
