@@ -11,6 +11,11 @@ export const ROWS = [
   { name: 'list-tree', title: 'List a tree of 10,000' },
   { name: 'edit-large', title: 'Edit in a 5 MB file' },
   { name: 'fetch-text', title: 'Fetch 10 KB' },
+  { name: 'command-verdict', title: 'Verdict on a command line' },
+  { name: 'command-start', title: 'Command: a sandboxed true' },
+  { name: 'command-large-hub', title: 'Command from a large hub', rounds: 7 },
+  { name: 'command-output', title: 'Command: 100 MB of output', rounds: 9 },
+  { name: 'commands-at-once', title: 'Commands, 8 at once', rounds: 9 },
   { name: 'cold-start', title: 'Cold start' },
   { name: 'type-cost', title: 'Type cost' },
 ]

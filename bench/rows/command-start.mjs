@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { commandHub, runTrue, spawnTrue } from '../lib/commands.mjs'
+import { figure, ratioFigure } from '../lib/figure.mjs'
+import { measureInRounds } from '../lib/measure.mjs'
+import { openSandboxRuntime } from '../lib/sandbox-runtime.mjs'
+import { quantile } from '../lib/statistics.mjs'
+import { withTempFolder } from '../lib/temp-folder.mjs'
+
+const CALLS = 20
+/** Agents think between two commands; a sandbox is made ready in that time, and counts in nobody's. */
+const THINKING_MS = 25
+
+/** A governed, sandboxed `true`: with a sandbox made for it, and with one that was ready; as p50 of some calls a round. */
+export default async function commandStart({ rounds }) {
+  return withTempFolder(async (folder) => {
+    const cold = await commandHub(`${folder}/cold`, { prepared: 0 })
+    const ready = await commandHub(`${folder}/ready`)
+    const peer = await openSandboxRuntime(folder)
+    const samples = await measureInRounds(
+      {
+        plain: () => typical(spawnTrue),
+        cold: () => typical(() => runTrue(cold)),
+        ready: () => typical(() => runTrue(ready), THINKING_MS),
+        peer: () => typical(() => peer.run('true')),
+      },
+      { rounds, warmUps: 1 },
+    )
+    await Promise.all([cold.close(), ready.close(), peer.close()])
+    const over = samples.cold.map((cost, round) => cost - samples.plain[round])
+    return [
+      figure('made for it, over a plain spawn', over, { unit: 'ms', goal: 10 }),
+      ratioFigure('made for it : sandbox-runtime', samples.cold, samples.peer, { goal: 0.3 }),
+      ratioFigure('ready : plain spawn', samples.ready, samples.plain, { goal: 3 }),
+      ratioFigure('sandbox-runtime : plain spawn', samples.peer, samples.plain),
+      figure('made for it', samples.cold, { unit: 'ms' }),
+      figure('ready', samples.ready, { unit: 'ms' }),
+      figure('plain spawn', samples.plain, { unit: 'ms' }),
+    ]
+  })
+}
+
+async function typical(run, pauseMs = 0) {
+  const costs = []
+  for (let call = 0; call < CALLS; call++) {
+    if (pauseMs > 0) await pause(pauseMs)
+    const start = performance.now()
+    await run()
+    costs.push(performance.now() - start)
+  }
+  return quantile(costs, 0.5)
+}
