@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { lstat, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../disk/errno.ts'
 import { openRegular } from '../disk/open-regular.ts'
@@ -7,6 +6,8 @@ import { syncFolder } from '../disk/sync-folder.ts'
 import { ToolError } from '../errors.ts'
 import type { Artifact } from '../result.ts'
 import { sha256 } from '../value/hash.ts'
+import { artifactDraft, isStored } from './artifact-files.ts'
+import { ArtifactWriter } from './artifact-writer.ts'
 import { diskError } from './disk-error.ts'
 
 const REF = /^artifact:([0-9a-f]{64})$/
@@ -34,7 +35,7 @@ export class Artifacts {
     const isText = typeof content === 'string'
     const bytes = isText ? Buffer.from(content) : content
     const hash = sha256(bytes)
-    await this.#store(join(this.#folder, hash), bytes)
+    await this.#store(hash, bytes)
     return {
       ref: `artifact:${hash}`,
       name: name ?? `${hash.slice(0, 12)}.${isText ? 'txt' : 'bin'}`,
@@ -42,6 +43,11 @@ export class Artifacts {
       sha256: hash,
       mediaType: mediaType ?? (isText ? 'text/plain; charset=utf-8' : 'application/octet-stream'),
     }
+  }
+
+  /** An artifact whose content comes piece by piece. */
+  open(): ArtifactWriter {
+    return new ArtifactWriter(this.#folder, { isDurable: this.#isDurable })
   }
 
   /** The content of a reference, checked against its hash. */
@@ -71,10 +77,11 @@ export class Artifacts {
     }
   }
 
-  async #store(path: string, bytes: Uint8Array): Promise<void> {
-    const draft = `${path}.${randomBytes(6).toString('hex')}`
+  async #store(hash: string, bytes: Uint8Array): Promise<void> {
+    const path = join(this.#folder, hash)
+    const draft = artifactDraft(this.#folder, hash)
     try {
-      if (await hasSize(path, bytes.byteLength)) return
+      if (await isStored(path, bytes.byteLength)) return
       const file = await open(draft, 'wx', 0o600)
       try {
         await file.writeFile(bytes)
@@ -88,15 +95,5 @@ export class Artifacts {
       await rm(draft, { force: true })
       throw diskError('The artifact cannot be stored', path, error)
     }
-  }
-}
-
-async function hasSize(path: string, bytes: number): Promise<boolean> {
-  try {
-    const stats = await lstat(path)
-    return stats.isFile() && stats.size === bytes
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false
-    throw error
   }
 }

@@ -121,6 +121,38 @@ export interface ChangeUndone extends OfCall {
   readonly outcome?: 'not undoable'
 }
 
+/** A command has connected to a host, or was kept from it. */
+export interface CommandConnected extends OfCall {
+  readonly type: 'command-connected'
+  readonly url: string
+  /** `connected`, or why not. */
+  readonly outcome: string
+}
+
+/** A command goes on though its call is over. */
+export interface ProcessStarted extends OfCall {
+  readonly type: 'process-started'
+  /** Its session id, as `core/exec.process` takes it. */
+  readonly process: string
+  readonly command: string
+}
+
+/** A command in the background has ended, or was ended. */
+export interface ProcessEnded extends OfCall {
+  readonly type: 'process-ended'
+  readonly process: string
+  readonly exitCode?: number
+  readonly signal?: string
+  readonly timedOut?: boolean
+}
+
+/** The hub of a command in the background went away, and the command with it; a later hub tells it. */
+export interface ProcessLost extends Partial<OfCall> {
+  readonly type: 'process-lost'
+  readonly process: string
+  readonly command: string
+}
+
 /** A process has begun to write this run; a second one of a run continues it. */
 export interface RunOpened {
   readonly type: 'run-opened'
@@ -165,6 +197,10 @@ export type EventBody =
   | HookFailed
   | FileChanging
   | ChangeUndone
+  | CommandConnected
+  | ProcessStarted
+  | ProcessEnded
+  | ProcessLost
   | RunOpened
   | RunClosed
   | LineTorn

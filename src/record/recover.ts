@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { AppendFile } from './append-file.ts'
+import { sweepArtifactDrafts } from './artifact-files.ts'
 import type { CallLog } from './call-log.ts'
 import { bodyOf, FIRST_PREV, inspectLine, type Link } from './chain.ts'
 import type { EventBody } from './events.ts'
@@ -37,6 +38,7 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
   let started = from > 0 ? head!.started : undefined
   let end = from
   log.prepareRepair()
+  if (events.bytes > 0) sweepArtifactDrafts(join(folder, 'artifacts'))
   for (const line of readLinesSync(events.fd, from)) {
     // Blocks that a power loss left unwritten are zeros, and JSON has none. Other broken lines stay: verifyRun shows them.
     if (line.bytes.includes(0)) continue

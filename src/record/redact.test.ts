@@ -119,6 +119,9 @@ describe('secrets by shape', () => {
 
   it('keeps what is around credentials', () => {
     expect(redactor.text('Authorization: Bearer abc123def')).toBe('Authorization: Bearer [redacted:bearer]')
+    expect(redactor.text('Authorization: Bearer Bearer abc123def')).toBe(
+      'Authorization: Bearer Bearer [redacted:bearer]',
+    )
     expect(redactor.text('Basic dXNlcjpwYXNz')).toBe('Basic [redacted:basic]')
     expect(redactor.text('see https://ada:s3cret@example.org/x')).toBe(
       'see https://[redacted:url-credentials]@example.org/x',

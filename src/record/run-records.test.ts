@@ -106,6 +106,36 @@ describe('a run on disk', () => {
     expect(() => RunRecords.open(root, run, options)).toThrowError(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   })
 
+  it('keeps what became of commands, which changes nothing of their calls', async () => {
+    const run = newRun()
+    const records = RunRecords.open(root, run, options)
+    const of = { callId: 'c1', tool: 'core/exec.run' }
+    const [process, command] = ['calm-otter-3f2a', 'npm run dev']
+    records.append(started('c1'))
+    records.append({ type: 'command-connected', ...of, url: 'https://example.org', outcome: 'connected' })
+    records.append({ type: 'process-started', ...of, process, command })
+    records.append(ended('c1'))
+    records.append({ type: 'process-ended', ...of, process, exitCode: 0, timedOut: false })
+    await records.written()
+    await rm(join(records.folder, 'lock'))
+    const again = RunRecords.open(root, run, options)
+    again.append({ type: 'process-lost', process, command })
+    await again.close()
+    expect(await verifyRun(again.folder)).toMatchObject({ ok: true, calls: 1, interrupted: 0, problems: [] })
+    expect((await eventsOf(again.folder)).map(({ type }) => type)).toEqual([
+      'run-opened',
+      'call-started',
+      'command-connected',
+      'process-started',
+      'call-ended',
+      'process-ended',
+      'run-opened',
+      'process-lost',
+      'run-closed',
+    ])
+    expect(await jsonLines(join(again.folder, 'logs/tools.jsonl'))).toHaveLength(1)
+  })
+
   it('tells when its folder is gone, and recovers when it is back', async () => {
     const records = RunRecords.open(root, newRun(), options)
     await rename(records.folder, `${records.folder}-away`)

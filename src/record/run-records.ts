@@ -6,6 +6,7 @@ import { assertRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import type { Artifact } from '../result.ts'
 import type { AppendFile, Disk } from './append-file.ts'
+import type { ArtifactWriter } from './artifact-writer.ts'
 import { Artifacts } from './artifacts.ts'
 import type { CallLog } from './call-log.ts'
 import { type Link, linkLine } from './chain.ts'
@@ -137,6 +138,11 @@ export class RunRecords {
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact> {
     return this.#artifacts.put(content, options)
+  }
+
+  /** Keeps something of unknown size under its hash, piece by piece. Finish or discard it. */
+  openArtifact(): ArtifactWriter {
+    return this.#artifacts.open()
   }
 
   /** The content of `artifact:<sha256>`. */

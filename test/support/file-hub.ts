@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { HubOptions } from '../../src/options.ts'
 import type { ToolResult } from '../../src/result.ts'
-import { testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 /** A hub whose sandbox is a folder with some files in it; gone when the test is over. */
 export interface FileHub {
+  readonly hub: TestHub
   /** The sandbox root. */
   readonly root: string
   call(tool: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>
@@ -30,6 +31,7 @@ export function fileHub(files: Readonly<Record<string, string | Uint8Array>>, op
   })
   const call: FileHub['call'] = (tool, input, callOptions) => hub.callDynamic(tool, input, callOptions)
   return {
+    hub: hub as unknown as TestHub,
     root,
     call,
     async text(tool, input) {

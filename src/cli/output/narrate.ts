@@ -7,9 +7,14 @@ import { say } from './print.ts'
 import { style } from './terminal.ts'
 
 /** Tells people what calls are doing: their progress, and how to answer what waits for another process. */
-export function narrate(hub: Hub, { approve, approvals }: HubOptions, flags: { readonly config?: string }): void {
+export function narrate(
+  hub: Hub,
+  { approve, approvals }: HubOptions,
+  flags: { readonly config?: string },
+  tellProgress: (block: ContentBlock) => void = sayProgress,
+): void {
   hub.onEvent((event) => {
-    if (event.type === 'call-progressed') event.content.forEach(sayProgress)
+    if (event.type === 'call-progressed') event.content.forEach(tellProgress)
     if (event.type !== 'approval-requested' || !approvals?.inbox || approve) return
     sayWaiting(event.request, approvals, flags)
   })

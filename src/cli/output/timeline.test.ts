@@ -40,6 +40,25 @@ describe('the timeline of a run', () => {
     expect(line!.length).toBeLessThan(300)
   })
 
+  it('tells what became of commands', () => {
+    const of = { callId: 'c1', tool: 'exec' }
+    const process = 'calm-otter-3f2a'
+    const lines = tell(
+      { type: 'command-connected', ...of, url: 'https://example.org', outcome: 'refused' },
+      { type: 'process-started', ...of, process, command: 'npm run dev' },
+      { type: 'process-ended', ...of, process, exitCode: 1, timedOut: false },
+      { type: 'process-ended', ...of, process, signal: 'SIGKILL', timedOut: true },
+      { type: 'process-lost', process, command: 'npm run dev' },
+    )
+    expect(lines.map((line) => line.slice(14))).toEqual([
+      'network  exec  https://example.org  refused',
+      'process  exec  calm-otter-3f2a goes on in the background  npm run dev',
+      'process  exec  calm-otter-3f2a ended  with exit code 1',
+      'process  exec  calm-otter-3f2a ended  by SIGKILL, out of time',
+      'lost     calm-otter-3f2a went away with its hub  npm run dev',
+    ])
+  })
+
   it('puts what has no room on a terminal below, cut at its end', () => {
     width.columns = 60
     const event = { type: 'call-started', callId: 'c1', tool: 'notes.save', rule: 'allow write:fs (a.yaml:1)' }

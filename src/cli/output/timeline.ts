@@ -1,4 +1,4 @@
-import type { CallEnded, CallStarted, RecordEvent } from '../../record/events.ts'
+import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../record/events.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { count } from './count.ts'
 import { fitLine, lineWidth, widthOf } from './fit-line.ts'
@@ -78,6 +78,14 @@ function describe(event: RecordEvent): string[] {
         event.tool,
         `event ${event.change} of ${event.run}`,
       )
+    case 'command-connected':
+      return words('network', event.outcome === 'connected' ? 'cyan' : 'red', event.tool, event.url, event.outcome)
+    case 'process-started':
+      return words('process', 'cyan', event.tool, `${event.process} goes on in the background`, event.command)
+    case 'process-ended':
+      return words('process', 'dim', event.tool, `${event.process} ended`, endOfProcess(event))
+    case 'process-lost':
+      return words('lost', 'red', event.tool, `${event.process} went away with its hub`, event.command)
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':
@@ -99,6 +107,11 @@ function describeEnd(event: CallEnded): string[] {
     rule && `by ${rule}`,
     approvedBy && `approved by ${approvedBy}`,
   )
+}
+
+function endOfProcess({ exitCode, signal, timedOut }: ProcessEnded): string {
+  const how = signal === undefined ? `with exit code ${exitCode ?? 'unknown'}` : `by ${signal}`
+  return timedOut ? `${how}, out of time` : how
 }
 
 function words(

@@ -1,0 +1,90 @@
+import { redactionMark } from './redaction-mark.ts'
+
+/** Shorter values would hit ordinary text. */
+const SHORTEST_VALUE = 8
+
+/** The values of secrets that the owner knows, in the forms they take inside of URLs, JSON and headers. */
+export class KnownValues {
+  /** The longest first. */
+  readonly forms: readonly string[]
+  readonly #pattern: RegExp
+
+  private constructor(forms: Iterable<string>) {
+    this.forms = [...forms].sort((a, b) => b.length - a.length)
+    this.#pattern = anyOf(this.forms)
+  }
+
+  /** Undefined when there is none that could be told from ordinary text. */
+  static of(values: readonly string[]): KnownValues | undefined {
+    const forms = new Set<string>()
+    for (const value of values) {
+      if (value.length < SHORTEST_VALUE) continue
+      forms.add(value)
+      forms.add(JSON.stringify(value).slice(1, -1))
+      const bytes = Buffer.from(value)
+      forms.add(bytes.toString('base64'))
+      forms.add(encodeURIComponent(bytes.toString()))
+    }
+    return forms.size === 0 ? undefined : new KnownValues(forms)
+  }
+
+  /** The same values as they stand in bytes that are read as Latin-1. */
+  asLatin1(): KnownValues {
+    return new KnownValues(new Set(this.forms.map((form) => Buffer.from(form).toString('latin1'))))
+  }
+
+  /** Takes the values out, and what is left of one at the ends of a text that was cut somewhere before it came here. */
+  hide(text: string): string {
+    if (text.length < SHORTEST_VALUE) return text
+    const output = text.replace(this.#pattern, redactionMark('secret'))
+    const [from, to] = [this.cutAtStart(output), this.cutAtEnd(output)]
+    if (from === 0 && to === output.length) return output
+    const mark = redactionMark('secret')
+    return `${from > 0 ? mark : ''}${output.slice(from, Math.max(from, to))}${to < output.length ? mark : ''}`
+  }
+
+  /** The same for the end of a text whose beginning is elsewhere. */
+  hideEnd(text: string): string {
+    const output = text.replace(this.#pattern, redactionMark('secret'))
+    const to = this.cutAtEnd(output)
+    return to === output.length ? output : output.slice(0, to) + redactionMark('secret')
+  }
+
+  /** The next of them at or behind an index. */
+  next(text: string, from: number): { readonly index: number; readonly end: number } | undefined {
+    this.#pattern.lastIndex = from
+    const match = this.#pattern.exec(text)
+    return match ? { index: match.index, end: match.index + match[0].length } : undefined
+  }
+
+  /** Where the end of a value ends that the text begins with; 0 unless it does. */
+  cutAtStart(text: string): number {
+    const head = text.slice(0, SHORTEST_VALUE)
+    let from = 0
+    for (const form of this.forms) {
+      // Hardly ever true, and then it is worth to look for how much of it there is.
+      if (!form.includes(head)) continue
+      for (let length = form.length - 1; length >= SHORTEST_VALUE; length--) {
+        if (text.startsWith(form.slice(-length))) from = Math.max(from, length)
+      }
+    }
+    return from
+  }
+
+  /** Where the beginning of a value begins that the text ends with; its length unless it does. */
+  cutAtEnd(text: string): number {
+    const tail = text.slice(-SHORTEST_VALUE)
+    let to = text.length
+    for (const form of this.forms) {
+      if (!form.includes(tail)) continue
+      for (let length = form.length - 1; length >= SHORTEST_VALUE; length--) {
+        if (text.endsWith(form.slice(0, length))) to = Math.min(to, text.length - length)
+      }
+    }
+    return to
+  }
+}
+
+function anyOf(forms: readonly string[]): RegExp {
+  return new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
+}

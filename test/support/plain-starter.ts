@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { ToolError } from '../../src/errors.ts'
+import type { Started, StartOrder } from '../../src/guards/process/start/started.ts'
+
+/** Starts real processes without a jail, for tests that are about what comes after the start. */
+export async function startPlainly({ words, cwd, env }: Pick<StartOrder, 'words' | 'cwd' | 'env'>): Promise<Started> {
+  const child = spawn(words[0]!, words.slice(1), {
+    cwd,
+    env: { PATH: '/usr/bin:/bin', ...env },
+    stdio: 'pipe',
+    detached: true,
+  })
+  await spawned(child, words[0]!)
+  const exited = new Promise<{ exitCode?: number; signal?: string }>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? { signal } : { exitCode: code! }))
+  })
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    async stop() {
+      try {
+        process.kill(-child.pid!, 'SIGKILL')
+      } catch {
+        // It is gone already.
+      }
+      await exited
+    },
+  }
+}
+
+function spawned(child: ChildProcess, file: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (cause: NodeJS.ErrnoException) => {
+      const code = cause.code === 'ENOENT' ? 'NOT_FOUND' : 'EXEC_FAILED'
+      reject(new ToolError(code, `${file} cannot be run.`, { cause }))
+    })
+  })
+}
