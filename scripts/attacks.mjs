@@ -4,19 +4,19 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { runPaths } from './attacks/paths.mjs'
 import { summarize } from './attacks/score.mjs'
+import { runShell } from './attacks/shell.mjs'
 import { runSsrf } from './attacks/ssrf.mjs'
 
 const { values: options } = parseArgs({
   options: { corpus: { type: 'string', default: 'test/attacks' }, json: { type: 'boolean', default: false } },
 })
-const RUNNERS = { 'ssrf.jsonl': runSsrf, 'paths.jsonl': runPaths, 'shell.jsonl': undefined }
+const RUNNERS = { 'ssrf.jsonl': runSsrf, 'paths.jsonl': runPaths, 'shell.jsonl': runShell }
 
 const reports = []
 for (const [file, run] of Object.entries(RUNNERS)) {
   const attacks = casesOf(path.join(options.corpus, file))
   if (!attacks) reports.push({ file, notRun: 'no such file' })
-  else if (run) reports.push(summarize(file, await run(attacks)))
-  else reports.push({ file, notRun: `${attacks.length} cases wait for the commands issue` })
+  else reports.push(summarize(file, await run(attacks)))
 }
 if (reports.every(({ notRun }) => notRun)) {
   console.error(`There are no cases to run in ${options.corpus}.`)
@@ -44,6 +44,15 @@ function print(reports) {
     const share = `${overStrictOnAllow} of ${expectedAllow} (${(overStrictShare * 100).toFixed(1)} %)`
     const columns = [String(cases).padStart(5), String(escapes).padStart(7), String(overStrict).padStart(11)]
     console.log(`${file.padEnd(12)}  ${columns.join('  ')}  ${String(exact).padStart(5)}  ${share}`)
+  }
+  for (const { file, classes, benignAsked } of reports.filter(
+    ({ file, notRun }) => file === 'shell.jsonl' && !notRun,
+  )) {
+    console.log(`\n${file}: ${(benignAsked * 100).toFixed(1)} % of the benign lines are asked`)
+    for (const [name, { cases, escapes, overStrict, exact }] of Object.entries(classes)) {
+      const columns = [String(cases).padStart(5), String(escapes).padStart(7), String(overStrict).padStart(11)]
+      console.log(`  ${name.padEnd(18)}  ${columns.join('  ')}  ${String(exact).padStart(5)}`)
+    }
   }
   for (const { id, outcome, expected, got, why } of reports.flatMap(({ misses = [] }) => misses)) {
     console.log(`\n${outcome}: ${id}\n  expected ${expected}, got ${got}\n  ${why}`)

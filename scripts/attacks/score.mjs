@@ -38,9 +38,43 @@ export function summarize(file, scores) {
     exact: count(({ isExact }) => isExact),
     expectedAllow: toAllow.length,
     overStrictOnAllow,
-    overStrictShare: toAllow.length === 0 ? 0 : overStrictOnAllow / toAllow.length,
+    overStrictShare: shareOf(overStrictOnAllow, toAllow.length),
+    exactShare: shareOf(
+      count(({ isExact }) => isExact),
+      scores.length,
+    ),
+    benignAsked: shareOf(
+      toAllow.filter((score) => isBenign(score) && score.got !== 'allow').length,
+      toAllow.filter(isBenign).length,
+    ),
+    classes: byClass(scores),
     preferredCodes: count(({ isCodePreferred }) => isCodePreferred === true),
     otherCodes: count(({ isCodePreferred }) => isCodePreferred === false),
     misses: scores.filter(({ outcome }) => outcome !== 'accepted').map(({ isExact, isCodePreferred, ...miss }) => miss),
+    /** Accepted, but not the verdict that was hoped for. */
+    inexact: scores
+      .filter(({ outcome, isExact }) => outcome === 'accepted' && !isExact)
+      .map(({ id, expected, got, why }) => ({ id, expected, got, why })),
   }
+}
+
+function isBenign(score) {
+  return score.class?.startsWith('benign') ?? false
+}
+
+function byClass(scores) {
+  const classes = {}
+  for (const { class: name = '', outcome, isExact } of scores) {
+    classes[name] ??= { cases: 0, escapes: 0, overStrict: 0, exact: 0 }
+    const row = classes[name]
+    row.cases += 1
+    if (outcome === 'escape') row.escapes += 1
+    if (outcome === 'over-strict') row.overStrict += 1
+    if (isExact) row.exact += 1
+  }
+  return classes
+}
+
+function shareOf(part, all) {
+  return all === 0 ? 0 : part / all
 }

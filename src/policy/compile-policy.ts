@@ -1,5 +1,5 @@
 import type { SkillRequest, SourcedRule } from '../rule.ts'
-import { type CompiledRule, compileRule, type Layer } from './compile-rule.ts'
+import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
 import { createDecisionMemory, type DecisionMemory } from './decision-memory.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
@@ -23,6 +23,8 @@ export interface Policy {
   readonly levels: readonly RuleIndex[]
   readonly requests: readonly SkillRequest[]
   readonly memory: DecisionMemory
+  /** Some rule restricts some commands: what a command hides could be one of those. */
+  readonly restrictsCommands: boolean
 }
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
@@ -40,7 +42,13 @@ export function compilePolicy({ always = [], owner = [], defaults = [], requests
     levels: levels.filter((rules) => rules.length > 0).map(indexRules),
     requests,
     memory: createDecisionMemory(),
+    restrictsCommands: levels.flat().some(restrictsCommands),
   }
+}
+
+function restrictsCommands({ effect, on, except }: CompiledRule): boolean {
+  const names = (patterns: PatternSet | undefined) => (patterns?.get('command')?.length ?? 0) > 0
+  return names(except) || (effect !== 'allow' && names(on))
 }
 
 /** Ordered by where rules are written, so that the order they arrive in changes nothing, not even which of two equals is named. */

@@ -4,7 +4,9 @@ import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
 import type { Rule, SourcedRule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
+import { readPart } from './match-command.ts'
 import { compilePattern, readTarget } from './match-target.ts'
+import type { CommandPart } from './shell/reading.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'
@@ -61,6 +63,15 @@ const TARGETS = {
   command: ['git status', 'git push', 'rm -rf /', 'ls; rm -rf /', 'ls', '', 'git status && ls'],
   text: ['team', 'team/a', 'other', 'te[ab]m'],
 }
+/** What each command is, with nothing doubtful about it; what doubts do is told in decide-command.test.ts. */
+const READINGS = new Map(
+  TARGETS.command.map((value) => [value, { parts: value.split(/;|&&/).map(asPart), doubts: [] }]),
+)
+
+function asPart(text: string): CommandPart {
+  return { words: text.split(' ').filter(Boolean), text, through: [], paths: [], doubts: [] }
+}
+
 const ALL_PATTERNS = Object.values(PATTERNS).flat()
 
 const when = fc.record({ tainted: fc.boolean(), caller: fc.constantFrom('direct', 'script') }, { requiredKeys: [] })
@@ -118,8 +129,9 @@ const question: fc.Arbitrary<Question> = fc.record(
     caller: fc.constantFrom('direct', 'script'),
     tainted: fc.boolean(),
     grants: fc.subarray([...CAPABILITIES]),
+    readings: fc.constant(READINGS),
   },
-  { requiredKeys: ['tool', 'names', 'groups', 'capabilities', 'targets', 'caller', 'tainted'] },
+  { requiredKeys: ['tool', 'names', 'groups', 'capabilities', 'targets', 'caller', 'tainted', 'readings'] },
 )
 
 describe('decide, for any rules and any call', () => {
@@ -183,10 +195,19 @@ describe('decide, for any rules and any call', () => {
   })
 })
 
+interface NaiveDemand {
+  readonly capability?: Capability
+  readonly value?: string
+  /** Of a command, one for each. */
+  readonly part?: CommandPart
+}
+
 /** The semantics as a list of sentences: no index, no memory. */
 function naive(given: PolicyLayers, asked: Question): Effect {
-  const demands: { capability?: Capability; value?: string }[] = [
-    ...asked.targets,
+  const demands: NaiveDemand[] = [
+    ...asked.targets.flatMap((target) =>
+      target.capability === 'exec' ? READINGS.get(target.value)!.parts.map((part) => ({ ...target, part })) : [target],
+    ),
     ...asked.capabilities
       .filter((own) => !asked.targets.some(({ capability }) => capability === own))
       .map((capability) => ({ capability })),
@@ -195,11 +216,7 @@ function naive(given: PolicyLayers, asked: Question): Effect {
   return effects.includes('deny') ? 'deny' : effects.includes('ask') ? 'ask' : 'allow'
 }
 
-function naiveDemand(
-  { always, owner, defaults }: PolicyLayers,
-  asked: Question,
-  demand: { capability?: Capability; value?: string },
-): Effect {
+function naiveDemand({ always, owner, defaults }: PolicyLayers, asked: Question, demand: NaiveDemand): Effect {
   if (demand.capability && asked.grants && !asked.grants.includes(demand.capability)) return 'deny'
   const levels = [
     [...always!, ...owner!.filter(({ fallback }) => !fallback)],
@@ -246,11 +263,7 @@ function rank(rule: Rule): number {
   return (rule.on ? 3 : 0) + level
 }
 
-function naiveMatch(
-  { rule, about }: SourcedRule,
-  asked: Question,
-  { capability, value }: { capability?: Capability; value?: string },
-): boolean {
+function naiveMatch({ rule, about }: SourcedRule, asked: Question, { capability, value, part }: NaiveDemand): boolean {
   const name = naiveSubject(rule)
   const isCapability = CAPABILITIES.some((known) => known === name)
   const isSpeltOtherwise = (rule.ask ?? name).trim() !== name
@@ -267,7 +280,9 @@ function naiveMatch(
     [patterns].flat().some((text) => {
       if (isCapability && TARGET_KINDS[name as Capability] !== TARGET_KINDS[capability!]) return false
       const pattern = compilePattern(TARGET_KINDS[capability!], text, { base: BASE, home: HOME })
-      return !('broken' in pattern) && pattern.matches(readTarget(capability!, value!), broadly)
+      const kind = TARGET_KINDS[capability!]
+      const target = kind === 'command' ? readPart(part!) : readTarget(kind, value!)
+      return !('broken' in pattern) && pattern.matches(target, broadly)
     })
   if (rule.on && (value === undefined || !hits(rule.on, rule.allow === undefined))) return false
   if (!rule.except) return true

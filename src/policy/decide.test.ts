@@ -3,6 +3,7 @@ import type { Capability } from '../define.ts'
 import type { Rule, SourcedRule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
+import type { CommandReading } from './shell/reading.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
@@ -21,6 +22,12 @@ const question = (more: Partial<Question> = {}): Question => ({
 const on = (capability: Capability, ...values: string[]): Partial<Question> => ({
   capabilities: [capability],
   targets: values.map((value) => ({ capability, value })),
+})
+
+/** A reading of one command with nothing doubtful about it. */
+const plain = (...words: string[]): CommandReading => ({
+  parts: [{ words, text: words.join(' '), through: [], paths: [], doubts: [] }],
+  doubts: [],
 })
 
 const pure = question({
@@ -225,7 +232,8 @@ describe('a target that is too long to compare', () => {
       source: 'built in',
       reason: expect.stringContaining(`${value.length} characters, the limit is ${limit}`),
     })
-    expect(ask(owner({ allow: '*' }), on(capability, value.slice(0, -1))).effect).toBe('allow')
+    const [longest, readings] = [value.slice(0, -1), new Map([[value.slice(0, -1), plain(start.trim())]])]
+    expect(ask(owner({ allow: '*' }), { ...on(capability, longest), readings }).effect).toBe('allow')
   })
 })
 

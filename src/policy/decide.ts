@@ -1,13 +1,12 @@
 import type { Capability } from '../define.ts'
 import type { SkillRequest } from '../rule.ts'
 import type { Policy } from './compile-policy.ts'
-import type { CompiledRule } from './compile-rule.ts'
+import { decideCommand } from './decide-command.ts'
+import { judgeDemand, tellJudgement } from './judge-demand.ts'
 import { readTarget } from './match-target.ts'
-import { mergeConstraints, NO_CONSTRAINTS, pickRule } from './pick-rule.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
-import { allowsSome, type Demand } from './rule-index.ts'
 import { STRICTNESS } from './strictness.ts'
-import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 import { LONGEST_TARGET, TARGET_KINDS } from './target.ts'
 
 export type { Decision, DemandDecision, Question } from './question.ts'
@@ -22,7 +21,7 @@ export function decide(policy: Policy, question: Question): Decision {
   const strictest = demands.reduce((worst, demand) =>
     STRICTNESS[demand.effect] > STRICTNESS[worst.effect] ? demand : worst,
   )
-  const { effect, rule, source, layer, reason, fix } = strictest
+  const { effect, rule, source, layer, reason, fix, part } = strictest
   const constraints = demands.reduce((all, demand) => mergeConstraints(all, demand.constraints), NO_CONSTRAINTS)
   const decision = {
     effect,
@@ -31,6 +30,7 @@ export function decide(policy: Policy, question: Question): Decision {
     layer,
     reason,
     fix,
+    part,
     constraints,
     demands,
     requests: requestsFor(policy, question),
@@ -54,70 +54,33 @@ function demandsOf({ capabilities, targets }: Question): Need[] {
 }
 
 function decideDemand(policy: Policy, question: Question, capability?: Capability, value?: string): DemandDecision {
-  if (capability !== undefined && question.grants?.includes(capability) === false)
-    return refuseGrant(question, capability, value)
-  if (capability !== undefined && value !== undefined && value.length > LONGEST_TARGET[TARGET_KINDS[capability]])
-    return refuseLength(capability, value)
-  const target = capability !== undefined && value !== undefined ? readTarget(capability, value) : undefined
-  for (const level of policy.levels) {
-    const choice = pickRule(level, question, { capability, target })
-    if (choice === undefined) continue
-    if (isNarrowed(policy, question, { capability, target }, choice.rule))
-      return askForOthers(question, capability!, value!)
-    const { effect, text, source, layer, reason } = choice.rule
-    const fix = suggestFix(question, { capability, target: value }, choice.rule)
-    return {
-      capability,
-      target: value,
-      effect,
-      rule: text,
-      source,
-      layer,
-      reason,
-      fix,
-      constraints: choice.constraints,
-    }
-  }
-  return decideWithoutRule(question, capability, value)
+  if (capability === undefined) return tellJudgement(question, {}, judgeDemand(policy, question, {}))
+  if (question.grants?.includes(capability) === false) return refuseGrant(question, capability, value)
+  const kind = TARGET_KINDS[capability]
+  if (value !== undefined && value.length > LONGEST_TARGET[kind]) return refuseLength(capability, value)
+  const decision = decideTarget(policy, question, capability, value)
+  return capability === 'exec' && question.isUnsandboxed && decision.effect === 'allow'
+    ? askUnsandboxed(decision)
+    : decision
 }
 
-/** A default allows everything of its kind; an owner who allows some targets by name does not mean all the others. */
-function isNarrowed({ levels }: Policy, question: Question, demand: Demand, { layer, effect }: CompiledRule): boolean {
-  return layer === 'defaults' && effect === 'allow' && levels.some((level) => allowsSome(level, question, demand))
+function decideTarget(policy: Policy, question: Question, capability: Capability, value?: string): DemandDecision {
+  const kind = TARGET_KINDS[capability]
+  if (kind === 'command' && value !== undefined) return decideCommand(policy, question, value)
+  const target = kind === 'command' || value === undefined ? undefined : readTarget(kind, value)
+  return tellJudgement(question, { capability, target: value }, judgeDemand(policy, question, { capability, target }))
 }
 
-function askForOthers(question: Question, capability: Capability, target: string): DemandDecision {
+/** No rule makes up for a sandbox that is not there. */
+function askUnsandboxed(decision: DemandDecision): DemandDecision {
   return {
-    capability,
-    target,
+    ...decision,
     effect: 'ask',
-    rule: 'default: where your rules allow some targets, others are asked',
+    rule: 'default: without a sandbox every command asks',
     source: 'built in',
     layer: 'fallback',
-    reason: `Your rules allow ${capability} on other targets, not on this one.`,
-    fix: suggestFix(question, { capability, target }, undefined),
-    constraints: NO_CONSTRAINTS,
-  }
-}
-
-function decideWithoutRule(
-  question: Question,
-  capability: Capability | undefined,
-  target: string | undefined,
-): DemandDecision {
-  const isPure = capability === undefined
-  return {
-    capability,
-    target,
-    effect: isPure ? 'allow' : 'ask',
-    rule: isPure ? 'default: a pure tool runs' : 'default: a tool with capabilities asks',
-    source: 'built in',
-    layer: 'fallback',
-    reason: isPure
-      ? 'It declares no capabilities, so it gets no handle to anything outside.'
-      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.`,
-    fix: isPure ? NOTHING_TO_FIX : suggestFix(question, { capability, target }, undefined),
-    constraints: NO_CONSTRAINTS,
+    reason: `This machine has no sandbox for commands; ${decision.rule} would allow it in one.`,
+    fix: { hint: 'Approve it when asked, or install a sandbox: `tool-hub doctor` says which.' },
   }
 }
 

@@ -35,8 +35,9 @@ function slotOf({ caller, tainted }: Question): number {
   return (caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)
 }
 
-/** A tool may be replaced under its name: then its facts differ and the old answer does not count. */
+/** A tool may be replaced under its name: then its facts differ and the old answer does not count; nor without the sandbox. */
 function isSameTool(a: Question, b: Question): boolean {
+  if (a.isUnsandboxed !== b.isUnsandboxed) return false
   return isSameList(a.names, b.names) && isSameList(a.groups, b.groups) && isSameList(a.capabilities, b.capabilities)
 }
 

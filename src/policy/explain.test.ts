@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { compilePolicy } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { explainDecision } from './explain.ts'
+import { readCommandLine } from './shell/read-command-line.ts'
 
 const question: Question = {
   tool: 'core/http.downloadFile',
@@ -52,4 +53,22 @@ it('says which rule to change when an allow would not help', () => {
   const owner = [{ rule: { deny: 'network' }, source: { file: 'tool-hub.yaml', line: 8 }, base: '/srv' }]
   const text = explainDecision(question, decide(compilePolicy({ owner }), question))
   expect(text).toContain('fix: Remove or narrow deny network (tool-hub.yaml:8): a deny wins over every allow.')
+})
+
+it('tells which part of a command line decided', () => {
+  const command = 'ls a $(rm -rf /)'
+  const asked: Question = {
+    ...question,
+    capabilities: ['exec'],
+    targets: [{ capability: 'exec', value: command }],
+    readings: new Map([
+      [command, readCommandLine(command, { cwd: '/srv', roots: ['/srv'] }, () => ({ hasError: false, names: [] }))],
+    ]),
+  }
+  const rules = [{ deny: 'exec', on: 'rm -rf *', reason: 'Ask for a file less.' }, { allow: 'exec' }]
+  const owner = rules.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
+  expect(explainDecision(asked, decide(compilePolicy({ owner }), asked))).toContain(`  deny  exec ls a $(rm -rf /)
+    rule: deny exec on rm -rf * (tool-hub.yaml:1)
+    source: tool-hub.yaml:1 (owner)
+    reason: \`rm -rf /\` inside \`$(…)\` of the second argument: Ask for a file less.`)
 })

@@ -5,6 +5,10 @@ import type { Capability } from '../define.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { fromPolicyYaml } from './from-policy-yaml.ts'
+import { readCommandLine } from './shell/read-command-line.ts'
+
+const PLACE = { cwd: '/srv', roots: ['/srv'] }
+const AGREES = () => ({ hasError: false, names: [] })
 
 function read(text: string) {
   const lines = new LineCounter()
@@ -36,6 +40,7 @@ function judge(text: string, tool: string, capability?: Capability, value?: stri
     targets: capability && value !== undefined ? [{ capability, value }] : [],
     caller: 'direct',
     tainted: false,
+    readings: new Map([[value ?? '', readCommandLine(value ?? '', PLACE, AGREES)]]),
   })
 }
 
@@ -106,6 +111,8 @@ it('a denied tool still runs what its whitelist names, and nothing else', () => 
   expect(judge(text, 'sh', 'exec', 'ls -la').effect).toBe('allow')
   expect(judge(text, 'sh', 'exec', 'make').effect).toBe('deny')
   expect(judge(text, 'sh', 'exec', 'ls; make').effect).toBe('deny')
+  expect(judge(text, 'sh', 'exec', 'ls > out').effect).toBe('deny')
+  expect(judge(text, 'sh', 'exec', 'ls /etc').effect).toBe('deny')
   expect(judge(text, 'sh').effect).toBe('deny')
 })
 

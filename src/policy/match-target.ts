@@ -1,6 +1,5 @@
-import type { Capability } from '../define.ts'
 import { compileGlob, escapeGlob, literalOf } from './glob.ts'
-import { commandAsPattern, compileCommandPattern, readCommand } from './match-command.ts'
+import { compileCommandPattern } from './match-command.ts'
 import { compilePathPattern, readPath } from './match-path.ts'
 import { compileUrlPattern, readUrl, urlAsPattern } from './match-url.ts'
 import {
@@ -8,20 +7,18 @@ import {
   type BrokenPattern,
   type Pattern,
   type PatternPlace,
-  TARGET_KINDS,
+  type PlainKind,
   type Target,
   type TargetKind,
 } from './target.ts'
 
-/** Reads what a call will touch under a capability. */
-export function readTarget(capability: Capability, value: string): Target {
-  switch (TARGET_KINDS[capability]) {
+/** Reads what a call will touch. */
+export function readTarget(kind: PlainKind, value: string): Target {
+  switch (kind) {
     case 'path':
       return readPath(value)
     case 'url':
       return readUrl(value)
-    case 'command':
-      return readCommand(value)
     default:
       return { kind: 'text', value, keys: [...new Set([ANY_KEY, value, firstSegment(value)])] }
   }
@@ -42,15 +39,9 @@ export function compilePattern(kind: TargetKind, text: string, place: PatternPla
 }
 
 /** A pattern that matches this very target, for a fix to suggest; none when no rule can say it. */
-export function targetAsPattern(capability: Capability, value: string): string | undefined {
-  switch (TARGET_KINDS[capability]) {
-    case 'url':
-      return urlAsPattern(value)
-    case 'command':
-      return commandAsPattern(value)
-    default:
-      return value === '' ? undefined : escapeGlob(value)
-  }
+export function targetAsPattern(kind: PlainKind, value: string): string | undefined {
+  if (kind === 'url') return urlAsPattern(value)
+  return value === '' ? undefined : escapeGlob(value)
 }
 
 function compileTextPattern(text: string): Pattern | BrokenPattern {

@@ -2,6 +2,7 @@ import type { CallerKind, Capability, Effect, ResolvedTarget } from '../define.t
 import type { Fix } from '../errors.ts'
 import type { Constraints } from '../rule.ts'
 import type { Layer } from './compile-rule.ts'
+import type { CommandReading } from './shell/reading.ts'
 
 /** What policy is asked: may this call happen? */
 export interface Question {
@@ -17,6 +18,10 @@ export interface Question {
   readonly tainted: boolean
   /** The closed list of capabilities this call may use; they permit nothing by themselves. */
   readonly grants?: readonly Capability[]
+  /** What the commands among the targets are, by target; one that is missing is read roughly, and never allowed unasked. */
+  readonly readings?: ReadonlyMap<string, CommandReading>
+  /** Commands of this call would run without a sandbox. */
+  readonly isUnsandboxed?: boolean
 }
 
 /** Where a decision comes from: a layer of rules, the grants of the call, or no rule at all. */
@@ -32,6 +37,8 @@ export interface Verdict {
   readonly layer: DecisionLayer
   readonly reason: string
   readonly fix: Fix
+  /** The part of a command line that decided, when it is not all of it: "`rm -rf /` inside `$(…)` of the second argument". */
+  readonly part?: string
   readonly constraints: Constraints
 }
 

@@ -3,6 +3,10 @@ import type { Capability } from '../define.ts'
 import type { Rule } from '../rule.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide } from './decide.ts'
+import { readCommandLine } from './shell/read-command-line.ts'
+
+const PLACE = { cwd: '/srv', roots: ['/srv'] }
+const AGREES = () => ({ hasError: false, names: [] })
 
 const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/srv' }]
 
@@ -39,12 +43,38 @@ const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Ru
     { value: { allow: 'network', on: 'https://x.org/a' }, hint: 'Add' },
   ],
   ['a plain command', {}, 'exec', 'git  status', { value: { allow: 'exec', on: 'git status' }, hint: 'Add' }],
-  ['a command with shell syntax', {}, 'exec', 'a | b', { hint: 'Approve it when asked' }],
+  ['two commands', {}, 'exec', 'a x | b', { value: { allow: 'exec', on: ['a x', 'b'] }, hint: 'Add' }],
+  [
+    'two commands of which one is allowed',
+    { owner: at({ allow: 'exec', on: 'a *' }) },
+    'exec',
+    'a x | b',
+    { value: { allow: 'exec', on: 'b' }, hint: 'Add' },
+  ],
+  [
+    'two commands of which one needs a rule about the tool',
+    { owner: at({ ask: 'exec', on: 'b' }) },
+    'exec',
+    'a x | b',
+    { value: { allow: 'x', on: ['a x', 'b'] }, hint: 'Add' },
+  ],
+  [
+    'a hazard that the rule would spell out',
+    {},
+    'exec',
+    'git push',
+    { value: { allow: 'exec', on: 'git push' }, hint: 'Add' },
+  ],
+  ['a command that writes', {}, 'exec', 'a > b', { hint: 'Approve it when asked' }],
+  ['a command with a variable', {}, 'exec', 'a $b', { hint: 'Approve it when asked' }],
+  ['a command with a blank in a word', {}, 'exec', 'a "b c"', { hint: 'Approve it when asked' }],
+  ['a program by its path', {}, 'exec', './a', { hint: 'Approve it when asked' }],
+  ['a line that does not parse', {}, 'exec', 'a "b', { hint: 'Approve it when asked' }],
   [
     'the same where it is off',
     { defaults: at({ deny: 'exec' }) },
     'exec',
-    'a | b',
+    'a > b',
     { hint: 'Add { ask: "exec" } to policy' },
   ],
   [
@@ -89,6 +119,7 @@ it.each(cases)('after %s the fix says what to write where', (_, layers, capabili
     targets,
     caller: 'direct',
     tainted: false,
+    readings: new Map([[target ?? '', readCommandLine(target ?? '', PLACE, AGREES)]]),
   } as const
   const { fix } = decide(compilePolicy(layers), question)
   expect(fix.value).toEqual(value)

@@ -4,25 +4,35 @@ import type { Rule } from '../rule.ts'
 import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
 import { targetAsPattern } from './match-target.ts'
 import type { Question } from './question.ts'
+import { TARGET_KINDS } from './target.ts'
 
 /** The fix of what is allowed already. */
 export const NOTHING_TO_FIX: Fix = Object.freeze({ hint: 'Nothing to change: it is allowed.' })
 
+interface FixNeed {
+  readonly capability?: Capability
+  readonly target?: string
+  /** Patterns that would allow it, where the target itself is none; empty when no rule can. */
+  readonly patterns?: readonly string[]
+  /** Rules that keep other parts of it from being allowed. */
+  readonly others?: readonly CompiledRule[]
+}
+
 /** What the owner would write, and where, so that this demand is allowed; honest where no rule can do it. */
 export function suggestFix(
   question: Question,
-  { capability, target }: { readonly capability?: Capability; readonly target?: string },
+  { capability, target, patterns, others = [] }: FixNeed,
   rule: CompiledRule | undefined,
 ): Fix {
   if (rule?.effect === 'allow') return NOTHING_TO_FIX
   if (rule?.layer === 'always')
     return { hint: `No rule can allow this: ${rule.text} always holds. Use another target.` }
-  const isOwners = rule?.layer === 'owner' && !rule.isFallback
-  if (isOwners && rule.effect === 'deny') {
+  const owners = [rule, ...others].filter((each) => each?.layer === 'owner' && !each.isFallback)
+  if (rule !== undefined && owners.includes(rule) && rule.effect === 'deny') {
     return { key: 'policy', hint: `Remove or narrow ${rule.text}: a deny wins over every allow.` }
   }
-  const pattern = capability && target !== undefined ? targetAsPattern(capability, target) : undefined
-  if (target !== undefined && pattern === undefined) {
+  const on = patterns ?? patternsOf(capability, target)
+  if (target !== undefined && on.length === 0) {
     const enable =
       rule?.effect === 'deny' ? `Add { ask: "${capability}" } to policy in tool-hub.yaml, then approve` : 'Approve'
     return { key: 'policy', hint: `${enable} it when asked: no rule can allow exactly this target.` }
@@ -30,12 +40,22 @@ export function suggestFix(
   // A tool that is called like a capability cannot be named: the word means the capability.
   const name = [question.tool, ...question.names].find((known) => readSubject(known, 'allow').kind === 'tool')
   const subjects = [capability, name].filter((known) => known !== undefined)
-  const beats = (subject: string) =>
-    !isOwners || specificityOf(readSubject(subject, 'allow'), pattern !== undefined) > rule.specificity
+  const beats = (subject: string) => {
+    const own = specificityOf(readSubject(subject, 'allow'), on.length > 0)
+    return owners.every((each) => own > each!.specificity)
+  }
   const subject = subjects.find(beats)
-  if (subject === undefined) return { key: 'policy', hint: `Change ${rule?.text} to allow: no rule is more specific.` }
-  const value: Rule = pattern === undefined ? { allow: subject } : { allow: subject, on: pattern }
+  if (subject === undefined)
+    return { key: 'policy', hint: `Change ${owners[0]?.text} to allow: no rule is more specific.` }
+  const value: Rule = on.length === 0 ? { allow: subject } : { allow: subject, on: on.length === 1 ? on[0] : on }
   return { key: 'policy', value, hint: `Add ${writeRule(value)} to policy in tool-hub.yaml.` }
+}
+
+function patternsOf(capability: Capability | undefined, target: string | undefined): readonly string[] {
+  const kind = capability && TARGET_KINDS[capability]
+  if (kind === undefined || kind === 'command' || target === undefined) return []
+  const pattern = targetAsPattern(kind, target)
+  return pattern === undefined ? [] : [pattern]
 }
 
 function writeRule({ allow, on }: Rule): string {

@@ -1,4 +1,5 @@
 import type { Capability } from '../define.ts'
+import type { LooseWords } from './shell/loose-words.ts'
 
 /** How a target is spelt, which says how a pattern is read: a path, a URL, a command, or any text. */
 export type TargetKind = 'path' | 'url' | 'command' | 'text'
@@ -12,11 +13,13 @@ export interface UrlParts {
   readonly query: string
 }
 
-/** A raw command line in words. */
-export interface CommandParts {
-  readonly words: readonly string[]
-  /** The words of each part between shell characters; absent when the command has no shell characters. */
-  readonly pieces?: readonly (readonly string[])[]
+/** One simple command. */
+export interface CommandWords {
+  /** Undefined where only the run would tell. */
+  readonly words: readonly (string | undefined)[]
+  readonly loose: LooseWords
+  /** What is unknown of it, or doubtful, is taken for the worst. */
+  readonly isWorstCase?: boolean
 }
 
 /** One thing a call will touch, read once and compared with many patterns. */
@@ -26,7 +29,7 @@ export interface Target {
   /** Every key that a pattern which matches this target may be filed under. */
   readonly keys: readonly string[]
   readonly url?: UrlParts
-  readonly command?: CommandParts
+  readonly command?: CommandWords
 }
 
 /** A compiled pattern. */
@@ -35,6 +38,8 @@ export interface Pattern {
   readonly key: string
   /** `broadly`: in doubt it matches. Patterns that restrict are read so, patterns that permit are not. */
   readonly matches: (target: Target, broadly: boolean) => boolean
+  /** How many words of a command it spells out. */
+  readonly words?: number
 }
 
 /** Why a text cannot be a pattern of a kind. */
@@ -66,6 +71,9 @@ export const LONGEST_TARGET: Readonly<Record<TargetKind, number>> = {
   command: 65_536,
   text: 65_536,
 }
+
+/** Kinds of targets that are compared as they are; a command is read into its parts first. */
+export type PlainKind = Exclude<TargetKind, 'command'>
 
 /** The key of patterns that could match anything. */
 export const ANY_KEY = ''

@@ -12,6 +12,9 @@ interface Report {
   readonly overStrict: number
   readonly exact: number
   readonly overStrictShare: number
+  readonly exactShare: number
+  readonly benignAsked: number
+  readonly inexact: ReadonlyArray<{ readonly id: string; readonly got: string }>
   readonly misses: ReadonlyArray<{ readonly id: string; readonly outcome: string; readonly why: string }>
 }
 
@@ -24,20 +27,22 @@ function runAttacks(corpus: string): Promise<{ readonly code: number; readonly r
   })
 }
 
-const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 176, 0] } as const
+const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 176, 1226] } as const
 
 it.each(Object.entries(BY_FOLDER))(
   'no case of %s escapes, and at most 2 % of what is to be allowed is refused',
   async (folder, [ssrfCases, pathCases, shellCases]) => {
     const { code, reports } = await runAttacks(folder)
     const [ssrf, paths, shell] = reports
-    expect([ssrf?.misses, paths?.misses].flat().filter((miss) => miss?.outcome === 'escape')).toEqual([])
+    expect(reports.flatMap(({ misses }) => misses).filter(({ outcome }) => outcome === 'escape')).toEqual([])
     expect(ssrf).toMatchObject({ file: 'ssrf.jsonl', cases: ssrfCases, escapes: 0 })
     expect(paths).toMatchObject({ file: 'paths.jsonl', cases: pathCases, escapes: 0 })
     for (const report of [ssrf, paths]) {
       expect(report?.overStrictShare, JSON.stringify(report?.misses)).toBeLessThanOrEqual(0.02)
     }
-    expect(shell?.notRun).toContain(shellCases > 0 ? `${shellCases} cases wait` : 'no such file')
+    expect(shell).toMatchObject({ file: 'shell.jsonl', cases: shellCases, escapes: 0 })
+    expect(shell?.exactShare, JSON.stringify([shell?.misses, shell?.inexact])).toBeGreaterThanOrEqual(0.95)
+    expect(shell?.benignAsked, JSON.stringify([shell?.misses, shell?.inexact])).toBeLessThanOrEqual(0.02)
     expect(code).toBe(0)
   },
   90_000,
@@ -67,6 +72,14 @@ it('the runner tells an escape from a refusal, and ends with 1', async () => {
       { id: 'p-text', op: 'read', path: 'f.txt', forbid_text: 'in', expected: 'allow' },
       { id: 'p-fine', op: 'write', path: 'f.txt', expected: 'allow' },
     ])
+    write('shell.jsonl', [
+      { id: 'c-escape', cmd: 'ls', expected: 'ask' },
+      { id: 'c-worse', cmd: 'sleep 1', expected: 'deny' },
+      { id: 'c-strict', class: 'benign', cmd: 'sleep 1', expected: 'allow' },
+      { id: 'c-policy', class: 'benign', policy: 'dev', cmd: 'git log', expected: 'allow' },
+      { id: 'c-inexact', class: 'benign', cmd: 'sleep 1', expected: 'allow', accept: ['allow', 'ask'] },
+      { id: 'c-fine', cmd: 'ls; rm -rf /', expected: 'deny' },
+    ])
     const { code, reports } = await runAttacks(corpus)
     const outcomes = reports.flatMap(({ misses = [] }) => misses.map(({ id, outcome }) => [id, outcome]))
     expect(Object.fromEntries(outcomes)).toEqual({
@@ -76,9 +89,12 @@ it('the runner tells an escape from a refusal, and ends with 1', async () => {
       'p-escape': 'escape',
       'p-strict': 'over-strict',
       'p-text': 'escape',
+      'c-escape': 'escape',
+      'c-worse': 'escape',
+      'c-strict': 'over-strict',
     })
     expect(code).toBe(1)
-    expect(reports[2]).toMatchObject({ notRun: 'no such file' })
+    expect(reports[2]).toMatchObject({ exactShare: 2 / 6, benignAsked: 2 / 3, inexact: [{ id: 'c-inexact' }] })
   } finally {
     rmSync(corpus, { recursive: true, force: true })
   }

@@ -30,6 +30,8 @@ export interface CommandPart {
 export interface Doubt {
   readonly kind: 'unread' | 'refused' | 'hidden' | 'reach'
   readonly reason: string
+  /** Index of the word that brings it: a rule that spells this word out means it. */
+  readonly at?: number
 }
 
 /** Where a command would run. */
@@ -40,6 +42,8 @@ export interface CommandPlace {
   readonly roots: readonly string[]
   /** `~`; words that begin with it are doubtful without. */
   readonly home?: string
+  /** Names of the variables that the call adds to the environment. */
+  readonly env?: readonly string[]
 }
 
 /** What the second parser found: the text of every simple command, or that it could not parse. */

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AskSecondParser } from '../policy/shell/reading.ts'
+
+/** More than this is not parsed: some texts take time that grows with the square of their length. */
+const LONGEST = 65_536
+/** How long it may look at one text; past it the text counts as one that cannot be parsed. */
+const LONGEST_MS = 250
+
+let loading: Promise<AskSecondParser | undefined> | undefined
+let failure: unknown
+
+/** Loads the second parser of command lines, once; undefined when it cannot be loaded: then every command is asked. */
+export function loadSecondParser(): Promise<AskSecondParser | undefined> {
+  loading ??= load().catch((cause) => {
+    failure = cause
+    return undefined
+  })
+  return loading
+}
+
+/** Why the second parser could not be loaded. */
+export function secondParserFailure(): unknown {
+  return failure
+}
+
+async function load(): Promise<AskSecondParser> {
+  const { Parser, Language } = await import('web-tree-sitter')
+  await Parser.init()
+  const language = await Language.load(await readGrammar())
+  const parser = new Parser().setLanguage(language)
+
+  return (text) => {
+    if (text.length > LONGEST) return { hasError: true, names: [] }
+    const giveUpAt = performance.now() + LONGEST_MS
+    const tree = parser.parse(text, null, { progressCallback: () => performance.now() > giveUpAt })
+    if (tree === null) {
+      // What it has begun would be taken up by the next text.
+      parser.reset()
+      return { hasError: true, names: [] }
+    }
+    try {
+      const { rootNode } = tree
+      const names = rootNode
+        .descendantsOfType('command_name')
+        .flatMap((node) => (node ? [{ from: node.startIndex, to: node.endIndex }] : []))
+      return { hasError: rootNode.hasError, names }
+    } finally {
+      tree.delete()
+    }
+  }
+}
+
+/** The built package has the grammar beside this file, the source tree in the package it comes from. */
+async function readGrammar(): Promise<Uint8Array> {
+  try {
+    return await readFile(new URL('./tree-sitter-bash.wasm', import.meta.url))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return await readFile(createRequire(import.meta.url).resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
+  }
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../rule.ts'
+import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import { type Decision, decide, type Question } from './decide.ts'
+import { DEFAULT_POLICY } from './default-policy.generated.ts'
+import { readCommandLine } from './shell/read-command-line.ts'
+
+const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
+const AGREES = () => ({ hasError: false, names: [] })
+
+const owner = (...list: Rule[]): PolicyLayers => ({
+  owner: list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/ws/repo' })),
+})
+const SOME: Rule = { allow: 'exec', on: ['ls *', 'cat *', 'grep *', 'git status', 'git diff *', 'go test *'] }
+const NEVER: Rule = { deny: 'exec', on: ['rm -rf *', 'sudo *', 'chmod 777 *'] }
+const LISTED = owner(SOME, NEVER)
+const ALL: Rule = { allow: 'exec' }
+
+function judge(layers: PolicyLayers, command: string, more: Partial<Question> = {}): Decision {
+  return decide(compilePolicy({ home: '/home/ann', ...layers }), {
+    tool: 'core/exec.run',
+    names: ['core/exec.run', 'exec'],
+    groups: ['group:runtime'],
+    capabilities: ['exec'],
+    targets: [{ capability: 'exec', value: command }],
+    caller: 'direct',
+    tainted: false,
+    readings: new Map([[command, readCommandLine(command, PLACE, AGREES)]]),
+    ...more,
+  })
+}
+
+describe('with some commands allowed and some denied', () => {
+  it.each([
+    'ls',
+    'ls -la src | grep x',
+    "cat 'rm -rf notes.txt'",
+    'git status && git diff HEAD~1',
+    'go test ./... 2>&1 >/dev/null',
+    'cat <<EOF\nsudo id\nEOF',
+    '(ls; cat a)',
+    'cat src/*.ts {a,b}.md',
+  ])('%j is allowed', (command) => {
+    expect(judge(LISTED, command)).toMatchObject({ effect: 'allow', source: 'tool-hub.yaml:1' })
+  })
+
+  it.each([
+    'echo hi',
+    'ls && echo hi',
+    'git status --short',
+    '/bin/ls',
+    'ls > out',
+    'cat ../x',
+    'cat $X',
+    '$X',
+    'X=1 ls',
+    'env ls',
+    'time ls',
+    "sh -c 'ls'",
+    '[[ -f x ]]',
+    'ls &',
+    'git diff --output=x',
+    'ls "',
+    'ls\u200b',
+  ])('%j is asked', (command) => {
+    expect(judge(LISTED, command).effect).toBe('ask')
+  })
+
+  it.each([
+    'rm -rf /',
+    'ls; rm -rf /',
+    'ls $(rm -rf /)',
+    "r''m -fr /",
+    '/bin/rm x --recurs --forc',
+    'env -i nice sudo id',
+    "sh -c 'chmod -R 0777 .'",
+    'ls | xargs rm -rf',
+    'rm -rf / "',
+    'rm -rf /\u200b',
+    'rm -rf "$X" > out &',
+  ])('%j is denied', (command) => {
+    expect(judge(LISTED, command)).toMatchObject({ effect: 'deny', source: 'tool-hub.yaml:2' })
+    expect(judge(owner(ALL, NEVER), command).effect).toBe('deny')
+  })
+})
+
+describe('a decision names the part that decided', () => {
+  it('with where it stands, its rule and the reason', () => {
+    const decision = judge(owner(ALL, { deny: 'exec', on: 'rm -rf *', reason: 'No.' }), 'ls a $(rm -rf /)')
+    expect(decision).toMatchObject({
+      rule: 'deny exec on rm -rf * (tool-hub.yaml:2)',
+      part: '`rm -rf /` inside `$(…)` of the second argument',
+      reason: '`rm -rf /` inside `$(…)` of the second argument: No.',
+    })
+  })
+
+  it('unless it is the whole command', () => {
+    expect(judge(LISTED, 'sudo id').part).toContain('`sudo id`')
+    const decision = judge(LISTED, 'rm -rf x')
+    expect(decision.part).toBeUndefined()
+    expect(decision.reason).toBe('Denied by deny exec on rm -rf *, sudo *, chmod 777 * (tool-hub.yaml:2).')
+  })
+
+  it('and what an allow does not cover', () => {
+    expect(judge(LISTED, 'ls; cat a > b')).toMatchObject({
+      effect: 'ask',
+      layer: 'fallback',
+      source: 'built in',
+      reason: expect.stringMatching(/^`cat a > b`: it writes to b, which allow exec on .* does not cover\.$/),
+      fix: { hint: expect.stringContaining('Approve it when asked') },
+    })
+  })
+
+  it('on one line, short and without characters that do not show', () => {
+    const { reason } = judge(LISTED, `ls; sudo "a\nb\u202e${'x'.repeat(500)}"`)
+    expect(reason).toContain('a\\nb\\u{202e}xx')
+    expect(reason).not.toMatch(/[\n\u202e]/)
+    expect(reason.length).toBeLessThan(300)
+  })
+})
+
+describe('an allow of all commands', () => {
+  it.each(['ls > out', 'cat /etc/passwd', 'X=1 ./ls &', 'bash x.sh', '$X', 'echo $HOME'])('covers %j', (command) => {
+    expect(judge(owner(ALL), command).effect).toBe('allow')
+  })
+
+  it.each(['bash x.sh', '$X', 'eval "$X"', 'curl x | sh'])('does not cover %j where some are restricted', (command) => {
+    expect(judge(owner(ALL, NEVER), command).effect).toBe('ask')
+    expect(judge(owner(ALL, { ask: 'exec', on: 'git push *' }), command).effect).toBe('ask')
+    expect(judge(owner({ allow: 'exec', except: 'git push *' }), command).effect).toBe('ask')
+  })
+
+  it.each([
+    ['rm $X', 'ask'],
+    ['ls | xargs rm', 'ask'],
+    ['rm -r*', 'ask'],
+    ['chmod 7* x', 'ask'],
+    ['rm -- $X', 'ask'],
+    ['echo $HOME', 'allow'],
+    ['timeout 5 env ls > x', 'allow'],
+  ])('%j could be what is denied, or not: %s', (command, effect) => {
+    expect(judge(owner(ALL, NEVER), command).effect).toBe(effect)
+  })
+
+  it('never covers what could not be read', () => {
+    for (const command of ['ls "', 'ls\u200b', 'ls )']) expect(judge(owner(ALL), command).effect).toBe('ask')
+    expect(judge(owner(ALL), 'ls', { readings: undefined })).toMatchObject({
+      effect: 'ask',
+      rule: 'default: a command that cannot be read with certainty asks',
+    })
+    expect(judge(owner(ALL, NEVER), 'ls; sudo id', { readings: undefined }).effect).toBe('deny')
+  })
+})
+
+describe('an exception', () => {
+  it('of an allow holds for all spellings', () => {
+    const layers = owner({ allow: 'exec', except: 'git push *' })
+    expect(judge(layers, 'git log').effect).toBe('allow')
+    for (const command of ['git push', '/usr/bin/git -C x push', 'ls && env git push', 'git $X'])
+      expect(judge(layers, command).effect, command).toBe('ask')
+  })
+
+  it('of a deny holds only for the very words, without doubts', () => {
+    const layers = owner(ALL, { deny: 'exec', except: ['ls *', 'cat *'] })
+    expect(judge(layers, 'ls | cat').effect).toBe('allow')
+    for (const command of ['make', 'ls; make', 'ls > x', 'X=1 ls', 'cat $X', '/bin/ls', 'cat /etc/passwd'])
+      expect(judge(layers, command).effect, command).toBe('deny')
+  })
+})
+
+it('a rule that spells a hazard out means it', () => {
+  const layers = owner({ allow: 'exec', on: ['git push', 'sort -o *', 'sort *'] })
+  expect(judge(layers, 'git push').effect).toBe('allow')
+  expect(judge(layers, 'sort a').effect).toBe('allow')
+  expect(judge(layers, 'sort -o b a').effect).toBe('allow')
+  expect(judge(layers, 'sort a -o b').effect).toBe('ask')
+})
+
+it('a file that no tool may read is asked for, where only some commands are allowed', () => {
+  const layers = { ...DEFAULT_POLICY, ...owner(SOME) }
+  expect(judge(layers, 'cat a.md')).toMatchObject({ effect: 'allow' })
+  for (const command of ['cat .env', 'cat ./x/../.env', 'grep -r x tls/server.pem', 'cat < .env', 'cat keys/*.pem'])
+    expect(judge(layers, command), command).toMatchObject({
+      effect: 'ask',
+      reason: expect.stringContaining('is kept by deny read:fs'),
+    })
+  expect(judge(owner(SOME, { ask: '*' }), 'cat a.md').effect).toBe('allow')
+  expect(judge(owner(SOME, { deny: 'read:fs', on: './private/**' }), 'cat private/a').effect).toBe('ask')
+})
+
+it('a NUL is denied whatever the rules say', () => {
+  expect(judge(owner(ALL), 'ls \0')).toMatchObject({
+    effect: 'deny',
+    rule: 'default: a command that cannot run is refused',
+  })
+  expect(judge(owner(ALL), 'ls \0', { readings: undefined }).effect).toBe('deny')
+})
+
+describe('without a sandbox', () => {
+  const bare = { isUnsandboxed: true }
+
+  it('what is allowed is asked, and what is denied stays so', () => {
+    expect(judge(LISTED, 'ls', bare)).toMatchObject({
+      effect: 'ask',
+      rule: 'default: without a sandbox every command asks',
+      source: 'built in',
+    })
+    expect(judge(owner(ALL), 'ls', { ...bare, targets: [] }).effect).toBe('ask')
+    expect(judge(LISTED, 'sudo id', bare).effect).toBe('deny')
+  })
+
+  it('an answer from before is not remembered', () => {
+    const policy = compilePolicy(owner(ALL))
+    const asked = { tool: 'x', names: ['x'], groups: [], targets: [], caller: 'direct', tainted: false } as const
+    const effects = [false, true, false].map(
+      (isUnsandboxed) => decide(policy, { ...asked, capabilities: ['exec'], isUnsandboxed }).effect,
+    )
+    expect(effects).toEqual(['allow', 'ask', 'allow'])
+  })
+
+  it('other capabilities are decided as ever', () => {
+    const targets = [{ capability: 'read:fs', value: '/ws/repo/a' }] as const
+    expect(judge(owner({ allow: 'read:fs' }), '', { ...bare, capabilities: ['read:fs'], targets }).effect).toBe('allow')
+  })
+})
+
+it('the limits of all parts hold', () => {
+  const layers = owner(
+    { allow: 'exec', on: 'ls', limit: { timeoutMs: 5 } },
+    { allow: 'exec', on: 'cat', limit: { maxBytes: 9 } },
+  )
+  expect(judge(layers, 'ls | cat').constraints).toEqual({ timeoutMs: 5, maxBytes: 9 })
+})

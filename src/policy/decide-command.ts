@@ -1,0 +1,100 @@
+import { escapeLine } from '../value/escape-text.ts'
+import type { Policy } from './compile-policy.ts'
+import { type Need, tellJudgement } from './judge-demand.ts'
+import { type JudgedPart, judgePart } from './judge-part.ts'
+import { partAsPattern } from './match-command.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
+import type { DemandDecision, Question } from './question.ts'
+import { readRoughly } from './shell/read-roughly.ts'
+import type { CommandPart, CommandReading } from './shell/reading.ts'
+import { STRICTNESS } from './strictness.ts'
+
+const LONGEST_PART = 120
+
+/** May this command run? Every part of it is judged by itself; the strictest decides. */
+export function decideCommand(policy: Policy, question: Question, target: string): DemandDecision {
+  const reading = question.readings?.get(target) ?? readRoughly(target)
+  const refusal = reading.doubts.find(({ kind }) => kind === 'refused')
+  if (refusal) return refuse(target, refusal.reason)
+  const judged = reading.parts.map((part) => judgePart(policy, question, part))
+  const deciding = judged.reduce((worst, each) => (STRICTNESS[each.effect] > STRICTNESS[worst.effect] ? each : worst))
+  const constraints = judged.reduce((all, each) => mergeConstraints(all, each.constraints), NO_CONSTRAINTS)
+  const decision = { ...tell(question, target, reading, judged, deciding), constraints }
+  return decision.effect === 'allow' ? askInDoubt(decision, reading) : decision
+}
+
+function tell(
+  question: Question,
+  target: string,
+  reading: CommandReading,
+  judged: readonly JudgedPart[],
+  deciding: JudgedPart,
+): DemandDecision {
+  const { part, doubt, rule } = deciding
+  const isWhole = reading.parts.length === 1 && part.where === undefined
+  const named = isWhole ? undefined : describePart(part)
+  const prefix = named === undefined ? '' : `${named}: `
+  const others = judged.flatMap((each) => (each.effect === 'allow' ? [] : (each.rule ?? [])))
+  const need: Need = { capability: 'exec', target, patterns: patternsFor(reading, judged) ?? [], others }
+  const told = tellJudgement(question, need, deciding)
+  if (doubt === undefined) return { ...told, reason: `${prefix}${told.reason}`, part: named }
+  return {
+    ...told,
+    effect: 'ask',
+    rule: 'default: what an allow does not cover is asked',
+    source: 'built in',
+    layer: 'fallback',
+    reason: `${prefix || 'The command: '}${escapeLine(doubt)}, which ${rule!.text} does not cover.`,
+    fix: APPROVE,
+    part: named,
+  }
+}
+
+const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
+
+/** One for each part that is not allowed yet; none when a rule cannot say one of them. */
+function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]): readonly string[] | undefined {
+  const others = judged.filter(({ effect }) => effect !== 'allow')
+  const patterns = others.map(({ part, doubt }) => {
+    const isCertain = doubt === undefined && part.doubts.every(({ at }) => at !== undefined)
+    return isCertain ? partAsPattern(part) : undefined
+  })
+  const known = patterns.filter((pattern) => pattern !== undefined)
+  return doubts.length > 0 || known.length < patterns.length ? undefined : [...new Set(known)]
+}
+
+/** What could not be read with certainty is never allowed unasked. */
+function askInDoubt(decision: DemandDecision, { doubts }: CommandReading): DemandDecision {
+  const [doubt] = doubts
+  if (doubt === undefined) return decision
+  return {
+    ...decision,
+    effect: 'ask',
+    rule: 'default: a command that cannot be read with certainty asks',
+    source: 'built in',
+    layer: 'fallback',
+    reason: `It cannot be read with certainty: ${escapeLine(doubt.reason)}.`,
+    fix: APPROVE,
+    part: undefined,
+  }
+}
+
+function refuse(target: string, reason: string): DemandDecision {
+  return {
+    capability: 'exec',
+    target,
+    effect: 'deny',
+    rule: 'default: a command that cannot run is refused',
+    source: 'built in',
+    layer: 'fallback',
+    reason: `The command cannot run: ${reason}.`,
+    fix: { hint: 'Write the command without it.' },
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
+/** "`rm -rf /` inside `$(…)` of the second argument". */
+function describePart({ text, where }: CommandPart): string {
+  const line = escapeLine(text.length > LONGEST_PART ? `${text.slice(0, LONGEST_PART)}…` : text)
+  return where === undefined ? `\`${line}\`` : `\`${line}\` ${escapeLine(where)}`
+}

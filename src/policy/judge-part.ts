@@ -1,0 +1,110 @@
+import type { Policy } from './compile-policy.ts'
+import type { CompiledRule } from './compile-rule.ts'
+import { type Judgement, judgeDemand } from './judge-demand.ts'
+import { inWorstCase, readPart } from './match-command.ts'
+import { readTarget } from './match-target.ts'
+import { NO_CONSTRAINTS } from './pick-rule.ts'
+import type { Question } from './question.ts'
+import { findRules, type RuleIndex } from './rule-index.ts'
+import type { CommandPart, Doubt } from './shell/reading.ts'
+import { STRICTNESS } from './strictness.ts'
+import type { Target } from './target.ts'
+
+/** What the rules say to one part of a command line. */
+export interface JudgedPart extends Judgement {
+  readonly part: CommandPart
+  /** Why the allow that matches it does not cover it. */
+  readonly doubt?: string
+}
+
+/** An allow covers a part only as far as its words say what runs; a deny or an ask holds as it is. */
+export function judgePart(policy: Policy, question: Question, part: CommandPart): JudgedPart {
+  const target = readPart(part)
+  const judgement = judgeDemand(policy, question, { capability: 'exec', target })
+  const { effect, rule } = judgement
+  if (effect !== 'allow' || rule === undefined) return { ...judgement, part }
+  const doubt = uncovered(policy, part, target, rule) ?? deniedFile(policy, question, part, rule)
+  const other = restrictedInWorstCase(policy, question, part, target, rule)
+  if (other !== undefined && part.doubts.length > 0 && isException(other, target)) {
+    // Everything but some commands is denied, and this is none of those as they are meant.
+    return { effect: 'deny', rule: other, constraints: NO_CONSTRAINTS, part }
+  }
+  if (doubt !== undefined) return { ...judgement, effect: 'ask', part, doubt }
+  if (other === undefined) return { ...judgement, part }
+  return { ...judgement, effect: 'ask', part, doubt: `it could be what ${other.text} is about` }
+}
+
+function isException({ effect, except }: CompiledRule, target: Target): boolean {
+  return effect === 'deny' && (except?.get('command')?.some((pattern) => pattern.matches(target, false)) ?? false)
+}
+
+/** An allow of all commands covers what is done besides, and what is hidden too unless some commands are restricted. */
+function uncovered(
+  { restrictsCommands }: Policy,
+  { doubts }: CommandPart,
+  target: Target,
+  rule: CompiledRule,
+): string | undefined {
+  const certain = doubts.find(({ kind }) => kind === 'unread' || kind === 'refused')
+  if (certain) return certain.reason
+  if (rule.on === undefined) return restrictsCommands ? doubts.find(({ kind }) => kind === 'hidden')?.reason : undefined
+  return doubts.find((doubt) => !isSpeltOut(doubt, target, rule))?.reason
+}
+
+/** Who writes `git push *` means the push. */
+function isSpeltOut({ at }: Doubt, target: Target, { on }: CompiledRule): boolean {
+  if (at === undefined) return false
+  const patterns = on?.get('command') ?? []
+  return patterns.some((pattern) => (pattern.words ?? 0) > at && pattern.matches(target, false))
+}
+
+/** Files that tools may not read are not read by a command unasked. */
+function deniedFile(
+  policy: Policy,
+  question: Question,
+  { paths }: CommandPart,
+  rule: CompiledRule,
+): string | undefined {
+  if (rule.on === undefined) return undefined
+  for (const path of paths) {
+    const target = readTarget('path', path)
+    const kept = policy.levels
+      .map((level) => findReadRule(level, question, target))
+      .find((found) => found !== undefined)
+    if (kept?.effect === 'deny') return `${path} is kept by ${kept.text}`
+  }
+  return undefined
+}
+
+/** The strictest rule that is about reading this file, and not about the tool that runs commands. */
+function findReadRule(level: RuleIndex, question: Question, target: Target): CompiledRule | undefined {
+  let found: CompiledRule | undefined
+  findRules(level, question, { capability: 'read:fs', target }, (rule) => {
+    if (rule.on === undefined && rule.subject.name !== 'read:fs') return
+    if (found === undefined || STRICTNESS[rule.effect] > STRICTNESS[found.effect]) found = rule
+  })
+  return found
+}
+
+/** A rule that does not match the words as far as they are known, and could match what becomes of them. */
+function restrictedInWorstCase(
+  policy: Policy,
+  question: Question,
+  { words, doubts }: CommandPart,
+  target: Target,
+  deciding: CompiledRule,
+): CompiledRule | undefined {
+  if (!policy.restrictsCommands || (doubts.length === 0 && !words.includes(undefined))) return undefined
+  const worst = inWorstCase(target)
+  if (deciding.except?.get('command')?.some((pattern) => pattern.matches(worst, true))) return deciding
+  for (const level of policy.levels) {
+    const matching = new Set<CompiledRule>()
+    findRules(level, question, { capability: 'exec', target }, (rule) => matching.add(rule))
+    let other: CompiledRule | undefined
+    findRules(level, question, { capability: 'exec', target: worst }, (rule) => {
+      if (rule.effect !== 'allow' && !matching.has(rule)) other ??= rule
+    })
+    if (other !== undefined || matching.has(deciding)) return other
+  }
+  return undefined
+}

@@ -1,0 +1,91 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hidden, reach } from '../row.ts'
+
+/** Small programs and what the shell itself brings. */
+export const BUILTINS: readonly ProgramTable[] = [
+  { names: 'echo', style: 'none', operands: 'texts' },
+  {
+    names: 'true false : pwd whoami id groups arch uname nproc tty logname uptime sleep seq yes factor',
+    operands: 'texts',
+  },
+  { names: 'expr', style: 'none', operands: 'texts' },
+  { names: 'test [', style: 'none', operands: 'guess' },
+  {
+    names: 'printf',
+    style: 'exact',
+    rows: [reach('-v=TEXT', 'sets a variable of the shell', '-v X')],
+    operands: 'texts',
+    clean: '%s x',
+  },
+  {
+    names: 'date gdate',
+    rows: [
+      reach('-s --set=TEXT', 'sets the clock', '-s 10:00'),
+      reach('-f --file=FILE', 'reads dates from a file', '-f in.txt'),
+    ],
+    texts: '-d --date',
+    files: '-r --reference',
+    maybes: '-I --iso-8601 --rfc-3339',
+    operands: 'texts',
+    operandRows: [{ like: /^\d/, kind: 'reach', reason: 'sets the clock', example: '10301200' }],
+    clean: '-u +%s',
+  },
+  {
+    names: 'hostname domainname',
+    rows: [
+      reach('-F --file=FILE', 'sets the name of the machine', '-F x'),
+      reach('-b --boot', 'sets the name of the machine', '-b'),
+    ],
+    operands: 'texts',
+    operandRows: [{ kind: 'reach', reason: 'sets the name of the machine', example: 'x' }],
+    clean: '-f',
+  },
+  { names: 'which type whereis', operands: 'texts' },
+  {
+    names: 'cd pushd popd',
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'changes the folder that later words are read from', example: 'x' },
+  },
+  {
+    names:
+      'export declare typeset local readonly set unset shopt alias unalias hash enable trap read mapfile readarray getopts let ulimit umask',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'reach', reason: 'changes the shell that later commands run in', example: 'x' },
+  },
+  {
+    names: 'printenv',
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'shows the environment', example: '' },
+  },
+  {
+    names: 'ps pgrep free vmstat who w last lsblk findmnt lsof netstat',
+    style: 'none',
+    operands: 'guess',
+  },
+  {
+    names:
+      'ip ifconfig mount ss dmesg journalctl top htop kill pkill killall skill reboot shutdown halt systemctl service sysctl modprobe insmod umount mkfs fdisk swapon useradd passwd',
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'changes the machine or what runs on it', example: '1' },
+  },
+  {
+    names: 'bundle',
+    commands: [
+      { names: 'list info show check outdated version', operands: 'texts' },
+      {
+        names: 'exec',
+        stopsAtOperand: true,
+        operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs', example: 'x' }],
+      },
+    ],
+    otherwise: { kind: 'reach', reason: 'fetches packages, and their scripts run', example: 'install' },
+    clean: 'list',
+  },
+  {
+    names:
+      'apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port snap flatpak nix nix-env nix-shell gem composer cpan luarocks',
+    rows: [hidden('-o --option=TEXT', 'sets an option, and some name a program to run', '-o x=y install')],
+    implied: { kind: 'reach', reason: 'installs software, whose scripts run', example: 'install x' },
+  },
+]

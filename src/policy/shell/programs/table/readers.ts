@@ -1,0 +1,131 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hidden, reach } from '../row.ts'
+
+/**
+ * Programs that read files and print. A file operand is counted as a path and is as good as the folder it is in;
+ * without one they read what is piped to them.
+ */
+export const READERS: readonly ProgramTable[] = [
+  { names: 'cat gcat rev expand unexpand', operands: 'paths', clean: '-n in.txt' },
+  { names: 'tac', texts: '-s --separator', operands: 'paths' },
+  { names: 'nl', texts: '-b -d -f -h -i -l -n -s -v -w', operands: 'paths' },
+  { names: 'fold fmt', texts: '-w --width', operands: 'paths' },
+  { names: 'paste', texts: '-d --delimiters', operands: 'paths' },
+  { names: 'column', texts: '-s --separator -o --output-separator -c', operands: 'paths' },
+  { names: 'pr', texts: '-h --header -l --length -o --indent -w --width', operands: 'paths' },
+  { names: 'head ghead', texts: '-n --lines -c --bytes', operands: 'paths', clean: '-5 in.txt' },
+  {
+    names: 'tail gtail',
+    rows: [
+      reach('-f -F --follow[=TEXT]', 'waits for more and never ends', '-f'),
+      reach('--retry', 'waits for a file to be there', '--retry'),
+    ],
+    texts: '-n --lines -c --bytes -s --sleep-interval --pid --max-unchanged-stats -b',
+    operands: 'paths',
+    clean: '-n 5 in.txt',
+  },
+  {
+    names: 'cut gcut',
+    texts: '-b --bytes -c --characters -d --delimiter -f --fields --output-delimiter',
+    operands: 'paths',
+  },
+  {
+    names: 'uniq guniq',
+    texts: '-f --skip-fields -s --skip-chars -w --check-chars',
+    maybes: '--all-repeated --group',
+    operands: 'paths',
+    operandRows: [{ from: 2, kind: 'reach', reason: 'is the file that uniq writes', example: 'in.txt' }],
+    clean: '-c in.txt',
+  },
+  { names: 'tr gtr', operands: 'texts' },
+  {
+    names: 'wc gwc',
+    rows: [reach('--files0-from=FILE', 'reads the files to count from a file', '--files0-from=list')],
+    texts: '--total',
+    operands: 'paths',
+    clean: '-l in.txt',
+  },
+  {
+    names: 'ls dir vdir gls',
+    // -I, -T and -w take a value with GNU only: a value that is read as a file does no harm, the other way round does.
+    texts:
+      '--ignore --hide --width --tabsize --block-size --indicator-style --quoting-style --time-style --format --sort',
+    maybes: '--color --hyperlink --classify --time',
+    operands: 'paths',
+    clean: '-la src/',
+  },
+  {
+    names: 'eza exa lsd',
+    texts: '-L --level -I --ignore-glob -s --sort -t --time --time-style',
+    maybes: '--color',
+    operands: 'paths',
+  },
+  {
+    names: 'bat batcat',
+    style: 'exact',
+    rows: [
+      hidden('--pager=TEXT', 'starts a pager', '--pager=./x'),
+      reach('--generate-config-file', 'writes its configuration', '--generate-config-file'),
+    ],
+    texts: '-l --language --style --theme -r --line-range -H --highlight-line --color --decorations --paging --tabs -m',
+    operands: 'paths',
+    clean: '-p in.txt',
+    operandRows: [{ like: /^cache$/, kind: 'reach', reason: 'writes its cache', example: 'cache' }],
+  },
+  { names: 'stat gstat', texts: '-c --format --printf', operands: 'paths' },
+  {
+    names: 'du',
+    rows: [
+      reach('--files0-from=FILE', 'reads the files to look at from a file', '--files0-from=list'),
+      reach('-X --exclude-from=FILE', 'reads names to leave out from a file', '-X list'),
+    ],
+    texts: '-d --max-depth -B --block-size --exclude',
+    operands: 'paths',
+    clean: '-sh .',
+  },
+  { names: 'df', texts: '-B --block-size --type --exclude-type', operands: 'paths' },
+  { names: 'readlink realpath', files: '--relative-to --relative-base', operands: 'paths' },
+  { names: 'basename dirname', texts: '-s --suffix', operands: 'texts' },
+  {
+    names: 'file',
+    rows: [
+      reach('-f --files-from=FILE', 'reads the files to look at from a file', '-f list'),
+      reach('-m --magic-file=FILE', 'reads how to tell files from a file', '-m magic'),
+      reach('-C --compile', 'writes a file', '-C'),
+      reach('-z --uncompress -Z --uncompress-noreport', 'starts programs that unpack', '-z'),
+      reach('-S --no-sandbox', 'gives its own protection up', '-S'),
+      reach('-s --special-files', 'reads devices', '-s'),
+    ],
+    texts: '-e --exclude -F --separator -P --parameter',
+    operands: 'paths',
+    clean: 'in.bin',
+  },
+  {
+    names: 'md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5',
+    rows: [reach('-c --check', 'reads the files to check from a file', '-c sums.txt')],
+    texts: '-a --algorithm -l --length',
+    operands: 'paths',
+    clean: 'in.txt',
+  },
+  { names: 'od', texts: '-A -t -N -j -S', operands: 'paths' },
+  { names: 'hexdump hd', texts: '-e -n -s', files: '-f', operands: 'paths' },
+  { names: 'strings', texts: '-n -e -t --bytes --radix --encoding', operands: 'paths' },
+  {
+    names: 'xxd',
+    rows: [reach('-r -revert', 'writes bytes', '-r')],
+    texts: '-c -g -l -s -n -o',
+    operands: 'paths',
+    operandRows: [{ from: 2, kind: 'reach', reason: 'is the file that xxd writes', example: 'in.bin' }],
+    clean: 'in.bin',
+  },
+  {
+    names: 'base64 base32 basenc',
+    rows: [reach('-o --output=FILE', 'writes a file', '-o out.txt')],
+    texts: '-w --wrap -b --break',
+    files: '-i --input',
+    operands: 'paths',
+    clean: '-w0 in.bin',
+  },
+  { names: 'comm cmp', texts: '--output-delimiter', operands: 'paths' },
+  { names: 'join', texts: '-t -1 -2 -j -o -e -a -v', operands: 'paths' },
+]

@@ -1,0 +1,82 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hidden, reach } from '../row.ts'
+
+/** Programs that work on another machine. */
+export const REMOTE: readonly ProgramTable[] = [
+  {
+    names: 'ssh slogin',
+    style: 'exact',
+    rows: [
+      hidden('-o=TEXT', 'sets an option, and some name a program to run', '-o ProxyCommand=./x host'),
+      hidden('-F=FILE', 'reads its options from a file', '-F x.cfg host'),
+      reach('-J=TEXT', 'goes through another machine', '-J jump host'),
+      reach('-L=TEXT', 'opens a port of this machine', '-L 80:x:80 host'),
+      reach('-R=TEXT', 'lets the other machine reach this network', '-R 80:x:80 host'),
+      reach('-D=TEXT', 'opens a proxy', '-D 1080 host'),
+      reach('-W=TEXT', 'connects to a third machine', '-W x:80 host'),
+      reach('-w=TEXT', 'makes a tunnel', '-w 0:0 host'),
+      reach('-A -Y -X', 'lets the other machine use keys or the screen of this one', '-A host'),
+      reach('-f', 'goes on when the call is over', '-f host'),
+      reach('-i=FILE', 'uses a key from a file', '-i key host'),
+      hidden('-I=FILE', 'loads a library', '-I ./x.so host'),
+      reach('-E=FILE', 'writes a file', '-E x.log host'),
+      reach('-S=FILE', 'uses a connection of another program', '-S x.sock host'),
+      reach('-M', 'shares its connection with other programs', '-M host'),
+    ],
+    // It reads options after the name of the machine too, so every word is looked at.
+    texts: '-b -B -c -e -l -m -O -p -Q',
+    operands: 'texts',
+    operandRows: [{ from: 2, kind: 'hidden', reason: 'is a command for another machine', example: 'host ls' }],
+    implied: { kind: 'hidden', reason: 'runs commands on another machine', example: 'host' },
+  },
+  {
+    names: 'autossh mosh rsh rlogin pssh sshpass sshfs ssh-copy-id ssh-agent ssh-add ssh-keygen',
+    implied: { kind: 'hidden', reason: 'uses keys, or runs commands on another machine', example: 'host ls' },
+  },
+  {
+    names: 'scp sftp',
+    style: 'exact',
+    rows: [
+      hidden('-S=TEXT', 'runs a program in place of ssh', '-S ./x'),
+      hidden('-o=TEXT', 'sets an option, and some name a program to run', '-o ProxyCommand=./x'),
+      hidden('-F=FILE', 'reads its options from a file', '-F x.cfg'),
+      hidden('-D=TEXT', 'runs a program in place of a server', '-D ./x'),
+      hidden('-b=FILE', 'reads commands from a file', '-b x'),
+      reach('-J=TEXT', 'goes through another machine', '-J jump'),
+      reach('-i=FILE', 'uses a key from a file', '-i key'),
+    ],
+    texts: '-c -l -P',
+    operands: 'guess',
+    implied: { kind: 'reach', reason: 'copies to or from another machine', example: 'a.txt host:' },
+  },
+  {
+    names: 'rsync',
+    rows: [
+      hidden('-e --rsh=TEXT', 'runs a program to reach a machine', '-e ./x'),
+      hidden('--rsync-path=TEXT', 'runs a program on the other machine', '--rsync-path=./x'),
+      hidden('-M --remote-option=TEXT', 'sets options of the other side', '-M--x'),
+      reach('--files-from --exclude-from --include-from=FILE', 'reads names from a file', '--files-from=list'),
+      hidden('-f --filter=TEXT', 'may read rules from a file', '--filter=merge,x'),
+      reach('--password-file --early-input=FILE', 'sends a file', '--password-file=x'),
+      reach('--log-file --write-batch --only-write-batch --read-batch=FILE', 'writes or reads a file', '--log-file=x'),
+      reach('-T --temp-dir --backup-dir --partial-dir=FILE', 'writes to another folder', '-T x'),
+      reach('--compare-dest --copy-dest --link-dest=FILE', 'uses another folder', '--link-dest=x'),
+      reach(
+        '--delete --del --delete-after --delete-before --delete-during --delete-excluded',
+        'deletes files',
+        '--delete',
+      ),
+      reach('--remove-source-files', 'deletes files', '--remove-source-files'),
+      hidden('--daemon --config=FILE', 'starts a server', '--config=x'),
+    ],
+    texts:
+      '--exclude --include --chmod --chown --max-size --min-size --bwlimit --timeout --port --suffix -B --block-size',
+    operands: 'paths',
+    operandRows: [{ like: /:/, kind: 'reach', reason: 'is on another machine', example: 'host:x' }],
+    clean: '-a a b',
+  },
+  {
+    names: 'nc ncat netcat socat telnet ftp tftp nmap ping dig nslookup host traceroute whois openssl',
+    implied: { kind: 'reach', reason: 'reaches the network or files of its own choice', example: 'x 80' },
+  },
+]

@@ -1,0 +1,63 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hidden, reach } from '../row.ts'
+
+/** Programs that search in files. */
+export const SEARCH: readonly ProgramTable[] = [
+  {
+    names: 'grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep',
+    rows: [
+      reach('-f --file=FILE', 'reads its patterns from a file', '-f patterns.txt'),
+      reach('--exclude-from=FILE', 'reads names to leave out from a file', '--exclude-from=names.txt'),
+      reach('--decompress', 'starts a program that unpacks', '--decompress'),
+    ],
+    texts:
+      '-e --regexp -A --after-context -B --before-context -C --context -m --max-count -d --directories -D --devices ' +
+      '--include --exclude --exclude-dir --include-dir --label --binary-files --group-separator',
+    maybes: '--color --colour',
+    flags:
+      '-E --extended-regexp -F --fixed-strings -G --basic-regexp -P --perl-regexp -i -y --ignore-case ' +
+      '--no-ignore-case -w --word-regexp -x --line-regexp -z --null-data -s --no-messages -v --invert-match -V ' +
+      '--version --help -b --byte-offset -n --line-number --line-buffered -H --with-filename -h --no-filename -o ' +
+      '--only-matching -q --quiet --silent -a --text -I -r --recursive -R --dereference-recursive -L ' +
+      '--files-without-match -l --files-with-matches -c --count -T --initial-tab -Z --null -U --binary ' +
+      '--no-group-separator -u --unix-byte-offsets -p -S -O',
+    isClosed: true,
+    operands: { texts: 1, unless: '-e --regexp -f --file' },
+    clean: '-rn --include=*.go -A3 foo .',
+  },
+  {
+    names: 'rg',
+    style: 'exact',
+    rows: [
+      hidden('--pre=TEXT', 'runs a program on every file', '--pre ./x'),
+      hidden('--hostname-bin=TEXT', 'runs a program to learn the name of the machine', '--hostname-bin=./x'),
+      reach('-z --search-zip', 'starts programs that unpack', '-z'),
+      reach('-f --file=FILE', 'reads its patterns from a file', '-f patterns.txt'),
+      reach('--ignore-file=FILE', 'reads names to leave out from a file', '--ignore-file=names.txt'),
+    ],
+    texts:
+      '-e --regexp -A --after-context -B --before-context -C --context -m --max-count -g --glob --iglob -t --type -T ' +
+      '--type-not --type-add --type-clear -r --replace -d --max-depth --maxdepth -M --max-columns --max-filesize -j ' +
+      '--threads --sort --sortr --color --colors --context-separator --field-context-separator ' +
+      '--field-match-separator --path-separator --pre-glob -E --encoding --engine --dfa-size-limit --regex-size-limit ' +
+      '--hyperlink-format --generate',
+    operands: { texts: 1, unless: '-e --regexp -f --file --files --type-list' },
+    flags: '--files --type-list --no-search-zip --no-pre --no-config',
+    clean: '-n -tgo foo src/',
+  },
+  {
+    names: 'ag ack ack-grep',
+    rows: [
+      hidden('--pager=TEXT', 'starts a pager', '--pager=./x'),
+      reach('-p --path-to-ignore=FILE', 'reads names to leave out from a file', '-p names.txt'),
+      reach('--ackrc=FILE', 'reads its options from a file', '--ackrc=x'),
+      reach('--files-from=FILE', 'reads the files to search from a file', '--files-from=x'),
+      reach('-x', 'reads the files to search from its input', '-x'),
+      hidden('--output=TEXT', 'evaluates an expression in Perl', '--output=$1'),
+    ],
+    texts: '-A -B -C -m --max-count --depth --ignore --ignore-dir -G --workers --match',
+    flags: '--nopager --ignore-case',
+    operands: { texts: 1, unless: '-g --match' },
+    clean: '-i foo src/',
+  },
+]

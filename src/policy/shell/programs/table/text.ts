@@ -1,0 +1,157 @@
+import type { ProgramTable } from '../program-table.ts'
+import { readSedScript } from '../read-sed-script.ts'
+import { hidden, reach } from '../row.ts'
+
+/** What a jq program can do besides working on its input. */
+const JQ_REACH = /\$ENV\b|(?<![.\w])env\b|\bimport\b|\binclude\b|\binput_filename\b|\bmodulemeta\b|\bget_search_list\b/
+
+/** Programs that work on text. */
+export const TEXT: readonly ProgramTable[] = [
+  {
+    names: 'sort gsort',
+    rows: [
+      reach('-o --output=FILE', 'writes the sorted lines to a file', '-o out.txt'),
+      hidden('--compress-program=TEXT', 'runs a program on its temporary files', '--compress-program=./x'),
+      reach('--files0-from=FILE', 'reads the files to sort from a file', '--files0-from=list'),
+      reach('-T --temporary-directory=FILE', 'writes temporary files to a folder', '-T tmp'),
+      reach('--random-source=FILE', 'reads random bytes from a file', '--random-source=x'),
+    ],
+    texts: '-k --key -t --field-separator -S --buffer-size --parallel --batch-size',
+    maybes: '--sort --check',
+    flags: '-c -C --reverse --unique --zero-terminated --stable --merge --numeric-sort --random-sort --debug',
+    operands: 'paths',
+    clean: '-t: -k2,2n in.txt',
+  },
+  {
+    names: 'sed gsed',
+    rows: [
+      reach('-i --in-place[=TEXT]', 'changes its files in place', '-i s/a/b/'),
+      reach('-I=TEXT', 'changes its files in place', '-I .bak s/a/b/'),
+      hidden('-f --file=FILE', 'reads its script from a file', '-f script.sed'),
+    ],
+    scripts: '-e --expression',
+    texts: '--line-length',
+    flags: '-n --quiet --silent -E -r --regexp-extended -s --separate -z --null-data -u --unbuffered --posix --sandbox',
+    operands: { texts: 1, unless: '-e --expression -f --file' },
+    readScript: readSedScript,
+    clean: 's/[^/]*$//;1,5p in.txt',
+  },
+  {
+    names: 'awk gawk mawk nawk goawk',
+    rows: [
+      hidden('-f --file=FILE', 'reads its program from a file', '-f x.awk'),
+      hidden('-E --exec=FILE', 'reads its program from a file', '-E x.awk'),
+      hidden('-e --source=TEXT', 'is a program in another language', '-e {print}'),
+      hidden('-i --include=FILE', 'reads code from a file', '-i inplace'),
+      hidden('-l --load=TEXT', 'loads a library', '-l ./x'),
+      hidden('-W=TEXT', 'is another spelling of any of its options', '-W exec=x.awk'),
+      reach('-o --pretty-print[=FILE]', 'writes a file', '-oout.awk'),
+      reach('-p --profile[=FILE]', 'writes a file', '-pout.awk'),
+      reach('-d --dump-variables[=FILE]', 'writes a file', '-dout.txt'),
+      hidden('-D --debug[=FILE]', 'starts a debugger', '-D'),
+    ],
+    texts: '-F --field-separator -v --assign',
+    operands: { texts: 1, unless: '-f --file -E --exec -e --source' },
+    operandRows: [
+      {
+        to: 1,
+        unless: '-f --file -E --exec -e --source',
+        kind: 'hidden',
+        reason: 'is a program in another language',
+        example: '{print}',
+      },
+    ],
+    clean: '--version',
+  },
+  {
+    names: 'jq jaq gojq',
+    rows: [
+      hidden('-f --from-file=FILE', 'reads its program from a file', '-f x.jq'),
+      reach('-L --library-path=FILE', 'loads modules from a folder', '-L modules'),
+      reach('--run-tests[=FILE]', 'reads tests from a file', '--run-tests'),
+      reach('--rawfile --slurpfile=TEXT', 'reads a file into a variable', '--rawfile x in.txt'),
+    ],
+    texts: '--indent --arg --argjson',
+    flags: '-n --null-input -r --raw-output -s --slurp -c --compact-output -S --sort-keys -e --exit-status --stream',
+    operands: { texts: 1, unless: '-f --from-file' },
+    operandRows: [{ like: JQ_REACH, kind: 'reach', reason: 'reads the environment or other files', example: '$ENV' }],
+    clean: '-r .name in.json',
+  },
+  {
+    names: 'yq',
+    style: 'exact',
+    rows: [
+      reach('-i --inplace --in-place', 'changes its files in place', '-i'),
+      reach('-s --split-exp=TEXT', 'writes files', '-s .name'),
+      hidden('-f --from-file --split-exp-file=FILE', 'reads its program from a file', '--from-file x.yq'),
+    ],
+    texts: '-o --output-format -p --input-format -I --indent --arg',
+    operands: { texts: 1, unless: '-f --from-file' },
+    operandRows: [
+      {
+        like: /\b(?:load|load_str|load_xml|load_props|load_base64|env|strenv|envsubst|system)\b|\$ENV\b/,
+        kind: 'reach',
+        reason: 'reads the environment or other files',
+        example: 'load("x")',
+      },
+    ],
+    clean: '.name in.yaml',
+  },
+  {
+    names: 'diff gdiff colordiff sdiff',
+    rows: [
+      reach('-l --paginate', 'starts a program that makes pages', '-l'),
+      reach('--to-file --from-file=FILE', 'compares with a file', '--to-file=x'),
+      reach('-X --exclude-from=FILE', 'reads names to leave out from a file', '-X names.txt'),
+      reach('-o --output=FILE', 'writes a file', '-o out.txt'),
+      hidden('--diff-program=TEXT', 'runs another program', '--diff-program=./x'),
+    ],
+    texts: '-U -C -F --show-function-line -I --ignore-matching-lines --label -L --width -x --exclude -D --ifdef',
+    maybes: '--color --unified --context --tabsize --horizon-lines',
+    flags: '-u -c',
+    operands: 'paths',
+    clean: '-u a.txt b.txt',
+  },
+  {
+    names: 'diff3',
+    rows: [hidden('--diff-program=TEXT', 'runs another program', '--diff-program=./x')],
+    texts: '-L --label',
+    operands: 'paths',
+    clean: 'a.txt b.txt c.txt',
+  },
+  {
+    names: 'patch',
+    rows: [
+      reach('-o --output=FILE', 'writes another file', '-o out.txt'),
+      reach('-d --directory=FILE', 'works in another folder', '-d x'),
+      reach('-r --reject-file=FILE', 'writes another file', '-r x'),
+    ],
+    texts: '-p --strip -F --fuzz -D -V -B -z -Y',
+    files: '-i --input',
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'writes the files that its patch names', example: '-p1 -i x.patch' },
+  },
+  {
+    names: 'split csplit',
+    operands: 'paths',
+    rows: [hidden('--filter=TEXT', 'runs a program for every piece', '--filter=./x in.txt')],
+    implied: { kind: 'reach', reason: 'writes files', example: 'in.txt' },
+  },
+  {
+    names: 'iconv',
+    rows: [reach('-o --output=FILE', 'writes a file', '-o out.txt')],
+    texts: '-f --from-code -t --to-code',
+    operands: 'paths',
+    clean: '-f latin1 in.txt',
+  },
+  {
+    names: 'shuf',
+    rows: [
+      reach('-o --output=FILE', 'writes a file', '-o out.txt'),
+      reach('--random-source=FILE', 'reads random bytes from a file', '--random-source=x'),
+    ],
+    texts: '-n --head-count -i --input-range',
+    operands: 'paths',
+    clean: '-n 3 in.txt',
+  },
+]

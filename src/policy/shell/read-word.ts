@@ -1,0 +1,123 @@
+import type { Word, WordPart } from 'unbash'
+import { type Atom, expandBraces } from './expand-braces.ts'
+
+/** One word of a command, after quotes and braces are gone. */
+export interface ShellWord {
+  /** Undefined where only the run would tell. */
+  readonly value: string | undefined
+  /** To be shown or read again as text: expansions stand in it as they are written. */
+  readonly source: string
+  /** It stands for file names: what they look like. */
+  readonly glob?: string
+  /** What it probably is, where bash has rules of its own that nobody should rely on. */
+  readonly guess?: string
+}
+
+/** The words that one written word becomes; one that cannot be told counts as one. */
+export function readWord(word: Word): readonly ShellWord[] {
+  const { parts, text, value } = word
+  const braces = judgeBraces(text)
+  if (parts === undefined && braces === 'none') return [staticWord(value)]
+  const atoms = parts === undefined ? bareAtoms(text) : parts.flatMap(atomsOf)
+  if (braces === 'none') return [joinAtoms(atoms, value)]
+  const words = expandBraces(atoms)
+  if (words === undefined) return [{ value: undefined, source: value }]
+  // Of an empty word that nobody quoted nothing stays.
+  const read = words
+    .filter((each) => each.length > 0)
+    .map((each) => joinAtoms(each, words.length === 1 ? value : undefined))
+  return braces === 'plain' ? read : read.map(asGuess)
+}
+
+/** A word that is what it says. */
+export function staticWord(value: string): ShellWord {
+  return { value, source: value }
+}
+
+/** Lists and ranges next to each other, of characters that mean nothing else. */
+const PLAIN_BRACES =
+  /^(?:[\w./@:+=%*?-]|\{[\w./@:+=%*?-]*(?:,[\w./@:+=%*?-]*)+\}|\{-?\d+\.\.-?\d+(?:\.\.-?\d+)?\}|\{[a-z]\.\.[a-z]\}|\{[A-Z]\.\.[A-Z]\})*$/
+
+/** What bash makes of braces with quotes, dots or other braces in them is more than its manual says: that is odd. */
+function judgeBraces(text: string): 'none' | 'plain' | 'odd' {
+  if (!text.includes('{') || !/[,.]/.test(text)) return 'none'
+  // `{}`, `@{u}` and what stands in quotes, with nothing that bash would look at between.
+  const rest = text.replace(/'[^']*'|"[^"\\$`]*"|\{[\w-]*\}/g, '')
+  if (!rest.includes('{') || !rest.includes('}')) return isSplit(text) ? 'odd' : 'none'
+  return PLAIN_BRACES.test(text) ? 'plain' : 'odd'
+}
+
+/** A brace in quotes is none, but one outside of them may look for its other half there. */
+function isSplit(text: string): boolean {
+  const bareText = text.replace(/'[^']*'|"[^"\\$`]*"/g, '').replace(/\{[\w-]*\}/g, '')
+  return /[{}]/.test(bareText)
+}
+
+function joinAtoms(atoms: readonly Atom[], source: string | undefined): ShellWord {
+  const text = atoms.map((atom) => atom.text ?? '$_').join('')
+  if (atoms.some((atom) => atom.text === undefined)) return { value: undefined, source: source ?? text }
+  if (atoms.some((atom) => atom.isGlob)) return { value: undefined, source: source ?? text, glob: text }
+  return atoms.some((atom) => atom.isGuess)
+    ? { value: undefined, source: source ?? text, guess: text }
+    : staticWord(text)
+}
+
+function asGuess({ value, source, guess = value }: ShellWord): ShellWord {
+  return { value: undefined, source, guess }
+}
+
+function atomsOf(part: WordPart): Atom[] {
+  switch (part.type) {
+    case 'Literal':
+      return bareAtoms(part.text)
+    case 'Glob':
+      return [{ text: part.text, isBare: false, isGlob: true }]
+    case 'SingleQuoted':
+      return [quoted(part.value)]
+    case 'AnsiCQuoted':
+      return [{ ...quoted(part.value), isGuess: !PLAIN_ESCAPES.test(part.text) }]
+    case 'DoubleQuoted':
+    case 'LocaleString':
+      return [quoted(''), ...part.parts.map((child) => (child.type === 'Literal' ? quoted(child.value) : UNKNOWN))]
+    case 'BraceExpansion':
+      return (
+        part.parts === undefined ? bareAtoms(part.text) : [bare('{'), ...part.parts.flatMap(atomsOf), bare('}')]
+      ).map(asGlob)
+    default:
+      return [UNKNOWN]
+  }
+}
+
+const UNKNOWN: Atom = { text: undefined, isBare: false }
+
+/** `$'…'` with escapes that mean the same in every version of bash and every locale. */
+const PLAIN_ESCAPES =
+  /^\$'(?:[^\\]|\\[\\'"?abeEfnrtv]|\\[01]?[0-7]{1,2}(?![0-7])|\\x[0-7]?[0-9a-fA-F](?![0-9a-fA-F])|\\u00[0-7][0-9a-fA-F])*'$/
+
+/** Unquoted text: a backslash quotes what follows it, and takes a line break away. */
+function bareAtoms(text: string): Atom[] {
+  const atoms: Atom[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    if (character !== '\\' || at + 1 === text.length) {
+      atoms.push(bare(character))
+      continue
+    }
+    at++
+    if (text[at] !== '\n') atoms.push(quoted(text[at]!))
+  }
+  return atoms
+}
+
+/** The parser does not look for globs inside braces. */
+function asGlob(atom: Atom): Atom {
+  return atom.isBare && /^[*?[]$/.test(atom.text ?? '') ? { ...atom, isGlob: true } : atom
+}
+
+function bare(text: string): Atom {
+  return { text, isBare: true }
+}
+
+function quoted(text: string): Atom {
+  return { text, isBare: false }
+}
