@@ -1,26 +1,9 @@
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { CERTIFICATE, KEY } from '../../../test/support/secure-test.ts'
 import { refuseStranger } from './connect-pinned.ts'
 import { createNetworkGuard } from './network-guard.ts'
-
-// Made for these tests: secure.test and 127.0.0.1, signed by itself.
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgi7QBrqtd0AbwFcnE
-1Xi3dO8lOrzS8XtU9DxJk0bjt8+hRANCAATJ1hhcJEJJ1Emsc4J9xmJlitlkUfPp
-96dLfQyfHdqGenZTmuxoSF9M5zSrWemON1O9dhcyIRb1YLjQfJ+LjUpr
------END PRIVATE KEY-----`
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBojCCAUegAwIBAgIUdzajvDztAo/+xlwKi9XZEHfNT1swCgYIKoZIzj0EAwIw
-FjEUMBIGA1UEAwwLc2VjdXJlLnRlc3QwIBcNMjYxMTE1MTAxMTE5WhgPMjEyNjEw
-MjIxMDExMTlaMBYxFDASBgNVBAMMC3NlY3VyZS50ZXN0MFkwEwYHKoZIzj0CAQYI
-KoZIzj0DAQcDQgAEydYYXCRCSdRJrHOCfcZiZYrZZFHz6fenS30Mnx3ahnp2U5rs
-aEhfTOc0q1npjjdTvXYXMiEW9WC40Hyfi41Ka6NxMG8wHQYDVR0OBBYEFI2l0iYI
-Y4jA/5Qgp4k2qVT9Vh3DMB8GA1UdIwQYMBaAFI2l0iYIY4jA/5Qgp4k2qVT9Vh3D
-MA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4ILc2VjdXJlLnRlc3SHBH8AAAEw
-CgYIKoZIzj0EAwIDSQAwRgIhAL1SqrJYlFZqnNl09Zxzw/iEsaYCOyVLS+Dp1l0/
-QKQLAiEAlP9Nd1PGOQ+pXg8BHjngEm8xCnTiPaaYA+GjFtrYc5g=
------END CERTIFICATE-----`
 
 let server: Server
 let port: number

@@ -11,6 +11,8 @@ import { judgeUrl } from './judge-url.ts'
 import { matchHost, parseHosts } from './match-host.ts'
 import type { NetworkCall } from './network-call.ts'
 import { PinnedConnections } from './pinned-connections.ts'
+import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
+import type { ProxyNetwork } from './proxy/visit.ts'
 import { checkRequest, defaultHeaders } from './request-parts.ts'
 
 export type { NetworkCall } from './network-call.ts'
@@ -42,6 +44,8 @@ export interface NetworkGuard {
   resolve(url: string): string
   /** The handle for one call. */
   handle(call: NetworkCall): GuardedFetch
+  /** A proxy for one command, judging by the same rules; it is closed with the signal, and with the guard. */
+  openProxy(network: ProxyNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
   close(): Promise<void>
 }
 
@@ -57,6 +61,8 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
   const headers = defaultHeaders(options.userAgent)
   const connections = new PinnedConnections(options)
   const watch = new DeadlineWatch(clock)
+  const proxies = new Set<OpenedProxy>()
+  let isClosed = false
   const wire = {
     hosts: new HostResolver(options.resolve, parseRanges(options.privateRanges, options.blockedRanges)),
     connections,
@@ -88,9 +94,21 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
     handle: (call) => {
       return async (url, asked = NO_OPTIONS) => new GuardedRequest(wire, order(url, asked, call)).run()
     },
-    close: () => {
+    async openProxy(network, signal, settings) {
+      // Loaded with the first command that may reach anything: most hubs never run one.
+      const { openProxy } = await import('./proxy/open-proxy.ts')
+      const road = { judge, admit: wire.admit, hosts: wire.hosts, connect: options }
+      const proxy = await openProxy(road, { ...settings, network, signal })
+      proxies.add(proxy)
+      void proxy.closed.then(() => proxies.delete(proxy))
+      if (!isClosed) return proxy
+      await proxy.close()
+      throw new ToolError('ABORTED', 'The network guard is closed.')
+    },
+    async close() {
+      isClosed = true
       watch.close()
-      return connections.close()
+      await Promise.all([connections.close(), ...[...proxies].map((proxy) => proxy.close())])
     },
   }
 }

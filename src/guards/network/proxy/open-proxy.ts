@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { chmod, lchown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { ToolError } from '../../../errors.ts'
+import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { forwardRequest, MOST_HEADER_BYTES } from './forward-request.ts'
+import { openTunnel } from './open-tunnel.ts'
+import { PROXY_LIMITS, type ProxyLimits } from './proxy-limits.ts'
+import { ProxyUse } from './proxy-use.ts'
+import type { Road } from './reach.ts'
+import type { ProxyNetwork } from './visit.ts'
+
+/** A proxy that listens. */
+export interface OpenedProxy {
+  /** Its unix socket, in a folder that only the owner of the hub can enter. */
+  readonly socket: string
+  /** Resolves when it is closed, by whomever. */
+  readonly closed: Promise<void>
+  /** Ends everything that goes through it. */
+  close(): Promise<void>
+}
+
+/** What may be said about a proxy. */
+export interface ProxySettings {
+  readonly limits?: Partial<ProxyLimits>
+  /** The user whose commands use it, where that is not the hub's own user; only root can say so. */
+  readonly owner?: { readonly uid: number; readonly gid: number }
+}
+
+/** For whom a proxy is opened. */
+export interface ProxyOptions extends ProxySettings {
+  readonly network: ProxyNetwork
+  /** Closes it. */
+  readonly signal: AbortSignal
+}
+
+// The longest path that every system can bind a socket to has 103 bytes.
+const MOST_FOLDER_BYTES = 80
+
+/** Opens a CONNECT and HTTP/1.1 proxy for one command; all that goes through it is judged like a request of a tool. */
+export async function openProxy(road: Road, options: ProxyOptions): Promise<OpenedProxy> {
+  const { network, signal, owner } = options
+  throwIfAborted(signal)
+  const limits = { ...PROXY_LIMITS, ...options.limits }
+  const use = new ProxyUse(network, limits)
+  const server = createProxyServer(road, use, limits)
+  const folder = await mkdtemp(join(Buffer.byteLength(tmpdir()) > MOST_FOLDER_BYTES ? '/tmp' : tmpdir(), 'hub-'))
+  const stop = () => void close()
+  const { close, closed } = closeOnce(server, use, async () => {
+    signal.removeEventListener('abort', stop)
+    // An empty folder that cannot be removed is litter, no reason to fail.
+    await rm(folder, { recursive: true, force: true }).catch(() => {})
+  })
+  try {
+    const socket = join(folder, 'proxy.sock')
+    server.listen({ path: socket, exclusive: true })
+    await once(server, 'listening')
+    await chmod(socket, 0o600)
+    // The folder last: until then nobody else can put something in the socket's place.
+    for (const path of owner ? [socket, folder] : []) await lchown(path, owner!.uid, owner!.gid)
+    throwIfAborted(signal)
+    signal.addEventListener('abort', stop, { once: true })
+    return { socket, closed, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function createProxyServer(road: Road, use: ProxyUse, limits: ProxyLimits): Server {
+  const server = createServer({
+    maxHeaderSize: MOST_HEADER_BYTES,
+    insecureHTTPParser: false,
+    noDelay: true,
+    // One timer from the first byte to the last header, set below, is stricter than these two.
+    headersTimeout: 0,
+    requestTimeout: 0,
+  })
+  // One message a connection: what follows it, whoever put it there, is nobody's message.
+  server.maxRequestsPerSocket = 1
+  server.maxConnections = limits.maxConnections
+  // For a client that does not even take its answer.
+  server.timeout = limits.idleMs + limits.openMs
+
+  const forward = (request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false
+    const visit = use.begin(request.socket, request.url ?? '')
+    void forwardRequest(road, { request, response, visit, limits, count: use.count })
+  }
+  server.on('connection', (client: Socket) => use.welcome(client))
+  server.on('request', forward)
+  server.on('checkContinue', forward)
+  server.on('checkExpectation', forward)
+  server.on('connect', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const client = stream as Socket
+    // A tunnel is no second message, either.
+    if (use.hasBegun(client)) return client.destroy()
+    const target = request.url ?? ''
+    const visit = use.begin(client, `https://${target}/`)
+    void openTunnel(road, { client, head, target, visit, limits, count: use.count })
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, stream: Duplex) => {
+    // In the middle of a body: an answer that is on its way already is still given.
+    if (use.hasBegun(stream as Socket) || !stream.writable) return (stream as Socket).destroySoon()
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+    const text = 'tool-hub: This is no HTTP/1.1 request that the proxy reads.\n'
+    stream.end(`HTTP/1.1 ${status}\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`, () =>
+      stream.destroy(),
+    )
+  })
+  return server
+}
+
+/** All at once and no more: the server, what goes through it, and what is left to clean up. */
+function closeOnce(server: Server, use: ProxyUse, cleanUp: () => Promise<void>) {
+  let isClosing = false
+  let settle: (closed: Promise<void>) => void
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+  const finish = async () => {
+    const isGone = server.listening ? once(server, 'close') : undefined
+    server.close()
+    use.end(new ToolError('ABORTED', 'The proxy is closed.'))
+    await isGone
+    await cleanUp()
+  }
+  const close = () => {
+    if (!isClosing) settle(finish())
+    isClosing = true
+    return closed
+  }
+  return { close, closed }
+}
