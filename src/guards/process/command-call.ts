@@ -3,6 +3,8 @@ import type { Artifact } from '../../result.ts'
 /** Takes secrets out of bytes as they come; what might be the beginning of one waits for the rest. */
 export interface StreamRedactor {
   push(bytes: Uint8Array): Uint8Array
+  /** What waits and does not look like a secret; for when nothing came for a while, as after a prompt. */
+  flush?(): Uint8Array
   end(): Uint8Array
 }
 

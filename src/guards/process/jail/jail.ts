@@ -39,6 +39,11 @@ export interface Jail {
   readonly seccomp?: { readonly fd: number; readonly program: Uint8Array }
   /** Words that must run inside, beside the command, before it starts: the way to the proxy. They print a line when ready. */
   readonly companion?: readonly string[]
+  /**
+   * Mounts inside folders that commands write to: one that runs already could have swapped the source for a link while
+   * this jail was made. `swappedMount` tells, from the mounts of a process in the jail, before it gets its command.
+   */
+  readonly swappable?: readonly string[]
   readonly limits: CommandLimits
 }
 

@@ -31,7 +31,10 @@ export interface Started {
 
 /** Starts commands, through a small process of its own so that a large hub does not pay for its size. */
 export interface Starter {
-  /** Throws NOT_FOUND or EXEC_FAILED where the program is missing or cannot be run, SANDBOX_UNAVAILABLE where the jail cannot. */
+  /**
+   * The signal ends the command too, as long as it runs.
+   * Throws NOT_FOUND or EXEC_FAILED where the program is missing or cannot be run, SANDBOX_UNAVAILABLE where the jail cannot.
+   */
   start(order: StartOrder, signal: AbortSignal): Promise<Started>
   /** Lets a jail of this kind be ready for the next command. Called only after policy has decided on one of its kind. */
   prepare(jail: Jail): void

@@ -1,0 +1,46 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPlace, type Places } from './find-place.ts'
+
+let base: string
+let places: Places
+beforeAll(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'find-place-')))
+  for (const folder of ['root/a', 'root/records', 'other', 'outside'])
+    await mkdir(join(base, folder), { recursive: true })
+  await writeFile(join(base, 'root/file'), '')
+  await symlink(join(base, 'outside'), join(base, 'root/out'))
+  await symlink(join(base, 'other'), join(base, 'root/in'))
+  await symlink(join(base, 'root'), join(base, 'said'))
+  places = { roots: [join(base, 'said'), join(base, 'other')], hidden: [join(base, 'root/records')] }
+})
+afterAll(() => rm(base, { recursive: true, force: true }))
+
+describe('the folder a command works in', () => {
+  it('is real and below a root', () => {
+    expect(findPlace(undefined, places)).toBe(join(base, 'root'))
+    expect(findPlace('a/../a/', places)).toBe(join(base, 'root/a'))
+    expect(findPlace(join(base, 'said/a'), places)).toBe(join(base, 'root/a'))
+    expect(findPlace(join(base, 'root/a'), places)).toBe(join(base, 'root/a'))
+    expect(findPlace(join(base, 'other'), places)).toBe(join(base, 'other'))
+    expect(findPlace('in', places)).toBe(join(base, 'other'))
+  })
+
+  it.each([
+    ['a path above', '..', 'PATH_OUTSIDE_SANDBOX'],
+    ['an absolute path elsewhere', '/', 'PATH_OUTSIDE_SANDBOX'],
+    ['one elsewhere that does not exist', '/no/such/folder', 'PATH_OUTSIDE_SANDBOX'],
+    ['a link that leads out', 'out', 'PATH_OUTSIDE_SANDBOX'],
+    ['what is hidden', 'records', 'PATH_DENIED'],
+    ['what is not there', 'missing', 'NOT_FOUND'],
+    ['a file', 'file', 'NOT_FOUND'],
+    ['what is below a file', 'file/a', 'NOT_FOUND'],
+    ['no text', '', 'INPUT_SCHEMA_INVALID'],
+    ['NUL', 'a\0', 'INPUT_SCHEMA_INVALID'],
+    ['a tilde, which stays a tilde', '~', 'NOT_FOUND'],
+  ])('is not %s', (_, cwd, code) => {
+    expect(() => findPlace(cwd, places)).toThrow(expect.objectContaining({ code }))
+  })
+})

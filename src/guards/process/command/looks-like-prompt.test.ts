@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { looksLikePrompt } from './looks-like-prompt.ts'
+
+describe('looks like a prompt', () => {
+  it.each([
+    'Password:',
+    '[sudo] password for anna: ',
+    'Continue? [y/N] ',
+    'Ok to proceed? (y)',
+    'Overwrite (yes/no)',
+    'Are you sure you want to continue connecting (yes/no/[fingerprint])? ',
+    'package name: (demo) ',
+    '>>> ',
+    '> ',
+    'mysql> ',
+    'bash-5.2$ ',
+    'Press any key to continue . . .',
+    'line\n\u001b[1mName?\u001b[0m ',
+  ])('for %j', (text) => {
+    expect(looksLikePrompt(Buffer.from(text))).toBe(true)
+  })
+
+  it.each([
+    '',
+    'Password:\n',
+    'done',
+    'Downloading... ',
+    ' 45%',
+    '[#####     ] 45% ',
+    'Step 3/10',
+    'compiling (3/10)',
+    'Resolving dependencies…',
+  ])('not for %j', (text) => {
+    expect(looksLikePrompt(Buffer.from(text))).toBe(false)
+  })
+})

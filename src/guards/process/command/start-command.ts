@@ -1,0 +1,121 @@
+import type { Clock } from '../../../clock.ts'
+import type { CommandLine, CommandRequest } from '../../../commands.ts'
+import { commandValue } from '../../../value/command-value.ts'
+import { escapeLine } from '../../../value/escape-text.ts'
+import { throwIfAborted } from '../../throw-if-aborted.ts'
+import type { CommandCall } from '../command-call.ts'
+import { checkAdditions } from '../jail/check-additions.ts'
+import type { Jail } from '../jail/jail.ts'
+import type { Started, Starter } from '../start/started.ts'
+import { checkRequest } from './check-request.ts'
+import { commandWords } from './command-words.ts'
+import { OwnedCommand } from './owned-command.ts'
+
+/** What the guard has for every command. */
+export interface CommandRoom {
+  readonly clock: Clock
+  readonly starter: Starter
+  readonly outputBytes: number
+  /** The real folder to work in. */
+  place(cwd: string | undefined): string
+  /** A jail as it must be just now. */
+  jail(proxySocket: string | undefined): Promise<Jail>
+  /** The way to the network for one command, where it is granted. */
+  proxy(call: CommandCall): Promise<CommandProxy | undefined>
+  newId(run: string): string
+  /** Makes a command of the background findable for its run. */
+  register(command: OwnedCommand): void
+  /** A command has ended: the files may be others now. */
+  onEnded(): void
+}
+
+/** A proxy that serves one command. */
+export interface CommandProxy {
+  readonly socket: string
+  close(): Promise<void>
+}
+
+const LONGEST_SHOWN = 1_000
+
+/** Starts what policy decided on, in its jail. What was judged is what runs: the request is read once. */
+export async function startCommand(
+  room: CommandRoom,
+  call: CommandCall,
+  request: CommandRequest,
+): Promise<OwnedCommand> {
+  const signal = call.signal()
+  throwIfAborted(signal)
+  const asked = copyOf(request)
+  checkRequest(asked)
+  checkAdditions(asked.env ?? {})
+  const value = commandValue(asked)
+  call.permits(value)
+  const cwd = room.place(asked.cwd)
+  const proxy = await room.proxy(call)
+  try {
+    const jail = await room.jail(proxy?.socket)
+    const order = { jail, words: commandWords(asked), cwd, env: asked.env ?? {}, pty: asked.pty === true }
+    const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
+    room.starter.prepare(jail)
+    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy })
+  } catch (error) {
+    await proxy?.close()
+    throw error
+  }
+}
+
+/** The call can end the start; once it is done, what ends the command is the command's matter: it may outlive its call. */
+async function startDuring<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const starting = new AbortController()
+  const stop = () => starting.abort(signal.reason)
+  signal.addEventListener('abort', stop)
+  try {
+    return await start(starting.signal)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+interface Begun {
+  readonly call: CommandCall
+  readonly asked: CommandRequest
+  readonly started: Started
+  readonly jail: Jail
+  readonly cwd: string
+  readonly command: string
+  readonly proxy: CommandProxy | undefined
+}
+
+function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy }: Begun): OwnedCommand {
+  const { timeoutMs, stdin, background = false, pty = false } = asked
+  return new OwnedCommand({
+    id: room.newId(call.run),
+    command,
+    cwd,
+    sandbox: jail.level,
+    started,
+    call,
+    clock: room.clock,
+    timeoutMs: Math.min(timeoutMs, call.maxMs ?? timeoutMs),
+    // Nobody could answer a command of the foreground: it reads the end at once instead of waiting for ever.
+    stdin: stdin ?? (background || pty ? undefined : ''),
+    outputBytes: room.outputBytes,
+    register: (owned) => room.register(owned),
+    async release() {
+      room.onEnded()
+      await proxy?.close()
+    },
+  })
+}
+
+/** Tools are code of others: what they hold of the request, they could change between the judgement and the start. */
+function copyOf(request: CommandRequest): CommandRequest {
+  const { argv, command, env, ...rest } = request
+  const line = { argv: Array.isArray(argv) ? [...argv] : argv, command } as CommandLine
+  return { ...rest, ...line, ...(env && { env: { ...env } }) }
+}
+
+function shown(value: string): string {
+  const line = escapeLine(value)
+  return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line
+}

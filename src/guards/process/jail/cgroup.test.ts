@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folderWith } from '../../../../test/support/jail-spec.ts'
+import { openCgroups } from './cgroup.ts'
+import { layoutsFor, readLayouts } from './cgroup-layouts.ts'
+
+const cgroups = await openCgroups()
+const LIMITS = { memoryBytes: 64 * 1024 ** 2, processes: 12 }
+
+describe.runIf(cgroups.version !== 'none')('a group of processes', () => {
+  it('bounds how many there are, and kills all of them at once', async () => {
+    const group = (await cgroups.create(LIMITS))!
+    // A shell that gives up at once when it cannot fork; what it has started goes on.
+    const script = 'read line; i=0; while [ $i -lt 30 ]; do setsid sleep 1000 & i=$((i+1)); done'
+    const child = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'] })
+    await group.add(child.pid!)
+    child.stdin.end('\n')
+    await once(child, 'exit')
+    const members = await group.members()
+    expect(members.length).toBeLessThanOrEqual(LIMITS.processes)
+    expect(members.length).toBeGreaterThan(5)
+    await group.kill()
+    expect(await group.members()).toEqual([])
+    await group.remove()
+    expect(await group.members()).toEqual([])
+  })
+
+  it('bounds the memory of all together', async () => {
+    const group = (await cgroups.create(LIMITS))!
+    const script = 'set -o pipefail; read; head -c 200000000 /dev/zero | tail -c 190000000'
+    const child = spawn('/bin/bash', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'] })
+    await group.add(child.pid!)
+    child.stdin.end('\n')
+    const [exitCode, signal] = await once(child, 'exit')
+    await group.kill()
+    await group.remove()
+    expect(signal ?? exitCode).not.toBe(0)
+  })
+
+  it('of a hub that was killed is taken away by the next', async () => {
+    const [layout] = await readLayouts()
+    const gone = spawn('/bin/true')
+    await once(gone, 'exit')
+    const folders = layout!.parents.map((parent) => join(parent, `tool-hub-${gone.pid}-1`))
+    for (const folder of folders) await mkdir(folder)
+    const left = spawn('/bin/sleep', ['1000'])
+    for (const folder of folders) await writeFile(join(folder, 'cgroup.procs'), String(left.pid))
+    await openCgroups()
+    expect(left.signalCode ?? (await once(left, 'exit'))[1]).toBe('SIGKILL')
+    for (const folder of folders) await expect(readFile(join(folder, 'cgroup.procs'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('where groups can be made', () => {
+  it('is the own group of version 2 where it hands its controllers down', async () => {
+    const top = await folderWith({ 'user/hub/cgroup.subtree_control': 'memory pids\n' })
+    const layouts = await layoutsFor('0::/user/hub\n', mount(top, 'cgroup2', 'rw'))
+    expect(layouts).toMatchObject([{ version: 'v2', parents: [join(top, 'user/hub')] }])
+  })
+
+  it('is beside it where only the one above does', async () => {
+    const top = await folderWith({ 'user/cgroup.subtree_control': 'cpu memory pids\n', 'user/hub/x': '' })
+    const layouts = await layoutsFor('0::/user/hub\n', mount(top, 'cgroup2', 'rw'))
+    expect(layouts).toMatchObject([{ version: 'v2', parents: [join(top, 'user')] }])
+  })
+
+  it('is nowhere when nobody hands anything down', async () => {
+    const top = await folderWith({ 'user/hub/x': '' })
+    expect(await layoutsFor('0::/user/hub\n', mount(top, 'cgroup2', 'rw'))).toEqual([])
+    expect(await openCgroups([])).toMatchObject({ version: 'none' })
+  })
+
+  it('is in both trees of version 1', async () => {
+    const own = '8:pids:/a\n4:cpu,memory:/b/c\n'
+    const mounts = `${mount('/m', 'cgroup', 'rw,cpu,memory')}\n${mount('/p', 'cgroup', 'rw,pids')}`
+    const [layout] = await layoutsFor(own, mounts)
+    expect(layout).toMatchObject({ version: 'v1', parents: ['/m/b/c', '/p/a'] })
+    expect(layout!.limits(1, LIMITS)).toEqual([['pids.max', '12']])
+  })
+})
+
+function mount(point: string, type: string, options: string): string {
+  return `30 20 0:26 / ${point} rw,nosuid - ${type} ${type} ${options}`
+}

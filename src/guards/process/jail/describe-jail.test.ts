@@ -1,0 +1,74 @@
+import { chown } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
+import { describeJail } from './describe-jail.ts'
+import { ownershipNotes } from './ownership-notes.ts'
+
+const report = { level: 'full', engine: 'bubblewrap 0.8.0', weaknesses: ['No cgroup.'], cgroups: 'none' } as const
+
+describe('what is said of a jail', () => {
+  it('is what a command sees, writes and reaches', async () => {
+    const workspace = await folderWith({ '.git/config': '', '.env': '' })
+    const spec = jailSpec(workspace, {
+      protect: [join(workspace, '.git/config')],
+      hide: [join(workspace, '.env'), join(workspace, 'gone')],
+      environment: { PATH: '/usr/bin', TOKEN: 'hunter2', GIT_CONFIG_KEY_0: 'a', GIT_CONFIG_VALUE_0: 'b' },
+    })
+    const described = describeJail(spec, report)
+    expect(described).toMatchObject({
+      level: 'full',
+      writable: [workspace],
+      protected: expect.arrayContaining([join(workspace, '.git/config'), '/proc/sys']),
+      hidden: expect.arrayContaining([join(workspace, '.env')]),
+      leftOut: [{ path: join(workspace, 'gone'), why: 'does not exist' }],
+      network: { mode: 'off' },
+      weaknesses: ['No cgroup.'],
+    })
+    expect(described.readOnly).toEqual(expect.arrayContaining(['/usr', '/etc']))
+    const text = described.lines.join('\n')
+    expect(text).toMatch(/^Sandbox: full \(bubblewrap 0\.8\.0\), as user \d+$/m)
+    expect(text).toContain('Environment: GIT_CONFIG_… PATH TOKEN')
+    expect(text).not.toContain('hunter2')
+  })
+
+  it('names the hosts behind the proxy', async () => {
+    const spec = jailSpec(await folderWith(), { proxySocket: '/run/x.sock' })
+    const { network, environment, lines } = describeJail(spec, report, { hosts: ['api.github.com'] })
+    expect(network).toEqual({ mode: 'proxy', hosts: ['api.github.com'] })
+    expect(environment).toContain('HTTPS_PROXY')
+    expect(lines).toContain('Network: through the proxy, to api.github.com')
+  })
+
+  it('does not promise anything without a jail', async () => {
+    const spec = jailSpec(await folderWith({ '.env': '' }), { level: 'none', hide: ['/x/.env'] })
+    const { lines, network, leftOut } = describeJail(spec, { ...report, level: 'none' })
+    expect(network.mode).toBe('open')
+    expect(leftOut).toEqual([{ path: '/x/.env', why: 'needs a sandbox' }])
+    expect(lines).toEqual(expect.arrayContaining(['  all that the user may write', 'Network: not bounded']))
+  })
+
+  it('shows names that would turn a line around as what they are', async () => {
+    const folder = await folderWith({ 'a\u202eb\u001b[2J': '' })
+    const { lines } = describeJail(jailSpec(folder, { hide: [join(folder, 'a\u202eb\u001b[2J')] }), report)
+    expect(lines.join('\n')).toContain('a\\u202eb\\u001b[2J')
+  })
+})
+
+describe.runIf(process.geteuid?.() === 0)('whose the files are', () => {
+  it('is said where commands run as the owner of the workspace', async () => {
+    const workspace = await folderWith()
+    await chown(workspace, 1000, 1000)
+    const { notes, user } = describeJail(jailSpec(workspace), report)
+    expect(user).toEqual({ uid: 1000, gid: 1000 })
+    expect(notes).toEqual([
+      "Commands run as user 1000, the owner of the workspace, not as 0: files they make are that user's.",
+    ])
+  })
+
+  it('is said where commands cannot write', async () => {
+    const spec = jailSpec(await folderWith())
+    const [note] = ownershipNotes(spec, { uid: 1000, gid: 1000, isOther: false })
+    expect(note).toContain('belongs to user 0 and commands run as user 1000: they cannot write there.')
+  })
+})

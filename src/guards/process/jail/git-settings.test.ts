@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
+import { buildJail } from './build-jail.ts'
+import { commandEnvironment } from './environment.ts'
+import { GIT_SHIM } from './git-settings.ts'
+import { runInJail } from './run-in-jail.ts'
+
+/** A repository whose settings name a program for everything; it notes by which it was run. */
+const HOSTILE = `
+set -e
+git=/usr/bin/git
+for name in fsmonitor external command textconv pager hook ssh gpg credential askpass editor; do
+  printf '#!/bin/sh\\necho %s >> "%s/ran"\\ncat\\n' "$name" "$PWD" > "$PWD/$name.sh"
+  chmod +x "$name.sh"
+done
+$git init -q .
+$git config user.name a; $git config user.email a@b
+printf '*.bin diff=d\\n' > .gitattributes
+echo a > f; echo b > g.bin
+$git add -A; $git commit -qm 1
+mkdir -p .git/hooks
+for hook in pre-commit post-commit post-index-change post-checkout reference-transaction; do cp hook.sh ".git/hooks/$hook"; done
+$git config core.fsmonitor "$PWD/fsmonitor.sh"
+$git config core.pager "$PWD/pager.sh"
+$git config pager.log "$PWD/pager.sh"
+$git config core.sshCommand "$PWD/ssh.sh"
+$git config core.askPass "$PWD/askpass.sh"
+$git config core.editor "$PWD/editor.sh"
+$git config credential.helper "$PWD/credential.sh"
+$git config log.showSignature true
+$git config gpg.program "$PWD/gpg.sh"
+$git config diff.d.textconv "$PWD/textconv.sh"
+$git config diff.external "$PWD/external.sh"
+echo c >> f; echo d >> g.bin
+rm -f ran
+`
+
+const READS =
+  'git status; git diff; git -C . -c a.b=c diff HEAD; git log -p; git show; git blame g.bin; git --no-pager log -1'
+
+describe('git in a jail', () => {
+  it('runs no program that a repository names', async () => {
+    const { ran, stdout } = await inRepository(READS, commandEnvironment())
+    expect(ran).toEqual([])
+    expect(stdout).toContain('+c\n')
+  })
+
+  it('runs no hook and no editor when it commits, and asks nobody', async () => {
+    const { ran } = await inRepository(
+      'git commit -qam 2; git commit --amend; git ls-remote ssh://h/x',
+      commandEnvironment(),
+    )
+    expect(ran).toEqual([])
+  })
+
+  it('would run them otherwise', async () => {
+    const { ran } = await inRepository(`${READS}; git commit -qam 2`, { PATH: '/usr/bin:/bin', HOME: '/run/home' })
+    expect(ran).toEqual(expect.arrayContaining(['fsmonitor', 'external', 'textconv', 'hook']))
+  })
+
+  it('refuses transports that are programs', async () => {
+    const { stderr } = await inRepository('git ls-remote "ext::sh -c true"', commandEnvironment())
+    expect(stderr).toMatch(/transport 'ext' not allowed/)
+  })
+
+  it('works in a repository of another user when told that it is safe', () => {
+    const environment = commandEnvironment({ git: { safeDirectories: ['/w'] } })
+    const last = Number(environment.GIT_CONFIG_COUNT) - 1
+    expect([environment[`GIT_CONFIG_KEY_${last}`], environment[`GIT_CONFIG_VALUE_${last}`]]).toEqual([
+      'safe.directory',
+      '/w',
+    ])
+  })
+})
+
+describe('the shim', () => {
+  it.each([
+    [
+      ['diff', 'a b', '--', '*'],
+      ['diff', '--no-ext-diff', '--no-textconv', 'a b', '--', '*'],
+    ],
+    [
+      ['-C', 'log', '--no-pager', 'show'],
+      ['-C', 'log', '--no-pager', 'show', '--no-ext-diff', '--no-textconv'],
+    ],
+    [
+      ['status', 'diff'],
+      ['status', 'diff'],
+    ],
+    [[], []],
+  ])('makes %j into %j', async (words, expected) => {
+    // The words as a program gets them, instead of git.
+    const shim = GIT_SHIM.replace('exec "$git" "$@"', 'exec printf "%s\\n" "$@"')
+    const folder = await folderWith({ shim })
+    const none = buildJail(jailSpec(folder, { level: 'none' }))
+    const { stdout } = await runInJail(none, ['/bin/sh', join(folder, 'shim'), ...words])
+    expect(stdout).toBe(`${expected.join('\n')}\n`)
+  })
+})
+
+async function inRepository(script: string, environment: Record<string, string>) {
+  const workspace = await folderWith()
+  const plain = buildJail(jailSpec(workspace, { environment: { PATH: '/usr/bin:/bin', HOME: '/run/home' } }))
+  expect(await runInJail(plain, ['/bin/sh', '-c', HOSTILE], { cwd: workspace })).toMatchObject({ exitCode: 0 })
+  const jail = buildJail(jailSpec(workspace, { environment }))
+  const ended = await runInJail(jail, ['/bin/sh', '-c', script], { cwd: workspace })
+  const notes = join(workspace, 'ran')
+  return { ...ended, ran: existsSync(notes) ? (await readFile(notes, 'utf8')).split('\n').filter(Boolean) : [] }
+}

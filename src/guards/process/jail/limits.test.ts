@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { limitOptions, parseLimits } from './limits.ts'
+
+const limits = { cpuSeconds: 10.5, memoryBytes: 2 ** 31, processes: 256, fileBytes: 2 ** 30, openFiles: 4096 }
+
+it('bounds what each process may use', () => {
+  expect(limitOptions(limits, { hard: new Map() })).toEqual([
+    ...['--cpu=10', `--as=${2 ** 36 + 2 ** 31}`, `--data=${2 ** 31}`, '--nproc=256', `--fsize=${2 ** 30}`],
+    ...['--nofile=4096', '--core=0'],
+  ])
+})
+
+it('counts the processes of the whole user where there is no jail', () => {
+  expect(limitOptions(limits, { hard: new Map(), isJailed: false })).toContain('--nproc=4352')
+})
+
+it('never asks for more than the system lets it set', () => {
+  const text = `Limit                     Soft Limit           Hard Limit           Units     
+Max cpu time              unlimited            unlimited            seconds   
+Max processes             100                  200                  processes 
+Max open files            1024                 1024                 files     
+Max core file size        0                    unlimited            bytes     
+`
+  const options = limitOptions(limits, { hard: parseLimits(text) })
+  expect(options).toEqual(expect.arrayContaining(['--nproc=200', '--nofile=1024', '--cpu=10', '--core=0']))
+})

@@ -1,0 +1,94 @@
+/**
+ * Makes the root of a jail with the programs of util-linux, then becomes the command. It runs as root of its own user,
+ * mount, process and network namespaces. A constant: paths and words come as parameters, never as text of the script.
+ *
+ * BASE, then steps, then `--` and the words that come after: `ip PATH` | `folder TO` | `link TARGET TO` |
+ * `memory BYTES MODE TO` | `bind ro|rw FROM TO` | `enter` | `close TO` | `keep TO` | `hideFile TO` | `hideFolder TO`.
+ * Before `enter`, TO is below BASE; after it, only what the jail sees is left, so that a link that a command made leads to
+ * nothing that it could not see anyway.
+ */
+export const NAMESPACES_SCRIPT = `
+set -eu
+umask 022
+path=$PATH
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+here=$PWD
+base=$1
+shift
+
+# Sets the flags of a mount and of all below it; FLAGS is "ro," or "".
+seal() {
+  while read -r _ _ _ _ point options _; do
+    case $point in *\\\\*) point=$(printf '%b.' "$point"); point=\${point%.} ;; esac
+    case $point in "$1" | "$1"/*) ;; *) continue ;; esac
+    flags=$2
+    case ,$options, in *,ro,*) flags=ro, ;; esac
+    case ,$options, in *,noexec,*) flags=\${flags}noexec, ;; esac
+    mount -n -i -c -o "remount,bind,\${flags}nosuid,nodev" none "$point"
+  done </proc/self/mountinfo
+}
+place() {
+  [ -e "$2" ] && return
+  if [ -d "$1" ]; then mkdir -p "$2"; else mkdir -p "\${2%/*}"; : >"$2"; fi
+}
+bind() { mount -n -i -c --rbind "$1" "$2"; }
+# The fast way is for what has no other mounts in it and no flags of its own.
+bind_sealed() {
+  mount -n -i -c --bind -o "$3nosuid,nodev" "$1" "$2" 2>/dev/null && return
+  umount -n "$2" 2>/dev/null || :
+  bind "$1" "$2"
+  seal "$2" "$3"
+}
+memory() { mount -n -i -c -t tmpfs -o "size=$1,mode=$2,nosuid,nodev" tmpfs "$3"; }
+
+memory 1m 0755 "$base"
+mkdir "$base/dev" "$base/proc"
+mount -n -i -c -t tmpfs -o size=64k,mode=0755,nosuid,noexec tmpfs "$base/dev"
+for device in null zero full random urandom tty; do
+  : >"$base/dev/$device"
+  bind "/dev/$device" "$base/dev/$device"
+done
+mkdir "$base/dev/pts" "$base/dev/shm"
+mount -n -i -c -t devpts -o newinstance,ptmxmode=0666,mode=620,nosuid,noexec devpts "$base/dev/pts"
+ln -s pts/ptmx "$base/dev/ptmx"
+cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr "$base/dev/"
+mount -n -i -c -t proc -o nosuid,nodev,noexec proc "$base/proc"
+hostname sandbox 2>/dev/null || echo sandbox >/proc/sys/kernel/hostname || :
+
+while [ "$1" != -- ]; do
+  case $1 in
+  ip) "$2" link set lo up; shift 2 ;;
+  folder) mkdir -p "$base$2"; shift 2 ;;
+  link) mkdir -p "$base\${3%/*}"; ln -s "$2" "$base$3"; shift 3 ;;
+  memory) mkdir -p "$base$4"; memory "$2" "$3" "$base$4"; shift 4 ;;
+  bind)
+    place "$3" "$base$4"
+    if [ "$2" = ro ]; then bind_sealed "$3" "$base$4" ro,; else bind_sealed "$3" "$base$4" ''; fi
+    shift 4
+    ;;
+  enter)
+    mkdir "$base/.old"
+    cd "$base"
+    pivot_root . .old
+    cd /
+    umount -n -l /.old
+    rmdir /.old
+    base=
+    # One more is needed below, and none after it.
+    echo 1 >/proc/sys/user/max_user_namespaces
+    shift
+    ;;
+  close) bind_sealed "$2" "$2" ro,; shift 2 ;;
+  keep) bind "$2" "$2"; shift 2 ;;
+  hideFile) bind_sealed /dev/null "$2" ro,; shift 2 ;;
+  hideFolder) [ -e "$2" ] || mkdir "$2"; memory 4k 0755 "$2"; seal "$2" ro,; shift 2 ;;
+  *) exit 64 ;;
+  esac
+done
+shift
+mount -n -i -c -o remount,bind,ro,nosuid,noexec none /dev
+mount -n -i -c -o remount,bind,ro,nosuid,nodev none /
+cd "$here" 2>/dev/null || cd /
+PATH=$path
+exec "$@"
+`

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { LastBytes } from './last-bytes.ts'
+
+describe('the last bytes', () => {
+  it('are the end of all that came, however it was cut', () => {
+    const all = Buffer.from(Array.from({ length: 20_000 }, (_, index) => index % 251))
+    for (const size of [1, 3, 7, 100, 5_000, 20_000]) {
+      const tail = new LastBytes(5_000)
+      for (let at = 0; at < all.length; at += size) {
+        tail.push(all.subarray(at, at + size))
+        const sent = Math.min(at + size, all.length)
+        if (at % 1_000 !== 0) continue
+        expect(tail.bytes().equals(all.subarray(Math.max(0, sent - 5_000), sent))).toBe(true)
+      }
+      expect([tail.total, tail.isCut]).toEqual([20_000, true])
+      expect(tail.bytes().equals(all.subarray(15_000))).toBe(true)
+    }
+  })
+
+  it('hold a chunk by its content, not by its memory', () => {
+    const tail = new LastBytes(10)
+    const chunk = Buffer.from('abc')
+    tail.push(chunk)
+    chunk.fill(0)
+    expect(tail.bytes().toString()).toBe('abc')
+    expect(tail.isCut).toBe(false)
+  })
+})

@@ -1,0 +1,242 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { buffer, text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fullJail, noJail, until, workspace } from '../../../../test/support/made-jails.ts'
+import type { Jail } from '../jail/jail.ts'
+import { createStarter } from './create-starter.ts'
+import type { Started, StartOrder } from './started.ts'
+
+const starter = createStarter()
+afterAll(() => starter.close())
+
+const never = new AbortController().signal
+const orderOf = (jail: Jail, words: readonly string[], cwd: string): StartOrder => ({
+  jail,
+  words,
+  cwd,
+  env: {},
+  pty: false,
+})
+const shell = (line: string) => ['sh', '-c', line]
+
+async function whole({ stdout, stderr, exited }: Started) {
+  const [out, errors, exit] = await Promise.all([text(stdout), text(stderr), exited])
+  return { out, errors, exit }
+}
+
+describe.each(['full', 'none'])('a command at level %s', (level) => {
+  const jailOf = (folder: string) => (level === 'full' ? fullJail(folder) : noJail())
+  const run = async (words: readonly string[], parts: Partial<StartOrder> & { input?: string } = {}) => {
+    const cwd = parts.cwd ?? (await workspace())
+    const { input = '', ...rest } = parts
+    const started = await starter.start({ ...orderOf(jailOf(cwd), words, cwd), ...rest }, never)
+    started.stdin.end(input)
+    return whole(started)
+  }
+
+  it('gets its words, folder, variables and input, and gives its output, errors and exit code', async () => {
+    const cwd = await workspace()
+    const line = 'cat; pwd; echo "$GREETING $1"; echo oh >&2; exit 3'
+    const result = await run([...shell(line), 'sh', 'a  b'], { cwd, env: { GREETING: "it's" }, input: 'in\n' })
+    expect(result).toEqual({ out: `in\n${cwd}\nit's a  b\n`, errors: 'oh\n', exit: { exitCode: 3 } })
+  })
+
+  it('has only its own descriptors and variables', async () => {
+    const result = await run(shell('ls /proc/$$/fd; env | grep -v MARKER | cut -d= -f1 | sort'))
+    expect(result.out.split('\n')).toEqual(['0', '1', '2', 'PATH', 'PWD', ''])
+  })
+
+  it('can open its standard streams by name', async () => {
+    const line = 'echo a >/dev/stdout; echo b | tee /dev/stderr; cat /dev/stdin; echo done'
+    expect(await run(shell(line), { input: 'c\n' })).toEqual({
+      out: 'a\nb\nc\ndone\n',
+      errors: 'b\n',
+      exit: { exitCode: 0 },
+    })
+  })
+
+  it('may write any bytes', async () => {
+    const cwd = await workspace()
+    const bytes = Buffer.from(Array.from({ length: 256 * 40 }, (_, index) => index % 256))
+    const started = await starter.start(orderOf(jailOf(cwd), ['cat'], cwd), never)
+    started.stdin.end(bytes)
+    started.stderr.resume()
+    expect((await buffer(started.stdout)).equals(bytes)).toBe(true)
+  })
+
+  it('ends when it ends, though a child of it holds its pipes, and the child ends too', async () => {
+    const { out, exit } = await run(shell('setsid sleep 1000 & echo on my way'))
+    expect({ out, exit }).toEqual({ out: 'on my way\n', exit: { exitCode: 0 } })
+  })
+
+  it('may close its streams and live on', async () => {
+    const cwd = await workspace()
+    const started = await starter.start(
+      orderOf(jailOf(cwd), shell('exec >&- 2>&- <&-; read x; exec sleep 1000'), cwd),
+      never,
+    )
+    await Promise.all([text(started.stdout), text(started.stderr)])
+    let hasEnded = false
+    void started.exited.then(() => {
+      hasEnded = true
+    })
+    const refused = await new Promise((resolve) => started.stdin.write('x'.repeat(200_000), resolve))
+    expect({ refused, hasEnded }).toEqual({ refused: expect.objectContaining({ code: 'EPIPE' }), hasEnded: false })
+    await started.stop()
+    expect(await started.exited).toEqual({ signal: 'SIGTERM' })
+  })
+
+  it('that is missing or cannot be run is told apart from one that ends with 127', async () => {
+    const cwd = await workspace()
+    await writeFile(`${cwd}/text`, 'hello', { mode: 0o644 })
+    await writeFile(`${cwd}/odd`, '#!/no/such/interpreter\n', { mode: 0o755 })
+    await expect(run(['no-such-program'], { cwd })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: 'program not found: "no-such-program"',
+      fix: { hint: expect.stringContaining('/usr/bin:/bin') },
+    })
+    await expect(run(['./gone'], { cwd })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(run(['-x'], { cwd })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(run([''], { cwd })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(run(['./text'], { cwd })).rejects.toMatchObject({ code: 'EXEC_FAILED', message: /not executable/ })
+    await expect(run([cwd], { cwd })).rejects.toMatchObject({ code: 'EXEC_FAILED', message: /is a directory/ })
+    await expect(run(['./odd'], { cwd })).rejects.toMatchObject({ code: 'EXEC_FAILED', message: /interpreter/ })
+    await expect(run(['true', 'x'.repeat(3_000_000)], { cwd })).rejects.toMatchObject({
+      code: 'EXEC_FAILED',
+      message: /too long/,
+    })
+    expect((await run(shell('echo no >&2; exit 127'), { cwd })).exit).toEqual({ exitCode: 127 })
+  })
+
+  it('does not start in a folder that was deleted meanwhile', async () => {
+    const cwd = await workspace()
+    const gone = `${cwd}/gone`
+    const missing = { code: 'NOT_FOUND', message: `The folder to run in does not exist: "${gone}"` }
+    await expect(starter.start(orderOf(jailOf(cwd), ['true'], gone), never)).rejects.toMatchObject(missing)
+    await expect(starter.start(orderOf(jailOf(gone), ['true'], gone), never)).rejects.toMatchObject(missing)
+  })
+
+  it('is refused with NUL in a word or a name that is none', async () => {
+    await expect(run(['echo', 'a\0b'])).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    await expect(run(['env'], { env: { 'a b': 'c' } })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    await expect(run(['env'], { env: { A: 'c\0' } })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+  })
+
+  it('has a terminal when it wants one', async () => {
+    const result = await run(shell('test -t 0 && test -t 1 && stty size; echo oh >&2; exit 7'), { pty: true })
+    expect(result).toEqual({ out: '24 80\r\noh\r\n', errors: '', exit: { exitCode: 7 } })
+    await expect(run(['no-such-program'], { pty: true })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('is interrupted by Ctrl-C on its terminal', async () => {
+    const cwd = await workspace()
+    const line = 'trap "echo caught; exit 9" INT; echo waiting; while :; do sleep 0.01; done'
+    const started = await starter.start({ ...orderOf(jailOf(cwd), shell(line), cwd), pty: true }, never)
+    let out = ''
+    started.stdout.on('data', (bytes) => {
+      out += bytes
+    })
+    await until(() => out.includes('waiting'))
+    started.stdin.write('\x03')
+    expect(await started.exited).toEqual({ exitCode: 9 })
+    await until(() => out.includes('caught'))
+  })
+})
+
+it('passes 100 MB without keeping them', async () => {
+  const cwd = await workspace()
+  const started = await starter.start(orderOf(fullJail(cwd), ['head', '-c', '100000000', '/dev/zero'], cwd), never)
+  const before = process.memoryUsage.rss()
+  let [bytes, most] = [0, 0]
+  for await (const chunk of started.stdout) {
+    bytes += chunk.length
+    if (bytes % 16 === 0) most = Math.max(most, process.memoryUsage.rss())
+  }
+  expect(bytes).toBe(100_000_000)
+  expect(most - before).toBeLessThan(60_000_000)
+})
+
+describe('a jail', () => {
+  it('that cannot be made says so in its own words, never in those of a command', async () => {
+    const cwd = await workspace()
+    const jail = fullJail(cwd)
+    const broken = { ...jail, key: 'broken', args: [...jail.args, '--bind', '/no/such/folder', '/x'] }
+    await expect(starter.start(orderOf(broken, ['true'], cwd), never)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: /^The sandbox did not start: bwrap: .*\/no\/such\/folder/,
+      fix: { hint: expect.stringContaining('tool-hub doctor') },
+    })
+    const missing = { ...jail, key: 'missing', file: '/no/such/bwrap' }
+    await expect(starter.start(orderOf(missing, ['true'], cwd), never)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: /ENOENT/,
+    })
+    const spoken = await whole(await starter.start(orderOf(jail, shell('echo "bwrap: no" >&2; exit 1'), cwd), never))
+    expect(spoken).toMatchObject({ errors: 'bwrap: no\n', exit: { exitCode: 1 } })
+  })
+
+  it('reads its filter from the beginning, every time', async () => {
+    const cwd = await workspace()
+    const jail = withFilter(fullJail(cwd, 'filtered'))
+    for (let times = 0; times < 3; times++) {
+      const { errors, exit } = await whole(await starter.start(orderOf(jail, ['uname'], cwd), never))
+      expect({ errors, exit }).toEqual({ errors: expect.stringContaining('not permitted'), exit: { exitCode: 1 } })
+    }
+  })
+
+  it('has its companion ready before the command starts, and does not start without it', async () => {
+    const cwd = await workspace()
+    const jail = { ...fullJail(cwd), companion: shell(`echo here >${cwd}/made; echo ready; exec sleep 1000`) }
+    const { out, exit } = await whole(await starter.start(orderOf(jail, shell(`cat ${cwd}/made`), cwd), never))
+    expect({ out, exit }).toEqual({ out: 'here\n', exit: { exitCode: 0 } })
+    const dead = { ...jail, companion: ['false'] }
+    await expect(starter.start(orderOf(dead, ['true'], cwd), never)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+    })
+  })
+
+  it('gets no command when one of its mounts was swapped', async () => {
+    const cwd = await workspace()
+    await mkdir(`${cwd}/a`)
+    await mkdir(`${cwd}/b`)
+    const jail = fullJail(cwd, 'swapped')
+    const swapped = { ...jail, args: [...jail.args, '--bind', `${cwd}/b`, `${cwd}/a`], swappable: [`${cwd}/a`] }
+    await expect(starter.start(orderOf(swapped, ['true'], cwd), never)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining(`${cwd}/a was replaced`),
+    })
+  })
+
+  it('made ahead shows the folder as it is now', async () => {
+    const above = await workspace()
+    const cwd = `${above}/project`
+    await mkdir(cwd)
+    const run = async () => (await whole(await starter.start(orderOf(fullJail(cwd), ['ls'], cwd), never))).out
+    expect(await run()).toBe('')
+    await rename(cwd, `${above}/old`)
+    await mkdir(cwd)
+    await writeFile(`${cwd}/new`, '')
+    expect(await run()).toBe('new\n')
+    await rm(cwd, { recursive: true })
+    await expect(run()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})
+
+/** With a filter that refuses uname(2) and nothing else. */
+function withFilter(jail: Jail): Jail {
+  const UNAME = process.arch === 'arm64' ? 160 : 63
+  const steps = [
+    [0x20, 0, 0, 0],
+    [0x15, 0, 1, UNAME],
+    [0x06, 0, 0, 0x00050001],
+    [0x06, 0, 0, 0x7fff0000],
+  ]
+  const program = Buffer.alloc(steps.length * 8)
+  for (const [index, [code, yes, no, value]] of steps.entries()) {
+    program.writeUInt16LE(code!, index * 8)
+    program.writeUInt8(yes!, index * 8 + 2)
+    program.writeUInt8(no!, index * 8 + 3)
+    program.writeUInt32LE(value!, index * 8 + 4)
+  }
+  return { ...jail, args: [...jail.args, '--seccomp', '3'], seccomp: { fd: 3, program } }
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, it, onTestFinished } from 'vitest'
+import { fullJail, noJail, processesWith, spawnersOf, until, workspace } from '../../../../test/support/made-jails.ts'
+import type { Jail } from '../jail/jail.ts'
+import { createStarter } from './create-starter.ts'
+import type { StartOrder } from './started.ts'
+
+const HOOK = resolve('test/support/load-typescript.mjs')
+const HUB = resolve('test/support/start-until-killed.ts')
+const never = new AbortController().signal
+
+function sleeping(jail: Jail, cwd: string): StartOrder & { mark: string } {
+  const mark = `1000.${randomUUID().replaceAll(/\D/g, '')}`
+  const line = 'trap "" TERM HUP; setsid sleep "$0" & echo up; while :; do sleep "$0"; done'
+  return { jail, words: ['sh', '-c', line, mark], cwd, env: {}, pty: false, mark }
+}
+
+it('leaves nothing running when the hub is killed', async () => {
+  const cwd = await workspace()
+  const orders = [sleeping(fullJail(cwd), cwd), sleeping(noJail(), cwd)]
+  const hub = spawn(process.execPath, ['--import', HOOK, HUB, JSON.stringify(orders)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void hub.kill('SIGKILL'))
+  await once(hub.stdout, 'data')
+  const [spawner] = await spawnersOf(hub.pid!)
+  hub.kill('SIGKILL')
+  for (const { mark } of orders) await until(async () => (await processesWith(mark)).length === 0)
+  // The jails that were made ahead, and the spawner itself.
+  await until(async () => (await processesWith(cwd)).length === 0)
+  await until(() => !isThere(spawner!))
+})
+
+it('leaves nothing running when the spawner is killed, says what was lost, and starts the next command by a new one', async () => {
+  const cwd = await workspace()
+  const starter = createStarter()
+  onTestFinished(() => starter.close())
+  const { mark, ...order } = sleeping(fullJail(cwd), cwd)
+  const started = await starter.start(order, never)
+  const [spawner] = await spawnersOf(process.pid)
+  process.kill(spawner!, 'SIGKILL')
+  await expect(started.exited).rejects.toMatchObject({ code: 'EXEC_FAILED', message: /was lost/ })
+  await started.stop()
+  await until(async () => (await processesWith(mark)).length === 0)
+  const next = await starter.start({ ...order, words: ['true'] }, never)
+  expect(await next.exited).toEqual({ exitCode: 0 })
+})
+
+it('leaves nothing running when the spawner is told to end', async () => {
+  const cwd = await workspace()
+  const starter = createStarter()
+  onTestFinished(() => starter.close())
+  const { mark, ...order } = sleeping(noJail(), cwd)
+  await starter.start(order, never)
+  for (const spawner of await spawnersOf(process.pid)) process.kill(spawner, 'SIGTERM')
+  await until(async () => (await processesWith(mark)).length === 0)
+})
+
+/** Runs words at level none in a process of their own that has nothing else to do; its output when it has ended. */
+async function runAlone(words: readonly string[], stdio: readonly number[] = []): Promise<string> {
+  const program = `
+    const { createStarter } = await import(${JSON.stringify(resolve('src/guards/process/start/create-starter.ts'))})
+    const order = ${JSON.stringify({ jail: noJail(), words, cwd: '/', env: {}, pty: false })}
+    const { stdout } = await createStarter().start(order, new AbortController().signal)
+    stdout.pipe(process.stdout)`
+  const flags = ['--import', HOOK, '--input-type=module', '-e', program]
+  const hub = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit', ...stdio] })
+  onTestFinished(() => void hub.kill('SIGKILL'))
+  const [out] = await Promise.all([text(hub.stdout!), once(hub, 'exit')])
+  return out
+}
+
+it('does not keep a process alive that has no command running', async () => {
+  expect(await runAlone(['echo', 'hi'])).toBe('hi\n')
+})
+
+it('hands nothing on that the hub was given by whoever started it', async () => {
+  const folder = await open('/')
+  onTestFinished(() => folder.close())
+  expect(await runAlone(['sh', '-c', 'ls /proc/$$/fd'], [folder.fd, folder.fd])).toBe('0\n1\n2\n')
+})
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

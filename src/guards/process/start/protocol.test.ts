@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { parseHubMessage, parseSpawnerMessage } from './protocol.ts'
+
+const open = {
+  type: 'open',
+  id: 1,
+  level: 'full',
+  file: '/bin/x',
+  args: [],
+  env: {},
+  hasCompanion: false,
+  isAhead: false,
+}
+
+describe('a line from the hub', () => {
+  it.each([
+    open,
+    { ...open, env: { A: 'b' }, seccomp: { fd: 3, program: '' }, swappable: ['/x'] },
+    { type: 'run', id: 1, script: 'x' },
+    { type: 'stop', id: 1 },
+  ])('is read: %j', (message) => {
+    expect(parseHubMessage(JSON.stringify(message))).toEqual(message)
+  })
+
+  it.each([
+    '',
+    'null',
+    '[]',
+    '{"type":"stop"}',
+    '{"type":"stop","id":-1}',
+    '{"type":"stop","id":"1"}',
+    '{"type":"run","id":1}',
+    '{"type":"constructor","id":1}',
+    JSON.stringify({ ...open, args: [1] }),
+    JSON.stringify({ ...open, env: { A: 1 } }),
+    JSON.stringify({ ...open, level: 'weak' }),
+    JSON.stringify({ ...open, seccomp: { fd: 3 } }),
+  ])('is refused: %s', (line) => {
+    expect(() => parseHubMessage(line)).toThrow()
+  })
+})
+
+describe('a line from the spawner', () => {
+  it.each([{ type: 'hello' }, { type: 'ended', id: 1, exitCode: 0 }, { type: 'pipes', id: 1, paths: ['a', 'b', 'c'] }])(
+    'is read: %j',
+    (message) => {
+      expect(parseSpawnerMessage(JSON.stringify(message))).toEqual(message)
+    },
+  )
+
+  it.each([
+    '{"type":"pipes","id":1,"paths":["a"]}',
+    '{"type":"ended"}',
+    '{"type":"ended","id":1,"exitCode":"0"}',
+    '{}',
+  ])('is refused: %s', (line) => {
+    expect(() => parseSpawnerMessage(line)).toThrow()
+  })
+})

@@ -1,0 +1,117 @@
+import type { SandboxLevel } from '../../../commands.ts'
+
+/** What the hub tells its spawner, one JSON object a line. */
+export type HubMessage =
+  | OpenMessage
+  /** Gives a jail its command; `companion` is a text to run first, whose first line of output is waited for. */
+  | { readonly type: 'run'; readonly id: number; readonly script: string; readonly companion?: string }
+  /** The hub holds its ends of the pipes. */
+  | { readonly type: 'taken'; readonly id: number }
+  | { readonly type: 'stop'; readonly id: number }
+  /** The hub has heard of its end. */
+  | { readonly type: 'forget'; readonly id: number }
+
+/** Starts a jail whose shell waits for its command. */
+export interface OpenMessage {
+  readonly type: 'open'
+  readonly id: number
+  readonly level: SandboxLevel
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** The filter's program in base64, and the descriptor the jail reads it from. */
+  readonly seccomp?: { readonly fd: number; readonly program: string }
+  /** Paths whose mounts are looked at before the jail gets a command. */
+  readonly swappable?: readonly string[]
+  readonly hasCompanion: boolean
+  /** Made ahead: whether its folders are still the same is asked when its command comes. */
+  readonly isAhead: boolean
+}
+
+/** What a spawner tells its hub, one JSON object a line. */
+export type SpawnerMessage =
+  | { readonly type: 'hello' }
+  /** Where the hub opens its ends of the command's pipes. */
+  | { readonly type: 'pipes'; readonly id: number; readonly paths: readonly string[] }
+  /** The jail's shell waits; its processes from the outermost to the shell. */
+  | { readonly type: 'ready'; readonly id: number; readonly pids: readonly number[] }
+  /** The command has replaced the shell. */
+  | { readonly type: 'running'; readonly id: number }
+  /** The shell says why it could not start the command. */
+  | { readonly type: 'refused'; readonly id: number; readonly reason: string }
+  /** There is no jail, or no longer; what it said itself. */
+  | { readonly type: 'broken'; readonly id: number; readonly reason: string }
+  /** Nothing of it is left. Always the last word about a jail. */
+  | { readonly type: 'ended'; readonly id: number; readonly exitCode?: number; readonly signal?: string }
+
+/** Reads a line from the hub; throws unless it is exactly a message. */
+export function parseHubMessage(line: string): HubMessage {
+  const message = objectOf(line)
+  if (isHubMessage(message)) return message
+  throw new TypeError(`not a message to the spawner: ${line.slice(0, 200)}`)
+}
+
+/** Reads a line from the spawner; throws unless it is exactly a message. */
+export function parseSpawnerMessage(line: string): SpawnerMessage {
+  const message = objectOf(line)
+  if (isSpawnerMessage(message)) return message
+  throw new TypeError(`not a message of the spawner: ${line.slice(0, 200)}`)
+}
+
+type Fields = Record<string, unknown>
+
+function isHubMessage(message: unknown): message is HubMessage {
+  if (!isFields(message) || !isCount(message.id)) return false
+  if (message.type === 'stop' || message.type === 'taken' || message.type === 'forget') return true
+  if (message.type === 'run') return isText(message.script) && isOptional(message.companion, isText)
+  return message.type === 'open' && isOpen(message)
+}
+
+function isOpen(message: Fields): boolean {
+  return (
+    (message.level === 'full' || message.level === 'namespaces' || message.level === 'none') &&
+    isText(message.file) &&
+    isListOf(message.args, isText) &&
+    isFields(message.env) &&
+    Object.values(message.env).every(isText) &&
+    isOptional(message.seccomp, (it) => isFields(it) && isCount(it.fd) && isText(it.program)) &&
+    isOptional(message.swappable, (it) => isListOf(it, isText)) &&
+    typeof message.hasCompanion === 'boolean' &&
+    typeof message.isAhead === 'boolean'
+  )
+}
+
+function isSpawnerMessage(message: unknown): message is SpawnerMessage {
+  if (!isFields(message)) return false
+  if (message.type === 'hello') return true
+  if (!isCount(message.id)) return false
+  if (message.type === 'running') return true
+  if (message.type === 'pipes') return isListOf(message.paths, isText) && message.paths.length === 3
+  if (message.type === 'ready') return isListOf(message.pids, isCount)
+  if (message.type === 'refused' || message.type === 'broken') return isText(message.reason)
+  return message.type === 'ended' && isOptional(message.exitCode, isCount) && isOptional(message.signal, isText)
+}
+
+function objectOf(line: string): unknown {
+  return JSON.parse(line)
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isListOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): value is Item[] {
+  return Array.isArray(value) && value.every(isItem)
+}
+
+function isOptional(value: unknown, isValid: (value: unknown) => boolean): boolean {
+  return value === undefined || isValid(value)
+}
