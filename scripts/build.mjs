@@ -9,4 +9,7 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 // The default policy is compiled in; the file itself goes along for people to read.
 copyFileSync('src/policy/default.yaml', 'dist/policy/default.yaml')
+// What is not TypeScript: the grammar of the second parser, and the bridge that runs alone inside a sandbox.
+copyFileSync('node_modules/tree-sitter-bash/tree-sitter-bash.wasm', 'dist/hub/tree-sitter-bash.wasm')
+copyFileSync('src/guards/process/bridge/bridge-main.mjs', 'dist/guards/process/bridge/bridge-main.mjs')
 chmodSync('dist/cli/main.js', 0o755)

@@ -1,3 +1,4 @@
+import type { Commands } from './commands.ts'
 import type { Answer, AnyTool, BaseContext, Question } from './define.ts'
 import { ToolError } from './errors.ts'
 import type { GuardedFetch } from './handles.ts'
@@ -5,6 +6,7 @@ import type { Content, Evidence, ToolResult } from './result.ts'
 import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
 import { blocks, mostChars } from './steps/content.ts'
+import { execHandle } from './steps/exec-handle.ts'
 import { filesHandle, networkHandle } from './steps/handles.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { tell } from './steps/tell.ts'
@@ -20,10 +22,11 @@ export function buildContext(parts: Parts, run: RunState, call: Call, enter: Ent
   const { capabilities } = call.tool!
   const hasFiles = capabilities.has('read:fs') || capabilities.has('write:fs')
   const hasNetwork = capabilities.has('network')
-  if (hasFiles && hasNetwork) return new FullContext(parts, run, call, enter)
-  if (hasFiles) return new FilesContext(parts, run, call, enter)
-  if (hasNetwork) return new NetworkContext(parts, run, call, enter)
-  return new CallContext(parts, run, call, enter)
+  const hasExec = capabilities.has('exec')
+  if (hasFiles && hasNetwork) return new (hasExec ? FullExecContext : FullContext)(parts, run, call, enter)
+  if (hasFiles) return new (hasExec ? FilesExecContext : FilesContext)(parts, run, call, enter)
+  if (hasNetwork) return new (hasExec ? NetworkExecContext : NetworkContext)(parts, run, call, enter)
+  return new (hasExec ? ExecContext : CallContext)(parts, run, call, enter)
 }
 
 /** For the classes below and nobody else: whoever could ask a context for its call could open any door. */
@@ -149,8 +152,27 @@ class FullContext extends FilesContext {
   }
 }
 
+/** The same with commands. */
+function withExec(Base: typeof CallContext) {
+  return class extends Base {
+    #exec: Commands | undefined
+
+    get exec() {
+      this.#exec ??= execHandle(...ofCall(this))
+      return this.#exec
+    }
+  }
+}
+
+const ExecContext = withExec(CallContext)
+const FilesExecContext = withExec(FilesContext)
+const NetworkExecContext = withExec(NetworkContext)
+const FullExecContext = withExec(FullContext)
+
 // One for all calls: a tool must not be able to change what others get.
-for (const { prototype } of [CallContext, FilesContext, NetworkContext, FullContext]) Object.freeze(prototype)
+const PLAIN = [CallContext, FilesContext, NetworkContext, FullContext]
+const WITH_EXEC = [ExecContext, FilesExecContext, NetworkExecContext, FullExecContext]
+for (const { prototype } of [...PLAIN, ...WITH_EXEC]) Object.freeze(prototype)
 
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}

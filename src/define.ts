@@ -14,7 +14,7 @@ export type Capability = (typeof CAPABILITIES)[number]
  * Capabilities whose doors tell when a call first changes something; until then a repeated call does no harm and its
  * record needs no fsync.
  */
-export const GUARDED: ReadonlySet<Capability> = new Set(['read:fs', 'write:fs', 'network', 'send'])
+export const GUARDED: ReadonlySet<Capability> = new Set(['read:fs', 'write:fs', 'network', 'send', 'exec'])
 
 /**
  * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the

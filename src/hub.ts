@@ -3,6 +3,7 @@ import type { CallOptions } from './call-options.ts'
 import type { AnyTool, Hooks, Plugin, ToolInput, ToolOutput } from './define.ts'
 import { ToolError } from './errors.ts'
 import { fromAgentTool } from './from-agent-tool.ts'
+import type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
 import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
 import { checkHubOptions } from './hub/check-hub-options.ts'
 import { checkSandbox } from './hub/check-sandbox.ts'
@@ -50,6 +51,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   list(options?: { readonly hidden?: boolean }): ToolListing[]
   /** What policy would say to a call, by which rule, and what would change it. Does nothing. */
   explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
+  /** What a command could see, write and reach on this machine, under these options. */
+  describeSandbox(options?: { readonly run?: string }): Promise<SandboxDescription>
   /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
   check(): PolicyWarning[]
   /** The registry in S2's words. */
@@ -182,6 +185,12 @@ class ToolHub {
     const { parts, runs } = this.#assembly
     const call = this.#newCall(tool, input, options)
     return explainCall(parts, runs.rehearsal(call.run), call, tool)
+  }
+
+  async describeSandbox({ run = this.run }: { readonly run?: string } = {}): Promise<SandboxDescription> {
+    const { parts, runs, sandbox } = this.#assembly
+    await parts.readyForCommands()
+    return runs.rehearsal(run).doors.process().describe({ hosts: sandbox.network })
   }
 
   check(): PolicyWarning[] {

@@ -2,6 +2,16 @@ export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definiti
 export type { Grant } from './approval/grants.ts'
 export type { CallOptions } from './call-options.ts'
 export type { Clock } from './clock.ts'
+export type {
+  CommandLine,
+  CommandOutput,
+  CommandRequest,
+  CommandState,
+  Commands,
+  CommandTarget,
+  RunningCommand,
+  SandboxLevel,
+} from './commands.ts'
 export { createToolHub } from './create-tool-hub.ts'
 export {
   type AnyTool,
@@ -28,6 +38,7 @@ export {
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
+export type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
 export type {
   FetchOptions,
   GuardedFetch,
@@ -44,6 +55,8 @@ export type { Approvals, Hub, ToolRegistry } from './hub.ts'
 export { truncateOutput } from './limits/output.ts'
 export type {
   BudgetLimits,
+  CommandLimits,
+  CommandSandbox,
   CoreToolsConfig,
   Durability,
   HubOptions,

@@ -52,6 +52,8 @@ export interface CommandSandbox {
   readonly secrets?: 'hidden' | 'visible'
   /** A weaker fence than the machine could have. */
   readonly level?: SandboxLevel
+  /** How many fences are made ahead, so that the next command starts at once; 2 unless said. */
+  readonly prepared?: number
 }
 
 /** Caches that commands can be given by name. */

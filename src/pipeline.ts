@@ -113,7 +113,8 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
   if (parts.hooks.has('before')) await rewrite(parts, call) // 2
   const validating = validate(parts, call) // 3
   if (validating) await bounded(parts, call, validating)
-  resolveTargets(call, run) // 4
+  const resolving = resolveTargets(parts, run, call) // 4
+  if (resolving) await bounded(parts, call, resolving)
   decideCall(parts, run, call) // 5
   if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
 }

@@ -19,7 +19,12 @@ export interface Artifact {
 
 /** One block of what a model sees. */
 export type ContentBlock =
-  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'text'
+      readonly text: string
+      /** Of the progress of a command: where it wrote this. */
+      readonly stream?: 'stdout' | 'stderr'
+    }
   | { readonly type: 'image'; readonly data: string; readonly mediaType: string }
 
 /** What `toModel` and `ctx.progress` accept. */

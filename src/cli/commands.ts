@@ -35,6 +35,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/call.ts')).describeCall,
   },
   {
+    name: 'exec',
+    summary: 'Run a command under policy and sandbox',
+    load: async () => (await import('./commands/exec.ts')).describeExec,
+  },
+  {
+    name: 'sandbox',
+    summary: 'Say what a command could see, write and reach',
+    load: async () => (await import('./commands/sandbox.ts')).describeSandbox,
+  },
+  {
     name: 'batch',
     summary: 'Call many tools, a JSON line each',
     load: async () => (await import('./commands/batch.ts')).describeBatch,

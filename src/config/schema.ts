@@ -29,6 +29,7 @@ const commandSandbox = z.strictObject({
   env: key(z.array(text), 'Variables of the environment of tool-hub that commands get, by name.', []),
   secrets: key(z.enum(['hidden', 'visible']), 'Whether commands see files such as .env and *.pem.', 'hidden'),
   level: key(z.enum(['full', 'namespaces', 'none']), 'A weaker fence than this machine could have.'),
+  prepared: key(z.int().min(0).max(16), 'How many fences are made ahead, so that the next command starts at once.', 2),
 })
 
 const sandbox = z.strictObject({

@@ -21,13 +21,16 @@ import type { CallEvent } from '../result.ts'
 import { HookChain } from '../steps/hooks.ts'
 import type { Parts } from '../steps/parts.ts'
 import { type RegisteredTool, Registry } from '../steps/registry.ts'
+import { BackgroundProcesses } from '../store/background-processes.ts'
 import { UntrustedFiles } from '../store/untrusted-files.ts'
+import { escapeLine } from '../value/escape-text.ts'
 import { VERSION } from '../version.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { policyLayers } from './policy-layers.ts'
 import { newRunId, Runs } from './runs.ts'
 import { SandboxDoors } from './sandbox-doors.ts'
+import { loadSecondParser } from './second-parser.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
@@ -70,18 +73,21 @@ export function assembleParts(options: HubOptions): Assembly {
   const budget = new BudgetLedger({ run: limits.run, session: limits.session, tools: limits.tools })
   const loops = new LoopDetector()
   const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
+  const processes = new BackgroundProcesses(join(data, 'processes'))
   const doors = new SandboxDoors({
     sandbox,
     readBytes: limits.readBytes ?? DEFAULTS.readBytes,
     httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
     httpTimeoutMs: limits.httpTimeoutMs ?? DEFAULTS.httpTimeoutMs,
     downloadBytes: limits.downloadBytes ?? DEFAULTS.downloadBytes,
+    commands: limits.commands ?? {},
     secrets: new Map(Object.entries(options.secrets ?? {})),
     clock,
     draftsFolder: join(data, 'drafts'),
     runsFolder: folder,
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     hidden: folder === false ? [data] : [folder, data],
+    lost: () => processes.lost(),
   })
   const runs = new Runs({ folder, durability, clock, doors })
   const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
@@ -102,6 +108,11 @@ export function assembleParts(options: HubOptions): Assembly {
     }),
     inbox,
     onQuestion: options.onQuestion,
+    processes,
+    readyForCommands: once(async () => {
+      await Promise.all([doors.loadProcessGuard(), reportLost(processes)])
+    }),
+    secondParser: loadSecondParser,
     grants: new Grants({ file: join(data, 'grants.json'), clock }),
     untrusted: new UntrustedFiles(join(data, 'untrusted-files.jsonl')),
     budget,
@@ -116,7 +127,7 @@ export function assembleParts(options: HubOptions): Assembly {
       outputChars: limits.outputChars,
       inputBytes: limits.inputBytes ?? DEFAULTS.inputBytes,
       inputDepth: limits.inputDepth ?? DEFAULTS.inputDepth,
-      sandboxLevel: 'none',
+      isSandboxRequired: sandbox.required !== false,
       durability,
       undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
     },
@@ -139,6 +150,22 @@ export function assembleParts(options: HubOptions): Assembly {
     setUp: (plugin, api) => plugins.add(plugin, api),
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
+  }
+}
+
+/** Background commands end with their hub; when that was killed, the next one says so, once and by name. */
+async function reportLost(processes: BackgroundProcesses): Promise<void> {
+  const lost = await processes.takeLost()
+  if (lost.length === 0) return
+  const names = lost.map(({ id, command, run }) => `${id} (${escapeLine(command)}, run ${run})`)
+  process.emitWarning(`Background commands were lost when their hub ended: ${names.join('; ')}.`, 'ToolHubWarning')
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let working: Promise<void> | undefined
+  return () => {
+    working ??= work()
+    return working
   }
 }
 

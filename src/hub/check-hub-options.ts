@@ -67,6 +67,7 @@ const COMMAND_SANDBOX: Keys<CommandSandbox> = {
   env: true,
   secrets: true,
   level: true,
+  prepared: true,
 }
 const COMMAND_LIMITS: Keys<CommandLimits> = {
   cpuMs: true,

@@ -23,7 +23,7 @@ export async function explainCall(
   }
   const decision = call.decision!
   const { rule, source, reason } = decision
-  const asked = question(run, call)
+  const asked = question(parts, run, call)
   const inTaintedRun = decideTainted(parts, asked, decision)
   const text = [explainDecision(asked, decision), ...(inTaintedRun ? [tellTainted(inTaintedRun)] : [])].join('\n')
   const told = { tool: call.name, targets: call.targets, decision, ...(inTaintedRun && { inTaintedRun }) }

@@ -7,6 +7,7 @@ import type { RunCache } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
+import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import { isRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import { RunRecords } from '../record/run-records.ts'
@@ -118,6 +119,8 @@ class OpenRun implements RunState {
   inFlight = 0
   #isTainted: boolean
   #files: FilesGuard | undefined
+  #processes: ProcessGuard | undefined
+  #commands: ProcessGuard | undefined
 
   constructor(id: string, { folder, durability, clock, doors }: RunsOptions) {
     this.id = id
@@ -128,6 +131,10 @@ class OpenRun implements RunState {
     this.doors = {
       files: () => doors.sharedFiles() ?? this.#ownFiles(doors),
       network: () => doors.network(),
+      process: () => {
+        this.#commands = doors.sharedProcesses() ?? this.#ownProcesses(doors)
+        return this.#commands
+      },
     }
     this.#isTainted = this.#taintMark !== undefined && existsSync(this.#taintMark)
   }
@@ -148,6 +155,11 @@ class OpenRun implements RunState {
     return this.#files
   }
 
+  #ownProcesses(doors: SandboxDoors): ProcessGuard {
+    this.#processes ??= doors.openProcesses(this.#workspace(doors))
+    return this.#processes
+  }
+
   #workspace(doors: SandboxDoors): string | undefined {
     const folder = doors.workspaceOf(this.id)
     if (folder === undefined) return this.records?.workspace
@@ -155,7 +167,10 @@ class OpenRun implements RunState {
     return folder
   }
 
+  /** Commands end first: how is on record, too. */
   async close(): Promise<void> {
+    await this.#commands?.endRun(this.id)
+    await this.#processes?.close()
     this.#files?.close()
     await this.records?.close()
   }
@@ -184,7 +199,11 @@ class Rehearsal implements RunState {
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
     this.tainted = folder !== false && isRunId(id) && existsSync(join(folder, id, TAINT_MARK))
-    this.doors = { files: () => doors.sharedFiles() ?? doors.standIn(workspace), network: () => doors.network() }
+    this.doors = {
+      files: () => doors.sharedFiles() ?? doors.standIn(workspace),
+      network: () => doors.network(),
+      process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),
+    }
   }
 
   taint(): void {}

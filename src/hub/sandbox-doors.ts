@@ -5,7 +5,9 @@ import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
-import type { Sandbox, Secret } from '../options.ts'
+import type { ProcessGuard } from '../guards/process/process-guard.ts'
+import type { CommandLimits, Sandbox, Secret } from '../options.ts'
+import type { BackgroundProcess } from '../store/background-processes.ts'
 
 /** What the guards need to know of the owner's options. */
 export interface SandboxDoorsOptions {
@@ -14,6 +16,7 @@ export interface SandboxDoorsOptions {
   readonly httpBytes: number
   readonly httpTimeoutMs: number
   readonly downloadBytes: number
+  readonly commands: CommandLimits
   readonly userAgent: string
   readonly secrets: ReadonlyMap<string, Secret>
   readonly clock: Clock
@@ -23,6 +26,8 @@ export interface SandboxDoorsOptions {
   readonly runsFolder: string | false
   /** Folders that no tool sees: records, grants. */
   readonly hidden: readonly string[]
+  /** Background commands that went away with an earlier hub. */
+  readonly lost: () => readonly BackgroundProcess[]
 }
 
 /** The guards of one hub, opened when they are first needed: a hub of pure tools never touches the machine. */
@@ -30,7 +35,9 @@ export class SandboxDoors {
   readonly #options: SandboxDoorsOptions
   #network: NetworkGuard | undefined
   #files: FilesGuard | undefined
-  #standIn: { readonly folder: string; readonly guard: FilesGuard } | undefined
+  #processes: ProcessGuard | undefined
+  #openProcessGuard: typeof import('./open-process-guard.ts').openProcessGuard | undefined
+  #standIn: { readonly folder: string; readonly files: FilesGuard; processes?: ProcessGuard } | undefined
 
   constructor(options: SandboxDoorsOptions) {
     this.#options = options
@@ -49,13 +56,38 @@ export class SandboxDoors {
     return workspaces === undefined ? undefined : join(resolve(workspaces), run, 'workspace')
   }
 
+  /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
+  async loadProcessGuard(): Promise<void> {
+    this.#openProcessGuard ??= (await import('./open-process-guard.ts')).openProcessGuard
+  }
+
+  /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */
+  sharedProcesses(): ProcessGuard | undefined {
+    const { root } = this.#options.sandbox
+    if (root !== undefined) this.#processes ??= this.openProcesses(root)
+    return this.#processes
+  }
+
+  openProcesses(root: string | undefined): ProcessGuard {
+    const { sandbox, commands: limits, clock, lost } = this.#options
+    const hidden = this.#options.hidden.map(realFolder)
+    const network = () => this.network()
+    return this.#openProcessGuard!(this.#roots(root), { sandbox, limits, clock, hidden, network, lost: lost() })
+  }
+
   openFiles(root: string | undefined): FilesGuard {
     const { sandbox, readBytes: maxReadBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realFolder)
     const protect = (sandbox.protect ?? []).map((path) => resolve(path)).flatMap((path) => [path, realFolder(path)])
-    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
     const sweepBelow = this.#workspaceFolders()
-    if (roots.length > 0) return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect, hidden })
+    const roots = this.#roots(root)
+    return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect, hidden })
+  }
+
+  #roots(root: string | undefined): NonNullable<Sandbox['roots']> {
+    const { sandbox } = this.#options
+    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
+    if (roots.length > 0) return roots
     throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
       fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
     })
@@ -72,13 +104,32 @@ export class SandboxDoors {
   /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */
   standIn(workspace: string | undefined): FilesGuard {
     if (workspace === undefined) return this.openFiles(undefined)
+    const { folder, files } = this.#emptyWorkspace()
+    return { ...files, resolve: (path, access) => files.resolve(path, access).replace(folder, workspace) }
+  }
+
+  /** The same for commands: judges where they would run. */
+  standInProcesses(workspace: string | undefined): ProcessGuard {
+    if (workspace === undefined) return this.openProcesses(undefined)
+    const standIn = this.#emptyWorkspace()
+    standIn.processes ??= this.openProcesses(standIn.folder)
+    const { folder, processes } = standIn
+    const inWorkspace = (path: string) => path.replace(folder, workspace)
+    return {
+      ...processes,
+      place(cwd) {
+        const place = processes.place(cwd?.replace(workspace, folder))
+        return { cwd: inWorkspace(place.cwd), roots: place.roots.map(inWorkspace) }
+      },
+    }
+  }
+
+  #emptyWorkspace() {
     if (!this.#standIn) {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
-      this.#standIn = { folder, guard: this.openFiles(folder) }
+      this.#standIn = { folder, files: this.openFiles(folder) }
     }
-    const { folder, guard } = this.#standIn
-    const resolve: FilesGuard['resolve'] = (path, access) => guard.resolve(path, access).replace(folder, workspace)
-    return { ...guard, resolve }
+    return this.#standIn
   }
 
   network(): NetworkGuard {
@@ -98,8 +149,10 @@ export class SandboxDoors {
   }
 
   async close(): Promise<void> {
+    await this.#processes?.close()
     this.#files?.close()
-    this.#standIn?.guard.close()
+    this.#standIn?.files.close()
+    await this.#standIn?.processes?.close()
     if (this.#standIn) rmSync(this.#standIn.folder, { recursive: true, force: true })
     await this.#network?.close()
   }

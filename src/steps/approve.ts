@@ -38,7 +38,7 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   record({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
   try {
     const reply = await parts.desk.ask(request, call.signal)
-    if (hashOf(parts, call, targets) !== hash) throw changed(tool)
+    if (hashOf(call, targets) !== hash) throw changed(tool)
     call.approvedBy = reply.by ?? 'approver'
     remember(parts, call, request, reply)
     const { covers, reason } = reply
@@ -100,13 +100,13 @@ function approvalRequest(parts: Parts, call: Call): ApprovalRequest {
     caller: call.caller,
     ...(purpose !== undefined && { purpose: parts.redactor.text(purpose) }),
     requests: [...decision.requests],
-    hash: hashOf(parts, call, targets),
+    hash: hashOf(call, targets),
     askedAt: new Date(parts.clock.now()).toISOString(),
   })
 }
 
-function hashOf(parts: Parts, call: Call, targets: readonly string[]): string {
-  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: parts.settings.sandboxLevel })
+function hashOf(call: Call, targets: readonly string[]): string {
+  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: call.sandbox ?? 'none' })
 }
 
 /** A person's no, which may be remembered like a yes. */

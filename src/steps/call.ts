@@ -1,8 +1,10 @@
 import type { CallOptions } from '../call-options.ts'
+import type { SandboxLevel } from '../commands.ts'
 import type { CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { Reservation } from '../limits/budget.ts'
 import type { Decision } from '../policy/decide.ts'
+import type { CommandReading } from '../policy/shell/reading.ts'
 import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
 import { hashJson } from '../value/hash.ts'
@@ -36,6 +38,10 @@ export class Call {
   /** The input has passed the schema; it is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []
+  /** What its commands would run, by the value of the target. */
+  readonly readings = new Map<string, CommandReading>()
+  /** How strongly its commands are fenced in, where it runs any. */
+  sandbox: SandboxLevel | undefined
   /** A file that it would replace without that the run has read it. */
   unread: string | undefined
   /** Those of its tool's that this call uses. */

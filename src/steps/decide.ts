@@ -12,16 +12,17 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
       hint: `Its callers: ${callers.join(', ')}.`,
     })
   }
-  call.decision = decide(parts.policy, question(run, call))
+  call.decision = decide(parts.policy, question(parts, run, call))
   call.effect = call.decision.effect
 }
 
 /** What policy is asked about a call. */
-export function question(run: RunState, call: Call): Question {
+export function question({ settings }: Parts, { tainted }: Pick<RunState, 'tainted'>, call: Call): Question {
   const { tool, names, groups } = call.tool!
   const { callerKind: caller = 'direct', grants } = call.options
-  const { capabilities } = call
-  return { tool: tool.name, names, groups, capabilities, targets: call.targets, caller, tainted: run.tainted, grants }
+  const { capabilities, targets, readings } = call
+  const isUnsandboxed = call.sandbox === 'none' && settings.isSandboxRequired
+  return { tool: tool.name, names, groups, capabilities, targets, readings, isUnsandboxed, caller, tainted, grants }
 }
 
 /** Ends a denied call with the rule that denied it and what would change that. */

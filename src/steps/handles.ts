@@ -10,6 +10,9 @@ import { markUntrusted } from './mark-untrusted.ts'
 import type { Parts, RunState } from './parts.ts'
 import { beginChange, recordIntent, refuseEffects } from './record.ts'
 
+/** All that a decision looks at of a run. */
+type Taint = Pick<RunState, 'tainted'>
+
 /** What each use of a file needs; replacing one destroys what was there. */
 const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
@@ -77,7 +80,7 @@ function noteOrigin({ untrusted }: Parts, call: Call, change: Change): void {
 }
 
 /** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
-function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): void {
+export function holdToDecision(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): void {
   if (call.targets.some((target) => target.capability === capability && target.value === value)) return
   const { effect, rule, fix } = decideNow(parts, run, call, capability, value)
   // The person who would be asked has said yes already, to all that is below; or is the one who calls.
@@ -87,8 +90,8 @@ function holdToDecision(parts: Parts, run: RunState, call: Call, capability: Cap
   if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
 }
 
-function decideNow(parts: Parts, run: RunState, call: Call, capability: Capability, value: string): Decision {
-  const asked = { ...question(run, call), capabilities: [capability], targets: [{ capability, value }] }
+function decideNow(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): Decision {
+  const asked = { ...question(parts, run, call), capabilities: [capability], targets: [{ capability, value }] }
   return decide(parts.policy, asked)
 }
 

@@ -3,7 +3,6 @@ import type { Grants } from '../approval/grants.ts'
 import type { Inbox } from '../approval/inbox.ts'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
-import type { SandboxLevel } from '../commands.ts'
 import type { RunCache } from '../define.ts'
 import type { ResponseCache } from '../guards/network/response-cache.ts'
 import type { Breakers } from '../limits/breaker.ts'
@@ -14,11 +13,13 @@ import type { LoopDetector } from '../limits/loop.ts'
 import type { RateLimiter } from '../limits/rate.ts'
 import type { Durability, HubOptions } from '../options.ts'
 import type { Policy } from '../policy/compile-policy.ts'
+import type { AskSecondParser } from '../policy/shell/reading.ts'
 import type { Sight } from '../policy/visibility.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { Redactor } from '../record/redact.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
+import type { BackgroundProcesses } from '../store/background-processes.ts'
 import type { UntrustedFiles } from '../store/untrusted-files.ts'
 import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
@@ -58,6 +59,12 @@ export interface Parts {
   /** Files that hold content from outside, of all runs. */
   readonly untrusted: UntrustedFiles
   readonly onQuestion: HubOptions['onQuestion']
+  /** Background commands, for the next hub to know should this one be killed. */
+  readonly processes: BackgroundProcesses
+  /** Loads what runs commands, and finds those that went away with an earlier hub; once. */
+  readonly readyForCommands: () => Promise<void>
+  /** The second reader of command lines, loaded when the first one comes; undefined where it cannot be. */
+  readonly secondParser: () => Promise<AskSecondParser | undefined>
   readonly budget: BudgetLedger
   readonly rate: RateLimiter
   readonly concurrency: Concurrency
@@ -86,8 +93,8 @@ export interface Settings {
   readonly outputChars: number | undefined
   readonly inputBytes: number
   readonly inputDepth: number
-  /** Recorded with every call and part of what an approval is bound to. */
-  readonly sandboxLevel: SandboxLevel
+  /** Where commands cannot be fenced in, every one is asked. */
+  readonly isSandboxRequired: boolean
   readonly durability: Durability
   /** Most bytes of what changes replaced that a run keeps for undo. */
   readonly undoBytes: number

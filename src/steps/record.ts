@@ -170,7 +170,7 @@ function facts(parts: Parts, call: Call): CallFacts {
     keyHash: idempotencyKey === undefined ? undefined : sha256(idempotencyKey),
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
-    sandbox: parts.settings.sandboxLevel,
+    sandbox: call.sandbox,
     dryRun: dryRun || undefined,
   }
 }

@@ -1,26 +1,37 @@
+import type { CommandTarget } from '../commands.ts'
 import type { AnyTool, Capability, Targets } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import type { ProcessGuard } from '../guards/process/process-guard.ts'
+import { commandValue } from '../value/command-value.ts'
 import type { Call } from './call.ts'
-import type { RunState } from './parts.ts'
+import type { Parts, RunState } from './parts.ts'
+import { readCommands } from './read-commands.ts'
 
 /** The doors that turn what a tool says into what would really be touched. */
 export interface Doors {
   files(): FilesGuard
   network(): NetworkGuard
+  process(): ProcessGuard
 }
 
 const MOST_TARGETS = 1_000
 
 /**
  * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Says no when a door says no.
- * A capability that the tool states without any target is not used by this call.
+ * A capability that the tool states without any target is not used by this call. A promise only for commands: what reads
+ * and what runs them is got ready when the first one comes.
  */
-export function resolveTargets(call: Call, run: RunState): void {
+export function resolveTargets(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
+  if (call.tool!.capabilities.has('exec')) return parts.readyForCommands().then(() => resolveStated(parts, run, call))
+  return resolveStated(parts, run, call)
+}
+
+function resolveStated(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
   const { tool, capabilities, capabilityList } = call.tool!
   call.capabilities = capabilityList
-  if (!tool.targets) return
+  if (!tool.targets) return capabilities.has('exec') ? readCommands(parts, run, call, []) : undefined
   const stated = Object.entries(statedTargets(call, tool.targets, run)).flatMap(([name, values]) => {
     const list = values === undefined ? [] : [values].flat()
     if (list.length === 0 && values !== undefined) call.capabilities = without(call.capabilities, name)
@@ -31,6 +42,13 @@ export function resolveTargets(call: Call, run: RunState): void {
     if (!capabilities.has(capability)) throw undeclared(call, capability)
     return { capability, value: realTarget(call, capability, value, run.doors) }
   })
+  const commands = stated.flatMap(({ capability, value }) => (capability === 'exec' ? [commandOf(value)] : []))
+  if (call.capabilities.includes('exec')) return readCommands(parts, run, call, commands)
+}
+
+/** A command that a tool names as plain text is a line for bash, in the first root. */
+function commandOf(value: string | CommandTarget): CommandTarget {
+  return typeof value === 'string' ? { command: value } : value
 }
 
 function without(capabilities: readonly Capability[], name: string): readonly Capability[] {
@@ -59,7 +77,8 @@ function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run
   throw new ToolError('INTERNAL', `targets() of ${call.name} returned no object.`)
 }
 
-function realTarget(call: Call, capability: Capability, value: unknown, doors: Doors): string {
+function realTarget(call: Call, capability: Capability, value: string | CommandTarget, doors: Doors): string {
+  if (capability === 'exec') return commandValue(checkedCommand(value))
   if (typeof value !== 'string') {
     throw new ToolError('INPUT_SCHEMA_INVALID', `A target of ${capability} must be a string, got ${typeof value}.`)
   }
@@ -77,6 +96,16 @@ function realTarget(call: Call, capability: Capability, value: unknown, doors: D
     default:
       return value
   }
+}
+
+/** What a tool of plain JavaScript may say instead of a command. */
+function checkedCommand(value: unknown): CommandTarget {
+  const command = commandOf(value as string)
+  const { command: line, argv } = command ?? {}
+  const isLine = typeof line === 'string' && argv === undefined
+  const isWords = line === undefined && Array.isArray(argv) && argv.every((word) => typeof word === 'string')
+  if (isLine || (isWords && argv.length > 0)) return command
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'A command is a line for bash, or a list of words without a shell.')
 }
 
 function undeclared(call: Call, capability: string): ToolError {

@@ -18,6 +18,46 @@ export const builtinFacts = [
     ]
   },
   {
+    "name": "core/exec.process",
+    "title": "Background commands",
+    "description": "Look after commands that run in the background: list them, poll for news, read their log, write to them, press keys, kill them. Use it with the sessionId that core/exec.run gave. Not for starting commands.",
+    "group": "exec",
+    "capabilities": [
+      "exec"
+    ],
+    "names": [
+      "core/exec.process",
+      "core_exec_process",
+      "process"
+    ],
+    "groups": [
+      "group:exec",
+      "group:runtime"
+    ]
+  },
+  {
+    "name": "core/exec.run",
+    "title": "Run a command",
+    "description": "Run a command in the sandbox: a line for bash, or argv without a shell. Use it for builds, tests, git and other programs; a long one can go on in the background. Not for reading, searching and changing files, which have tools of their own.",
+    "group": "exec",
+    "capabilities": [
+      "exec",
+      "network",
+      "send"
+    ],
+    "names": [
+      "core/exec.run",
+      "core_exec_run",
+      "exec",
+      "bash",
+      "run_shell"
+    ],
+    "groups": [
+      "group:exec",
+      "group:runtime"
+    ]
+  },
+  {
     "name": "core/fs.applyPatch",
     "title": "Apply a patch",
     "description": "Change several files at once by a patch: add, update, move and delete; all of it happens or nothing. Show three lines around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.",

@@ -6,6 +6,7 @@ import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { searchEngine } from '../../guards/files/search/search-engine.ts'
 import { withHubOf } from '../hub/with-hub.ts'
+import { examineSandbox } from './doctor-sandbox.ts'
 import { examineSearch } from './doctor-web.ts'
 
 /** One thing that was looked at. */
@@ -31,12 +32,13 @@ export async function examine(
     return [
       ...machine,
       configFound(config),
+      ...(await examineSandbox(options)),
       ...(await policy(config)),
       ...examineSearch(options),
       ...records(options.runs),
     ]
   } catch (error) {
-    return [...machine, configBroken(error)]
+    return [...machine, ...(await examineSandbox({})), configBroken(error)]
   }
 }
 

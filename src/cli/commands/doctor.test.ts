@@ -14,10 +14,21 @@ describe('tool-hub doctor', () => {
       'files',
       'search',
       'config',
+      'commands',
       'policy',
       'records',
       'disk',
     ])
+  })
+
+  it('says how strongly commands are fenced in, and what weaker fences mean', async () => {
+    expect((await folder.run(['doctor'])).stdout).toMatch(/^(good|weak) +commands +level full \(bubblewrap/m)
+    const none = folder.write('none.yaml', 'sandbox: { commands: { level: none } }\n')
+    expect((await folder.run(['doctor', '--config', none])).stdout).toMatch(
+      /^weak +commands +level none [\s\S]*Every command asks, whatever the rules say/m,
+    )
+    const free = folder.write('free-commands.yaml', 'sandbox: { required: false, commands: { level: none } }\n')
+    expect((await folder.run(['doctor', '--config', free])).stdout).toContain('sandbox.required is false')
   })
 
   it('says what a search of the web lacks: the host, then the key, by the variable that is not set', async () => {

@@ -1,0 +1,27 @@
+import { probeSandbox } from '../../guards/process/jail/probe-sandbox.ts'
+import { loadSecondParser } from '../../hub/second-parser.ts'
+import type { HubOptions } from '../../options.ts'
+import type { Finding } from './doctor-examine.ts'
+
+/** How strongly commands are fenced in here, found out by really doing it, and whether their lines can be read twice. */
+export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): Promise<Finding[]> {
+  const { level, engine, weaknesses, cgroups } = await probeSandbox({ force: sandbox?.commands?.level })
+  const bounds = cgroups === 'none' ? 'bounded by prlimit' : `bounded by prlimit and cgroups ${cgroups}`
+  const isFree = level === 'none' && sandbox?.required === false
+  const atNone = isFree
+    ? ' Your rules decide all the same: sandbox.required is false.'
+    : ' Every command asks, whatever the rules say.'
+  const detail = `level ${level} (${engine}), ${bounds}.${level === 'none' ? atNone : ''}`
+  const strength: Finding =
+    weaknesses.length === 0
+      ? { state: 'good', what: 'commands', detail }
+      : { state: 'weak', what: 'commands', detail, fix: weaknesses.join(' ') }
+  return (await loadSecondParser()) ? [strength] : [strength, ONE_PARSER]
+}
+
+const ONE_PARSER: Finding = {
+  state: 'weak',
+  what: 'commands',
+  detail: 'the second parser of command lines cannot be loaded: every line asks',
+  fix: 'Install the package anew: npm install tool-hub.',
+}

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { CLI_MAIN, cliFolder } from '../../../test/support/cli.ts'
+
+const folder = cliFolder()
+afterAll(folder.remove)
+
+mkdirSync(join(folder.path, 'work'))
+const config = folder.write(
+  'commands.yaml',
+  `policy:
+  - { ask: exec }
+  - { allow: exec, on: ["echo *", "sh *"] }
+  - { deny: exec, on: ["rm -rf *"] }
+sandbox: { root: ./work }
+`,
+)
+const exec = (...words: string[]) => folder.run(['exec', '--config', config, ...words])
+
+describe.concurrent('tool-hub exec', () => {
+  it('runs words as they are, with their output and nothing else', async () => {
+    expect(await exec('--', 'echo', '$HOME', 'a  b')).toMatchObject({ code: 0, stdout: '$HOME a  b\n', stderr: '' })
+  })
+
+  it('keeps stdout and stderr apart, and ends with the exit code of the command', async () => {
+    const run = await exec('--yes', '--command', 'echo out; echo err >&2; exit 9')
+    expect(run).toMatchObject({ code: 9, stdout: 'out\n', stderr: 'err\n' })
+  })
+
+  it('prints the output as it comes', async () => {
+    const words = ['exec', '--config', config, '--yes', '--command', 'echo first; read -r line; echo never']
+    const child = spawn(process.execPath, [CLI_MAIN, ...words, '--timeout', '20s'], { cwd: folder.path })
+    // The command still runs: nothing but its own end or ours would end it.
+    const begun = new Promise((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk))))
+    expect(await begun).toBe('first\n')
+    child.kill('SIGINT')
+    await once(child, 'close')
+  })
+
+  it('says which part of a line is denied, by which rule, with exit code 3', async () => {
+    const { code, stdout, stderr } = await exec('--command', 'echo $(rm -rf /)')
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toContain('`rm -rf /` inside `$(…)` of the first argument')
+    expect(stderr).toContain('commands.yaml:4')
+  })
+
+  it('exits 4 when nobody can approve, and says which rule would allow it', async () => {
+    const { code, stderr } = await exec('--', 'id')
+    expect(code).toBe(4)
+    expect(stderr).toContain('{ allow: "exec", on: "id" }')
+  })
+
+  it('exits 124 when the time is over', async () => {
+    const { code, stderr } = await exec('--yes', '--timeout', '300ms', '--', 'sleep', '60')
+    expect(code).toBe(124)
+    expect(stderr).toContain('TIMEOUT')
+  })
+
+  it('gives the whole result with --json', async () => {
+    const { stdout } = await exec('--json', '--', 'echo', 'hi')
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      tool: 'core/exec.run',
+      data: { stdout: 'hi\n', sandbox: 'full' },
+    })
+  })
+
+  it.each([
+    [[], 'There is no command to run'],
+    [['--command', 'true', '--', 'true'], 'not both'],
+    [['--timeout', 'soon', '--', 'true'], '--timeout'],
+  ])('exits 2 for %j', async (words, message) => {
+    const { code, stderr } = await exec(...words)
+    expect(code).toBe(2)
+    expect(stderr).toContain(message)
+  })
+})
+
+describe.concurrent('tool-hub sandbox explain', () => {
+  it('says what a command could see, write and reach', async () => {
+    const { code, stdout } = await folder.run(['sandbox', 'explain', '--config', config])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^Sandbox: full \(bubblewrap/m)
+    expect(stdout).toContain(join(folder.path, 'work'))
+    expect(stdout).toMatch(/^Network: off$/m)
+    expect(stdout).toMatch(/^Limits: 600 s of processor time, /m)
+  })
+
+  it('says what policy says to a command, too, and both as JSON', async () => {
+    const words = ['sandbox', 'explain', '--config', config, '--json', '--', 'rm', '-r', '-f', 'x']
+    const { policy, sandbox } = JSON.parse((await folder.run(words)).stdout)
+    expect(policy).toMatchObject({ effect: 'deny', rule: expect.stringContaining('rm -rf *') })
+    expect(sandbox).toMatchObject({ level: 'full', network: { mode: 'off' }, writable: [join(folder.path, 'work')] })
+  })
+
+  it('names the hosts that the proxy lets through', async () => {
+    const open = folder.write('open.yaml', 'sandbox: { root: ./work, network: [api.example.org] }\n')
+    const { stdout } = await folder.run(['sandbox', 'explain', '--config', open])
+    expect(stdout).toMatch(/^Network: through the proxy, to api\.example\.org$/m)
+  })
+})

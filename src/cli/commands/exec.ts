@@ -1,0 +1,98 @@
+import { constants } from 'node:os'
+import type { Command } from 'commander'
+import type { ContentBlock, ToolResult } from '../../result.ts'
+import type { CommandResult } from '../../tools/exec/command-result.ts'
+import { escapeText } from '../../value/escape-text.ts'
+import { exitCodeOfResult } from '../exit-code.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addCallOptions } from '../input/add-options.ts'
+import { parseTime } from '../input/parse-time.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { hintOf } from '../output/hint-of.ts'
+import { narrate } from '../output/narrate.ts'
+import { printJson, say } from '../output/print.ts'
+import { sayError } from '../report-error.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface ExecFlags extends HubFlags {
+  readonly command?: string
+  readonly cwd?: string
+  readonly timeout?: string
+  readonly purpose?: string
+  readonly json?: boolean
+}
+
+/** As the timeout program of coreutils ends. */
+const TIMED_OUT = 124
+const SIGNALLED = 128
+
+const EXAMPLES = `
+The command runs under your policy and in the sandbox; tool-hub sandbox explain says what it could see, write and reach.
+Its exit code is the exit code: 124 when its time was over, 3 when it was denied, 4 when nobody approved it.
+
+Examples:
+  tool-hub exec -- git status
+  tool-hub exec --root . -- npm test
+  tool-hub exec --command 'git diff | head -20'`
+
+/** `exec`: one command under policy and sandbox. */
+export function describeExec(command: Command): void {
+  addCallOptions(command)
+    .description('Run one command under the policy and in the sandbox, its output as it comes.')
+    .argument('[words...]', 'The program and its arguments, after --; no shell reads them')
+    .option('--command <line>', 'A line for bash, instead of words')
+    .option('--cwd <dir>', 'Folder to run in, below the root')
+    .option('--timeout <duration>', 'Longest time, 60s unless said, at most 10m')
+    .option('--purpose <text>', 'Why; recorded and shown to the approver')
+    .addHelpText('after', EXAMPLES)
+    .action(exec)
+}
+
+async function exec(words: string[], flags: ExecFlags): Promise<void> {
+  const input = {
+    ...commandLine(words, flags),
+    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
+    ...(flags.timeout !== undefined && { timeout: parseTime('--timeout', flags.timeout) }),
+  }
+  await withHub(flags, async (hub, options) => {
+    narrate(hub, options, flags, flags.json ? () => {} : writeLive)
+    const { purpose } = flags
+    const result = await hub.callDynamic('core/exec.run', input, { purpose, signal: interruptSignal() })
+    process.exitCode = exitCodeOf(result)
+    if (flags.json) return printJson(result)
+    for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
+    tellEnd(result)
+  })
+}
+
+function commandLine(
+  words: readonly string[],
+  { command }: ExecFlags,
+): { command: string } | { argv: readonly string[] } {
+  if (command !== undefined && words.length > 0)
+    throw new UsageError('Give words after --, or --command, not both.', 'tool-hub exec --help shows both.')
+  if (command !== undefined) return { command }
+  if (words.length > 0) return { argv: words }
+  throw new UsageError('There is no command to run.', 'Give it after --: tool-hub exec -- git status.')
+}
+
+/** Exact in a pipe, where it is data; harmless on a terminal. */
+function writeLive(block: ContentBlock): void {
+  if (block.type !== 'text') return
+  const out = block.stream === 'stderr' ? process.stderr : process.stdout
+  out.write(out.isTTY ? escapeText(block.text) : block.text)
+}
+
+function exitCodeOf(result: ToolResult): number {
+  if (result.ok) return exitCodeOfResult(result)
+  const end = result.data as CommandResult | undefined
+  if (end?.timedOut) return TIMED_OUT
+  if (end?.signal !== undefined) return SIGNALLED + (constants.signals[end.signal as NodeJS.Signals] ?? 0)
+  return end?.exitCode ?? exitCodeOfResult(result)
+}
+
+/** That a command failed by itself its own output tells; what tool-hub did, nobody else does. */
+function tellEnd(result: ToolResult): void {
+  if (result.ok || (result.error.code === 'EXEC_FAILED' && result.data !== undefined)) return
+  sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
+}

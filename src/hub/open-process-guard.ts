@@ -1,0 +1,76 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
+import type { CommandLimits, Sandbox } from '../options.ts'
+import type { BackgroundProcess } from '../store/background-processes.ts'
+
+/** What the owner says about commands, and what they must not touch. */
+export interface ProcessDoorOptions {
+  readonly sandbox: Sandbox
+  readonly limits: CommandLimits
+  readonly clock: Clock
+  /** Folders that no command sees: records, grants. */
+  readonly hidden: readonly string[]
+  readonly network: () => NetworkGuard
+  readonly lost: readonly BackgroundProcess[]
+}
+
+const LIMITS = {
+  cpuMs: 600_000,
+  memoryBytes: 2_000_000_000,
+  processes: 256,
+  fileBytes: 1_000_000_000,
+  openFiles: 1_024,
+  outputBytes: 1_000_000_000,
+}
+
+/** What would run code later or change the rules; as the shipped policy says it for files, where commands need not write. */
+const PROTECTED = [
+  '.git/hooks',
+  '.git/config',
+  '.vscode',
+  '.claude',
+  '.cursor',
+  '.mcp.json',
+  '.envrc',
+  ...['yaml', 'yml', 'json', 'json5', 'jsonc', 'mjs'].map((ending) => `tool-hub.${ending}`),
+]
+
+/** Opens the door to commands for the given roots. */
+export function openProcessGuard(
+  roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>,
+  { sandbox, limits, clock, hidden, network, lost }: ProcessDoorOptions,
+): ProcessGuard {
+  const real = roots.map(({ path, mode }) => ({ path: realpathSync(path), mode }))
+  const { readable = [], writable = [], caches = [], env = [], secrets = 'hidden', level } = sandbox.commands ?? {}
+  const { cpuMs, ...bounds } = { ...LIMITS, ...limits }
+  const below = (path: string) => real.some((root) => isBelow(root.path, path))
+  return createProcessGuard({
+    roots: real,
+    readable,
+    writable,
+    caches,
+    passEnv: env,
+    protect: [
+      ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))),
+      ...(sandbox.protect ?? []).filter(existsSync).map((path) => realpathSync(path)),
+    ].filter(below),
+    hide: hidden.filter(below),
+    hideSecrets: secrets === 'hidden',
+    limits: { ...bounds, cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) },
+    clock,
+    level,
+    lost,
+    // It is closed with its command, which may outlive its call.
+    proxy: sandbox.network?.length
+      ? (judge, owner) => network().openProxy(judge, new AbortController().signal, { owner })
+      : undefined,
+  })
+}
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '' && !way.startsWith('..')
+}

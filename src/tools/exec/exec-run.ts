@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import type { CommandLine, CommandRequest, RunningCommand } from '../../commands.ts'
+import { type Context, defineTool } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import { type CommandResult, commandResult, describeCommand } from './command-result.ts'
+import { showCommand, showShell } from './show-command.ts'
+
+const LONGEST_MS = 600_000
+const FOREGROUND_MS = 60_000
+const BACKGROUND_MS = 1_800_000
+const LONGEST_BACKGROUND_MS = 86_400_000
+const YIELD_MS = 10_000
+
+const command = z.string().min(1).max(65_536).describe('A command line for bash.')
+const cwd = z.string().min(1).max(4_096).optional().describe('The folder to run in; the sandbox root unless said.')
+const env = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe('Variables to add to the environment. PATH, LD_* and others that would run other code are refused.')
+const timeout = z
+  .int()
+  .min(0)
+  .max(LONGEST_MS)
+  .optional()
+  .describe(
+    'Milliseconds after which it is ended: 60000 unless said, in the background 1800000; 0 is as long as possible.',
+  )
+const background = z.boolean().optional().describe('Do not wait: go on at once with a sessionId.')
+const pty = z.boolean().optional().describe('Give it a terminal, for programs that want one.')
+const yieldMs = z
+  .int()
+  .min(10)
+  .max(LONGEST_MS)
+  .optional()
+  .describe('Wait so many milliseconds, then let it go on in the background.')
+const stdin = z.string().max(5_000_000).optional().describe('Text for its standard input.')
+const DIALECT_INPUT = { command, cwd, env, timeout, background, pty, yieldMs, stdin }
+const ALIASES = { workdir: 'cwd' }
+
+const input = z.strictObject({
+  command: command.optional(),
+  argv: z.array(z.string()).min(1).max(4_096).optional().describe('The program and its arguments, without a shell.'),
+  cwd,
+  env,
+  stdin,
+  timeout,
+  yieldMs,
+  background,
+  pty,
+})
+
+/** Runs a command in the sandbox. */
+export const execRun = defineTool({
+  name: 'core/exec.run',
+  title: 'Run a command',
+  description:
+    'Run a command in the sandbox: a line for bash, or argv without a shell. Use it for builds, tests, git and other ' +
+    'programs; a long one can go on in the background. Not for reading, searching and changing files, which have tools of their own.',
+  input,
+  output: commandResult,
+  capabilities: ['exec', 'network', 'send'],
+  // What it reaches is judged connection by connection, by the proxy of its sandbox.
+  targets: (input) => ({
+    exec: { ...lineOf(input), cwd: input.cwd, env: Object.keys(input.env ?? {}) },
+    network: [],
+    send: [],
+  }),
+  timeoutMs: LONGEST_MS + 10_000,
+  maxOutputChars: 60_000,
+  overflow: 'tail',
+  category: 'execute',
+  tags: ['command', 'shell', 'process'],
+  version: '1.0.0',
+  examples: [
+    { input: { command: 'npm test' } },
+    { input: { argv: ['git', 'log', '--oneline', '-5'] }, note: 'without a shell: words are taken as they are' },
+  ],
+  dialects: {
+    coding: {
+      name: 'exec',
+      argumentAliases: ALIASES,
+      description:
+        'Run a shell command in the sandbox. After yieldMs (10 s) it goes on in the background with a sessionId: use ' +
+        'process to poll it. For files use read, write, edit, grep, find and ls instead.',
+      input: z.strictObject({
+        ...DIALECT_INPUT,
+        command: command.optional(),
+        argv: z.array(z.string()).min(1).optional(),
+      }),
+      toInput: ({ yieldMs = YIELD_MS, ...rest }) => ({ ...rest, ...(rest.background ? {} : { yieldMs }) }),
+      toModel: showCommand,
+    },
+    shell: {
+      name: 'bash',
+      argumentAliases: ALIASES,
+      description:
+        'Run a bash command in the sandbox and wait for its end (timeout in milliseconds, 60000 unless said).',
+      input: z.strictObject(DIALECT_INPUT),
+      toModel: showCommand,
+    },
+    files: {
+      name: 'run_shell',
+      description:
+        'Run a shell command in the sandbox, for at most 60 s. A command that fails begins with "Exit code: N".',
+      input: z.strictObject({ command, cwd }),
+      toModel: showShell,
+    },
+  },
+  async execute(input, ctx) {
+    const running = await ctx.exec.start(requestOf(input))
+    const stopTelling = running.onOutput((text, stream) => ctx.progress([{ type: 'text', text, stream }]))
+    try {
+      if (input.background || !(await running.ended({ withinMs: input.yieldMs, signal: ctx.signal })))
+        await running.toBackground()
+    } finally {
+      stopTelling()
+    }
+    return conclude(running, ctx)
+  },
+  toModel: showCommand,
+})
+
+type Input = z.infer<typeof input>
+
+function lineOf({ command, argv }: Input): CommandLine {
+  if (command !== undefined && argv === undefined) return { command }
+  if (argv !== undefined && command === undefined) return { argv }
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'Invalid arguments for core/exec.run: give either command or argv.', {
+    hint: 'command is a line for bash; argv is a program and its arguments, without a shell.',
+  })
+}
+
+function requestOf(input: Input): CommandRequest {
+  const { cwd, env, stdin, pty, background } = input
+  return { ...lineOf(input), cwd, env, stdin, pty, background, timeoutMs: timeLimit(input) }
+}
+
+/** A command that can go on in the background may take its time; one that is waited for, as long as its call. */
+function timeLimit({ timeout, background, yieldMs }: Input): number {
+  const canGoOn = background || yieldMs !== undefined
+  if (timeout === undefined) return canGoOn ? BACKGROUND_MS : FOREGROUND_MS
+  if (timeout > 0) return timeout
+  return canGoOn ? LONGEST_BACKGROUND_MS : LONGEST_MS
+}
+
+async function conclude(running: RunningCommand, ctx: Context<'exec'>): Promise<CommandResult> {
+  const result = await describeCommand(running)
+  const { status, exitCode, signal, timedOut, durationMs, sandbox } = result
+  const end = status === 'running' ? 'runs on' : timedOut ? 'timed out' : (signal ?? `exit code ${exitCode}`)
+  const { command } = running.state()
+  ctx.evidence({ type: 'tool', ref: command.slice(0, 200), summary: `${end}, sandbox ${sandbox}` })
+  if (status === 'running' || exitCode === 0) return result
+  if (timedOut) {
+    throw new ToolError('TIMEOUT', `The command did not end within ${Math.round(durationMs)} ms and was ended.`, {
+      hint: 'Give it more time with timeout, or run it in the background.',
+      retryable: false,
+      data: result,
+    })
+  }
+  const how = signal === undefined ? `failed with exit code ${exitCode}` : `was ended by ${signal}`
+  throw new ToolError('EXEC_FAILED', `The command ${how}.`, { data: result })
+}

@@ -1,0 +1,33 @@
+import { ToolError } from '../../errors.ts'
+
+/** What a terminal sends for the keys that have names. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['enter', '\r'],
+  ['tab', '\t'],
+  ['escape', '\x1b'],
+  ['space', ' '],
+  ['backspace', '\x7f'],
+  ['delete', '\x1b[3~'],
+  ['up', '\x1b[A'],
+  ['down', '\x1b[B'],
+  ['right', '\x1b[C'],
+  ['left', '\x1b[D'],
+  ['home', '\x1b[H'],
+  ['end', '\x1b[F'],
+  ['pageup', '\x1b[5~'],
+  ['pagedown', '\x1b[6~'],
+])
+
+/** The bytes of a key: `Enter`, `Up`, `C-c`, `M-x`, or one character. */
+export function keyBytes(key: string): string {
+  const named = KEYS.get(key.toLowerCase())
+  if (named !== undefined) return named
+  const control = /^C-([a-z@[\\\]^_])$/i.exec(key)?.[1]
+  if (control !== undefined) return String.fromCharCode(control.toUpperCase().charCodeAt(0) & 0x1f)
+  const meta = /^M-(.)$/su.exec(key)?.[1]
+  if (meta !== undefined) return `\x1b${meta}`
+  if ([...key].length === 1) return key
+  throw new ToolError('INPUT_SCHEMA_INVALID', `There is no key ${JSON.stringify(key)}.`, {
+    hint: `Use one character, C-c for Ctrl and a letter, M-x for Alt, or ${[...KEYS.keys()].join(', ')}.`,
+  })
+}
