@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock } from '../../../clock.ts'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
@@ -14,19 +15,21 @@ import type { Exit, Started, Starter } from './started.ts'
 /** What a starter may be given. */
 export interface StarterOptions {
   readonly clock?: Clock
+  /** How many jails of a kind are made ahead at most; 2 unless said. */
+  readonly prepared?: number
   /** Bounds all processes of a command together, where the machine can. */
   readonly createCgroup?: CreateCgroup
 }
 
 /** Starts commands in their jails, through a small process that is started when it is first needed. */
-export function createStarter({ clock = systemClock, createCgroup }: StarterOptions = {}): Starter {
+export function createStarter({ clock = systemClock, prepared = 2, createCgroup }: StarterOptions = {}): Starter {
   let link: SpawnerLink | undefined
   let isClosed = false
   const open = (jail: Jail, isAhead: boolean) => {
     if (!link?.isOpen) link = new SpawnerLink()
     return new OpenJail(link, jail, { isAhead, cgroup: createCgroup?.(jail.limits) })
   }
-  const pool = new JailPool((jail) => open(jail, true), clock)
+  const pool = new JailPool((jail) => open(jail, true), { clock, mostOfAKind: prepared })
   const refill = new Refill((jail) => {
     if (!isClosed) pool.fill(jail)
   }, clock)
@@ -60,6 +63,8 @@ export function createStarter({ clock = systemClock, createCgroup }: StarterOpti
 /** Gives a jail its command. An abort ends it, from now to its end. */
 async function run(jail: OpenJail, script: string, signal: AbortSignal): Promise<Started | StartFailure> {
   const stop = () => void jail.stop()
+  // All commands of a call may share one signal.
+  setMaxListeners(0, signal)
   signal.addEventListener('abort', stop, { once: true })
   void jail.ended.then(() => signal.removeEventListener('abort', stop))
   const streams = await jail.run(script)

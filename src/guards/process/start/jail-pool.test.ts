@@ -1,3 +1,4 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { fullJail, noJail, processesWith, until, workspace } from '../../../../test/support/made-jails.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
@@ -5,12 +6,13 @@ import type { Jail } from '../jail/jail.ts'
 import { createStarter } from './create-starter.ts'
 
 /** A starter whose jails are counted by what they ask a group for. */
-function counted() {
+function counted(prepared?: number) {
   const clock = fakeClock()
   const pids: number[][] = []
   let [made, gone] = [0, 0]
   const starter = createStarter({
     clock,
+    prepared,
     createCgroup: () => {
       made += 1
       const mine: number[] = []
@@ -100,4 +102,29 @@ it('makes no jail with a companion ahead', async () => {
   const { starter, made } = counted()
   starter.prepare({ ...fullJail(cwd), companion: ['sh', '-c', 'echo ready; sleep 1000'] })
   expect(made()).toBe(0)
+})
+
+it('makes none ahead where none are wanted', async () => {
+  const cwd = await workspace()
+  const { starter, run, made } = counted(0)
+  starter.prepare(fullJail(cwd))
+  await run(fullJail(cwd), cwd)
+  await run(fullJail(cwd), cwd)
+  expect(made()).toBe(2)
+})
+
+it('does not use a jail that shows a folder in whose place there is another now, or none', async () => {
+  const above = await workspace()
+  const cwd = `${above}/project`
+  await mkdir(cwd)
+  const { starter, run, pids } = counted(1)
+  starter.prepare(fullJail(cwd))
+  await until(() => pids[0]?.length === 3)
+  await rename(cwd, `${above}/old`)
+  await mkdir(cwd)
+  await writeFile(`${cwd}/new`, '')
+  expect(await run(fullJail(cwd), cwd, ['test', '-e', 'new'])).toEqual({ exitCode: 0 })
+  await until(() => pids[2]?.length === 3)
+  await rm(cwd, { recursive: true })
+  await expect(run(fullJail(cwd), cwd)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

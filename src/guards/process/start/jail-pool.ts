@@ -2,7 +2,6 @@ import type { Clock } from '../../../clock.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { OpenJail } from './open-jail.ts'
 
-const MOST_OF_A_KIND = 2
 const MOST_KINDS = 4
 const IDLE_MS = 30_000
 
@@ -15,12 +14,14 @@ interface Waiting {
 export class JailPool {
   readonly #open: (jail: Jail) => OpenJail
   readonly #clock: Clock
+  readonly #mostOfAKind: number
   /** By key; the one used last is last. */
   readonly #kinds = new Map<string, Waiting[]>()
 
-  constructor(open: (jail: Jail) => OpenJail, clock: Clock) {
+  constructor(open: (jail: Jail) => OpenJail, { clock, mostOfAKind }: { clock: Clock; mostOfAKind: number }) {
     this.#open = open
     this.#clock = clock
+    this.#mostOfAKind = mostOfAKind
   }
 
   /** One of this kind, which then belongs to the caller; it may still be on its way. */
@@ -37,7 +38,7 @@ export class JailPool {
     const kind = this.#kinds.get(jail.key) ?? []
     this.#kinds.delete(jail.key)
     this.#kinds.set(jail.key, kind)
-    if (kind.length < MOST_OF_A_KIND) kind.push(this.#waiting(jail, kind))
+    if (kind.length < this.#mostOfAKind) kind.push(this.#waiting(jail, kind))
     for (const key of [...this.#kinds.keys()].slice(0, -MOST_KINDS)) this.#drop(key)
   }
 

@@ -62,12 +62,17 @@ it('leaves nothing running when the spawner is told to end', async () => {
 })
 
 /** Runs words at level none in a process of their own that has nothing else to do; its output when it has ended. */
-async function runAlone(words: readonly string[], stdio: readonly number[] = []): Promise<string> {
+async function runAlone(
+  words: readonly string[],
+  { stdio = [], last = '' }: { stdio?: readonly ('ignore' | number)[]; last?: string } = {},
+): Promise<string> {
   const program = `
     const { createStarter } = await import(${JSON.stringify(resolve('src/guards/process/start/create-starter.ts'))})
     const order = ${JSON.stringify({ jail: noJail(), words, cwd: '/', env: {}, pty: false })}
-    const { stdout } = await createStarter().start(order, new AbortController().signal)
-    stdout.pipe(process.stdout)`
+    const starter = createStarter()
+    const { stdout } = await starter.start(order, new AbortController().signal)
+    stdout.pipe(process.stdout)
+    ${last}`
   const flags = ['--import', HOOK, '--input-type=module', '-e', program]
   const hub = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit', ...stdio] })
   onTestFinished(() => void hub.kill('SIGKILL'))
@@ -79,10 +84,20 @@ it('does not keep a process alive that has no command running', async () => {
   expect(await runAlone(['echo', 'hi'])).toBe('hi\n')
 })
 
+it('keeps the process alive until all is closed', async () => {
+  const last = `stdout.once('data', async () => {
+      await starter.close()
+      console.log('closed')
+    })`
+  expect(await runAlone(['sh', '-c', 'echo up; exec sleep 1000'], { last })).toBe('up\nclosed\n')
+})
+
 it('hands nothing on that the hub was given by whoever started it', async () => {
   const folder = await open('/')
   onTestFinished(() => folder.close())
-  expect(await runAlone(['sh', '-c', 'ls /proc/$$/fd'], [folder.fd, folder.fd])).toBe('0\n1\n2\n')
+  // Node itself sees to the first few.
+  const handed = [...new Array<'ignore'>(40).fill('ignore'), folder.fd]
+  expect(await runAlone(['sh', '-c', 'ls /proc/$$/fd'], { stdio: handed })).toBe('0\n1\n2\n')
 })
 
 function isThere(pid: number): boolean {

@@ -85,7 +85,8 @@ function readEnd(fd: number): Socket {
 /**
  * A socket whose buffers are collected in time. Each holds 64 KB outside of the heap and a few bytes inside, so that
  * the young space is full, and cleaned, only after 100 MB and more. Some waste beside each brings that forward:
- * 100 MB of output raise the memory of the process by 20 MB instead of 40, and take no longer.
+ * in a fresh process 100 MB of output raise the memory by 20 MB instead of 40. In one whose young space has grown
+ * already it changes little.
  */
 class OutputSocket extends Socket {
   waste: readonly number[] = []

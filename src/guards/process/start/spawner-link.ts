@@ -84,9 +84,10 @@ export class SpawnerLink {
   /** Ends it and all it has started. */
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#keepAlive(true)
+    const letGo = this.hold()
     this.#child.stdin!.end()
     await this.#ended
+    letGo()
   }
 
   #listen(): Promise<void> {

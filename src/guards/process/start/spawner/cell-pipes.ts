@@ -10,6 +10,8 @@ export class CellPipes {
   readonly #kept: readonly SparePipe[]
   readonly #stdin: SparePipe
   readonly #ends: { readonly stdout: number; readonly stderr: number }
+  /** Held for the hub: a command that is quicker than it must wait for its input, not read the end of it. */
+  readonly #input: number
   readonly #seccomp: { readonly fd: number; readonly pipe: SparePipe } | undefined
   #isTaken = false
 
@@ -23,6 +25,7 @@ export class CellPipes {
     const [stdin, stdout, stderr, filter] = pipes
     this.#kept = [stdin!, stdout!, stderr!]
     this.#stdin = stdin!
+    this.#input = openToWrite(stdin!)
     this.#ends = { stdout: openToWrite(stdout!), stderr: openToWrite(stderr!) }
     if (seccomp && filter) this.#seccomp = { fd: seccomp.fd, pipe: filled(filter, seccomp.program) }
   }
@@ -56,6 +59,7 @@ export class CellPipes {
   closeHubEnds(): void {
     if (this.#isTaken) return
     this.#isTaken = true
+    closeSync(this.#input)
     for (const pipe of this.#kept) pipe.close()
   }
 }

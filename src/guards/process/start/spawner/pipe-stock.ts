@@ -25,7 +25,7 @@ const ENOUGH = 2 * AT_ONCE.length
 /**
  * Real pipes, made by a shell that is kept for it: Node makes only socket pairs, and a program whose output is a
  * socket cannot open /dev/stdout. The shell holds a here-document open, which is a pipe, and we open that through
- * /proc: no process, no file, 40 µs each. Throws where the shell's here-documents are files, or without /proc.
+ * /proc: no process, no file, well below 0.1 ms each. Throws where the shell's here-documents are files, or without /proc.
  */
 export async function openPipeStock(): Promise<PipeStock> {
   const shell = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })

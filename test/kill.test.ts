@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, expect, it } from 'vitest'
+import { createStarter } from '../src/guards/process/start/create-starter.ts'
+import { fullJail, processesWith, workspace } from './support/made-jails.ts'
+
+const starter = createStarter()
+afterAll(() => starter.close())
+
+const RUNS = 1_000
+const AT_ONCE = 16
+const MOST_MS = 500
+
+/** Ways to outlive a signal; `$0` is a text that only this test has. Each says a line when it is there. */
+const VARIANTS = [
+  'echo; exec sleep "$0"',
+  'setsid sleep "$0" & echo; wait',
+  '(setsid sh -c \'sleep "$0" & exec sleep "$0"\' "$0" &); echo; exec sleep "$0"',
+  'trap "" TERM INT HUP; echo; while :; do sleep "$0"; done',
+  `sh -c 'kill -STOP $$' "$0" & echo; kill -STOP $$`,
+]
+
+it(`leaves none of ${RUNS} commands behind, each with all it has started gone soon after the abort`, async () => {
+  const cwd = await workspace()
+  const mark = `1000.${randomUUID().replaceAll(/\D/g, '')}`
+  const late: number[] = []
+  let next = 0
+  const runSome = async () => {
+    while (next < RUNS) {
+      const line = VARIANTS[next++ % VARIANTS.length]!
+      const abort = new AbortController()
+      const order = { jail: fullJail(cwd), words: ['sh', '-c', line, mark], cwd, env: {}, pty: false }
+      const started = await starter.start(order, abort.signal)
+      await new Promise((resolve) => started.stdout.once('data', resolve))
+      const since = performance.now()
+      abort.abort()
+      await started.exited
+      if (performance.now() - since > MOST_MS) late.push(performance.now() - since)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, runSome))
+  expect(await processesWith(mark)).toEqual([])
+  // A machine that is busy with other tests may be late now and then; one that waits for a process is always late.
+  expect(late.length).toBeLessThan(RUNS / 10)
+}, 120_000)
