@@ -109,7 +109,7 @@ describe('check', () => {
     const void_ = hubOf({
       policy: [{ allow: 'network', on: 'https://api.github.com/**' }],
       sandbox: { root: '/no/such/folder', network: ['example.org'] },
-      visibility: { allow: ['group:runtime'] },
+      visibility: { allow: ['group:messaging'] },
     })
     const messages = void_
       .check()

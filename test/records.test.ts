@@ -52,7 +52,6 @@ describe('the record of a run', () => {
       purpose: 'test',
       argsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       effect: 'ask',
-      sandbox: 'none',
     })
     expect(events[4]).toMatchObject({
       status: 'ok',

@@ -8,6 +8,7 @@ import { builtinTools } from '../src/tools/index.generated.ts'
 /** Tools whose examples need somebody or something that a test has not; all else about them holds. */
 const NEEDS: Readonly<Record<string, string>> = {
   'core/ask.user': 'APPROVAL_UNAVAILABLE',
+  'core/exec.process': 'NOT_FOUND',
   'core/http.fetchText': 'HTTP_DISALLOWED_HOST',
   'core/http.fetchJson': 'HTTP_DISALLOWED_HOST',
   'core/http.downloadFile': 'HTTP_DISALLOWED_HOST',
@@ -25,6 +26,7 @@ const FILES: Readonly<Record<string, string>> = {
   'download.zip': 'PK',
   'draft.md': '# Draft\n',
   'notes.md': 'teh notes, teh end\n',
+  'package.json': '{ "scripts": { "test": "true" } }',
   'old/a.txt': 'old',
   'server.log': 'line\n'.repeat(6_000),
   'template/readme.md': '# Template\n',

@@ -27,9 +27,7 @@ const LIMITS = {
 }
 
 /** What would run code later or change the rules; as the shipped policy says it for files, where commands need not write. */
-const PROTECTED = [
-  '.git/hooks',
-  '.git/config',
+const RESERVED = [
   '.vscode',
   '.claude',
   '.cursor',
@@ -38,13 +36,24 @@ const PROTECTED = [
   ...['yaml', 'yml', 'json', 'json5', 'jsonc', 'mjs'].map((ending) => `tool-hub.${ending}`),
 ]
 
+/** Made by every `git init`, which is nothing bad; what is there is not changed. */
+const PROTECTED = [...RESERVED, '.git/hooks', '.git/config']
+
 /** Opens the door to commands for the given roots. */
 export function openProcessGuard(
   roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>,
   { sandbox, limits, clock, hidden, network, lost }: ProcessDoorOptions,
 ): ProcessGuard {
   const real = roots.map(({ path, mode }) => ({ path: realpathSync(path), mode }))
-  const { readable = [], writable = [], caches = [], env = [], secrets = 'hidden', level } = sandbox.commands ?? {}
+  const {
+    readable = [],
+    writable = [],
+    caches = [],
+    env = [],
+    secrets = 'hidden',
+    level,
+    prepared,
+  } = sandbox.commands ?? {}
   const { cpuMs, ...bounds } = { ...LIMITS, ...limits }
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   return createProcessGuard({
@@ -57,11 +66,13 @@ export function openProcessGuard(
       ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))),
       ...(sandbox.protect ?? []).filter(existsSync).map((path) => realpathSync(path)),
     ].filter(below),
+    reserved: real.flatMap(({ path, mode }) => (mode === 'write' ? RESERVED.map((name) => join(path, name)) : [])),
     hide: hidden.filter(below),
     hideSecrets: secrets === 'hidden',
     limits: { ...bounds, cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) },
     clock,
     level,
+    prepared,
     lost,
     // It is closed with its command, which may outlive its call.
     proxy: sandbox.network?.length

@@ -34,6 +34,7 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
     redact: () => parts.redactor.stream(),
     keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
     connect: call.tool!.capabilities.has('network') ? networkOf(parts, run, call) : undefined,
+    onSetAside: (path, movedTo) => tellSetAside(call, path, movedTo),
     async onBackground(id, line) {
       const command = parts.redactor.text(line)
       // A run with a command in the background is not idle.
@@ -56,6 +57,13 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
       parts.processes.remove(id).catch(() => {})
     },
   }
+}
+
+/** Nobody hears a call that is over: then the owner does. */
+function tellSetAside(call: Call, path: string, movedTo: string): void {
+  const text = `The command made ${path}, which is protected; it is ${movedTo} now.`
+  if (call.ended) process.emitWarning(text, 'ToolHubWarning')
+  else call.notices.push(text)
 }
 
 /** Every host that a command reaches, or tries to, is judged as a request of the call's own and is on record under it. */

@@ -31,7 +31,7 @@ describe.concurrent('tool-hub exec', () => {
   })
 
   it('prints the output as it comes', async () => {
-    const words = ['exec', '--config', config, '--yes', '--command', 'echo first; read -r line; echo never']
+    const words = ['exec', '--config', config, '--yes', '--command', 'echo first; sleep 60; echo never']
     const child = spawn(process.execPath, [CLI_MAIN, ...words, '--timeout', '20s'], { cwd: folder.path })
     // The command still runs: nothing but its own end or ours would end it.
     const begun = new Promise((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk))))

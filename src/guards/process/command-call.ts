@@ -31,6 +31,8 @@ export interface CommandCall {
   readonly keepOutput?: () => OutputFile
   /** The judge of what the command reaches; absent where the network is off. */
   readonly connect?: CommandNetwork
+  /** A command has made something at a protected place; it was renamed. */
+  readonly onSetAside?: (path: string, movedTo: string) => void
   /** A background command begins and ends: on record and in the store before it is told. */
   readonly onBackground?: (id: string, command: string) => Promise<void>
   readonly onEnded?: (

@@ -19,10 +19,14 @@ export type { CommandCall, CommandNetwork } from './command-call.ts'
 export interface ProcessGuardOptions extends JailOptions {
   readonly limits: CommandLimits & { readonly outputBytes: number }
   readonly clock: Clock
+  /** Real paths inside the roots: what a command makes there where nothing was is renamed when it ends. */
+  readonly reserved?: readonly string[]
   /** Opens the way to the network for one command; `owner` is who runs it, where that is not the hub's own user. */
   readonly proxy?: (network: CommandNetwork, owner: JailOwner | undefined) => Promise<CommandProxy>
   /** Background commands that went away with an earlier hub. */
   readonly lost?: readonly LostCommand[]
+  /** How many jails are made ahead; 2 unless said. */
+  readonly prepared?: number
   /** Replaces the starting itself, for tests. */
   readonly starter?: Starter
 }
@@ -49,7 +53,7 @@ export interface ProcessGuard {
 /** Guards the starting of programs: what runs was judged, word by word, and runs in a jail. */
 export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const { clock } = options
-  const starter = options.starter ?? createStarter({ clock, createCgroup: commandCgroup })
+  const starter = options.starter ?? createStarter({ clock, prepared: options.prepared, createCgroup: commandCgroup })
   const jails = new JailSource(options)
   const table = new ProcessTable(clock, options.lost)
   const ofCalls = new CallCommands()
@@ -60,6 +64,7 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     clock,
     starter,
     outputBytes: options.limits.outputBytes,
+    reserved: options.reserved ?? [],
     place,
     jail: (proxySocket) => jails.jail(proxySocket),
     proxy: async (call) => (call.connect ? options.proxy?.(call.connect, otherOwner(options)) : undefined),

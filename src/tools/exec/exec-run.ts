@@ -73,7 +73,7 @@ export const execRun = defineTool({
   version: '1.0.0',
   examples: [
     { input: { command: 'npm test' } },
-    { input: { argv: ['git', 'log', '--oneline', '-5'] }, note: 'without a shell: words are taken as they are' },
+    { input: { argv: ['wc', '-l', 'notes.md'] }, note: 'without a shell: words are taken as they are' },
   ],
   dialects: {
     coding: {

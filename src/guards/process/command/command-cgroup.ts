@@ -1,3 +1,4 @@
+import { errnoOf } from '../../../disk/errno.ts'
 import { type Cgroups, openCgroups } from '../jail/cgroup.ts'
 import type { CommandLimits } from '../jail/jail.ts'
 
@@ -10,8 +11,11 @@ export function commandCgroup(limits: CommandLimits) {
   return {
     /** Resolves when the process is in it; before that, what it starts is not bounded by the group. */
     async add(pid: number): Promise<void> {
-      // One that has ended needs no bound, and one that cannot be taken in still has the limits of each process.
-      await group.then((made) => made?.add(pid)).catch(() => {})
+      const made = await group
+      await made?.add(pid).catch((error: unknown) => {
+        // One that has ended needs no bound.
+        if (errnoOf(error) !== 'ESRCH') throw error
+      })
     },
     async remove(): Promise<void> {
       await (await group)?.remove()

@@ -41,7 +41,7 @@ export class JailSource {
     this.#options = options
     const roots = options.roots.map(({ path }) => path)
     this.#secrets = new SecretWatch(async () =>
-      options.hideSecrets ? findSecretFiles(roots) : { files: [], isComplete: true },
+      options.hideSecrets ? findSecretFiles(roots) : { files: [], isComplete: true, hasChanged: () => false },
     )
   }
 

@@ -1,22 +1,21 @@
 import type { SecretFiles } from '../jail/secret-files.ts'
 
-/** Files with secrets in the roots, which commands do not see: found before the first, looked for again after each. */
+/** Files with secrets in the roots, which commands do not see: looked for before the first, and again when folders change. */
 export class SecretWatch {
   readonly #find: () => Promise<SecretFiles>
   #known: Promise<SecretFiles> | undefined
-  #isLooking = false
 
   constructor(find: () => Promise<SecretFiles>) {
     this.#find = find
   }
 
-  /** Those known now. */
+  /** Those there are now. A command does not run without knowing what to hide. */
   async known(): Promise<SecretFiles> {
-    this.#known ??= this.#find()
     try {
-      return await this.#known
+      const found = await this.#known
+      if (!found || found.hasChanged()) this.#known = this.#find()
+      return await this.#known!
     } catch (error) {
-      // This command does not run without knowing what to hide; the next looks again.
       this.#known = undefined
       throw error
     }
@@ -24,15 +23,7 @@ export class SecretWatch {
 
   /** Looks again while nobody waits. */
   async refresh(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
-    try {
-      this.#known = Promise.resolve(await this.#find())
-    } catch {
-      // Looked for before the next command, which then says why it cannot run.
-      this.#known = undefined
-    } finally {
-      this.#isLooking = false
-    }
+    // What fails now is tried before the next command, which then says why it cannot run.
+    await this.known().catch(() => undefined)
   }
 }

@@ -10,6 +10,7 @@ import type { Started, Starter } from '../start/started.ts'
 import { checkRequest } from './check-request.ts'
 import { commandWords } from './command-words.ts'
 import { OwnedCommand } from './owned-command.ts'
+import { ProtectedWatch } from './protected-watch.ts'
 
 /** What the guard has for every command. */
 export interface CommandRoom {
@@ -22,6 +23,8 @@ export interface CommandRoom {
   jail(proxySocket: string | undefined): Promise<Jail>
   /** The way to the network for one command, where it is granted. */
   proxy(call: CommandCall): Promise<CommandProxy | undefined>
+  /** Places that no command may make anything at, though nothing is there yet. */
+  readonly reserved: readonly string[]
   newId(run: string): string
   /** Makes a command of the background findable for its run. */
   register(command: OwnedCommand): void
@@ -54,10 +57,11 @@ export async function startCommand(
   const proxy = await room.proxy(call)
   try {
     const jail = await room.jail(proxy?.socket)
+    const places = new ProtectedWatch(room.reserved)
     const order = { jail, words: commandWords(asked), cwd, env: asked.env ?? {}, pty: asked.pty === true }
     const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
-    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy })
+    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy, places })
   } catch (error) {
     await proxy?.close()
     throw error
@@ -84,12 +88,14 @@ interface Begun {
   readonly cwd: string
   readonly command: string
   readonly proxy: CommandProxy | undefined
+  readonly places: ProtectedWatch
 }
 
-function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy }: Begun): OwnedCommand {
+function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy, places }: Begun): OwnedCommand {
   const { timeoutMs, stdin, background = false, pty = false } = asked
+  const id = room.newId(call.run)
   return new OwnedCommand({
-    id: room.newId(call.run),
+    id,
     command,
     cwd,
     sandbox: jail.level,
@@ -103,6 +109,7 @@ function own(room: CommandRoom, { call, asked, started, jail, cwd, command, prox
     register: (owned) => room.register(owned),
     async release() {
       room.onEnded()
+      for (const { path, movedTo } of await places.setAside(id)) call.onSetAside?.(path, movedTo)
       await proxy?.close()
     },
   })

@@ -26,5 +26,5 @@ it('stops at its limits, and says so', async () => {
 })
 
 it('finds nothing where there is nothing', async () => {
-  expect(await findSecretFiles(['/does/not/exist'])).toEqual({ files: [], isComplete: true })
+  expect(await findSecretFiles(['/does/not/exist'])).toMatchObject({ files: [], isComplete: true })
 })

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs'
+import { type Dirent, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -14,6 +14,8 @@ export interface SecretSearch {
 export interface SecretFiles {
   readonly files: readonly string[]
   readonly isComplete: boolean
+  /** Whether an entry came or went since, in any folder that was looked into. */
+  hasChanged(): boolean
 }
 
 const SECRET_FILE =
@@ -21,6 +23,7 @@ const SECRET_FILE =
 /** Made to be seen. */
 const SAMPLE = /\.(example|sample|template|dist|schema|defaults?)$|^\.env\.(example|sample|template)\b/i
 const SECRET_FOLDER = /^\.(ssh|gnupg|aws)$/i
+const COARSE_MS = 50
 /** Large, and not where people put their secrets. */
 const SKIPPED = new Set(['.git', 'node_modules'])
 
@@ -31,18 +34,32 @@ export async function findSecretFiles(
 ): Promise<SecretFiles> {
   const files: string[] = []
   const folders = [...new Set(roots)]
+  const times = new Map<string, number>()
+  const hasChanged = () => [...times].some(([folder, time]) => changeTime(folder) !== time)
   let seen = 0
   for (const folder of folders) {
     signal?.throwIfAborted()
+    times.set(folder, settledTime(folder))
     for (const entry of await list(folder)) {
-      if (++seen > maxEntries || files.length >= maxFound) return { files, isComplete: false }
+      if (++seen > maxEntries || files.length >= maxFound) return { files, isComplete: false, hasChanged }
       const path = join(folder, entry.name)
       if (isSecret(entry)) files.push(path)
       // The list grows while it is walked: level by level.
       else if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(path)
     }
   }
-  return { files, isComplete: true }
+  return { files, isComplete: true, hasChanged }
+}
+
+/** Synchronous: a command waits for it, and a thousand folders take 2 ms so, ten times as much otherwise. */
+function changeTime(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** Clocks of file systems are coarse: a folder that changed just now may change again without that its time shows it. */
+function settledTime(folder: string): number {
+  const time = changeTime(folder)
+  return Date.now() - time > COARSE_MS ? time : Number.NaN
 }
 
 async function list(folder: string): Promise<Dirent[]> {

@@ -1,0 +1,8 @@
+# Reads a secret file that was put into the root after earlier commands had run, and jails were made ahead.
+# Why: what a jail hides is decided when it is made; the owner may add a key at any time.
+# needs: any
+# before: plant .env.late
+# at-none: escapes
+. "$(dirname "$0")/attempt.sh"
+steal .env.late < <(cat "$root/.env.late")
+held 'the new file is hidden as well'

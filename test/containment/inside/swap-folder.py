@@ -1,0 +1,23 @@
+# The first half of swapped-folder: a folder that was not there before, and so is free, becomes a link to / and back.
+import os
+import time
+from attempt import facts
+
+os.chdir(facts['root'])
+os.makedirs('.cursor/real', exist_ok=True)
+os.makedirs('work/swap', exist_ok=True)
+os.symlink('/', 'work/swap/link')
+os.write(1, b'ready\n')
+until = time.monotonic() + 15
+while time.monotonic() < until:
+    for _ in range(1000):
+        for start, end in [('.cursor', 'work/swap/folder'), ('work/swap/link', '.cursor')]:
+            try:
+                os.rename(start, end)
+            except OSError:
+                pass
+        for start, end in [('.cursor', 'work/swap/link'), ('work/swap/folder', '.cursor')]:
+            try:
+                os.rename(start, end)
+            except OSError:
+                pass
