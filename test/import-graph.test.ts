@@ -33,9 +33,13 @@ describe('importing tool-hub', () => {
 
   it('loads no MCP, no HTTP, no SQLite, no parser, no engine: they come when they are needed', () => {
     const heavy =
-      /^(@modelcontextprotocol|hono|undici|ajv|re2js|yaml|json5|json-p3|@jmespath|commander|@clack|prom-client|@opentelemetry|.*sqlite)/
+      /^(@modelcontextprotocol|hono|undici|ajv|re2js|yaml|json5|json-p3|@jmespath|commander|@clack|prom-client|@opentelemetry|unbash|web-tree-sitter|.*sqlite)/
     expect([...packagesOf(urls)].filter((name) => heavy.test(name))).toEqual([])
     expect(urls.filter((url) => /^node:(http|https|http2|sqlite|child_process|worker_threads)$/.test(url))).toEqual([])
+  })
+
+  it('loads nothing of what reads command lines', () => {
+    expect(urls.filter((url) => /\/shell\/(programs\/|shell-reader|walk-script)/.test(url))).toEqual([])
   })
 
   it('loads none of the CLI, the config reader or the testing kit', () => {

@@ -60,6 +60,9 @@ const DEFAULTS = {
   approvalMs: 300_000,
 }
 
+/** A command is a process or many, which a machine has fewer of than calls. */
+const COMMANDS_AT_ONCE = { 'core/exec.run': 8 }
+
 /** Wires the parts that the owner's options describe; nothing touches the disk before the first call. */
 export function assembleParts(options: HubOptions): Assembly {
   const clock = options.clock ?? systemClock
@@ -117,7 +120,10 @@ export function assembleParts(options: HubOptions): Assembly {
     untrusted: new UntrustedFiles(join(data, 'untrusted-files.jsonl')),
     budget,
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, clock),
-    concurrency: new Concurrency({ all: limits.concurrency, tools: perTool(limits, 'concurrency') }),
+    concurrency: new Concurrency({
+      all: limits.concurrency,
+      tools: { ...COMMANDS_AT_ONCE, ...perTool(limits, 'concurrency') },
+    }),
     breakers: new Breakers({}, clock),
     loops,
     idempotency: new Idempotency({}, clock),

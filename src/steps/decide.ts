@@ -18,7 +18,7 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
 
 /** What policy is asked about a call. */
 export function question({ settings }: Parts, { tainted }: Pick<RunState, 'tainted'>, call: Call): Question {
-  const { tool, names, groups } = call.tool!
+  const { tool, ruleNames: names, groups } = call.tool!
   const { callerKind: caller = 'direct', grants } = call.options
   const { capabilities, targets, readings } = call
   const isUnsandboxed = call.sandbox === 'none' && settings.isSandboxRequired

@@ -15,6 +15,8 @@ export interface RegisteredTool {
   readonly wire: string
   /** Canonical, wire and dialect names: what rules and lists may call it. */
   readonly names: readonly string[]
+  /** Those that rules may call it by: a word that is a capability of its own means that capability. */
+  readonly ruleNames: readonly string[]
   readonly group: string
   readonly groups: readonly string[]
   readonly capabilities: ReadonlySet<Capability>
@@ -158,6 +160,7 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     origin,
     wire,
     names,
+    ruleNames: ruleNames(names, capabilities),
     group,
     groups: groupsOf({ name: tool.name, names, group }),
     capabilities,
@@ -175,7 +178,17 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
 function withoutName(entry: RegisteredTool, name: string): RegisteredTool {
   const dialects = new Map([...entry.dialects].filter(([own]) => own !== name))
   const names = entry.names.filter((own) => own !== name)
-  return { ...entry, dialects, names, groups: groupsOf({ name: entry.tool.name, names, group: entry.group }) }
+  return {
+    ...entry,
+    dialects,
+    names,
+    ruleNames: ruleNames(names, entry.capabilities),
+    groups: groupsOf({ name: entry.tool.name, names, group: entry.group }),
+  }
+}
+
+function ruleNames(names: readonly string[], capabilities: ReadonlySet<string>): readonly string[] {
+  return names.filter((name) => !capabilities.has(name))
 }
 
 /** Destroying files is a change to files; destroying anything else has no door that tells. */
