@@ -22,7 +22,9 @@ describe('dialects of the built-in tools', () => {
   it('show the coding profile the names that coding models know, each tool once', async () => {
     const hub = testHub({ visibility: { profile: 'coding' } })
     const coding = names(hub)
-    expect(coding).toEqual(expect.arrayContaining(['read', 'write', 'edit', 'apply_patch', 'ls', 'grep', 'find']))
+    expect(coding).toEqual(
+      expect.arrayContaining(['read', 'write', 'edit', 'apply_patch', 'ls', 'grep', 'find', 'exec', 'process']),
+    )
     expect(coding.filter((name) => name.includes('readText'))).toEqual([])
     expect(new Set(coding).size).toBe(coding.length)
     await hub.close()
@@ -31,8 +33,9 @@ describe('dialects of the built-in tools', () => {
   it('show the files and the web names when they are asked for', async () => {
     const hub = testHub()
     expect(names(hub, 'files')).toEqual(
-      expect.arrayContaining(['read_file', 'write_file', 'list_files', 'search_files']),
+      expect.arrayContaining(['read_file', 'write_file', 'list_files', 'search_files', 'run_shell']),
     )
+    expect(names(hub, 'shell')).toContain('bash')
     expect(names(hub, 'coding')).toEqual(expect.arrayContaining(['web_fetch', 'web_search', 'clarify']))
     await hub.close()
   })

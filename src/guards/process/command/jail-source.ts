@@ -113,4 +113,4 @@ export class JailSource {
 }
 
 const NOT_ALL =
-  'Not all files were looked at for secrets: there are too many. Name what must stay hidden in sandbox.hide.'
+  'Not all files were looked at for secrets: there are too many. Keep what must stay hidden outside of the roots.'
