@@ -76,8 +76,8 @@ function isFinal(call: Call, result: ToolResult): boolean {
   return call.executed && (result.ok || call.tool!.hasEffects)
 }
 
-/** Only what the tool is to blame for counts against it. */
+/** Only what the tool is to blame for counts against it: not that a command which it ran failed or took too long. */
 function outcomeOf(result: ToolResult): 'ok' | 'failed' | 'neutral' {
   if (result.ok) return 'ok'
-  return ERRORS[result.error.code].blame === 'tool' ? 'failed' : 'neutral'
+  return ERRORS[result.error.code].blame === 'tool' && result.data === undefined ? 'failed' : 'neutral'
 }
