@@ -103,7 +103,7 @@ export const ERRORS = {
     'caller',
   ),
   NOT_FOUND: kind('What the call names does not exist.', 'Check the name.', 'caller'),
-  EXEC_FAILED: kind('A command could not be run.', 'Read its output; correct the command.', 'caller'),
+  EXEC_FAILED: kind('A command failed, or could not be run.', 'Read its output; correct the command.', 'caller'),
   LOOP_DETECTED: kind(
     'The same call failed the same way several times.',
     'Change the arguments or the plan.',

@@ -30,7 +30,7 @@ const commandLimits = z.strictObject({
 /** Bounds on calls, with units; budgets of the run may stand at the top. */
 export const limitsSchema = z
   .strictObject({
-    timeout: key(duration, 'Longest time of one call.', '60s'),
+    timeout: key(duration, 'Longest time of one call; commands have their own.', '60s'),
     output: key(size, 'Characters of text that a model gets of one call; the whole is kept as an artifact.', '30KB'),
     input: key(size, 'Most bytes of the arguments of one call.', '10MB'),
     depth: key(z.int().min(1), 'Deepest nesting of arguments.', 64),
