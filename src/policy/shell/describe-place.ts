@@ -17,7 +17,8 @@ export function describeWithin(inner: string, outer: string | undefined): string
 
 /** "of the second argument". */
 export function describeArgument(count: number): string {
-  return `of the ${ORDINALS[count - 1] ?? `${count}th`} argument`
+  const ordinal = ORDINALS[count - 1]
+  return ordinal === undefined ? `of argument ${count}` : `of the ${ordinal} argument`
 }
 
 /** "of the here-document". */

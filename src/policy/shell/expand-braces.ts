@@ -11,6 +11,7 @@ export interface Atom {
 }
 
 const MOST_WORDS = 64
+const LONGEST_NUMBER = 9
 
 /** Braces as bash expands them, `a{b,c}` to `ab` and `ac`; undefined where that would be too many words. */
 export function expandBraces(atoms: readonly Atom[]): readonly (readonly Atom[])[] | undefined {
@@ -68,7 +69,7 @@ function rangeOf(atoms: readonly Atom[]): (readonly Atom[])[] | undefined {
   const text = atoms.every((atom) => atom.isBare && atom.text !== undefined)
     ? atoms.map((atom) => atom.text).join('')
     : ''
-  const match = /^(?:(-?\d{1,9})\.\.(-?\d{1,9})|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.(-?\d{1,9}))?$/.exec(text)
+  const match = /^(?:(-?\d+)\.\.(-?\d+)|([a-zA-Z])\.\.([a-zA-Z]))(?:\.\.(-?\d+))?$/.exec(text)
   if (match === null) return undefined
   const [, low, high, first, last, step] = match
   const isLetters = first !== undefined
@@ -76,8 +77,9 @@ function rangeOf(atoms: readonly Atom[]): (readonly Atom[])[] | undefined {
   const to = isLetters ? last!.charCodeAt(0) : Number(high)
   const by = Math.abs(Number(step ?? 1)) || 1
   const count = Math.floor(Math.abs(to - from) / by) + 1
-  // More than can be looked at: a word that nobody knows, which `combine` gives up on.
-  if (count > MOST_WORDS) return Array.from({ length: MOST_WORDS + 1 }, () => [])
+  // More than can be looked at, or than bash may count to: a word that nobody knows, which `combine` gives up on.
+  if (count > MOST_WORDS || [low, high, step].some((number = '') => number.length > LONGEST_NUMBER))
+    return Array.from({ length: MOST_WORDS + 1 }, () => [])
   const width = isLetters ? 0 : widthOf(low!, high!)
   return Array.from({ length: count }, (_, index) => {
     const value = from + (to < from ? -1 : 1) * by * index

@@ -1,7 +1,8 @@
 import { baseName } from './base-name.ts'
-import { BUILTINS } from './builtins.ts'
-import type { Moves } from './find-moves.ts'
+import { hidden, reach } from './doubt.ts'
+import { foldersOf } from './find-folders.ts'
 import { seePath } from './look-at-paths.ts'
+import { isHarmless } from './programs/find-table.ts'
 import { lookAtProgram } from './programs/look-at-program.ts'
 import type { ShellWord } from './read-word.ts'
 import type { CommandPart, CommandPlace, Doubt } from './reading.ts'
@@ -11,13 +12,11 @@ import { SHELLS } from './wrappers.ts'
 /** What is known once the whole line is read. */
 export interface LineFacts {
   readonly place: CommandPlace
-  readonly moves: Moves
+  /** Every folder that a command of it may run in; undefined where nobody knows. */
+  readonly folders: readonly string[] | undefined
   /** Names of functions that the line defines. */
   readonly functions: ReadonlySet<string>
 }
-
-/** No option of these runs a program or writes, so that a file that is called like one does no harm. */
-const HARMLESS = new Set('ls cat head wc nl tac rev cut stat du df basename dirname cmp md5sum sha256sum'.split(' '))
 
 const MOST_PATHS = 512
 
@@ -26,61 +25,63 @@ export function finishPart(draft: Draft, facts: LineFacts): CommandPart {
   const { words, text, where, through } = draft
   const doubts: Doubt[] = [...draft.doubts, ...nameDoubts(words[0], facts)]
   const paths: string[] = []
-  const see = (word: string, isGlob?: boolean) => {
-    const { path, doubt } = seePath(word, facts.place, facts.moves, isGlob)
-    if (path !== undefined && paths.length < MOST_PATHS) paths.push(path)
-    if (doubt !== undefined && !doubts.some(({ reason }) => reason === doubt))
-      doubts.push({ kind: 'reach', reason: doubt })
+  const folders = facts.folders && foldersOf(draft, facts.folders)
+  const see = (word: string, isGlob = false) => {
+    const seen = seePath(word, facts.place, folders, isGlob)
+    for (const path of seen.paths) if (paths.length < MOST_PATHS) paths.push(path)
+    if (seen.doubt !== undefined && !doubts.some(({ reason }) => reason === seen.doubt)) doubts.push(reach(seen.doubt))
   }
-  const look = lookAtProgram(words.map(({ value, glob }) => value ?? glob))
+  const globs = new Set(words.flatMap(({ glob }, index) => (glob === undefined ? [] : index)))
+  const look = lookAtProgram(
+    words.map(({ value, glob }) => value ?? glob),
+    globs,
+  )
   for (const { option, reason, kind, at } of look.hazards)
     doubts.push({ kind: isShown(draft, at) ? 'reach' : kind, reason: `${option} ${reason}`, at })
-  for (const index of look.paths.slice(0, MOST_PATHS)) see(shown(words[index]), words[index]?.glob !== undefined)
+  // The shell itself looks for the files that a glob stands for, whatever the program makes of them.
+  for (const index of new Set([...look.paths, ...globs].slice(0, MOST_PATHS)))
+    see(shown(words[index]), globs.has(index))
   for (const value of look.pathValues.slice(0, MOST_PATHS)) see(value)
-  if (look.paths.length + look.pathValues.length > MOST_PATHS)
+  if (look.paths.length + look.pathValues.length + globs.size > MOST_PATHS)
     doubts.push(reach(`it names more than ${MOST_PATHS} files`))
   for (const word of draft.reads ?? []) {
     if (word.value === undefined) doubts.push(reach(`what ${word.source} names is only known when it runs`))
     else see(word.value)
   }
-  const unknown = words.findIndex((word, index) => index > 0 && isUnknown(word, words, index))
+  const { optionsEnd = words.length } = look
+  const unknown = words.findIndex((word, index) => index > 0 && isUnknown(word, words[0], index > optionsEnd))
   if (unknown > 0) doubts.push(reach(`what ${shown(words[unknown])} stands for is only known when it runs`))
   return { words: words.map(({ value }) => value), text, where, through, paths, doubts }
 }
 
+/** These give code a name, and more words may come to it when it is called. */
+const NAMING = new Set(['alias', 'complete'])
+
 /** That it runs another program hides nothing once that program is judged by itself. */
 function isShown({ words, isUnwrapped }: Draft, at: number): boolean {
-  if (!isUnwrapped) return false
   const name = baseName(words[0]?.value ?? '')
+  if (!isUnwrapped || NAMING.has(name)) return false
   return at === 0 || name === 'find' || SHELLS.has(name) || words[at]?.value?.startsWith('-') === false
 }
 
-function nameDoubts(name: ShellWord | undefined, { functions, place, moves }: LineFacts): Doubt[] {
+function nameDoubts(name: ShellWord | undefined, { functions, place, folders }: LineFacts): Doubt[] {
   const doubts: Doubt[] = []
   for (const variable of place.env ?? []) doubts.push(reach(`the call gives it ${variable}`))
-  if (moves === 'unknown') doubts.push(reach('where it runs depends on a cd'))
+  if (folders === undefined) doubts.push(reach('where it runs depends on a cd'))
   if (name === undefined) return doubts
-  if (name.value === undefined) return [...doubts, { kind: 'hidden', reason: 'its name is only known when it runs' }]
-  const builtin = BUILTINS.get(baseName(name.value))
-  if (builtin) doubts.push(builtin)
+  if (name.value === undefined) return [...doubts, hidden('its name is only known when it runs')]
   if (name.value.includes('/')) doubts.push(reach('it is called by a path'))
   if (functions.has(name.value)) doubts.push(reach('a function of the line has its name'))
   return doubts
 }
 
 /** A glob is known well enough while no file it could find is taken for an option, or hides from plain sight. */
-function isUnknown({ value, glob }: ShellWord, words: readonly ShellWord[], index: number): boolean {
+function isUnknown({ value, glob }: ShellWord, name: ShellWord | undefined, isOperand: boolean): boolean {
   if (value !== undefined) return false
-  if (glob === undefined) return true
-  if (glob.startsWith('-') || /(^|\/)\.[^/]*[*?[]/.test(glob)) return true
-  if (!/^[*?[]/.test(glob) || HARMLESS.has(words[0]?.value ?? '')) return false
-  return !words.slice(1, index).some((word) => word.value === '--')
+  if (glob === undefined || glob.startsWith('-') || /(^|\/)\.[^/]*[*?[]/.test(glob)) return true
+  return /^[*?[]/.test(glob) && !isOperand && !isHarmless(name?.value ?? '')
 }
 
 function shown(word: ShellWord | undefined): string {
   return word?.glob ?? word?.source ?? ''
-}
-
-function reach(reason: string): Doubt {
-  return { kind: 'reach', reason }
 }

@@ -1,10 +1,9 @@
 import { posix } from 'node:path'
-import type { Moves } from './find-moves.ts'
 import type { CommandPlace } from './reading.ts'
 
-/** A file that a command names: where it is, or why nobody can say. */
+/** A file that a command names: where it may be, and why an allow does not reach it. */
 export interface SeenPath {
-  readonly path?: string
+  readonly paths: readonly string[]
   readonly doubt?: string
 }
 
@@ -14,19 +13,27 @@ export function isInsideRoots(path: string, { roots }: Pick<CommandPlace, 'roots
   return roots.some((root) => normal === root || normal.startsWith(root.endsWith('/') ? root : `${root}/`))
 }
 
-/** Finds the file that a word names; names that end in a glob count by what stands before it. */
-export function seePath(word: string, place: CommandPlace, moves: Moves, isGlob = false): SeenPath {
-  if (word === '/dev/null') return {}
+/**
+ * Finds the file that a word names, in each folder that the command may run in; names that end in a glob count by what
+ * stands before it.
+ */
+export function seePath(
+  word: string,
+  place: CommandPlace,
+  folders: readonly string[] | undefined,
+  isGlob = false,
+): SeenPath {
+  if (word === '/dev/null') return { paths: [] }
   const text = word.startsWith('~') ? expandHome(word, place) : word
-  if (text === undefined) return { doubt: `where ${word} is is not known` }
-  if (!text.startsWith('/') && moves === 'unknown') return { doubt: `where ${word} is depends on a cd before it` }
-  const path = posix.resolve(place.cwd, text)
-  if (moves === 'below' && !text.startsWith('/') && posix.normalize(text).startsWith('..'))
-    return { path, doubt: `where ${word} is depends on a cd before it` }
-  const fixed = isGlob ? posix.resolve(place.cwd, text.slice(0, globFolder(text))) : path
-  if (!isInsideRoots(fixed, place) || (isGlob && text.slice(globFolder(text)).split('/').includes('..')))
-    return { path, doubt: `${word} is outside the folders it may touch` }
-  return { path }
+  if (text === undefined) return { paths: [], doubt: `where ${word} is is not known` }
+  if (folders === undefined && !text.startsWith('/'))
+    return { paths: [], doubt: `where ${word} is depends on a cd before it` }
+  const starts = folders ?? [place.cwd]
+  const paths = [...new Set(starts.map((folder) => posix.resolve(folder, text)))]
+  const end = isGlob ? globFolder(text) : text.length
+  const fixed = starts.map((folder) => posix.resolve(folder, text.slice(0, end)))
+  const isInside = fixed.every((path) => isInsideRoots(path, place)) && !text.slice(end).split('/').includes('..')
+  return isInside ? { paths } : { paths, doubt: `${word} is outside the folders it may touch` }
 }
 
 /** Where the folder ends that a glob looks in. */

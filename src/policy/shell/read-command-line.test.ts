@@ -85,6 +85,7 @@ describe('every simple command is found', () => {
     'bash <<EOF\nid\nEOF',
     "bash <<< 'id'",
     "alias x='id'",
+    "compgen -W '$(id)'",
   ])('%j', (text) => {
     expect(findPart(text, 'id')).toBeDefined()
   })
@@ -118,6 +119,8 @@ describe('words are what the program gets', () => {
     ['ls $x', ['ls', undefined]],
     ['ls "a$x"', ['ls', undefined]],
     ['ls {1..10000}', ['ls', undefined]],
+    ['ls {1..1000000000}', ['ls', undefined]],
+    ['ls {1..3..99999999999999999999}', ['ls', undefined]],
     ['ls *.md', ['ls', undefined]],
     ['export A=b', ['export', 'A=b']],
     ['ls {a,}b {,}', ['ls', 'ab', 'b']],
@@ -159,6 +162,8 @@ describe('nothing is doubtful about', () => {
     'cat src/*.ts',
     'ls *.md',
     'grep x -- *',
+    'wc -l ./*',
+    'wc -l -- *',
     'cat ./a/../b /ws/repo/c',
     'cat "new\nline"',
     'cat 文档.md',
@@ -193,17 +198,16 @@ describe('an allow does not reach', () => {
     ['cat /etc/*', 'outside'],
     ['cat src/*/../../../x', 'outside'],
     ['cat .e*', 'only known when it runs'],
+    ['echo /etc/*', 'outside'],
+    ['grep -e -- *', 'only known when it runs'],
+    ['wc -l *', 'only known when it runs'],
+    ['uniq src/*', 'is the file that uniq writes'],
     ['grep x *', 'only known when it runs'],
     ['cat "$X"', 'only known when it runs'],
     ['cat < $X', 'only known when it runs'],
     ['cat <<EOF\n$X\nEOF', 'only known when it runs'],
     ['./ls', 'called by a path'],
     ['ls() { cat a; }; ls', 'a function of the line has its name'],
-    ['cd /etc; cat passwd', 'depends on a cd'],
-    ['cd $X; ls', 'depends on a cd'],
-    ['cd ..; ls', 'depends on a cd'],
-    ['while ls; do cd ..; done', 'depends on a cd'],
-    ['cd src; cat ../../x', 'depends on a cd'],
     ['for PATH in /tmp; do ls; done', 'the loop sets PATH'],
     ['env X=1 ls', 'it sets X'],
     ['set -x', 'changes what later commands do'],
@@ -211,10 +215,6 @@ describe('an allow does not reach', () => {
     expect(doubtsOf(text)).toContainEqual(
       expect.objectContaining({ kind: 'reach', reason: expect.stringContaining(reason) }),
     )
-  })
-
-  it('and what a cd below the roots leaves inside is reached', () => {
-    expect(doubtsOf('cd src && cat a ./b/c').filter(({ at }) => at === undefined)).toEqual([])
   })
 
   it('a command that the call gives variables', () => {
@@ -247,10 +247,17 @@ describe('what runs is hidden by', () => {
     "git diff {--output=..'b,c'}x",
     'git diff {--output=..{b,c}}',
     'ls {"}",}',
+    `cat "$'"{a,b}"'"`,
+    `cat "$'"{a,b"'"}`,
     'ls {Z..a}',
     "cat $'\\x{2f}etc'",
     "cat $'a\\\nb'",
     "cat $'\\xe9'",
+    'BASH_ENV=x bash -c ls',
+    'PATH=x ls',
+    'env LD_PRELOAD=x ls',
+    'export BASH_ENV=x',
+    'export PATH="$PATH:x"',
   ])('%j', (text) => {
     expect(doubtsOf(text).map(({ kind }) => kind)).toContain('hidden')
   })
@@ -267,6 +274,10 @@ describe('a line is not read with certainty', () => {
     ['ls $(ls "', 'unterminated'],
     [`sh -c 'ls "'`, 'unterminated'],
     ['cat <<EOF\nx', 'has no end'],
+    ['cat $\\\nHOME/x', 'goes on right after a dollar sign'],
+    ['cat "$\\\nHOME/x"', 'goes on right after a dollar sign'],
+    ["cat $\\\n'\\057etc/passwd'", 'goes on right after a dollar sign'],
+    ['ls `cat \\$\\\\\nHOME/x`', 'goes on right after a dollar sign'],
     ['ls\u0007', '\\u{7}'],
     ['ls\rid', '\\r'],
     ['cat a\u202eb', '\\u{202e}'],
@@ -274,14 +285,19 @@ describe('a line is not read with certainty', () => {
     ['cat a\u3164b', '\\u{3164}'],
     ['cat a\u00a0b', '\\u{a0}'],
     ['cat \ud800', '\\u{d800}'],
-    [`ls ${'a'.repeat(70_000)}`, '70003 characters'],
-    ['$('.repeat(5_000), 'more than 40 deep'],
-    ['{a,b}'.repeat(2_000), 'more than 1000 times'],
-    ['cat <<E;'.repeat(100), 'more than 50 here-documents'],
-    ['ls;'.repeat(3_000), 'more than 1000 commands'],
-    [`${'env '.repeat(3_000)}ls`, 'more than 16 deep'],
-    [`((${'1+'.repeat(9_000)}1))`, 'deep'],
   ])('%j', (text, reason) => {
+    expect(read(text).doubts).toContainEqual({ kind: 'unread', reason: expect.stringContaining(reason) })
+  })
+
+  it.each([
+    ['long words', `ls ${'a'.repeat(70_000)}`, '70003 characters'],
+    ['deep substitutions', '$('.repeat(5_000), 'more than 40 deep'],
+    ['many braces', '{a,b}'.repeat(2_000), 'more than 1000 times'],
+    ['many here-documents', 'cat <<E;'.repeat(100), 'more than 50 here-documents'],
+    ['many commands', 'ls;'.repeat(3_000), 'more than 1000 commands'],
+    ['many wrappers', `${'env '.repeat(3_000)}ls`, 'more than 16 deep'],
+    ['deep arithmetic', `((${'1+'.repeat(9_000)}1))`, 'deep'],
+  ])('with %s', (_, text, reason) => {
     expect(read(text).doubts).toContainEqual({ kind: 'unread', reason: expect.stringContaining(reason) })
   })
 

@@ -1,6 +1,5 @@
-import { findMoves } from './find-moves.ts'
+import { findFolders } from './find-folders.ts'
 import { finishPart } from './finish-part.ts'
-import { isInsideRoots } from './look-at-paths.ts'
 import { findOddCharacters } from './odd-characters.ts'
 import type { AskSecondParser, CommandPlace, CommandReading } from './reading.ts'
 import { ShellReader } from './shell-reader.ts'
@@ -25,6 +24,6 @@ export function finishReading(reader: ShellReader, place: CommandPlace, text: st
   const { drafts, doubts, functions } = reader
   // A comment, or nothing at all, is judged as a command without words.
   if (drafts.length === 0) drafts.push({ words: [], text, through: [], doubts: [] })
-  const moves = findMoves(drafts, (path) => isInsideRoots(path, place))
-  return { parts: drafts.map((draft) => finishPart(draft, { place, moves, functions })), doubts }
+  const folders = findFolders(drafts, place)
+  return { parts: drafts.map((draft) => finishPart(draft, { place, folders, functions })), doubts }
 }

@@ -1,4 +1,5 @@
 import type { Redirection, Word } from 'unbash'
+import { reach } from './doubt.ts'
 import { readWord, type ShellWord, staticWord } from './read-word.ts'
 import type { Doubt } from './reading.ts'
 
@@ -20,9 +21,7 @@ export function readRedirection(redirection: Redirection): ReadRedirection {
     return {
       unread: closing === undefined || delimiter === undefined ? 'its here-document has no end' : undefined,
       input: isStatic ? staticWord(body.text) : { value: undefined, source: body.text },
-      doubt: isStatic
-        ? undefined
-        : { kind: 'reach', reason: 'what its here-document holds is only known when it runs' },
+      doubt: isStatic ? undefined : reach('what its here-document holds is only known when it runs'),
     }
   }
   const { target, operator, descriptor } = redirection
@@ -30,10 +29,7 @@ export function readRedirection(redirection: Redirection): ReadRedirection {
   const word = readTarget(target)
   if (redirection.type === 'HereString') {
     const isStatic = word.value !== undefined
-    return {
-      input: word,
-      doubt: isStatic ? undefined : { kind: 'reach', reason: 'what its here-string holds is only known when it runs' },
-    }
+    return { input: word, doubt: isStatic ? undefined : reach('what its here-string holds is only known when it runs') }
   }
   if (descriptor?.type === 'FileDescriptorVariable') return { doubt: reach(`it sets ${descriptor.name}`) }
   if (operator === '<') return { reads: word }
@@ -45,8 +41,4 @@ export function readRedirection(redirection: Redirection): ReadRedirection {
 function readTarget(target: Word): ShellWord {
   const words = readWord(target)
   return words.length === 1 ? words[0]! : { value: undefined, source: target.text }
-}
-
-function reach(reason: string): Doubt {
-  return { kind: 'reach', reason }
 }

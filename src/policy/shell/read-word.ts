@@ -14,11 +14,11 @@ export interface ShellWord {
 }
 
 /** The words that one written word becomes; one that cannot be told counts as one. */
-export function readWord(word: Word): readonly ShellWord[] {
-  const { parts, text, value } = word
-  const braces = judgeBraces(text)
-  if (parts === undefined && braces === 'none') return [staticWord(value)]
+export function readWord({ parts, text, value }: Word): readonly ShellWord[] {
+  const mayHaveBraces = text.includes('{') && /[,.]/.test(text)
+  if (parts === undefined && !mayHaveBraces) return [staticWord(value)]
   const atoms = parts === undefined ? bareAtoms(text) : parts.flatMap(atomsOf)
+  const braces = mayHaveBraces ? judgeBraces(text, atoms) : 'none'
   if (braces === 'none') return [joinAtoms(atoms, value)]
   const words = expandBraces(atoms)
   if (words === undefined) return [{ value: undefined, source: value }]
@@ -39,18 +39,11 @@ const PLAIN_BRACES =
   /^(?:[\w./@:+=%*?-]|\{[\w./@:+=%*?-]*(?:,[\w./@:+=%*?-]*)+\}|\{-?\d+\.\.-?\d+(?:\.\.-?\d+)?\}|\{[a-z]\.\.[a-z]\}|\{[A-Z]\.\.[A-Z]\})*$/
 
 /** What bash makes of braces with quotes, dots or other braces in them is more than its manual says: that is odd. */
-function judgeBraces(text: string): 'none' | 'plain' | 'odd' {
-  if (!text.includes('{') || !/[,.]/.test(text)) return 'none'
-  // `{}`, `@{u}` and what stands in quotes, with nothing that bash would look at between.
-  const rest = text.replace(/'[^']*'|"[^"\\$`]*"|\{[\w-]*\}/g, '')
-  if (!rest.includes('{') || !rest.includes('}')) return isSplit(text) ? 'odd' : 'none'
+function judgeBraces(text: string, atoms: readonly Atom[]): 'none' | 'plain' | 'odd' {
+  const bareText = atoms.map((atom) => (atom.isBare ? atom.text : ' ')).join('')
+  // `{}` and `@{u}` are no lists; any other brace may look for its other half, even in quotes.
+  if (!/[{}]/.test(bareText.replace(/\{[\w-]*\}/g, ''))) return 'none'
   return PLAIN_BRACES.test(text) ? 'plain' : 'odd'
-}
-
-/** A brace in quotes is none, but one outside of them may look for its other half there. */
-function isSplit(text: string): boolean {
-  const bareText = text.replace(/'[^']*'|"[^"\\$`]*"/g, '').replace(/\{[\w-]*\}/g, '')
-  return /[{}]/.test(bareText)
 }
 
 function joinAtoms(atoms: readonly Atom[], source: string | undefined): ShellWord {

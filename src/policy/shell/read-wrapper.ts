@@ -1,3 +1,4 @@
+import { isCodeVariable } from './code-variables.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import type { Wrapped } from './unwrap.ts'
 import type { Wrapper } from './wrappers.ts'
@@ -6,7 +7,10 @@ import type { Wrapper } from './wrappers.ts'
 export function readWrapper(words: readonly ShellWord[], wrapper: Wrapper): Wrapped {
   const own = skipOwnWords(words, wrapper)
   const { unlisted, texts, given, rest } = own
-  const hidden = unlisted && `what ${words[0]!.source} makes of ${unlisted} is not known`
+  const hidden =
+    own.codeVariable === undefined
+      ? unlisted && `what ${words[0]!.source} makes of ${unlisted} is not known`
+      : `it sets ${own.codeVariable}`
   const isIdle = wrapper.idle?.some((option) => given.has(option))
   const doubts = { hidden, reach: reachOf(own) }
   if (isIdle || (rest.length === 0 && texts.length === 0)) return { texts: [], commands: [], ...doubts }
@@ -31,6 +35,8 @@ interface OwnWords {
   readonly given: Given
   /** The first variable that it sets. */
   readonly assigned?: string
+  /** The first one that says which code runs. */
+  readonly codeVariable?: string
   readonly rest: readonly ShellWord[]
 }
 
@@ -43,6 +49,7 @@ function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
   const given = new Map<string, ShellWord | undefined>()
   let unlisted: string | undefined
   let assigned: string | undefined
+  let codeVariable: string | undefined
   let operands = wrapper.operands ?? 0
   let isOver = false
   let at = 1
@@ -57,7 +64,9 @@ function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
     } else if (value === '--' && !isOver) {
       isOver = true
     } else if (wrapper.hasAssignments && value !== undefined && /^[^=]+=/s.test(value)) {
-      assigned ??= value.slice(0, value.indexOf('='))
+      const variable = value.slice(0, value.indexOf('='))
+      assigned ??= variable
+      if (isCodeVariable(variable)) codeVariable ??= variable
       isOver = true
     } else if (operands > 0) {
       operands--
@@ -68,7 +77,7 @@ function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
       break
     }
   }
-  return { unlisted, texts, given, assigned, rest: words.slice(at) }
+  return { unlisted, texts, given, assigned, codeVariable, rest: words.slice(at) }
 }
 
 function reachOf({ assigned, given }: OwnWords): string | undefined {

@@ -39,6 +39,8 @@ export class ShellReader {
       this.unread(complexity)
       return
     }
+    // Bash joins the lines first, the parser does not: what looks like a plain dollar is none.
+    if (/\$\\+\n/.test(text)) this.unread('a line goes on right after a dollar sign')
     const names = new Set<number>()
     const walk = {
       command: (found: FoundCommand, inner: Context) => this.take(found, inner),

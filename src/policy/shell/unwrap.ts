@@ -1,4 +1,5 @@
 import { baseName } from './base-name.ts'
+import { isCodeVariable } from './code-variables.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import { joinWords, readWrapper } from './read-wrapper.ts'
 import { SHELLS, WRAPPERS } from './wrappers.ts'
@@ -66,7 +67,11 @@ function afterEquals({ value, source }: ShellWord): ShellWord {
 
 function readSubscripts(words: readonly ShellWord[]): Wrapped {
   const risky = words.filter(({ value }) => value !== undefined && /\[.*(\$\(|`)/s.test(value))
-  return asTexts(risky.map(({ source }) => ({ value: undefined, source: `: ${source}` })))
+  const name = words.map(({ source }) => /^(\w+)\+?=/.exec(source)?.[1] ?? '').find(isCodeVariable)
+  return {
+    ...asTexts(risky.map(({ source }) => ({ value: undefined, source: `: ${source}` }))),
+    hidden: name && `it sets ${name}`,
+  }
 }
 
 const EXECUTE = /^-(exec|execdir|ok|okdir)$/

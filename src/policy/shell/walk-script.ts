@@ -1,15 +1,21 @@
 import {
-  type Assignment,
   type Command,
   forEachChild,
+  type ParameterExpansionPart,
   type ParsedScript,
   type Pipeline,
   type Redirection,
   type SyntaxNode,
 } from 'unbash'
+import { assignmentDoubts } from './assignment-doubts.ts'
 import { describeArgument, describeInside, describeRedirection, describeWithin } from './describe-place.ts'
+import { reach } from './doubt.ts'
+import { findEffect } from './find-effect.ts'
+import { followMoves } from './follow-moves.ts'
+import { readCommandWords } from './read-command-words.ts'
 import { readRedirection } from './read-redirection.ts'
-import { readWord, type ShellWord, staticWord } from './read-word.ts'
+import { readReplacement } from './read-replacement.ts'
+import { type ShellWord, staticWord } from './read-word.ts'
 import type { Doubt } from './reading.ts'
 
 /** A simple command as it stands in the line. */
@@ -28,6 +34,10 @@ export interface Context {
   readonly where?: string
   readonly through: readonly string[]
   readonly doubts: readonly Doubt[]
+  /** Where the `cd` before it in the same `&&` goes: it runs there or not at all. */
+  readonly within?: string
+  /** It stands in a loop or a function, and may run more than once. */
+  readonly isRepeated?: boolean
 }
 
 /** Who is told what stands in a script. */
@@ -70,28 +80,35 @@ class Walk {
       this.#sink.unread(`it is nested more than ${DEEPEST} deep`)
       return
     }
-    const inner = { ...place, depth: place.depth + 1 }
+    const inner = { ...place, depth: place.depth + 1, within: undefined }
     switch (node.type) {
       case 'Script':
         this.#atScript(node, inner)
         break
       case 'Statement':
-        this.visit(node.command, node.background ? withDoubt(inner, BACKGROUND) : inner)
+        this.visit(node.command, node.background ? withDoubts(inner, [BACKGROUND]) : inner)
         break
+      case 'AndOr': {
+        const folders = followMoves(node)
+        for (const [index, command] of node.commands.entries())
+          this.visit(command, { ...inner, within: folders[index] })
+        break
+      }
       case 'Command':
-        this.#atCommand(node, inner)
+        this.#atCommand(node, { ...inner, within: place.within })
         break
       case 'Pipeline':
-        this.#atPipeline(node, inner)
+        this.#atPipeline(node, { ...inner, within: place.within })
         break
       case 'Coproc':
         this.#keyword('coproc', node, inner)
-        this.#children(node, withDoubt({ ...inner, through: [...place.through, 'coproc'] }, BACKGROUND))
+        this.#children(node, withDoubts({ ...inner, through: [...place.through, 'coproc'] }, [BACKGROUND]))
         break
       case 'Function':
         this.#sink.function(node.name.value)
         this.visit(node.body, {
           ...inner,
+          isRepeated: true,
           where: describeWithin(`in the function \`${node.name.value}\``, place.where),
         })
         break
@@ -105,17 +122,34 @@ class Walk {
       case 'ArithmeticCommand':
       case 'ArithmeticFor':
         this.#keyword('((', node, inner)
-        this.#children(node, { ...inner, of: 'of `(( … ))`' })
+        this.#children(node, { ...inner, of: 'of `(( … ))`', isRepeated: true })
+        break
+      case 'While':
+        this.#children(node, { ...inner, isRepeated: true })
         break
       case 'For':
       case 'Select':
-        this.#children(node, withDoubt({ ...inner, of: 'of a loop' }, loopDoubt(node.name.value)))
+        this.#children(
+          node,
+          withDoubts({ ...inner, of: 'of a loop', isRepeated: true }, [
+            loopDoubt(node.name.value),
+            findEffect(node.wordlist ?? []),
+          ]),
+        )
+        break
+      case 'Case': {
+        const patterns = node.items.flatMap(({ pattern }) => pattern)
+        this.#children(node, withDoubts(inner, [findEffect([node.word, ...patterns])]))
+        break
+      }
+      case 'ParameterExpansion':
+        this.#atParameter(node, inner)
         break
       case 'CommandExpansion':
       case 'ProcessSubstitution':
       case 'ArithmeticCommandExpansion':
-        if (node.script === undefined) this.#sink.unread(`${node.text} could not be read`)
-        else
+        if (node.script === undefined || !/[)`]$/.test(node.text)) this.#sink.unread(`${node.text} could not be read`)
+        if (node.script !== undefined)
           this.visit(node.script, { ...inner, of: undefined, where: describeInside(node.text, place.of, place.where) })
         break
       case 'Unknown':
@@ -153,34 +187,29 @@ class Walk {
   }
 
   #atCommand(node: Command, place: Place): void {
-    const { name, prefix, suffix } = node
+    const { name, prefix, args } = node
     if (name && !place.isDecoded) this.#sink.name(name.pos)
-    const assignments = prefix.filter((each): each is Assignment => each.type === 'Assignment')
-    const doubts = assignments.flatMap((assignment) => assignmentDoubts(assignment, name !== undefined))
+    const assignments = prefix.filter((each) => each.type === 'Assignment')
     for (const each of assignments) this.visit(each, { ...place, of: `of the assignment \`${each.name}\`` })
-    const words: ShellWord[] = name ? [...readWord(name)] : []
     if (name?.parts) this.visit(name, { ...place, of: 'of the command name' })
-    let count = 0
-    for (const argument of suffix) {
-      if (argument.type !== 'Word' && argument.type !== 'Assignment') continue
-      count++
-      if (argument.type === 'Word') words.push(...readWord(argument))
-      else words.push(readAssignment(argument))
+    for (const [index, argument] of args.entries())
       if (argument.type === 'Assignment' || argument.parts)
-        this.visit(argument, { ...place, of: describeArgument(count) })
-    }
-    const redirections = this.#redirections(node.redirects, place)
+        this.visit(argument, { ...place, of: describeArgument(index + 1) })
+    const { doubts, ...redirections } = this.#redirections(node.redirects, place)
+    const own = assignments.flatMap((assignment) => assignmentDoubts(assignment, name !== undefined))
     const text = place.source.slice(node.pos, node.end)
-    this.#sink.command(
-      {
-        words,
-        text,
-        doubts: [...doubts, ...redirections.doubts],
-        reads: redirections.reads,
-        input: redirections.input,
-      },
-      place,
-    )
+    this.#sink.command({ words: readCommandWords(node), text, doubts: [...own, ...doubts], ...redirections }, place)
+  }
+
+  #atParameter(node: ParameterExpansionPart, place: Place): void {
+    const replacement = readReplacement(node)
+    if (replacement === undefined) {
+      this.#children(node, place)
+      return
+    }
+    const { source, words } = replacement
+    this.#sink.unread(`what is replaced in ${node.text} is only known to bash`)
+    for (const word of words) this.visit(word, { ...place, source, isDecoded: true })
   }
 
   #redirections(redirects: readonly Redirection[], place: Place) {
@@ -201,28 +230,13 @@ class Walk {
   }
 }
 
-const BACKGROUND: Doubt = { kind: 'reach', reason: 'it goes on in the background' }
+const BACKGROUND = reach('it goes on in the background')
 
-function withDoubt(place: Place, doubt: Doubt | undefined): Place {
-  return doubt ? { ...place, doubts: [...place.doubts, doubt] } : place
+function withDoubts(place: Place, found: readonly (Doubt | undefined)[]): Place {
+  return { ...place, doubts: [...place.doubts, ...found.filter((doubt) => doubt !== undefined)] }
 }
 
 /** Loop variables in capitals may be variables of the environment, such as PATH. */
 function loopDoubt(name: string): Doubt | undefined {
-  return /^[a-z][a-z0-9]*$/.test(name) ? undefined : { kind: 'reach', reason: `the loop sets ${name}` }
-}
-
-/** A text with a substitution in it may run later: as a prompt, in arithmetic. */
-function assignmentDoubts({ name, value }: Assignment, hasCommand: boolean): Doubt[] {
-  const doubts: Doubt[] = [{ kind: 'reach', reason: hasCommand ? `it is given ${name}` : `it sets ${name}` }]
-  const texts = value.type === 'Word' ? [value] : value.elements
-  if (texts.some((word) => /\$\(|`/.test(readWord(word)[0]?.value ?? '')))
-    doubts.push({ kind: 'hidden', reason: `${name} holds text that could run later` })
-  return doubts
-}
-
-function readAssignment({ name, value, append, text }: Assignment): ShellWord {
-  const word = value.type === 'Word' ? readWord(value) : []
-  const only = word.length === 1 ? word[0]!.value : undefined
-  return only === undefined ? { value: undefined, source: text } : staticWord(`${name}${append ? '+' : ''}=${only}`)
+  return /^[a-z][a-z0-9]*$/.test(name) ? undefined : reach(`the loop sets ${name}`)
 }

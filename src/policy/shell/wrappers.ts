@@ -200,8 +200,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['caffeinate', { options: '-disu -t= -w=' }],
   ['mapfile', { options: '-t -d= -n= -O= -s= -u= -c= -C!', operands: ALL }],
   ['readarray', { options: '-t -d= -n= -O= -s= -u= -c= -C!', operands: ALL }],
-  ['complete', { options: '-abcdefgjksuvprDEI -o= -A= -G= -W= -F= -X= -P= -S= -C!', operands: ALL }],
-  ['compgen', { options: '-abcdefgjksuv -o= -A= -G= -W= -F= -X= -P= -S= -V= -C!', operands: ALL }],
+  ['complete', { options: '-abcdefgjksuvprDEI -o= -A= -G= -W! -F= -X= -P= -S= -C!', operands: ALL }],
+  ['compgen', { options: '-abcdefgjksuv -o= -A= -G= -W! -F= -X= -P= -S= -V= -C!', operands: ALL }],
 ])
 
 /** Shells: `-c` takes a text; without it they run a file, or what comes in. */

@@ -2,7 +2,8 @@ import type { HazardRow, ImpliedRow, OperandRow, ProgramTable } from './program-
 
 /** One option as it is looked up. */
 export interface Option {
-  readonly value: 'none' | 'required' | 'optional'
+  /** pair: two words follow it. */
+  readonly value: 'none' | 'required' | 'optional' | 'pair'
   readonly isPath: boolean
   readonly isScript: boolean
   readonly rows: readonly HazardRow[]
@@ -14,6 +15,8 @@ export interface CompiledTable {
   readonly options: ReadonlyMap<string, Option>
   /** Names that begin with two dashes, sorted, for those cut short. */
   readonly longNames: readonly string[]
+  /** The same of names with one dash and several letters. */
+  readonly wholeNames: readonly string[]
   /** The command of a name; compiled when it is first asked for, as git has many. */
   readonly command: (name: string) => CompiledTable | undefined
   readonly operandRows: ReadonlyArray<{ readonly row: OperandRow; readonly unless: ReadonlySet<Option> }>
@@ -30,12 +33,14 @@ export function compileTable(table: ProgramTable, parent?: ReadonlyMap<string, O
   const own = new Map<string, Option>()
   for (const row of table.rows ?? []) addRow(own, row)
   for (const [name, option] of own) options.set(name, option)
+  if (table.isDashBlind) for (const [name, option] of [...options]) options.set(name.replace(/^--/, '-'), option)
   const find = compileByName(table.commands ?? [], table.isInherited ? options : undefined)
   const pick = (names = '') => new Set(namesIn(names).flatMap((name) => options.get(name) ?? []))
   return {
     table,
     options,
     longNames: [...options.keys()].filter((name) => name.startsWith('--')).sort(),
+    wholeNames: [...options.keys()].filter((name) => /^-[^-]./.test(name)).sort(),
     command: find,
     operandRows: (table.operandRows ?? []).map((row) => ({ row, unless: pick(row.unless) })),
     implied: table.implied && { row: table.implied, unless: pick(table.implied.unless) },
@@ -62,7 +67,7 @@ export function namesIn(text: string): string[] {
   return text.split(' ').filter(Boolean)
 }
 
-function addHarmless(options: Map<string, Option>, { texts, files, scripts, maybes, flags }: ProgramTable) {
+function addHarmless(options: Map<string, Option>, { texts, pairs, files, scripts, maybes, flags }: ProgramTable) {
   const add = (names = '', value: Option['value'], is: 'isPath' | 'isScript' | '' = '') => {
     // Each name its own option, so that one can be told from the other.
     for (const name of namesIn(names))
@@ -71,6 +76,7 @@ function addHarmless(options: Map<string, Option>, { texts, files, scripts, mayb
   add(flags, 'none')
   add(maybes, 'optional')
   add(texts, 'required')
+  add(pairs, 'pair')
   add(files, 'required', 'isPath')
   add(scripts, 'required', 'isScript')
 }

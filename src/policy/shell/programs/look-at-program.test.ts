@@ -207,7 +207,7 @@ describe('lookAtProgram', () => {
     const options = TABLES.flatMap(({ rows = [] }) => rows.flatMap(({ example }) => example.split(' ')))
     const word = fc.oneof(
       fc.constantFrom(...options, '--', '-', '', '..', '/etc/x', undefined, '__proto__', 'diff', 'test', 'run'),
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ maxLength: 8 }),
       fc.string({ unit: fc.constantFrom('-', '=', 'o', 'f', 'e', '/', '\0', '\n', '\ud800', '[', '\\'), maxLength: 8 }),
     )
     fc.assert(
@@ -220,7 +220,7 @@ describe('lookAtProgram', () => {
           hazards.every(({ at }) => at >= 0 && at <= words.length)
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })

@@ -1,8 +1,8 @@
-import { type CompiledTable, compileByName, type Option } from './compile-table.ts'
+import type { CompiledTable, Option } from './compile-table.ts'
+import { findTable } from './find-table.ts'
 import { looksLikePath, pathWithin } from './guess-path.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
-import { type FoundOption, readArguments } from './read-arguments.ts'
-import { TABLES } from './tables.ts'
+import { type Arguments, type FoundOption, readArguments } from './read-arguments.ts'
 
 /** What a program would do with its words beyond what its name says, and the files they name. */
 export interface ProgramLook {
@@ -12,6 +12,8 @@ export interface ProgramLook {
   /** Option values that are files, e.g. of --file=x or -fx. */
   readonly pathValues: readonly string[]
   readonly isKnown: boolean
+  /** Index after which no word is an option, however the words are read; absent where there may be options up to the end. */
+  readonly optionsEnd?: number
 }
 
 /** A part of the words that makes the program do more than its name says. */
@@ -25,59 +27,83 @@ export interface FoundHazard extends Hazard {
 /** One hazard is enough to ask; a hostile line could hold millions. */
 const MOST_HAZARDS = 32
 const LONGEST_SHOWN = 60
+/** Who starts a program through so many others hides it. */
+const MOST_CARRIED = 4
 
 type Words = readonly (string | undefined)[]
 
-/** Looks at the words of one simple command; undefined stands for a word that only the run would tell. */
-export function lookAtProgram(words: readonly (string | undefined)[]): ProgramLook {
-  const look = new Look(words)
+/**
+ * Looks at the words of one simple command; undefined stands for a word that only the run would tell. Those with an index
+ * in `globs` stand for file names.
+ */
+export function lookAtProgram(words: Words, globs: ReadonlySet<number> = NONE): ProgramLook {
+  const look = new Look(words, globs)
   const table = findTable(words[0])
   if (table) look.atCommand(table, 0)
   else look.guessFrom(1)
-  return { hazards: look.hazards, paths: look.paths, pathValues: look.pathValues, isKnown: table !== undefined }
+  const { hazards, paths, pathValues, optionsEnd } = look
+  return { hazards, paths: [...paths], pathValues: [...pathValues], isKnown: table !== undefined, optionsEnd }
 }
 
-const findByName = compileByName(TABLES)
-
-function findTable(word: string | undefined): CompiledTable | undefined {
-  if (word === undefined) return undefined
-  const name = word.slice(word.lastIndexOf('/') + 1)
-  const exact = findByName(name)
-  if (exact) return exact
-  const stem = /^([a-z]+)-?\d[\d.]{0,15}$/.exec(name)?.[1]
-  const versioned = stem === undefined ? undefined : findByName(stem)
-  return versioned?.table.isVersioned ? versioned : undefined
-}
+const NONE: ReadonlySet<number> = new Set()
 
 class Look {
   readonly hazards: FoundHazard[] = []
-  readonly paths: number[] = []
-  readonly pathValues: string[] = []
+  readonly paths = new Set<number>()
+  readonly pathValues = new Set<string>()
+  optionsEnd: number | undefined
   readonly #words: Words
+  readonly #globs: ReadonlySet<number>
+  #carried = 0
 
-  constructor(words: Words) {
+  constructor(words: Words, globs: ReadonlySet<number>) {
     this.#words = words
+    this.#globs = globs
   }
 
   /** Looks at a program, or at a command of one, whose name is the word at an index. */
   atCommand(compiled: CompiledTable, at: number): void {
-    const { table } = compiled
-    const hasCommands = table.commands !== undefined
-    const stops = hasCommands || table.stopsAtOperand === true
-    const { options, operands, end } = readArguments(this.#words, at + 1, compiled, stops)
-    for (const found of options) this.#atOption(found, compiled)
-    this.#atImplied(compiled, at, options, operands.length)
-    if (hasCommands) {
-      if (operands.length > 0) this.#atSubcommand(compiled, operands[0]!, end)
+    const { commands, stopsAtOperand = false, carries } = compiled.table
+    const hasCommands = commands !== undefined
+    const ways = readArguments(this.#words, at + 1, compiled, hasCommands || stopsAtOperand)
+    if (ways === undefined) {
+      this.#add(UNREADABLE, this.#words[at] ?? '…', this.#words.length)
+      this.guessFrom(at + 1)
       return
     }
-    this.#atOperands(compiled, options, operands)
-    if (table.stopsAtOperand) this.guessFrom(end)
+    for (const way of ways) {
+      for (const found of way.options) this.#atOption(found, compiled)
+      this.#atImplied(compiled, at, way)
+      if (!hasCommands) this.#atOperands(compiled, way)
+    }
+    const [{ operands, end }] = ways
+    const ends = ways.map(({ optionsEnd }) => optionsEnd ?? Number.POSITIVE_INFINITY)
+    if (!hasCommands && !stopsAtOperand && ends.every(Number.isFinite)) this.optionsEnd = Math.max(...ends)
+    if (hasCommands && operands.length > 0) this.#atSubcommand(compiled, operands[0]!, end)
+    if (hasCommands || !stopsAtOperand) return
+    if (carries === undefined || operands.length === 0 || !this.#atCarried(operands[0]!, carries)) this.guessFrom(end)
   }
 
   /** Takes what looks like a file for one, from an index on. */
   guessFrom(from: number): void {
     for (let index = from; index < this.#words.length; index++) this.#guess(index)
+  }
+
+  /** Looks at the program that gets all words from an index on, if anything is known of it. */
+  #atCarried(at: number, carries: string): boolean {
+    const word = this.#words[at]
+    const carried = findTable(word?.startsWith(carries) ? word.slice(carries.length) : word)
+    if (carried === undefined) return false
+    if (++this.#carried > MOST_CARRIED) {
+      this.#add(UNREADABLE, word ?? '…', this.#words.length)
+      return false
+    }
+    this.atCommand(carried, at)
+    // `npm exec` keeps the first `--` for itself.
+    const end = this.#words.indexOf('--', at)
+    if (end !== -1) this.atCommand(carried, end)
+    this.optionsEnd = undefined
+    return true
   }
 
   #atSubcommand(compiled: CompiledTable, at: number, end: number) {
@@ -87,54 +113,70 @@ class Look {
     if (compiled.table.otherwise) this.#add(compiled.table.otherwise, name ?? '…', at)
     // The options of an unknown command are unknown too, but not those of the program itself.
     if (compiled.table.isInherited) {
-      const rest = readArguments(this.#words, end, compiled, false)
-      for (const found of rest.options) this.#atOption(found, compiled)
+      for (const { options } of readArguments(this.#words, end, compiled, false) ?? [])
+        for (const found of options) this.#atOption(found, compiled)
     }
     this.guessFrom(end)
   }
 
   #atOption({ entry, spelled, value, at, valueAt }: FoundOption, { table }: CompiledTable) {
     if (entry === undefined) {
-      if (table.isClosed && !/^-\d$/.test(spelled)) this.#add(UNLISTED, spelled, at)
-      if (value !== undefined && looksLikePath(value)) this.pathValues.push(value)
+      // What takes the next word away may also hide which command it is.
+      const isClosed = table.isClosed || table.commands !== undefined
+      if (isClosed && !/^-\d$/.test(spelled)) this.#add(UNLISTED, spelled, at)
+      if (value !== undefined && looksLikePath(value)) this.pathValues.add(value)
       return
     }
+    const known = this.#globs.has(valueAt) ? undefined : value
     for (const row of entry.rows) {
       if (row.when === undefined) this.#add(row, spelled, at)
       // A rule that spells out the option alone says nothing of such a value.
-      else if (isLike(value, row.when, entry)) this.#add(row, spelled, valueAt)
+      else if (isLike(known, row.when, entry)) this.#add(row, spelled, valueAt)
     }
     if (value === undefined) return
     if (entry.isScript) this.#atScript(table, value, valueAt)
     if (entry.isPath) this.#addPathValue(value)
   }
 
-  #atImplied({ implied }: CompiledTable, at: number, options: readonly FoundOption[], operandCount: number) {
+  #atImplied({ implied }: CompiledTable, at: number, { options, operands }: Arguments) {
     if (implied === undefined || isSettled(options, implied.unless)) return
-    if (implied.row.unlessOperands && operandCount > 0) return
+    if (implied.row.unlessOperands && operands.length > 0) return
     this.#add(implied.row, this.#words[at] ?? '…', implied.row.isUnnamed ? this.#words.length : at)
   }
 
-  #atOperands(compiled: CompiledTable, options: readonly FoundOption[], operands: readonly number[]) {
-    const { table, operandRows, textsUnless } = compiled
+  #atOperands({ table, operandRows, textsUnless }: CompiledTable, { options, operands }: Arguments) {
     const kind = table.operands ?? 'guess'
     const texts =
       typeof kind === 'object' && !options.some(({ entry }) => entry && textsUnless.has(entry)) ? kind.texts : 0
     const rows = operandRows.filter(({ unless }) => !isSettled(options, unless)).map(({ row }) => row)
+    // Of a glob more words may become than stand here.
+    let most = 0
     for (const [place, at] of operands.entries()) {
       const word = this.#words[at]
-      for (const { like, from = 1, to = Number.POSITIVE_INFINITY, ...hazard } of rows) {
-        if (place + 1 >= from && place < to && (like === undefined || word === undefined || like.test(word)))
-          this.#add(hazard, word ?? '…', at)
-      }
+      most = this.#globs.has(at) ? Number.POSITIVE_INFINITY : most + 1
+      for (const { like, from = 1, to = Number.POSITIVE_INFINITY, ...hazard } of rows)
+        if (most >= from && place < to && this.#couldBeLike(at, like)) this.#add(hazard, word ?? '…', at)
       if (word === undefined) continue
-      if (place < texts) this.#atScript(table, word, at)
+      if (place < texts) this.#atText(table, word, at, options)
       else if (kind === 'guess') this.#guess(at)
-      else if (kind !== 'texts' && word !== '-' && word !== '') this.paths.push(at)
+      else if (kind !== 'texts' && word !== '-' && word !== '') this.paths.add(at)
     }
   }
 
+  #couldBeLike(at: number, like: RegExp | undefined): boolean {
+    const word = this.#words[at]
+    if (like === undefined || word === undefined) return true
+    return this.#globs.has(at) ? couldGlobBeLike(word, like) : like.test(word)
+  }
+
+  #atText(table: ProgramTable, text: string, at: number, options: readonly FoundOption[]) {
+    this.#atScript(table, text, at)
+    // It may be the value of an option that the table lacks, such as a file.
+    if (options.some(({ entry, at: before }) => entry === undefined && before === at - 1)) this.#guess(at)
+  }
+
   #atScript({ readScript }: ProgramTable, text: string, at: number) {
+    if (readScript && this.#globs.has(at)) this.#add(UNREADABLE, text, at)
     const reading = readScript?.(text)
     for (const hazard of reading?.hazards ?? []) this.#add(hazard, text, at)
     for (const path of reading?.paths ?? []) this.#addPathValue(path)
@@ -144,16 +186,17 @@ class Look {
     const word = this.#words[at]
     if (word === undefined) return
     const within = pathWithin(word)
-    if (within !== undefined) this.pathValues.push(within)
-    if (!word.startsWith('-') && looksLikePath(word)) this.paths.push(at)
+    if (within !== undefined) this.pathValues.add(within)
+    if (!word.startsWith('-') && looksLikePath(word)) this.paths.add(at)
   }
 
   #addPathValue(value: string) {
-    if (value !== '' && value !== '-' && value !== '/dev/null') this.pathValues.push(value)
+    if (value !== '' && value !== '-' && value !== '/dev/null') this.pathValues.add(value)
   }
 
   #add({ kind, reason }: Hazard, option: string, at: number) {
-    if (this.hazards.length < MOST_HAZARDS) this.hazards.push({ option: shorten(option), kind, reason, at })
+    const isKnown = this.hazards.some((hazard) => hazard.at === at && hazard.reason === reason)
+    if (!isKnown && this.hazards.length < MOST_HAZARDS) this.hazards.push({ option: shorten(option), kind, reason, at })
   }
 }
 
@@ -161,7 +204,16 @@ function shorten(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
+const UNREADABLE: Hazard = { kind: 'hidden', reason: 'has words whose meaning cannot be told' }
 const UNLISTED: Hazard = { kind: 'reach', reason: 'is no option that is known to be harmless' }
+
+/** What a glob finds is in the folder that it names, or else begins as it does. */
+function couldGlobBeLike(glob: string, like: RegExp): boolean {
+  const [start = ''] = /^[^*?[]*/.exec(glob) ?? []
+  const [, escaped, plain] = /^\^(?:\\(\W)|([\w@+-]))/.exec(like.source) ?? []
+  const first = escaped ?? plain
+  return !start.includes('/') && (start === '' || first === undefined || first === start[0])
+}
 
 /** A value that only the run would tell may be like anything. */
 function isLike(value: string | undefined, like: RegExp, entry: Option): boolean {

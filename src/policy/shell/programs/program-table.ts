@@ -9,10 +9,14 @@ export interface ProgramTable {
    * words: `-name value`, as go and find do. none: every word is an operand.
    */
   readonly style?: 'gnu' | 'exact' | 'words' | 'none'
+  /** One dash or two make no difference to a long name, as npm reads them. */
+  readonly isDashBlind?: boolean
   /** Options that make it do more than its name says. */
   readonly rows?: readonly HazardRow[]
   /** Harmless options that take a value, separated by blanks. */
   readonly texts?: string
+  /** Harmless options that take two words. */
+  readonly pairs?: string
   /** Harmless options whose value is a file or a folder. */
   readonly files?: string
   /** Harmless options whose value, if any, is attached to them. */
@@ -27,6 +31,8 @@ export interface ProgramTable {
   readonly operandRows?: readonly OperandRow[]
   /** What comes after the first operand belongs to that one, not to the program. */
   readonly stopsAtOperand?: boolean
+  /** What names the program that gets all further words: the first operand, or the value of an option. */
+  readonly carries?: 'operand' | '-m'
   /** The first word may be a cluster without its dash: `tar xf`. */
   readonly hasBareCluster?: boolean
   /** Harmless options whose value is a script. */

@@ -20,50 +20,107 @@ export interface Arguments {
   readonly operands: readonly number[]
   /** Index of the first word that was not looked at. */
   readonly end: number
+  /** Index of the `--` after which there are no options. */
+  readonly optionsEnd?: number
 }
 
 type Words = readonly (string | undefined)[]
 
 /** More flags than any program has: the rest of such a word is not read. */
 const LONGEST_CLUSTER = 64
+/** Nobody writes so many options that a table lacks. */
+const MOST_WAYS = 32
 
-/** Tells options, their values and operands apart, as the program would. */
-export function readArguments(words: Words, from: number, compiled: CompiledTable, stopsAtOperand: boolean): Arguments {
-  const options: FoundOption[] = []
-  const operands: number[] = []
-  let index = from
-  if (compiled.table.hasBareCluster) index = readBareCluster(words, index, compiled, options)
+/**
+ * Tells options, their values and operands apart, as the program would: in every way that it could, the likeliest first,
+ * as an option that the table lacks may take the next word or not. Undefined where these would be too many.
+ */
+export function readArguments(
+  words: Words,
+  from: number,
+  compiled: CompiledTable,
+  stopsAtOperand: boolean,
+): readonly [Arguments, ...Arguments[]] | undefined {
+  const starts: Start[] = []
+  const likeliest = readOneWay(words, { index: from, options: [], operands: [] }, compiled, stopsAtOperand, starts)
+  const ways: [Arguments, ...Arguments[]] = [likeliest]
+  for (const start of starts) {
+    if (starts.length >= MOST_WAYS) return undefined
+    ways.push(readOneWay(words, start, compiled, stopsAtOperand, starts))
+  }
+  return ways
+}
+
+/** Where another way to read the words begins, and what was read until there. */
+interface Start {
+  readonly index: number
+  readonly options: FoundOption[]
+  readonly operands: number[]
+}
+
+/** What the readers of single words share. */
+interface Reading {
+  readonly words: Words
+  readonly compiled: CompiledTable
+  readonly options: FoundOption[]
+  /** Says that the words from an index on may also be read as if nothing before it took them. */
+  readonly fork: (index: number) => void
+}
+
+function readOneWay(words: Words, start: Start, compiled: CompiledTable, stops: boolean, starts: Start[]): Arguments {
+  const { style, hasBareCluster, carries } = compiled.table
+  const { options, operands } = start
+  let { index } = start
+  let optionsEnd: number | undefined
+  const fork = (other: number) => {
+    // Whether a plain word is a value or an operand, what follows it is read the same way.
+    const isPlain = !words[other - 1]?.startsWith('-')
+    if (!stops && !isPlain && starts.length < MOST_WAYS)
+      starts.push({ index: other, options: [...options], operands: [...operands] })
+  }
+  const reading = { words, compiled, options, fork }
+  if (hasBareCluster && options.length === 0) index = readBareCluster(reading, index)
   while (index < words.length) {
     const word = words[index]
-    if (word === '--' && compiled.table.style !== 'none') {
-      index++
-      while (index < words.length && !(stopsAtOperand && operands.length > 0)) operands.push(index++)
+    if (word === '--' && style !== 'none') {
+      optionsEnd = index++
+      while (index < words.length && !(stops && operands.length > 0)) operands.push(index++)
       break
     }
-    if (word === undefined || word.length < 2 || word[0] !== '-' || compiled.table.style === 'none') {
+    if (word === undefined || word.length < 2 || word[0] !== '-' || style === 'none') {
       operands.push(index++)
-      if (stopsAtOperand) break
+      if (stops) break
       continue
     }
-    index = readOption(words, index, word, compiled, options)
+    index = readOption(reading, index, word)
+    const last = options.at(-1)
+    if (carries !== undefined && last?.spelled === carries) {
+      operands.push(last.valueAt)
+      break
+    }
   }
-  return { options, operands, end: index }
+  return { options, operands, end: index, optionsEnd }
 }
 
 /** Reads the word at an index, and its value from the next one; answers the index after both. */
-function readOption(words: Words, at: number, word: string, compiled: CompiledTable, options: FoundOption[]): number {
+function readOption(reading: Reading, at: number, word: string): number {
+  const { words, compiled, options, fork } = reading
   const isWord = compiled.table.style === 'words'
-  if (!isWord && word[1] !== '-') return readCluster(words, at, word, compiled, options)
   const equals = word.indexOf('=')
   const spelled = equals === -1 ? word : word.slice(0, equals)
   const attached = equals === -1 ? undefined : word.slice(equals + 1)
-  const entry = findOption(isWord && spelled.startsWith('--') ? spelled.slice(1) : spelled, compiled)
-  const takesNext = entry?.value === 'required' && attached === undefined
-  options.push({ entry, spelled, value: takesNext ? words[at + 1] : attached, at, valueAt: takesNext ? at + 1 : at })
-  return at + (takesNext ? 2 : 1)
+  const isOneDash = !isWord && word[1] !== '-'
+  if (isOneDash && spelled.length === 2) return readCluster(reading, at, word)
+  const { entry, isExact } = findOption(isWord && spelled.startsWith('--') ? spelled.slice(1) : spelled, compiled)
+  if (isOneDash && entry === undefined) return readCluster(reading, at, word)
+  const count = attached === undefined ? wordsOf(entry) : 0
+  const value = count > 0 ? words[at + count] : attached
+  options.push({ entry, spelled, value, at, valueAt: at + count })
+  if (attached === undefined && !isExact) fork(count > 0 ? at + 1 : at + 2)
+  return at + count + 1
 }
 
-function readCluster(words: Words, at: number, word: string, compiled: CompiledTable, options: FoundOption[]): number {
+function readCluster({ words, compiled, options, fork }: Reading, at: number, word: string): number {
   const end = Math.min(word.length, LONGEST_CLUSTER)
   let isKnown = true
   for (let letter = 1; letter < end; letter++) {
@@ -74,24 +131,32 @@ function readCluster(words: Words, at: number, word: string, compiled: CompiledT
       // The rest may be the value of an option that the table lacks, or more options: it is read as both.
       options.push({ spelled, value: isKnown ? rest : undefined, at, valueAt: at })
       isKnown = false
+      if (rest === '') fork(at + 2)
       continue
     }
     if (entry.value === 'none') {
       options.push({ entry, spelled, at, valueAt: at })
       continue
     }
-    const takesNext = entry.value === 'required' && rest === ''
+    const count = rest === '' ? wordsOf(entry) : 0
     // `-o=x` is read as x by some programs and as =x by others; the first is what a path check needs.
     const attached = rest === '' ? undefined : rest.startsWith('=') ? rest.slice(1) : rest
-    options.push({ entry, spelled, value: takesNext ? words[at + 1] : attached, at, valueAt: takesNext ? at + 1 : at })
-    return at + (takesNext ? 2 : 1)
+    options.push({ entry, spelled, value: count > 0 ? words[at + count] : attached, at, valueAt: at + count })
+    if (!isKnown && count > 0) fork(at + 1)
+    return at + count + 1
   }
   if (end < word.length) options.push({ spelled: `${word.slice(0, 12)}…`, at, valueAt: at })
   return at + 1
 }
 
+/** How many words after an option belong to it. */
+function wordsOf(entry: Option | undefined): number {
+  if (entry?.value === 'pair') return 2
+  return entry?.value === 'required' ? 1 : 0
+}
+
 /** Letters without a dash take their values from the words that follow, in order. */
-function readBareCluster(words: Words, at: number, compiled: CompiledTable, options: FoundOption[]): number {
+function readBareCluster({ words, compiled, options }: Reading, at: number): number {
   const word = words[at]
   if (word === undefined || word.startsWith('-')) return at
   let next = at + 1
@@ -103,24 +168,26 @@ function readBareCluster(words: Words, at: number, compiled: CompiledTable, opti
   return next
 }
 
-function findOption(name: string, compiled: CompiledTable): Option | undefined {
-  const { options, table } = compiled
+/** Not exact: the table may have no name for what the program takes it for. */
+function findOption(name: string, compiled: CompiledTable): { readonly entry?: Option; readonly isExact: boolean } {
+  const { options, longNames, wholeNames, table } = compiled
   const exact = options.get(name) ?? (name.includes('_') ? options.get(name.replaceAll('_', '-')) : undefined)
-  if (exact || name.length < 3 || (table.style ?? 'gnu') !== 'gnu') return exact
-  return findShortened(name, compiled)
+  if (exact || name.length < 3 || (table.style ?? 'gnu') !== 'gnu')
+    return { entry: exact, isExact: exact !== undefined }
+  return { entry: findShortened(name, options, name[1] === '-' ? longNames : wholeNames), isExact: false }
 }
 
 /** A program refuses what is short for two names, so the most dangerous reading is also never a wrong one. */
-function findShortened(name: string, { options, longNames }: CompiledTable): Option | undefined {
+function findShortened(name: string, options: CompiledTable['options'], names: readonly string[]): Option | undefined {
   let low = 0
-  for (let high = longNames.length; low < high; ) {
+  for (let high = names.length; low < high; ) {
     const middle = (low + high) >> 1
-    if (longNames[middle]! < name) low = middle + 1
+    if (names[middle]! < name) low = middle + 1
     else high = middle
   }
   let meant: Option | undefined
-  for (; longNames[low]?.startsWith(name); low++) {
-    const option = options.get(longNames[low]!)!
+  for (; names[low]?.startsWith(name); low++) {
+    const option = options.get(names[low]!)!
     if (option.rows.length > 0) return option
     meant ??= option
   }

@@ -48,10 +48,22 @@ export const BUILTINS: readonly ProgramTable[] = [
   },
   {
     names:
-      'export declare typeset local readonly set unset shopt alias unalias hash enable trap read mapfile readarray getopts let ulimit umask',
+      'export declare typeset local readonly set unset unalias trap read mapfile readarray getopts let ulimit umask (( coproc',
     style: 'none',
     operands: 'guess',
-    implied: { kind: 'reach', reason: 'changes the shell that later commands run in', example: 'x' },
+    implied: { kind: 'reach', reason: 'changes what later commands do', example: 'x' },
+  },
+  {
+    names: 'enable alias hash shopt bind complete',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'hidden', reason: 'can put other code behind a name', example: 'x' },
+  },
+  {
+    names: 'fc history',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'hidden', reason: 'runs what was typed before', example: 'x' },
   },
   {
     names: 'printenv',
@@ -76,6 +88,7 @@ export const BUILTINS: readonly ProgramTable[] = [
       {
         names: 'exec',
         stopsAtOperand: true,
+        carries: 'operand',
         operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs', example: 'x' }],
       },
     ],

@@ -1,6 +1,8 @@
 import type { ProgramTable } from '../program-table.ts'
 import { hidden, reach } from '../row.ts'
-import { DIFF_ROWS, DIFF_TEXTS } from './git-options.ts'
+import { CHECKS_SIGNATURES, DIFF_ROWS, DIFF_TEXTS } from './git-options.ts'
+
+const SIGNATURE = /signature/
 
 /** The commands of git that list when they are asked nothing, and change when they are. */
 export const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
@@ -17,9 +19,10 @@ export const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
       reach('-t --track[=TEXT]', 'makes a branch that follows another', '-t new'),
       reach('--create-reflog', 'makes a branch', '--create-reflog'),
       hidden('--edit-description', 'starts an editor', '--edit-description'),
+      hidden('--format --sort=TEXT', CHECKS_SIGNATURES, '--format=%(signature)', SIGNATURE),
       reach('--help', 'opens a viewer', '--help'),
     ],
-    texts: '--sort --points-at --format',
+    texts: '--points-at',
     maybes: '--color --column --abbrev --contains --no-contains --merged --no-merged',
     flags: '-l --list -a --all -r --remotes -v --verbose --show-current --no-color --no-column -i --ignore-case -q',
     operands: 'texts',
@@ -40,14 +43,15 @@ export const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
       reach('-f --force', 'moves a tag', '-f v1'),
       hidden('-s --sign', 'runs the program that signs', '-s v1'),
       hidden('-u --local-user=TEXT', 'runs the program that signs', '-u me v1'),
-      hidden('-v --verify', 'runs the program that checks signatures', '-v v1'),
+      hidden('-v --verify', CHECKS_SIGNATURES, '-v v1'),
       reach('-a --annotate', 'makes a tag', '-a v1'),
       reach('-m --message=TEXT', 'makes a tag', '-m text v1'),
       reach('-F --file=FILE', 'reads the message from a file', '-F message.txt'),
       hidden('-e --edit', 'starts an editor', '-e v1'),
+      hidden('--format --sort=TEXT', CHECKS_SIGNATURES, '--format=%(signature)', SIGNATURE),
       reach('--help', 'opens a viewer', '--help'),
     ],
-    texts: '--sort --points-at --format --cleanup',
+    texts: '--points-at --cleanup',
     maybes: '-n --color --column --contains --no-contains --merged --no-merged',
     flags: '-l --list -i --ignore-case',
     operands: 'texts',

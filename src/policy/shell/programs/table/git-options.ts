@@ -1,6 +1,9 @@
 import type { HazardRow } from '../program-table.ts'
 import { hidden, reach } from '../row.ts'
 
+/** The reason of options that verify what is signed. */
+export const CHECKS_SIGNATURES = 'runs the program that checks signatures'
+
 /** What the diff options of git can do, wherever a command shows a diff. */
 export const DIFF_ROWS: readonly HazardRow[] = [
   reach('--output=FILE', 'writes the diff to a file', '--output out.patch'),
@@ -15,13 +18,13 @@ export const DIFF_TEXTS =
   '-G -S -l -I --inter-hunk-context --output-indicator-new --output-indicator-old --output-indicator-context ' +
   '--diff-algorithm --anchored --word-diff-regex --ws-error-highlight --diff-filter --find-object --rotate-to ' +
   '--skip-to --src-prefix --dst-prefix --line-prefix --stat-width --stat-name-width --stat-graph-width --stat-count ' +
-  '--ignore-matching-lines --max-depth'
+  '--ignore-matching-lines --max-depth --color-moved-ws --diff-merges'
 
 /** Harmless diff options whose value is attached. */
 export const DIFF_MAYBES =
   '-U --unified -M --find-renames -C --find-copies -B --break-rewrites -X --dirstat --dirstat-by-file --stat ' +
-  '--color --color-moved --color-moved-ws --word-diff --color-words --abbrev --relative --submodule ' +
-  '--ignore-submodules --cumulative --diff-merges'
+  '--color --color-moved --word-diff --color-words --abbrev --relative --submodule ' +
+  '--ignore-submodules --cumulative'
 
 /** Harmless diff options without a value. */
 export const DIFF_FLAGS =

@@ -1,8 +1,24 @@
 import type { ProgramTable } from '../program-table.ts'
 import { hidden, reach } from '../row.ts'
-import { DIFF_FLAGS, DIFF_MAYBES, DIFF_ROWS, DIFF_TEXTS } from './git-options.ts'
+import { CHECKS_SIGNATURES, DIFF_FLAGS, DIFF_MAYBES, DIFF_ROWS, DIFF_TEXTS } from './git-options.ts'
 
 const HELP = reach('--help', 'opens a viewer', '--help')
+
+const LOG = {
+  rows: [
+    ...DIFF_ROWS,
+    hidden('--show-signature', CHECKS_SIGNATURES, '--show-signature'),
+    hidden('--pretty --format[=TEXT]', CHECKS_SIGNATURES, '--pretty=%GK', /%[-+ ]?G/),
+    reach('--stdin', 'reads its operands from its input', '--stdin'),
+  ],
+  texts:
+    `${DIFF_TEXTS} -n --max-count --skip --since --after --until --before --since-as-filter --author --committer ` +
+    '--grep-reflog --grep --max-age --min-age --date --glob --exclude --exclude-hidden --encoding -L --min-parents ' +
+    '--max-parents --decorate-refs --decorate-refs-exclude',
+  maybes: `${DIFF_MAYBES} --decorate --branches --tags --remotes --notes --show-notes --expand-tabs --ancestry-path`,
+  flags: `${DIFF_FLAGS} -g -i -E -F -P --oneline --graph --all --follow --no-walk --reverse --source --merges --no-merges`,
+  operands: 'paths',
+} as const
 
 /** The commands of git that only read; their operands are revisions or files, and a revision is a file that is not there. */
 export const GIT_READING_COMMANDS: readonly ProgramTable[] = [
@@ -31,31 +47,30 @@ export const GIT_READING_COMMANDS: readonly ProgramTable[] = [
       '--dual-color --no-dual-color --left-only --right-only -v',
     isClosed: true,
     operands: 'paths',
-    clean: '--stat --name-only -U5 HEAD~1 -- src/',
-  },
-  {
-    names: 'log show whatchanged reflog',
-    rows: [
-      ...DIFF_ROWS,
-      hidden('--show-signature', 'runs the program that checks signatures', '--show-signature'),
-      reach('--stdin', 'reads its operands from its input', '--stdin'),
-    ],
-    texts:
-      `${DIFF_TEXTS} -n --max-count --skip --since --after --until --before --since-as-filter --author --committer ` +
-      '--grep-reflog --grep --max-age --min-age --date --glob --exclude --exclude-hidden --encoding -L --min-parents ' +
-      '--max-parents --decorate-refs --decorate-refs-exclude',
-    maybes: `${DIFF_MAYBES} --pretty --format --decorate --branches --tags --remotes --notes --show-notes --expand-tabs --ancestry-path`,
-    flags: `${DIFF_FLAGS} -g -i -E -F -P --oneline --graph --all --follow --no-walk --reverse --source --merges --no-merges`,
-    operands: 'paths',
     operandRows: [
       {
-        like: /^(?:expire|delete)$/,
+        like: /^\/dev\/null$/,
         kind: 'reach',
-        reason: 'drops entries of the reference log',
+        reason: 'makes it compare any two files, of the repository or not',
+        example: '/dev/null',
+      },
+    ],
+    clean: '--stat --name-only -U5 HEAD~1 -- src/',
+  },
+  { names: 'log show whatchanged', ...LOG, clean: '--oneline -5 --since yesterday main -- src/' },
+  {
+    names: 'reflog',
+    ...LOG,
+    operandRows: [
+      {
+        to: 1,
+        like: /^(?:expire|delete|drop|write)$/,
+        kind: 'reach',
+        reason: 'changes the reference log',
         example: 'expire',
       },
     ],
-    clean: '--oneline -5 --since yesterday main -- src/',
+    clean: '-5',
   },
   {
     names: 'grep',
@@ -118,6 +133,8 @@ export const GIT_READING_COMMANDS: readonly ProgramTable[] = [
       reach('--resolve-git-dir=FILE', 'looks at another repository', '--resolve-git-dir=/x/.git'),
       // Those that walk revisions take the options of a diff as well, and open its output at once.
       ...DIFF_ROWS,
+      hidden('--pretty[=TEXT]', CHECKS_SIGNATURES, '--pretty=%GK', /%[-+ ]?G/),
+      hidden('--format=TEXT', CHECKS_SIGNATURES, '--format=%GK', /%[-+ ]?G|%\(\*?signature/),
     ],
     operands: 'paths',
     clean: '--all',

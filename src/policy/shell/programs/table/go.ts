@@ -46,9 +46,9 @@ const TEST_ROWS: readonly HazardRow[] = [
 ]
 const TEST_TEXTS = bothWays(
   '-run -skip -bench -benchtime -count -cpu -list -parallel -timeout -blockprofilerate -memprofilerate ' +
-    '-mutexprofilefraction -fuzztime -fuzzminimizetime -vet',
+    '-mutexprofilefraction -fuzztime -fuzzminimizetime -vet -shuffle',
 )
-const TEST_MAYBES = bothWays('-short -failfast -benchmem -shuffle -fullpath -paniconexit0')
+const TEST_MAYBES = bothWays('-short -failfast -benchmem -fullpath -paniconexit0')
 
 /** go: building and testing run code of the project by nature; other tools, other sources and files are hazards. */
 export const GO: readonly ProgramTable[] = [

@@ -15,7 +15,6 @@ export const JS_TOOLS: readonly ProgramTable[] = [
         '--outDir x',
       ),
       reach('-generateTrace -generateCpuProfile=FILE', 'writes files', '--generateTrace x'),
-      reach('-p -project=FILE', 'uses another configuration', '-p other.json'),
       reach('-b -build', 'builds other projects', '-b'),
       reach('-init', 'writes a configuration', '--init'),
       reach('-w -watch', 'waits for changes and never ends', '-w'),
@@ -23,6 +22,7 @@ export const JS_TOOLS: readonly ProgramTable[] = [
     ],
     maybes: '-noEmit -v -version -h -help -showConfig -listFiles -strict -skipLibCheck -pretty',
     texts: '-target -t -module -m -lib -jsx -moduleResolution',
+    files: '-p -project',
     operands: 'paths',
     operandRows: [
       { like: /^@/, kind: 'reach', reason: 'reads its options from a file', example: '@args' },

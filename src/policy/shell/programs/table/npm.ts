@@ -9,6 +9,7 @@ export const NPM: readonly ProgramTable[] = [
   {
     names: 'npm',
     isInherited: true,
+    isDashBlind: true,
     rows: [
       hidden('--script-shell --shell=TEXT', 'runs scripts with another program', '--script-shell=./x'),
       hidden('--node-options=TEXT', 'gives options to node, which may load code', '--node-options=--require=./x'),
@@ -55,6 +56,7 @@ export const NPM: readonly ProgramTable[] = [
       {
         names: 'exec x init create innit',
         stopsAtOperand: true,
+        carries: 'operand',
         operands: 'guess',
         operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
       },
@@ -77,12 +79,14 @@ export const NPM: readonly ProgramTable[] = [
     names: 'npx pnpx dlx',
     rows: [hidden('-c --call=TEXT', 'runs a command line', '-c id')],
     stopsAtOperand: true,
+    carries: 'operand',
     operands: 'guess',
     operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
   },
   {
     names: 'yarn pnpm',
     isInherited: true,
+    isDashBlind: true,
     style: 'exact',
     rows: [
       reach('-C --cwd --dir --prefix=FILE', 'works in another folder', '--cwd ../x'),
@@ -106,6 +110,7 @@ export const NPM: readonly ProgramTable[] = [
       {
         names: 'exec dlx create node',
         stopsAtOperand: true,
+        carries: 'operand',
         operands: 'guess',
         operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
       },

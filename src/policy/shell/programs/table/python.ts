@@ -17,6 +17,7 @@ export const PYTHON: readonly ProgramTable[] = [
     ],
     flags: '-V -VV --version -h --help -B -E -I -O -s -S -u -v -q -b -d -P -x',
     stopsAtOperand: true,
+    carries: '-m',
     operands: 'paths',
     operandRows: [
       { to: 1, unless: '-c -m', kind: 'hidden', reason: 'is a program that runs, whatever it holds', example: 'x.py' },
@@ -51,6 +52,7 @@ export const PYTHON: readonly ProgramTable[] = [
       {
         names: 'run exec tool x',
         stopsAtOperand: true,
+        carries: 'operand',
         operands: 'guess',
         operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs', example: 'x' }],
       },

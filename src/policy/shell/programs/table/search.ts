@@ -42,7 +42,14 @@ export const SEARCH: readonly ProgramTable[] = [
       '--field-match-separator --path-separator --pre-glob -E --encoding --engine --dfa-size-limit --regex-size-limit ' +
       '--hyperlink-format --generate',
     operands: { texts: 1, unless: '-e --regexp -f --file --files --type-list' },
-    flags: '--files --type-list --no-search-zip --no-pre --no-config',
+    flags:
+      '--files --type-list --no-search-zip --no-pre --no-config -b --byte-offset -s --case-sensitive -c --count -l ' +
+      '--files-with-matches -F --fixed-strings -L --follow -h --help --heading --hidden -. -i --ignore-case -v ' +
+      '--invert-match --json -n --line-number -x --line-regexp -U --multiline -I --no-filename --no-heading --no-ignore ' +
+      '-N --no-line-number --no-messages -0 --null -o --only-matching -P --pcre2 -p --pretty -q --quiet -S --smart-case ' +
+      '--stats -a --text --trim -u --unrestricted -V --version --vimgrep -H --with-filename -w --word-regexp ' +
+      '--column --passthru --count-matches --files-without-match --no-ignore-vcs --no-column --crlf --debug ' +
+      '--line-buffered --one-file-system --stop-on-nonmatch',
     clean: '-n -tgo foo src/',
   },
   {

@@ -16,9 +16,11 @@ export const TEXT: readonly ProgramTable[] = [
       reach('-T --temporary-directory=FILE', 'writes temporary files to a folder', '-T tmp'),
       reach('--random-source=FILE', 'reads random bytes from a file', '--random-source=x'),
     ],
-    texts: '-k --key -t --field-separator -S --buffer-size --parallel --batch-size',
-    maybes: '--sort --check',
-    flags: '-c -C --reverse --unique --zero-terminated --stable --merge --numeric-sort --random-sort --debug',
+    texts: '-k --key -t --field-separator -S --buffer-size --parallel --batch-size --sort',
+    maybes: '--check',
+    flags:
+      '-b -c -C -d -f -g -h -i -m -M -n -r -R -s -u -V -z --reverse --unique --zero-terminated --stable --merge ' +
+      '--numeric-sort --random-sort --version-sort --ignore-case --debug',
     operands: 'paths',
     clean: '-t: -k2,2n in.txt',
   },
@@ -30,7 +32,7 @@ export const TEXT: readonly ProgramTable[] = [
       hidden('-f --file=FILE', 'reads its script from a file', '-f script.sed'),
     ],
     scripts: '-e --expression',
-    texts: '--line-length',
+    texts: '-l --line-length',
     flags: '-n --quiet --silent -E -r --regexp-extended -s --separate -z --null-data -u --unbuffered --posix --sandbox',
     operands: { texts: 1, unless: '-e --expression -f --file' },
     readScript: readSedScript,
@@ -71,8 +73,11 @@ export const TEXT: readonly ProgramTable[] = [
       reach('--run-tests[=FILE]', 'reads tests from a file', '--run-tests'),
       reach('--rawfile --slurpfile=TEXT', 'reads a file into a variable', '--rawfile x in.txt'),
     ],
-    texts: '--indent --arg --argjson',
-    flags: '-n --null-input -r --raw-output -s --slurp -c --compact-output -S --sort-keys -e --exit-status --stream',
+    texts: '--indent',
+    pairs: '--arg --argjson',
+    flags:
+      '-n --null-input -r --raw-output -j -a -s --slurp -c --compact-output -S --sort-keys -e --exit-status --stream -R ' +
+      '--raw-input -C -M --tab --args --jsonargs --seq',
     operands: { texts: 1, unless: '-f --from-file' },
     operandRows: [{ like: JQ_REACH, kind: 'reach', reason: 'reads the environment or other files', example: '$ENV' }],
     clean: '-r .name in.json',
@@ -106,9 +111,11 @@ export const TEXT: readonly ProgramTable[] = [
       reach('-o --output=FILE', 'writes a file', '-o out.txt'),
       hidden('--diff-program=TEXT', 'runs another program', '--diff-program=./x'),
     ],
-    texts: '-U -C -F --show-function-line -I --ignore-matching-lines --label -L --width -x --exclude -D --ifdef',
-    maybes: '--color --unified --context --tabsize --horizon-lines',
-    flags: '-u -c',
+    texts:
+      '-U -C -F --show-function-line -I --ignore-matching-lines --label -L -W --width -x --exclude -D --ifdef -S ' +
+      '--starting-file --palette --line-format --tabsize --horizon-lines',
+    maybes: '--color --unified --context',
+    flags: '-u -c -a -b -B -d -e -E -i -n -N -p -q -r -s -t -T -w -y -Z --brief --recursive',
     operands: 'paths',
     clean: '-u a.txt b.txt',
   },
