@@ -175,9 +175,15 @@ function once(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
+const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
+
 /** A secret that tools use by name must not come back by value. */
-function withSecrets({ redact, secrets = {} }: HubOptions): NonNullable<HubOptions['redact']> {
-  const values = Object.values(secrets).map(({ value }) => value)
+function withSecrets({ redact, secrets = {}, sandbox }: HubOptions): NonNullable<HubOptions['redact']> {
+  const passed = (sandbox?.commands?.env ?? []).filter((name) => SECRET_NAME.test(name))
+  const values = [
+    ...Object.values(secrets).map(({ value }) => value),
+    ...passed.flatMap((name) => process.env[name] ?? []),
+  ]
   return { ...redact, values: [...(redact?.values ?? []), ...values] }
 }
 

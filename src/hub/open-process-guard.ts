@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
@@ -28,6 +28,8 @@ const LIMITS = {
 
 /** What would run code later or change the rules; as the shipped policy says it for files, where commands need not write. */
 const RESERVED = [
+  '.git/commondir',
+  '.git/config.worktree',
   '.vscode',
   '.claude',
   '.cursor',
@@ -55,6 +57,7 @@ export function openProcessGuard(
     prepared,
   } = sandbox.commands ?? {}
   const { cpuMs, ...bounds } = { ...LIMITS, ...limits }
+  const protect = (sandbox.protect ?? []).map((path) => resolve(path))
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   return createProcessGuard({
     roots: real,
@@ -63,10 +66,13 @@ export function openProcessGuard(
     caches,
     passEnv: env,
     protect: [
-      ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))),
-      ...(sandbox.protect ?? []).filter(existsSync).map((path) => realpathSync(path)),
+      ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))).flatMap(withTarget),
+      ...protect.flatMap(withTarget),
     ].filter(below),
-    reserved: real.flatMap(({ path, mode }) => (mode === 'write' ? RESERVED.map((name) => join(path, name)) : [])),
+    reserved: [
+      ...real.flatMap(({ path, mode }) => (mode === 'write' ? RESERVED.map((name) => join(path, name)) : [])),
+      ...protect.filter(below),
+    ],
     hide: hidden.filter(below),
     hideSecrets: secrets === 'hidden',
     limits: { ...bounds, cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) },
@@ -79,6 +85,11 @@ export function openProcessGuard(
       ? (judge, owner) => network().openProxy(judge, new AbortController().signal, { owner })
       : undefined,
   })
+}
+
+/** A protected place may be a link: what it leads to is what counts. */
+function withTarget(path: string): string[] {
+  return existsSync(path) ? [...new Set([path, realpathSync(path)])] : [path]
 }
 
 function isBelow(root: string, path: string): boolean {

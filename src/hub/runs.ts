@@ -118,6 +118,9 @@ class OpenRun implements RunState {
   readonly responses: ResponseCache
   inFlight = 0
   #isTainted: boolean
+  /** The first that did, in this process. */
+  #taintedBy: string | undefined
+  #isTaintedByMany = false
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
@@ -144,10 +147,16 @@ class OpenRun implements RunState {
   }
 
   /** Once tainted, always: a mark in the run's folder tells the next process. */
-  taint(): void {
+  taint(callId: string): void {
+    this.#taintedBy ??= callId
+    if (callId !== this.#taintedBy) this.#isTaintedByMany = true
     if (this.#isTainted) return
     this.#isTainted = true
     if (this.#taintMark !== undefined) writeFileSync(this.#taintMark, '', { mode: 0o600, flag: 'wx' })
+  }
+
+  taintedBeside(callId: string): boolean {
+    return this.#isTainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
   }
 
   #ownFiles(doors: SandboxDoors): FilesGuard {
@@ -207,6 +216,10 @@ class Rehearsal implements RunState {
   }
 
   taint(): void {}
+
+  taintedBeside(): boolean {
+    return this.tainted
+  }
 }
 
 /** The disk refuses the record: calls with effects say so one by one, the owner hears it once. */

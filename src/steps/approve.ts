@@ -76,10 +76,15 @@ function changed(tool: string): ToolError {
 /** The answer holds for this call, whether or not it can be kept for later ones. */
 function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: ApprovalReply): void {
   try {
-    parts.grants.remember(request, reply)
+    parts.grants.remember(request, asFarAsShown(call, reply))
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
   }
+}
+
+/** The target of a command says nothing of its folder, variables and input: a yes to it is a yes to this very call. */
+function asFarAsShown({ capabilities }: Call, reply: ApprovalReply): ApprovalReply {
+  return reply.covers === 'targets' && capabilities.includes('exec') ? { ...reply, covers: 'exact' } : reply
 }
 
 /** What the person sees; secrets are marked out. */

@@ -10,6 +10,13 @@ import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../r
 import { hashJson } from '../value/hash.ts'
 import type { RegisteredDialect, RegisteredTool } from './registry.ts'
 
+/** A command, where it runs, and the names of the variables it may add. */
+export interface JudgedCommand {
+  readonly value: string
+  readonly cwd: string
+  readonly env: readonly string[]
+}
+
 /** Why the signal of a call that is over has fired. One for all: an error of its own would cost each call a stack trace. */
 const OVER = Object.freeze(
   new ToolError('ABORTED', 'The call is over.', {
@@ -38,6 +45,8 @@ export class Call {
   /** The input has passed the schema; it is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []
+  /** Its commands as policy judged them. */
+  readonly commands: JudgedCommand[] = []
   /** What its commands would run, by the value of the target. */
   readonly readings = new Map<string, CommandReading>()
   /** How strongly its commands are fenced in, where it runs any. */

@@ -1,10 +1,15 @@
 import type { Commands } from '../commands.ts'
+import { ToolError } from '../errors.ts'
+import type { SetAside } from '../guards/process/command/protected-watch.ts'
 import type { CommandCall, CommandNetwork, OutputFile } from '../guards/process/command-call.ts'
-import type { Call } from './call.ts'
-import { holdToDecision } from './handles.ts'
+import type { Call, JudgedCommand } from './call.ts'
+import { decideNow, holdToDecision } from './handles.ts'
 import { markUntrusted } from './mark-untrusted.ts'
 import type { Parts, RunState } from './parts.ts'
 import { recordIntent } from './record.ts'
+
+const MOST_REFUSALS = 200
+const MOST_NOTICES = 5
 
 /** The commands of one call: what policy decided on, on record before it starts, with all it connects to. */
 export function execHandle(parts: Parts, run: RunState, call: Call): Commands {
@@ -30,11 +35,13 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
     run: call.run,
     signal: () => call.signal,
     maxMs: call.decision?.constraints.timeoutMs,
-    permits: (value) => holdToDecision(parts, run, call, 'exec', value),
+    permits: (value, at) => {
+      if (!isJudged(call, value, at)) holdToDecision(parts, run, call, 'exec', notJudged(value))
+    },
     redact: () => parts.redactor.stream(),
     keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
     connect: call.tool!.capabilities.has('network') ? networkOf(parts, run, call) : undefined,
-    onSetAside: (path, movedTo) => tellSetAside(call, path, movedTo),
+    onSetAside: (moved) => tellSetAside(call, moved),
     async onBackground(id, line) {
       const command = parts.redactor.text(line)
       // A run with a command in the background is not idle.
@@ -59,25 +66,51 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
   }
 }
 
+/** What policy decided on: these words, in this folder, with no other variables. */
+function isJudged({ commands }: Call, value: string, { cwd, env }: Omit<JudgedCommand, 'value'>): boolean {
+  return commands.some(
+    (judged) => judged.value === value && judged.cwd === cwd && env.every((name) => judged.env.includes(name)),
+  )
+}
+
+/** The same words elsewhere are another command: never the one that was decided on. */
+function notJudged(value: string): string {
+  return `${value} `
+}
+
 /** Nobody hears a call that is over: then the owner does. */
-function tellSetAside(call: Call, path: string, movedTo: string): void {
-  const text = `The command made ${path}, which is protected; it is ${movedTo} now.`
+function tellSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
+  const outcome = problem === undefined ? `it is ${movedTo} now` : `it could not be renamed (${problem}): look at it`
+  const text = `A command made ${path}, which is protected; ${outcome}.`
   if (call.ended) process.emitWarning(text, 'ToolHubWarning')
   else call.notices.push(text)
 }
 
 /** Every host that a command reaches, or tries to, is judged as a request of the call's own and is on record under it. */
 function networkOf(parts: Parts, run: RunState, call: Call): CommandNetwork {
-  // A command is one thing: its first answer must not forbid it the second question.
-  const atStart = { tainted: run.tainted }
+  let refusals = 0
   return {
     permits(url) {
-      holdToDecision(parts, atStart, call, 'network', url)
-      holdToDecision(parts, atStart, call, 'send', url)
+      for (const capability of ['network', 'send'] as const) {
+        // A command is one thing: its own first answer must not forbid it the second question.
+        const taint = { tainted: run.taintedBeside(call.id) }
+        const { effect, rule, fix } = decideNow(parts, taint, call, capability, url)
+        if (effect !== 'allow') throw new ToolError('POLICY_DENIED', `${url} is not allowed by ${rule}.`, { fix })
+      }
     },
     onConnection(url, outcome) {
-      run.records?.append({ type: 'command-connected', callId: call.id, tool: call.name, url, outcome })
-      if (outcome.startsWith('connected')) markUntrusted(run, call)
+      const isConnected = outcome.startsWith('connected')
+      // A command that tries the same a thousand times must not fill the disk with it.
+      if (!isConnected && ++refusals > MOST_REFUSALS) return
+      run.records?.append({
+        type: 'command-connected',
+        callId: call.id,
+        tool: call.name,
+        url: url.slice(0, 2_000),
+        outcome,
+      })
+      if (isConnected) markUntrusted(run, call)
+      else if (!call.ended && refusals <= MOST_NOTICES) call.notices.push(`${url.slice(0, 200)}: ${outcome}`)
     },
   }
 }

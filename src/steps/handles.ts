@@ -90,13 +90,15 @@ export function holdToDecision(parts: Parts, run: Taint, call: Call, capability:
   if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
 }
 
-function decideNow(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): Decision {
+/** The decision on one thing at the moment of use. */
+export function decideNow(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): Decision {
   const asked = { ...question(parts, run, call), capabilities: [capability], targets: [{ capability, value }] }
   return decide(parts.policy, asked)
 }
 
 function isApproved({ approvedBy, targets }: Call, capability: Capability, value: string): boolean {
-  if (approvedBy === undefined) return false
+  // A command has nothing below it.
+  if (approvedBy === undefined || capability === 'exec') return false
   return targets.some((target) => target.capability === capability && value.startsWith(`${target.value}/`))
 }
 

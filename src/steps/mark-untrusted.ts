@@ -3,6 +3,6 @@ import type { RunState } from './parts.ts'
 
 /** What a call read is somebody else's text: the run, and whoever gets the result, know it from now on. */
 export function markUntrusted(run: RunState, call: Call): void {
-  run.taint()
+  run.taint(call.id)
   for (let reader: Call | undefined = call; reader; reader = reader.parent) reader.isUntrusted = true
 }

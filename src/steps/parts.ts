@@ -40,7 +40,9 @@ export interface RunState {
   readonly responses: ResponseCache
   /** The run has read content from outside. */
   readonly tainted: boolean
-  taint(): void
+  taint(callId: string): void
+  /** Some other call than this one has read it. */
+  taintedBeside(callId: string): boolean
   /** Calls under way; an idle run may be closed. */
   inFlight: number
 }

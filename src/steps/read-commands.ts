@@ -1,4 +1,5 @@
 import type { CommandTarget } from '../commands.ts'
+import type { CommandReading } from '../policy/shell/reading.ts'
 import { commandValue } from '../value/command-value.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -22,6 +23,13 @@ export async function readCommands(
     const { cwd, argv, command: line, env } = command
     const place = { ...door.place(cwd), env }
     const reading = argv ? readArgv(argv, place, askSecondParser) : readCommandLine(line!, place, askSecondParser)
-    call.readings.set(commandValue(command), reading)
+    const value = commandValue(command)
+    call.readings.set(value, together(call.readings.get(value), reading))
+    call.commands.push({ value, cwd: place.cwd, env: env ?? [] })
   }
+}
+
+/** The same words in two folders, or with and without variables: the strictest of both counts. */
+function together(a: CommandReading | undefined, b: CommandReading): CommandReading {
+  return a ? { parts: [...a.parts, ...b.parts], doubts: [...a.doubts, ...b.doubts] } : b
 }

@@ -31,11 +31,19 @@ export async function workspace(): Promise<string> {
   return folder
 }
 
-/** The processes of this machine that have a text among their arguments. */
+/** The command lines of this machine's processes that have a text among their arguments. */
 export async function processesWith(text: string): Promise<string[]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes(text)).map((line) => line.replaceAll('\0', ' '))
+  return (await processesWhose('cmdline', text)).map(({ content }) => content.replaceAll('\0', ' '))
+}
+
+/** The ids of the same processes. */
+export async function pidsWith(text: string): Promise<number[]> {
+  return (await processesWhose('cmdline', text)).map(({ pid }) => pid)
+}
+
+/** The ids of the processes that have a text in their environment. */
+export async function processesKnowing(text: string): Promise<number[]> {
+  return (await processesWhose('environ', text)).map(({ pid }) => pid)
 }
 
 /** Waits for something to become true, looking again and again. */
@@ -52,4 +60,13 @@ export async function spawnersOf(parent: number): Promise<number[]> {
   }
   const found = await Promise.all(ids.map(async (id) => ((await isSpawner(id).catch(() => false)) ? [Number(id)] : [])))
   return found.flat()
+}
+
+async function processesWhose(file: string, text: string): Promise<{ pid: number; content: string }[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  const read = async (id: string) => ({
+    pid: Number(id),
+    content: await readFile(`/proc/${id}/${file}`, 'utf8').catch(() => ''),
+  })
+  return (await Promise.all(ids.map(read))).filter(({ content }) => content.includes(text))
 }

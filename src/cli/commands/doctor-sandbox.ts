@@ -7,6 +7,7 @@ import type { Finding } from './doctor-examine.ts'
 export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): Promise<Finding[]> {
   const { level, engine, weaknesses, cgroups } = await probeSandbox({ force: sandbox?.commands?.level })
   const bounds = cgroups === 'none' ? 'bounded by prlimit' : `bounded by prlimit and cgroups ${cgroups}`
+  const isChosen = sandbox?.commands?.level === level && level !== 'full'
   const isFree = level === 'none' && sandbox?.required === false
   const atNone = isFree
     ? ' Your rules decide all the same: sandbox.required is false.'
@@ -15,9 +16,11 @@ export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): 
   const strength: Finding =
     weaknesses.length === 0
       ? { state: 'good', what: 'commands', detail }
-      : { state: 'weak', what: 'commands', detail, fix: weaknesses.join(' ') }
+      : { state: 'weak', what: 'commands', detail, fix: isChosen ? CHOSEN : weaknesses.join(' ') }
   return (await loadSecondParser()) ? [strength] : [strength, ONE_PARSER]
 }
+
+const CHOSEN = 'Your config chose this level: leave sandbox.commands.level out to have the best that this machine can.'
 
 const ONE_PARSER: Finding = {
   state: 'weak',

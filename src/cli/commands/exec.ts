@@ -1,5 +1,9 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { constants } from 'node:os'
+import { relative, resolve } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import type { HubOptions } from '../../options.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
 import type { CommandResult } from '../../tools/exec/command-result.ts'
 import { escapeText } from '../../value/escape-text.ts'
@@ -17,11 +21,13 @@ import { UsageError } from '../usage-error.ts'
 interface ExecFlags extends HubFlags {
   readonly command?: string
   readonly cwd?: string
+  readonly stdin?: boolean
   readonly timeout?: string
   readonly purpose?: string
   readonly json?: boolean
 }
 
+const LONGEST_MS = 600_000
 /** As the timeout program of coreutils ends. */
 const TIMED_OUT = 124
 const SIGNALLED = 128
@@ -41,20 +47,22 @@ export function describeExec(command: Command): void {
     .description('Run one command under the policy and in the sandbox, its output as it comes.')
     .argument('[words...]', 'The program and its arguments, after --; no shell reads them')
     .option('--command <line>', 'A line for bash, instead of words')
-    .option('--cwd <dir>', 'Folder to run in, below the root')
+    .option('--cwd <dir>', 'Folder to run in; this one where it is below the root, else the root')
     .option('--timeout <duration>', 'Longest time, 60s unless said, at most 10m')
+    .option('--stdin', 'Give it what comes on standard input')
     .option('--purpose <text>', 'Why; recorded and shown to the approver')
     .addHelpText('after', EXAMPLES)
     .action(exec)
 }
 
 async function exec(words: string[], flags: ExecFlags): Promise<void> {
-  const input = {
+  const asked = {
     ...commandLine(words, flags),
-    ...(flags.cwd !== undefined && { cwd: flags.cwd }),
-    ...(flags.timeout !== undefined && { timeout: parseTime('--timeout', flags.timeout) }),
+    ...(flags.timeout !== undefined && { timeout: timeLimit(flags.timeout) }),
+    ...(flags.stdin && { stdin: await readAll(process.stdin) }),
   }
   await withHub(flags, async (hub, options) => {
+    const input = { ...asked, ...folderOf(flags, options) }
     narrate(hub, options, flags, flags.json ? () => {} : writeLive)
     const { purpose } = flags
     const result = await hub.callDynamic('core/exec.run', input, { purpose, signal: interruptSignal() })
@@ -74,6 +82,23 @@ function commandLine(
   if (command !== undefined) return { command }
   if (words.length > 0) return { argv: words }
   throw new UsageError('There is no command to run.', 'Give it after --: tool-hub exec -- git status.')
+}
+
+function timeLimit(text: string): number {
+  const timeout = parseTime('--timeout', text)
+  if (timeout <= LONGEST_MS) return timeout
+  throw new UsageError(`--timeout is ${text}; a command may take at most 10m.`, 'Give less, or use the library.')
+}
+
+/** As in a shell: relative to where the person stands, and there unless said, where tools may go. */
+function folderOf({ cwd }: ExecFlags, { sandbox }: HubOptions): { readonly cwd?: string } {
+  const root = sandbox?.root
+  if (root === undefined) return cwd === undefined ? {} : { cwd }
+  const wanted = resolve(cwd ?? '.')
+  if (!existsSync(wanted) || !existsSync(root)) return cwd === undefined ? {} : { cwd }
+  const isOutside = relative(realpathSync(root), realpathSync(wanted)).startsWith('..')
+  if (cwd === undefined && isOutside) return {}
+  return { cwd: isOutside ? cwd! : realpathSync(wanted) }
 }
 
 /** Exact in a pipe, where it is data; harmless on a terminal. */

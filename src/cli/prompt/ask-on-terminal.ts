@@ -35,7 +35,7 @@ export function choicesFor(
       ? [lasting('Allow this very call for the session', 'same arguments, until the run ends', 'session', 'exact')]
       : []),
     lasting('Allow this very call always', 'same arguments; saved, see tool-hub grants', 'always', 'exact'),
-    ...(targets.length > 0
+    ...(targets.length > 0 && !targets.some((target) => target.startsWith('exec '))
       ? [lasting('Allow the tool on these targets always', 'any arguments; saved', 'always', 'targets')]
       : []),
     { label: 'Deny, with a reason', answer: { decision: 'deny' } },
@@ -47,10 +47,13 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
   const by = callerName()
   const width = lineWidth(process.stderr)
   say(['', ...describeRequest(request).map((line) => wrapText(`   ${line}`, 14, width))].join('\n'))
+  const choices = choicesFor(request, options).map(({ label, hint, answer }) => ({ value: answer, label, hint }))
   const choice = await select({
     ...place,
     message: 'May this call happen?',
-    options: choicesFor(request, options).map(({ label, hint, answer }) => ({ value: answer, label, hint })),
+    options: choices,
+    // Whoever only presses Enter has not read it.
+    initialValue: choices.at(-1)!.value,
     showInstructions: false,
   })
   if (isCancel(choice)) return cancelled(by)

@@ -1,4 +1,5 @@
 import type { Artifact } from '../../result.ts'
+import type { SetAside } from './command/protected-watch.ts'
 
 /** Takes secrets out of bytes as they come; what might be the beginning of one waits for the rest. */
 export interface StreamRedactor {
@@ -24,15 +25,15 @@ export interface CommandCall {
   readonly signal: () => AbortSignal
   /** A rule's own bound on the time of a command. */
   readonly maxMs?: number
-  /** Throws when policy did not decide on this command: another one than was judged. */
-  readonly permits: (value: string) => void
+  /** Throws when policy did not decide on this command: another one than was judged, elsewhere, or with other variables. */
+  readonly permits: (value: string, at: { readonly cwd: string; readonly env: readonly string[] }) => void
   readonly redact: () => StreamRedactor
   /** Absent where no records are kept. */
   readonly keepOutput?: () => OutputFile
   /** The judge of what the command reaches; absent where the network is off. */
   readonly connect?: CommandNetwork
-  /** A command has made something at a protected place; it was renamed. */
-  readonly onSetAside?: (path: string, movedTo: string) => void
+  /** A command has made something at a protected place; it was renamed, or why not. */
+  readonly onSetAside?: (moved: SetAside) => void
   /** A background command begins and ends: on record and in the store before it is told. */
   readonly onBackground?: (id: string, command: string) => Promise<void>
   readonly onEnded?: (

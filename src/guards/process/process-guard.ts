@@ -5,6 +5,7 @@ import { commandCgroup } from './command/command-cgroup.ts'
 import { findPlace } from './command/find-place.ts'
 import { type JailOptions, JailSource } from './command/jail-source.ts'
 import { type LostCommand, ProcessTable } from './command/process-table.ts'
+import { ProtectedWatch } from './command/protected-watch.ts'
 import { type CommandProxy, type CommandRoom, startCommand } from './command/start-command.ts'
 import type { CommandCall, CommandNetwork } from './command-call.ts'
 import type { JailDescription } from './jail/describe-jail.ts'
@@ -64,7 +65,7 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     clock,
     starter,
     outputBytes: options.limits.outputBytes,
-    reserved: options.reserved ?? [],
+    places: new ProtectedWatch(options.reserved ?? []),
     place,
     jail: (proxySocket) => jails.jail(proxySocket),
     proxy: async (call) => (call.connect ? options.proxy?.(call.connect, otherOwner(options)) : undefined),

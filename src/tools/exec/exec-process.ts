@@ -36,7 +36,7 @@ export const execProcess = defineTool({
   name: 'core/exec.process',
   title: 'Background commands',
   description:
-    'Look after commands that run in the background: list them, poll for news, read their log, write to them, press keys, ' +
+    'Look after commands that run in the background: list them, poll their state and last output, read their log, write to them, press keys, ' +
     'kill them. Use it with the sessionId that core/exec.run gave. Not for starting commands.',
   input,
   output: processResult,

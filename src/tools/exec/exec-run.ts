@@ -34,6 +34,9 @@ const yieldMs = z
   .optional()
   .describe('Wait so many milliseconds, then let it go on in the background.')
 const stdin = z.string().max(5_000_000).optional().describe('Text for its standard input.')
+/** How programs say that there is no network; to a model it looks like a network that is broken. */
+const NO_NETWORK =
+  /could not resolve host|EAI_AGAIN|ENOTFOUND|temporary failure in name resolution|network is unreachable|CONNECT tunnel failed/i
 const DIALECT_INPUT = { command, cwd, env, timeout, background, pty, yieldMs, stdin }
 const ALIASES = { workdir: 'cwd' }
 
@@ -115,7 +118,7 @@ export const execRun = defineTool({
     } finally {
       stopTelling()
     }
-    return conclude(running, ctx)
+    return conclude(running, timeLimit(input), ctx)
   },
   toModel: showCommand,
 })
@@ -143,16 +146,18 @@ function timeLimit({ timeout, background, yieldMs }: Input): number {
   return canGoOn ? LONGEST_BACKGROUND_MS : LONGEST_MS
 }
 
-async function conclude(running: RunningCommand, ctx: Context<'exec'>): Promise<CommandResult> {
+async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context<'exec'>): Promise<CommandResult> {
   const result = await describeCommand(running)
-  const { status, exitCode, signal, timedOut, durationMs, sandbox } = result
+  const { status, exitCode, signal, timedOut, sandbox } = result
   const end = status === 'running' ? 'runs on' : timedOut ? 'timed out' : (signal ?? `exit code ${exitCode}`)
   const { command } = running.state()
   ctx.evidence({ type: 'tool', ref: command.slice(0, 200), summary: `${end}, sandbox ${sandbox}` })
   if (status === 'running' || exitCode === 0) return result
+  if (NO_NETWORK.test(result.tail))
+    ctx.notice('Commands reach only hosts that sandbox.network names and rules allow; docs/commands.md shows how.')
   if (timedOut) {
-    throw new ToolError('TIMEOUT', `The command did not end within ${Math.round(durationMs)} ms and was ended.`, {
-      hint: 'Give it more time with timeout, or run it in the background.',
+    throw new ToolError('TIMEOUT', `The command did not end within ${timeoutMs} ms and was ended.`, {
+      hint: 'Give it more time with timeout, run it in the background, or give it the input that it waits for.',
       retryable: false,
       data: result,
     })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../../errors.ts'
+import { privateFolder } from '../../process/jail/private-folder.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { forwardRequest, MOST_HEADER_BYTES } from './forward-request.ts'
 import { openTunnel } from './open-tunnel.ts'
@@ -48,7 +49,8 @@ export async function openProxy(road: Road, options: ProxyOptions): Promise<Open
   const limits = { ...PROXY_LIMITS, ...options.limits }
   const use = new ProxyUse(network, limits)
   const server = createProxyServer(road, use, limits)
-  const folder = await mkdtemp(join(Buffer.byteLength(tmpdir()) > MOST_FOLDER_BYTES ? '/tmp' : tmpdir(), 'hub-'))
+  // Not among temporary files, which an owner may let commands see: one could use the way of another.
+  const folder = await mkdtemp(join(shortEnough(privateFolder()), 'hub-'))
   const stop = () => void close()
   const { close, closed } = closeOnce(server, use, async () => {
     signal.removeEventListener('abort', stop)
@@ -135,4 +137,8 @@ function closeOnce(server: Server, use: ProxyUse, cleanUp: () => Promise<void>) 
     return closed
   }
   return { close, closed }
+}
+
+function shortEnough(folder: string): string {
+  return Buffer.byteLength(folder) > MOST_FOLDER_BYTES ? tmpdir() : folder
 }

@@ -1,4 +1,3 @@
-import { errnoOf } from '../../../disk/errno.ts'
 import { type Cgroups, openCgroups } from '../jail/cgroup.ts'
 import type { CommandLimits } from '../jail/jail.ts'
 
@@ -9,13 +8,9 @@ export function commandCgroup(limits: CommandLimits) {
   opened ??= openCgroups()
   const group = opened.then((groups) => groups.create(limits))
   return {
-    /** Resolves when the process is in it; before that, what it starts is not bounded by the group. */
-    async add(pid: number): Promise<void> {
-      const made = await group
-      await made?.add(pid).catch((error: unknown) => {
-        // One that has ended needs no bound.
-        if (errnoOf(error) !== 'ESRCH') throw error
-      })
+    /** Files in which a process writes 0 to be in it, with all that it starts from then on. */
+    async entrances(): Promise<readonly string[]> {
+      return (await group)?.entrances ?? []
     },
     async remove(): Promise<void> {
       await (await group)?.remove()

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { SecretFiles } from '../jail/secret-files.ts'
 
 /** Files with secrets in the roots, which commands do not see: looked for before the first, and again when folders change. */
@@ -13,7 +14,7 @@ export class SecretWatch {
   async known(): Promise<SecretFiles> {
     try {
       const found = await this.#known
-      if (!found || found.hasChanged()) this.#known = this.#find()
+      if (!found || found.hasChanged()) this.#known = this.#findAgain(found)
       return await this.#known!
     } catch (error) {
       this.#known = undefined
@@ -25,5 +26,12 @@ export class SecretWatch {
   async refresh(): Promise<void> {
     // What fails now is tried before the next command, which then says why it cannot run.
     await this.known().catch(() => undefined)
+  }
+
+  /** What was hidden stays so: a command could make so many that look like secrets that the search ends before the real ones. */
+  async #findAgain(before: SecretFiles | undefined): Promise<SecretFiles> {
+    const found = await this.#find()
+    if (found.isComplete || !before) return found
+    return { ...found, files: [...new Set([...before.files.filter(existsSync), ...found.files])] }
   }
 }

@@ -10,7 +10,7 @@ import type { Started, Starter } from '../start/started.ts'
 import { checkRequest } from './check-request.ts'
 import { commandWords } from './command-words.ts'
 import { OwnedCommand } from './owned-command.ts'
-import { ProtectedWatch } from './protected-watch.ts'
+import type { ProtectedWatch } from './protected-watch.ts'
 
 /** What the guard has for every command. */
 export interface CommandRoom {
@@ -23,8 +23,8 @@ export interface CommandRoom {
   jail(proxySocket: string | undefined): Promise<Jail>
   /** The way to the network for one command, where it is granted. */
   proxy(call: CommandCall): Promise<CommandProxy | undefined>
-  /** Places that no command may make anything at, though nothing is there yet. */
-  readonly reserved: readonly string[]
+  /** Watches places that no command may make anything at, though nothing is there yet. */
+  readonly places: ProtectedWatch
   newId(run: string): string
   /** Makes a command of the background findable for its run. */
   register(command: OwnedCommand): void
@@ -52,18 +52,20 @@ export async function startCommand(
   checkRequest(asked)
   checkAdditions(asked.env ?? {})
   const value = commandValue(asked)
-  call.permits(value)
   const cwd = room.place(asked.cwd)
+  call.permits(value, { cwd, env: Object.keys(asked.env ?? {}) })
   const proxy = await room.proxy(call)
+  room.places.enter()
   try {
     const jail = await room.jail(proxy?.socket)
-    const places = new ProtectedWatch(room.reserved)
-    const order = { jail, words: commandWords(asked), cwd, env: asked.env ?? {}, pty: asked.pty === true }
+    const pty = asked.pty === true
+    const env = { ...(pty && { TERM: 'xterm-256color' }), ...asked.env }
+    const order = { jail, words: commandWords(asked), cwd, env, pty }
     const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
-    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy, places })
+    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy })
   } catch (error) {
-    await proxy?.close()
+    await leave(room, call, 'failed', proxy)
     throw error
   }
 }
@@ -88,10 +90,9 @@ interface Begun {
   readonly cwd: string
   readonly command: string
   readonly proxy: CommandProxy | undefined
-  readonly places: ProtectedWatch
 }
 
-function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy, places }: Begun): OwnedCommand {
+function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy }: Begun): OwnedCommand {
   const { timeoutMs, stdin, background = false, pty = false } = asked
   const id = room.newId(call.run)
   return new OwnedCommand({
@@ -109,10 +110,22 @@ function own(room: CommandRoom, { call, asked, started, jail, cwd, command, prox
     register: (owned) => room.register(owned),
     async release() {
       room.onEnded()
-      for (const { path, movedTo } of await places.setAside(id)) call.onSetAside?.(path, movedTo)
-      await proxy?.close()
+      await leave(room, call, id, proxy)
     },
   })
+}
+
+async function leave(
+  { places }: CommandRoom,
+  call: CommandCall,
+  mark: string,
+  proxy: CommandProxy | undefined,
+): Promise<void> {
+  try {
+    for (const moved of await places.leave(mark)) call.onSetAside?.(moved)
+  } finally {
+    await proxy?.close()
+  }
 }
 
 /** Tools are code of others: what they hold of the request, they could change between the judgement and the start. */

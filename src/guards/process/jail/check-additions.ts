@@ -24,7 +24,7 @@ const REFUSED: ReadonlyArray<readonly [names: RegExp, why: string]> = [
   ],
   [/^(NPM_CONFIG_|YARN_|PNPM_|COREPACK_|BUN_|DENO_)/, 'changes what package managers run'],
   [
-    /^(GIT_|SSH_|GPG_)|^(EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESS|MANOPT)$/,
+    /^(GIT_(?!(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$)|SSH_|GPG_)|^(EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|LESS|MANOPT)$/,
     'names a program that others run',
   ],
   [
@@ -46,6 +46,10 @@ const REFUSED: ReadonlyArray<readonly [names: RegExp, why: string]> = [
   [
     /^([A-Z0-9_]*_PROXY|REQUESTS_CA_BUNDLE|CURL_.*|SSL_.*|OPENSSL_.*|AWS_CA_BUNDLE)$/,
     'changes how the network is reached',
+  ],
+  [
+    /^(TAR_OPTIONS|WGETRC|ZIPOPT|ZIP_OPTS|UNZIP|UNZIPOPT|GZIP|XZ_.*|[A-Z0-9_]*_RSH|RSYNC_.*|RIPGREP_CONFIG_PATH|VIMINIT|EXINIT|NVIM_.*|GREP_OPTIONS|MAKE|LEX|YACC|SED|AWKPATH|AWKLIBPATH|FZF_.*|BAT_.*|GH_.*|SYSTEMD_.*)$/,
+    'are options of programs, some of which run others',
   ],
   [
     /^(DOCKER_.*|KUBECONFIG|XDG_.*|DBUS_.*|DISPLAY|WAYLAND_DISPLAY|TOOL_HUB_.*)$/,

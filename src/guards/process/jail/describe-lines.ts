@@ -15,7 +15,8 @@ export function describeLines(jail: Omit<JailDescription, 'lines'>): string[] {
     ...section('Hidden', jail.hidden),
     ...section(
       'Without effect',
-      jail.leftOut.map(({ path, why }) => `${path}: ${why}`),
+      // What is not there yet is of no interest to people; the data has it.
+      jail.leftOut.filter(({ why }) => why !== 'does not exist').map(({ path, why }) => `${path}: ${why}`),
     ),
     `Network: ${network(jail)}`,
     `Environment: ${shortNames(jail.environment).join(' ')}`,

@@ -24,6 +24,8 @@ const SECRET_FILE =
 const SAMPLE = /\.(example|sample|template|dist|schema|defaults?)$|^\.env\.(example|sample|template)\b/i
 const SECRET_FOLDER = /^\.(ssh|gnupg|aws)$/i
 const COARSE_MS = 50
+/** Those nearest to a root; more would hold up everything else. Deeper ones are looked at again with the next search. */
+const MOST_COMPARED = 2_000
 /** Large, and not where people put their secrets. */
 const SKIPPED = new Set(['.git', 'node_modules'])
 
@@ -35,7 +37,7 @@ export async function findSecretFiles(
   const files: string[] = []
   const folders = [...new Set(roots)]
   const times = new Map<string, number>()
-  const hasChanged = () => [...times].some(([folder, time]) => changeTime(folder) !== time)
+  const hasChanged = () => [...times].slice(0, MOST_COMPARED).some(([folder, time]) => changeTime(folder) !== time)
   let seen = 0
   for (const folder of folders) {
     signal?.throwIfAborted()

@@ -189,7 +189,12 @@ describe('a jail', () => {
     const missing = { ...jail, key: 'missing', file: '/no/such/bwrap' }
     await expect(starter.start(orderOf(missing, ['true'], cwd), never)).rejects.toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
-      message: /ENOENT/,
+      message: /^The sandbox did not start: \/no\/such\/bwrap: not found/,
+    })
+    const odd = { ...jail, key: 'odd', args: [...jail.args, 'a\0b'] }
+    await expect(starter.start(orderOf(odd, ['true'], cwd), never)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: /NUL/,
     })
     const spoken = await whole(await starter.start(orderOf(jail, shell('echo "bwrap: no" >&2; exit 1'), cwd), never))
     expect(spoken).toMatchObject({ errors: 'bwrap: no\n', exit: { exitCode: 1 } })

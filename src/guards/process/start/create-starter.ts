@@ -4,49 +4,78 @@ import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { Jail } from '../jail/jail.ts'
 import { JailPool } from './jail-pool.ts'
-import { launchScript } from './launch-script.ts'
+import { companionScript, launchScript } from './launch-script.ts'
 import { type CreateCgroup, OpenJail, type StartFailure } from './open-jail.ts'
 import { type CommandStreams, endWhenSilent } from './pipe-ends.ts'
 import { Refill } from './refill.ts'
+import { seedKey } from './seed-key.ts'
 import { SpawnerLink } from './spawner-link.ts'
 import { lostError, startError } from './start-error.ts'
-import type { Exit, Started, Starter } from './started.ts'
+import type { Exit, Started, Starter, StartOrder } from './started.ts'
 
 /** What a starter may be given. */
 export interface StarterOptions {
   readonly clock?: Clock
-  /** How many jails of a kind are made ahead at most; 2 unless said. */
+  /**
+   * How many jails of a kind are made ahead at most; 2 unless said. With 0, some seeds are still kept once there was a
+   * command: shells that wait outside of any jail and see nothing, from which the next jail is made sooner.
+   */
   readonly prepared?: number
   /** Bounds all processes of a command together, where the machine can. */
   readonly createCgroup?: CreateCgroup
 }
 
+const JAILS = { mostKinds: 4, atOnce: 1 }
+/** Some at once and rarely: to start one takes as long as a short command, which would have to wait for it. */
+const SEEDS = { mostKinds: 2, atOnce: 3, enough: 1 }
+
 /** Starts commands in their jails, through a small process that is started when it is first needed. */
 export function createStarter({ clock = systemClock, prepared = 2, createCgroup }: StarterOptions = {}): Starter {
   let link: SpawnerLink | undefined
   let isClosed = false
-  const open = (jail: Jail, isAhead: boolean) => {
+  const sow = (jail: Jail) => {
     if (!link?.isOpen) link = new SpawnerLink()
-    return new OpenJail(link, jail, { isAhead, cgroup: createCgroup?.(jail.limits) })
+    return new OpenJail(link, jail, createCgroup?.(jail.limits))
   }
-  const pool = new JailPool((jail) => open(jail, true), { clock, mostOfAKind: prepared })
+  const seeds = new JailPool({ ...SEEDS, clock, open: sow, keyOf: seedKey })
+  const open = (jail: Jail, isAhead: boolean) => {
+    const opened = seeds.take(jail) ?? sow(jail)
+    opened.open(jail, { isAhead })
+    return opened
+  }
+  const jails = new JailPool({
+    ...JAILS,
+    clock,
+    enough: prepared,
+    open: (jail) => open(jail, true),
+    keyOf: ({ key }) => key,
+  })
   const refill = new Refill((jail) => {
-    if (!isClosed) pool.fill(jail)
+    if (isClosed) return
+    // What runs beside a command belongs to that command's call.
+    if (jail.companion === undefined) jails.fill(jail)
+    seeds.fill(jail)
   }, clock)
-  const launch = (jail: OpenJail, script: string, signal: AbortSignal) => {
+  const launch = (jail: OpenJail, order: StartOrder, script: string, signal: AbortSignal) => {
     refill.during(jail.ended)
-    return run(jail, script, signal)
+    return run(jail, { script, companion: companionScript(order.jail) }, signal)
+  }
+  const launchNew = (order: StartOrder, script: string, signal: AbortSignal) => {
+    const running = launch(open(order.jail, false), order, script, signal)
+    // Now the spawner has nothing to do for as long as it takes to make the jail.
+    seeds.fill(order.jail)
+    return running
   }
   return {
     async start(order, signal) {
       throwIfAborted(signal)
       if (isClosed) throw new ToolError('ABORTED', 'The hub is closing: no command is started any more.')
       const script = launchScript(order)
-      const ahead = pool.take(order.jail)
-      const tried = ahead && (await launch(ahead, script, signal))
+      const ahead = jails.take(order.jail)
+      const tried = ahead && (await launch(ahead, order, script, signal))
       // One that was made ahead may have died or show a folder that has gone; a new one knows better.
       const isWanted = tried === undefined || ('kind' in tried && tried.kind === 'broken' && !signal.aborted)
-      const started = isWanted ? await launch(open(order.jail, false), script, signal) : tried
+      const started = isWanted ? await launchNew(order, script, signal) : tried
       refill.want(order.jail)
       if (!('kind' in started)) return started
       throwIfAborted(signal)
@@ -60,14 +89,19 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
   }
 }
 
+interface Texts {
+  readonly script: string
+  readonly companion?: string
+}
+
 /** Gives a jail its command. An abort ends it, from now to its end. */
-async function run(jail: OpenJail, script: string, signal: AbortSignal): Promise<Started | StartFailure> {
+async function run(jail: OpenJail, texts: Texts, signal: AbortSignal): Promise<Started | StartFailure> {
   const stop = () => void jail.stop()
   // All commands of a call may share one signal.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', stop, { once: true })
   void jail.ended.then(() => signal.removeEventListener('abort', stop))
-  const streams = await jail.run(script)
+  const streams = await jail.run(texts.script, texts.companion)
   if (!('kind' in streams) && !signal.aborted) return running(jail, streams)
   await jail.ended
   if ('kind' in streams) return streams

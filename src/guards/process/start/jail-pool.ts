@@ -2,7 +2,6 @@ import type { Clock } from '../../../clock.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { OpenJail } from './open-jail.ts'
 
-const MOST_KINDS = 4
 const IDLE_MS = 30_000
 
 interface Waiting {
@@ -10,46 +9,57 @@ interface Waiting {
   readonly forget: () => void
 }
 
-/** Jails that were made ahead, each for one command; they end when nobody needs them for a while. */
+/** What a pool keeps. */
+export interface PoolOptions {
+  readonly clock: Clock
+  /** Makes one. */
+  readonly open: (jail: Jail) => OpenJail
+  /** Those with the same key serve the same jails. */
+  readonly keyOf: (jail: Jail) => string
+  readonly mostKinds: number
+  /** No others are made while there are so many of a kind. */
+  readonly enough: number
+  /** How many are made at once at most. */
+  readonly atOnce: number
+}
+
+/** Jails, or seeds of them, that were made ahead, each for one command; they end when nobody needs them for a while. */
 export class JailPool {
-  readonly #open: (jail: Jail) => OpenJail
-  readonly #clock: Clock
-  readonly #mostOfAKind: number
+  readonly #options: PoolOptions
   /** By key; the one used last is last. */
   readonly #kinds = new Map<string, Waiting[]>()
 
-  constructor(open: (jail: Jail) => OpenJail, { clock, mostOfAKind }: { clock: Clock; mostOfAKind: number }) {
-    this.#open = open
-    this.#clock = clock
-    this.#mostOfAKind = mostOfAKind
+  constructor(options: PoolOptions) {
+    this.#options = options
   }
 
   /** One of this kind, which then belongs to the caller; it may still be on its way. */
   take(jail: Jail): OpenJail | undefined {
-    const waiting = this.#kinds.get(jail.key)?.[0]
+    const waiting = this.#kinds.get(this.#options.keyOf(jail))?.[0]
     waiting?.forget()
     return waiting?.jail
   }
 
-  /** Makes one more of this kind, unless there are enough. */
+  /** Makes more of this kind, unless there are enough. */
   fill(jail: Jail): void {
-    // What runs beside a command belongs to that command's call.
-    if (jail.companion !== undefined) return
-    const kind = this.#kinds.get(jail.key) ?? []
-    this.#kinds.delete(jail.key)
-    this.#kinds.set(jail.key, kind)
-    if (kind.length < this.#mostOfAKind) kind.push(this.#waiting(jail, kind))
-    for (const key of [...this.#kinds.keys()].slice(0, -MOST_KINDS)) this.#drop(key)
+    const { keyOf, mostKinds, enough, atOnce } = this.#options
+    const key = keyOf(jail)
+    const kind = this.#kinds.get(key) ?? []
+    this.#kinds.delete(key)
+    this.#kinds.set(key, kind)
+    const wanted = kind.length < enough ? atOnce : 0
+    for (let made = 0; made < wanted; made++) kind.push(this.#waiting(jail, kind))
+    for (const old of [...this.#kinds.keys()].slice(0, -mostKinds)) this.#drop(old)
   }
 
   #waiting(jail: Jail, kind: Waiting[]): Waiting {
-    const opened = this.#open(jail)
+    const opened = this.#options.open(jail)
     const forget = () => {
       cancel()
       const at = kind.findIndex((it) => it.jail === opened)
       if (at !== -1) kind.splice(at, 1)
     }
-    const cancel = this.#clock.after(
+    const cancel = this.#options.clock.after(
       IDLE_MS,
       () => {
         forget()

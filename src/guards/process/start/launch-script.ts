@@ -2,12 +2,16 @@ import { ToolError } from '../../../errors.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { StartOrder } from './started.ts'
 
-/** Where the jail's shell finds the pipes of its command and the line on which it reports. One digit each, as dash wants. */
+/**
+ * Where a seed finds the pipes of its command, the line on which its jail's shell reports, and what that shell reads.
+ * One digit each, as dash wants.
+ */
 export interface Descriptors {
   readonly stdin: number
   readonly stdout: number
   readonly stderr: number
   readonly report: number
+  readonly script: number
 }
 
 /** What the shell writes on its report line when it waits for its command. */
@@ -17,8 +21,8 @@ export const GOING = 'going'
 
 /** The descriptors for a jail: those that its filter does not need. */
 export function descriptorsFor(jail: { readonly seccomp?: { readonly fd: number } }): Descriptors {
-  const [stdin, stdout, stderr, report] = [3, 4, 5, 6, 7].filter((fd) => fd !== jail.seccomp?.fd)
-  return { stdin: stdin!, stdout: stdout!, stderr: stderr!, report: report! }
+  const [stdin, stdout, stderr, report, script] = [3, 4, 5, 6, 7, 8].filter((fd) => fd !== jail.seccomp?.fd)
+  return { stdin: stdin!, stdout: stdout!, stderr: stderr!, report: report!, script: script! }
 }
 
 /** What the shell runs first of all, so that its jail is known to stand. */

@@ -5,7 +5,15 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { fullJail, noJail, processesWith, spawnersOf, until, workspace } from '../../../../test/support/made-jails.ts'
+import {
+  fullJail,
+  noJail,
+  processesKnowing,
+  processesWith,
+  spawnersOf,
+  until,
+  workspace,
+} from '../../../../test/support/made-jails.ts'
 import type { Jail } from '../jail/jail.ts'
 import { createStarter } from './create-starter.ts'
 import type { StartOrder } from './started.ts'
@@ -22,7 +30,8 @@ function sleeping(jail: Jail, cwd: string): StartOrder & { mark: string } {
 
 it('leaves nothing running when the hub is killed', async () => {
   const cwd = await workspace()
-  const orders = [sleeping(fullJail(cwd), cwd), sleeping(noJail(), cwd)]
+  const env = { ...noJail().env, MARK: randomUUID() }
+  const orders = [sleeping({ ...fullJail(cwd), env }, cwd), sleeping({ ...noJail(), env }, cwd)]
   const hub = spawn(process.execPath, ['--import', HOOK, HUB, JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -31,7 +40,8 @@ it('leaves nothing running when the hub is killed', async () => {
   const [spawner] = await spawnersOf(hub.pid!)
   hub.kill('SIGKILL')
   for (const { mark } of orders) await until(async () => (await processesWith(mark)).length === 0)
-  // The jails that were made ahead, and the spawner itself.
+  // The jails that were made ahead, the seeds of others, and the spawner itself.
+  await until(async () => (await processesKnowing(env.MARK)).length === 0)
   await until(async () => (await processesWith(cwd)).length === 0)
   await until(() => !isThere(spawner!))
 })

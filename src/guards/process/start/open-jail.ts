@@ -1,14 +1,14 @@
 import type { CommandLimits, Jail } from '../jail/jail.ts'
 import { Deferred } from './deferred.ts'
-import { companionScript } from './launch-script.ts'
 import { type CommandStreams, PipeEnds } from './pipe-ends.ts'
+import type { HubMessage } from './protocol.ts'
 import type { JailMessage, SpawnerLink } from './spawner-link.ts'
 import type { Exit } from './started.ts'
 
 /** Bounds what a group of processes uses beyond what each may. */
 export interface CommandCgroup {
-  /** What is returned is waited for before the process gets its command. */
-  add(pid: number): void | Promise<void>
+  /** Files in which a process writes 0 to be in it, with all that it starts from then on. */
+  entrances(): Promise<readonly string[]>
   remove(): Promise<void>
 }
 
@@ -24,55 +24,73 @@ export interface StartFailure {
   readonly words: string
 }
 
-/** A jail that waits for its one command, runs it, or has ended. */
+/** A jail from its seed on: it waits to be made, waits for its one command, runs it, or has ended. */
 export class OpenJail {
   /** Never fails: how the command ended, or why that is not known. */
   readonly ended: Promise<Exit | StartFailure>
   readonly #link: SpawnerLink
-  readonly #jail: Jail
   readonly #id: number
   readonly #cgroup: CommandCgroup | undefined
-  readonly #ready = new Deferred<void>()
   readonly #started = new Deferred<CommandStreams | StartFailure>()
   readonly #over = new Deferred<Exit | StartFailure>()
+  /** What is said before the seed is there; absent since then. */
+  #early: HubMessage[] | undefined = []
   #ends: PipeEnds | undefined
 
-  constructor(link: SpawnerLink, jail: Jail, { isAhead, cgroup }: { isAhead: boolean; cgroup?: CommandCgroup }) {
+  /** Starts the seed, for a jail like this one. */
+  constructor(link: SpawnerLink, jail: Jail, cgroup?: CommandCgroup) {
     this.#link = link
-    this.#jail = jail
     this.#cgroup = cgroup
     this.ended = this.#over.promise
     this.#id = link.listen({
       told: (message) => this.#told(message),
       lost: (how) => this.#lost(how),
     })
-    const { level, file, args, env, seccomp, swappable } = jail
-    const filter = seccomp && { fd: seccomp.fd, program: Buffer.from(seccomp.program).toString('base64') }
-    const parts = { level, file, args, env, swappable, seccomp: filter, hasCompanion: jail.companion !== undefined }
-    link.send({ type: 'open', id: this.#id, ...parts, isAhead })
+    if (cgroup) void this.#sowInto(cgroup, jail)
+    else this.#sow(jail, [])
+  }
+
+  /** Makes the seed a jail. */
+  open({ file, args, swappable }: Jail, { isAhead }: { isAhead: boolean }): void {
+    this.#send({ type: 'open', id: this.#id, file, args, swappable, isAhead })
   }
 
   /** Gives it its command; the streams of it, or why it did not start. */
-  async run(script: string): Promise<CommandStreams | StartFailure> {
+  run(script: string, companion?: string): Promise<CommandStreams | StartFailure> {
     const letGo = this.#link.hold()
     void this.ended.then(letGo)
-    // Its processes are counted before the command is among them.
-    if (this.#cgroup) await Promise.race([this.#ready.promise, this.ended])
-    this.#link.send({ type: 'run', id: this.#id, script, companion: companionScript(this.#jail) })
+    this.#send({ type: 'run', id: this.#id, script, companion })
     return this.#started.promise
   }
 
   /** Ends all of it. */
   async stop(): Promise<void> {
     const letGo = this.#link.hold()
-    this.#link.send({ type: 'stop', id: this.#id })
+    this.#send({ type: 'stop', id: this.#id })
     await this.ended
     letGo()
   }
 
+  async #sowInto(cgroup: CommandCgroup, jail: Jail): Promise<void> {
+    // Without a group, a command still has the limits of each process.
+    this.#sow(jail, await cgroup.entrances().catch(() => []))
+  }
+
+  #sow({ level, env, seccomp, companion }: Jail, entrances: readonly string[]): void {
+    const filter = seccomp && { fd: seccomp.fd, program: Buffer.from(seccomp.program).toString('base64') }
+    const parts = { level, env, seccomp: filter, hasCompanion: companion !== undefined, entrances }
+    this.#link.send({ type: 'seed', id: this.#id, ...parts })
+    for (const message of this.#early ?? []) this.#link.send(message)
+    this.#early = undefined
+  }
+
+  #send(message: HubMessage): void {
+    if (this.#early) this.#early.push(message)
+    else this.#link.send(message)
+  }
+
   #told(message: JailMessage): void {
     if (message.type === 'pipes') this.#openEnds(message.paths)
-    if (message.type === 'ready') this.#ready.resolve(this.#count(message.pids))
     if (message.type === 'running') this.#runs()
     if (message.type === 'refused' || message.type === 'broken') {
       this.#started.resolve({ kind: message.type, reason: message.reason, words: this.#ends?.errors() ?? '' })
@@ -88,11 +106,6 @@ export class OpenJail {
       void this.stop()
     }
     this.#link.send({ type: 'taken', id: this.#id })
-  }
-
-  async #count(pids: readonly number[]): Promise<void> {
-    // One that cannot be taken in still has the limits of each process.
-    await Promise.allSettled(pids.map(async (pid) => this.#cgroup?.add(pid)))
   }
 
   #runs(): void {

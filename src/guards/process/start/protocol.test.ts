@@ -1,21 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { parseHubMessage, parseSpawnerMessage } from './protocol.ts'
 
-const open = {
-  type: 'open',
-  id: 1,
-  level: 'full',
-  file: '/bin/x',
-  args: [],
-  env: {},
-  hasCompanion: false,
-  isAhead: false,
-}
+const seed = { type: 'seed', id: 1, level: 'full', env: {}, hasCompanion: false, entrances: [] }
+const open = { type: 'open', id: 1, file: '/bin/x', args: [], isAhead: false }
 
 describe('a line from the hub', () => {
   it.each([
+    seed,
+    { ...seed, env: { A: 'b' }, seccomp: { fd: 3, program: '' }, entrances: ['/x'] },
     open,
-    { ...open, env: { A: 'b' }, seccomp: { fd: 3, program: '' }, swappable: ['/x'] },
+    { ...open, args: ['a'], swappable: ['/x'] },
     { type: 'run', id: 1, script: 'x' },
     { type: 'stop', id: 1 },
   ])('is read: %j', (message) => {
@@ -32,9 +26,10 @@ describe('a line from the hub', () => {
     '{"type":"run","id":1}',
     '{"type":"constructor","id":1}',
     JSON.stringify({ ...open, args: [1] }),
-    JSON.stringify({ ...open, env: { A: 1 } }),
-    JSON.stringify({ ...open, level: 'weak' }),
-    JSON.stringify({ ...open, seccomp: { fd: 3 } }),
+    JSON.stringify({ ...seed, env: { A: 1 } }),
+    JSON.stringify({ ...seed, level: 'weak' }),
+    JSON.stringify({ ...seed, seccomp: { fd: 3 } }),
+    JSON.stringify({ ...seed, entrances: 'x' }),
   ])('is refused: %s', (line) => {
     expect(() => parseHubMessage(line)).toThrow()
   })

@@ -2,6 +2,7 @@ import type { SandboxLevel } from '../../../commands.ts'
 
 /** What the hub tells its spawner, one JSON object a line. */
 export type HubMessage =
+  | SeedMessage
   | OpenMessage
   /** Gives a jail its command; `companion` is a text to run first, whose first line of output is waited for. */
   | { readonly type: 'run'; readonly id: number; readonly script: string; readonly companion?: string }
@@ -11,19 +12,27 @@ export type HubMessage =
   /** The hub has heard of its end. */
   | { readonly type: 'forget'; readonly id: number }
 
-/** Starts a jail whose shell waits for its command. */
-export interface OpenMessage {
-  readonly type: 'open'
+/** Starts a shell, outside of any jail, that waits to become one: a seed. */
+export interface SeedMessage {
+  readonly type: 'seed'
   readonly id: number
   readonly level: SandboxLevel
-  readonly file: string
-  readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** The filter's program in base64, and the descriptor the jail reads it from. */
   readonly seccomp?: { readonly fd: number; readonly program: string }
+  readonly hasCompanion: boolean
+  /** Files of its group, in which it writes that it is in it. */
+  readonly entrances: readonly string[]
+}
+
+/** Makes a seed a jail, whose shell waits for its command. */
+export interface OpenMessage {
+  readonly type: 'open'
+  readonly id: number
+  readonly file: string
+  readonly args: readonly string[]
   /** Paths whose mounts are looked at before the jail gets a command. */
   readonly swappable?: readonly string[]
-  readonly hasCompanion: boolean
   /** Made ahead: whether its folders are still the same is asked when its command comes. */
   readonly isAhead: boolean
 }
@@ -33,8 +42,6 @@ export type SpawnerMessage =
   | { readonly type: 'hello' }
   /** Where the hub opens its ends of the command's pipes. */
   | { readonly type: 'pipes'; readonly id: number; readonly paths: readonly string[] }
-  /** The jail's shell waits; its processes from the outermost to the shell. */
-  | { readonly type: 'ready'; readonly id: number; readonly pids: readonly number[] }
   /** The command has replaced the shell. */
   | { readonly type: 'running'; readonly id: number }
   /** The shell says why it could not start the command. */
@@ -64,19 +71,25 @@ function isHubMessage(message: unknown): message is HubMessage {
   if (!isFields(message) || !isCount(message.id)) return false
   if (message.type === 'stop' || message.type === 'taken' || message.type === 'forget') return true
   if (message.type === 'run') return isText(message.script) && isOptional(message.companion, isText)
-  return message.type === 'open' && isOpen(message)
+  return (message.type === 'seed' && isSeed(message)) || (message.type === 'open' && isOpen(message))
+}
+
+function isSeed(message: Fields): boolean {
+  return (
+    (message.level === 'full' || message.level === 'namespaces' || message.level === 'none') &&
+    isFields(message.env) &&
+    Object.values(message.env).every(isText) &&
+    isOptional(message.seccomp, (it) => isFields(it) && isCount(it.fd) && isText(it.program)) &&
+    typeof message.hasCompanion === 'boolean' &&
+    isListOf(message.entrances, isText)
+  )
 }
 
 function isOpen(message: Fields): boolean {
   return (
-    (message.level === 'full' || message.level === 'namespaces' || message.level === 'none') &&
     isText(message.file) &&
     isListOf(message.args, isText) &&
-    isFields(message.env) &&
-    Object.values(message.env).every(isText) &&
-    isOptional(message.seccomp, (it) => isFields(it) && isCount(it.fd) && isText(it.program)) &&
     isOptional(message.swappable, (it) => isListOf(it, isText)) &&
-    typeof message.hasCompanion === 'boolean' &&
     typeof message.isAhead === 'boolean'
   )
 }
@@ -87,7 +100,6 @@ function isSpawnerMessage(message: unknown): message is SpawnerMessage {
   if (!isCount(message.id)) return false
   if (message.type === 'running') return true
   if (message.type === 'pipes') return isListOf(message.paths, isText) && message.paths.length === 3
-  if (message.type === 'ready') return isListOf(message.pids, isCount)
   if (message.type === 'refused' || message.type === 'broken') return isText(message.reason)
   return message.type === 'ended' && isOptional(message.exitCode, isCount) && isOptional(message.signal, isText)
 }

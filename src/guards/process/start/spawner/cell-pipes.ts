@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { Descriptors } from '../launch-script.ts'
-import type { OpenMessage } from '../protocol.ts'
+import type { SeedMessage } from '../protocol.ts'
 import type { PipeStock, SparePipe } from './pipe-stock.ts'
 
 type Stdio = 'pipe' | 'ignore' | number
@@ -16,12 +16,12 @@ export class CellPipes {
   #isTaken = false
 
   /** Takes what a jail needs from the stock. */
-  static async take(stock: PipeStock, seccomp: OpenMessage['seccomp']): Promise<CellPipes> {
+  static async take(stock: PipeStock, seccomp: SeedMessage['seccomp']): Promise<CellPipes> {
     const pipes = await stock.take(seccomp ? 4 : 3)
     return new CellPipes(pipes, seccomp)
   }
 
-  private constructor(pipes: readonly SparePipe[], seccomp: OpenMessage['seccomp']) {
+  private constructor(pipes: readonly SparePipe[], seccomp: SeedMessage['seccomp']) {
     const [stdin, stdout, stderr, filter] = pipes
     this.#kept = [stdin!, stdout!, stderr!]
     this.#stdin = stdin!
@@ -35,7 +35,7 @@ export class CellPipes {
     return this.#kept.map(({ path }) => path)
   }
 
-  /** What the jail gets: its shell's script, its own errors and the command's pipes, which it does not use itself. */
+  /** What a seed gets: what to do, its own errors, and for the jail its shell's script and the command's pipes. */
   stdio(at: Descriptors, hasCompanion: boolean): Stdio[] {
     const stdio: Stdio[] = ['pipe', hasCompanion ? 'pipe' : 'ignore', 'pipe']
     const last = Math.max(...Object.values(at), this.#seccomp?.fd ?? 0)
@@ -44,6 +44,7 @@ export class CellPipes {
     stdio[at.stdout] = this.#ends.stdout
     stdio[at.stderr] = this.#ends.stderr
     stdio[at.report] = 'pipe'
+    stdio[at.script] = 'pipe'
     if (this.#seccomp) stdio[this.#seccomp.fd] = this.#seccomp.pipe.fd
     return stdio
   }

@@ -15,7 +15,8 @@ export class CellProcesses {
   #command: KnownProcess | undefined
   /** What must be gone before the jail is: the first process of its PID namespace, with which all others go. */
   #doomed: KnownProcess[] = []
-  #sent: 'SIGTERM' | 'SIGKILL' | undefined
+  #wasAsked = false
+  #wasKilled = false
 
   constructor(level: SandboxLevel) {
     if (level === 'none') this.#marker = randomBytes(16).toString('hex')
@@ -35,12 +36,11 @@ export class CellProcesses {
     this.#hasEnded = true
   }
 
-  /** Looks at the processes of a jail whose shell waits, and gives their ids. */
-  standing(): number[] {
+  /** Looks at the processes of a jail whose shell waits. */
+  stand(): void {
     const chain = this.#outermost === undefined ? [] : chainOf(this.#outermost)
     this.#command = chain.at(-1)
     this.#doomed = chain.slice(1, 2)
-    return chain.map(({ pid }) => pid)
   }
 
   /** The mounts as the shell sees them. */
@@ -51,7 +51,7 @@ export class CellProcesses {
   /** Asks the command to end: itself where its namespace ends with it, else its process group. */
   ask(): void {
     if (this.#command === undefined || !isLiving(this.#command)) return
-    this.#sent = 'SIGTERM'
+    this.#wasAsked = true
     const target = this.#marker === undefined ? this.#command.pid : -this.#command.pid
     signalProcess(target, 'SIGTERM')
     // One that was stopped hears it only when it goes on.
@@ -63,7 +63,7 @@ export class CellProcesses {
     if (this.#outermost === undefined) return
     for (const process of this.#doomed) if (isLiving(process)) signalProcess(process.pid, 'SIGKILL')
     if (!this.#hasEnded) {
-      this.#sent = 'SIGKILL'
+      this.#wasKilled = true
       this.#doomed.push(...killTree({ pid: this.#outermost }))
     }
     if (this.#marker !== undefined) signalProcess(-this.#outermost, 'SIGKILL')
@@ -78,8 +78,8 @@ export class CellProcesses {
 
   /** A jail ends with 128 and more where a signal ended its command; one of ours is named. */
   nameSignal(exit: { exitCode?: number; signal?: string }): { exitCode?: number; signal?: string } {
-    const code = this.#sent === 'SIGTERM' ? 143 : 137
-    const isOurs = this.#sent !== undefined && (exit.exitCode === code || exit.signal !== undefined)
-    return isOurs ? { signal: this.#sent } : exit
+    if (this.#wasAsked && (exit.exitCode === 143 || exit.signal === 'SIGTERM')) return { signal: 'SIGTERM' }
+    if (this.#wasKilled && (exit.exitCode === 137 || exit.signal !== undefined)) return { signal: 'SIGKILL' }
+    return exit
   }
 }

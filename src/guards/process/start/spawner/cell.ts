@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
 import { swappedMount } from '../../jail/swapped-mount.ts'
-import { descriptorsFor, GOING, READY, readyScript } from '../launch-script.ts'
-import type { HubMessage, OpenMessage, SpawnerMessage } from '../protocol.ts'
-import { readLines } from '../read-lines.ts'
+import type { HubMessage, OpenMessage, SeedMessage, SpawnerMessage } from '../protocol.ts'
 import { CellPipes } from './cell-pipes.ts'
 import { CellProcesses } from './cell-processes.ts'
+import { CellShell } from './cell-shell.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { PipeStock } from './pipe-stock.ts'
 
@@ -16,50 +13,54 @@ const POLITE_MS = 150
 const COMPANION_MS = 5_000
 /** How long the last words of what has ended are waited for. */
 const LAST_WORDS_MS = 100
-const MOST_WORDS = 4096
 
-/** One jail in the spawner: from its start, over the command that it is given, to the end of all its processes. */
+/** One jail in the spawner: from its seed, over the command that it is given, to the end of all its processes. */
 export class Cell {
-  readonly #order: OpenMessage
+  readonly #seed: SeedMessage
   readonly #tell: (message: SpawnerMessage) => void
   readonly #processes: CellProcesses
-  readonly #fingerprint: string | undefined
   #pipes: CellPipes | undefined
-  #child: ChildProcess | undefined
+  #shell: CellShell | undefined
+  #jail: OpenMessage | undefined
+  #fingerprint: string | undefined
   #run: RunMessage | undefined
-  #words = ''
   #isReady = false
   #isGoing = false
   #isTold = false
   #isStopping = false
-  #isClosed = false
   #exit: Exit | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(order: OpenMessage, tell: (message: SpawnerMessage) => void) {
-    this.#order = order
+  constructor(seed: SeedMessage, tell: (message: SpawnerMessage) => void) {
+    this.#seed = seed
     this.#tell = tell
-    this.#processes = new CellProcesses(order.level)
-    if (order.isAhead) this.#fingerprint = fingerprint(order.args)
+    this.#processes = new CellProcesses(seed.level)
   }
 
-  /** Starts the jail and tells of its pipes. */
-  async open(stock: PipeStock): Promise<void> {
+  /** Starts the seed and tells of its pipes. */
+  async start(stock: PipeStock): Promise<void> {
     try {
-      const pipes = await CellPipes.take(stock, this.#order.seccomp)
+      const pipes = await CellPipes.take(stock, this.#seed.seccomp)
       this.#pipes = pipes
-      if (!this.#isStopping) this.#child = this.#spawn(pipes)
+      if (!this.#isStopping) this.#sow(pipes)
       pipes.closeCommandEnds()
-      if (!this.#child) this.#finish({ signal: 'SIGKILL' })
+      if (!this.#shell) this.#finish({ signal: 'SIGKILL' })
     } catch (error) {
       this.#broken((error as Error).message)
       this.#finish({})
     }
   }
 
+  /** Makes the seed a jail, now or as soon as it is there. */
+  open(message: OpenMessage): void {
+    if (message.isAhead) this.#fingerprint = fingerprint(message.args)
+    this.#jail = message
+    this.#become()
+  }
+
   /** Gives the jail its command, now or as soon as it stands. */
   run(message: RunMessage): void {
-    if (this.#fingerprint !== undefined && this.#fingerprint !== fingerprint(this.#order.args)) {
+    if (this.#fingerprint !== undefined && this.#fingerprint !== fingerprint(this.#jail!.args)) {
       this.#broken('a folder of it was replaced')
       this.stop()
       return
@@ -88,90 +89,84 @@ export class Cell {
     this.#processes.kill()
   }
 
+  /** The same, whether it has begun or not. */
+  leave(): void {
+    this.#isStopping = true
+    this.kill()
+  }
+
   get isLiving(): boolean {
     return this.#processes.areLiving()
   }
 
-  #spawn(pipes: CellPipes): ChildProcess {
-    const at = descriptorsFor(this.#order)
-    const child = spawn(this.#order.file, this.#order.args.concat('/bin/sh'), {
-      cwd: '/',
-      env: { ...this.#order.env, ...this.#processes.environment },
-      stdio: pipes.stdio(at, this.#order.hasCompanion),
-      detached: true,
+  #sow(pipes: CellPipes): void {
+    const env = { ...this.#seed.env, ...this.#processes.environment }
+    const shell = new CellShell(this.#seed, pipes, env, {
+      stands: () => this.#stands(),
+      goes: () => this.#goes(),
+      isSilent: () => this.#isGoing && this.#running(),
+      refuses: (reason) => this.#say({ type: 'refused', id: this.#seed.id, reason }),
+      companionSays: (line) => this.#heardCompanion(line),
+      exited: (code, signal) => this.#exited(code, signal),
+      failed: (error) => this.#failed(error),
     })
-    child.on('error', (error) => this.#spawnFailed(error))
-    if (child.pid === undefined) return child
-    this.#processes.outermost(child.pid)
-    this.#tell({ type: 'pipes', id: this.#order.id, paths: pipes.paths })
-    child.on('exit', (code, signal) => this.#exited(code, signal))
-    child.on('close', () => {
-      this.#isClosed = true
-    })
-    const [script, output, errors] = child.stdio
-    this.#listen(script!, errors as Readable, child.stdio[at.report] as Readable)
-    // Its first line says enough; what else it writes is nobody's, and nothing of it is kept.
-    output?.on('data', (bytes: Buffer) => this.#heardCompanion(bytes.toString('utf8').split('\n')[0]!))
-    script!.write(readyScript(at))
-    return child
+    this.#shell = shell
+    if (shell.pid === undefined) return
+    this.#processes.outermost(shell.pid)
+    this.#tell({ type: 'pipes', id: this.#seed.id, paths: pipes.paths })
+    this.#become()
   }
 
-  #listen(script: Writable, errors: Readable, report: Readable): void {
-    // What breaks these is the end of the process, which is heard of anyway.
-    for (const stream of [script, errors, report]) stream.on('error', () => {})
-    errors.on('data', (bytes: Buffer) => {
-      if (this.#words.length < MOST_WORDS) this.#words += bytes.toString('utf8', 0, MOST_WORDS)
-    })
-    readLines(report, (line) => this.#heard(line))
-    // The command has taken the place of the shell.
-    report.on('end', () => this.#isGoing && this.#running())
-  }
-
-  #heard(line: string): void {
-    if (line === READY) this.#stands()
-    else if (line === GOING) this.#goes()
-    else this.#say({ type: 'refused', id: this.#order.id, reason: line })
+  #become(): void {
+    if (!this.#jail || this.#shell?.pid === undefined) return
+    try {
+      this.#shell.become(this.#jail)
+    } catch (error) {
+      // What no program can be told, no jail can be made of.
+      this.#broken((error as Error).message)
+      this.stop()
+    }
   }
 
   #stands(): void {
     this.#isReady = true
-    const pids = this.#processes.standing()
-    const swapped = this.#order.swappable?.length && swappedMount(this.#order, this.#processes.mounts())
+    this.#processes.stand()
+    const { swappable } = this.#jail!
+    const swapped = swappable?.length && swappedMount({ swappable }, this.#processes.mounts())
     if (swapped) {
       this.#broken(`${swapped} was replaced while the sandbox was made`)
       this.stop()
       return
     }
-    this.#tell({ type: 'ready', id: this.#order.id, pids })
     if (this.#run) this.#give(this.#run)
   }
 
   #goes(): void {
     this.#isGoing = true
     // Here the processes around the command keep the line open, so that its closing would be that of all.
-    if (this.#order.level === 'namespaces') this.#running()
+    if (this.#seed.level === 'namespaces') this.#running()
   }
 
   #give({ script, companion }: RunMessage): void {
-    if (companion === undefined) return void this.#child!.stdin!.end(script)
-    this.#child!.stdin!.write(companion)
+    if (companion === undefined) return void this.#shell!.sayLast(script)
+    this.#shell!.say(companion)
     this.#timer = setTimeout(() => this.#heardCompanion(''), COMPANION_MS)
   }
 
   #heardCompanion(line: string): void {
-    if (this.#child!.stdin!.writableEnded) return
+    if (this.#shell!.hasHeardAll) return
     clearTimeout(this.#timer)
-    if (line !== '') return void this.#child!.stdin!.end(this.#run!.script)
+    if (line !== '') return void this.#shell!.sayLast(this.#run!.script)
     this.#broken('the way to the network did not open inside the sandbox')
     this.kill()
   }
 
   #running(): void {
-    this.#say({ type: 'running', id: this.#order.id })
+    this.#say({ type: 'running', id: this.#seed.id })
   }
 
   #broken(reason: string): void {
-    this.#say({ type: 'broken', id: this.#order.id, reason })
+    this.#say({ type: 'broken', id: this.#seed.id, reason })
   }
 
   /** How the start went is told once. */
@@ -181,10 +176,8 @@ export class Cell {
     this.#tell(message)
   }
 
-  #spawnFailed(error: Error): void {
-    if (this.#child?.pid !== undefined) return
+  #failed(error: Error): void {
     this.#broken(error.message)
-    this.taken()
     this.#finish({})
   }
 
@@ -197,11 +190,15 @@ export class Cell {
   }
 
   #leaveNothing(until: number, tries: number): void {
-    const isDone = !this.#processes.areLiving() && (this.#isClosed || Date.now() > until)
+    // A command whose start was told has no more words here.
+    const isSilent = this.#isTold || this.#shell!.isClosed || Date.now() > until
+    const isDone = isSilent && !this.#processes.areLiving()
     const again = () => this.#leaveNothing(until, tries + 1)
     // Most are gone by now, and the rest is a matter of microseconds.
     if (!isDone) return void (tries < 5 ? setImmediate(again) : setTimeout(again, 1))
-    if (!this.#isReady) this.#broken(this.#words.trim() || `it ended before its command: ${JSON.stringify(this.#exit)}`)
+    if (!this.#isReady) {
+      this.#broken(this.#shell!.words || `it ended before its command: ${JSON.stringify(this.#exit)}`)
+    }
     if (this.#isGoing) this.#running()
     this.#finish(this.#processes.nameSignal(this.#exit!))
   }
@@ -209,8 +206,8 @@ export class Cell {
   #finish(exit: Exit): void {
     clearTimeout(this.#timer)
     // Nobody was told of them.
-    if (this.#child?.pid === undefined) this.taken()
+    if (this.#shell?.pid === undefined) this.taken()
     this.#broken('it was stopped before its command')
-    this.#tell({ type: 'ended', id: this.#order.id, ...exit })
+    this.#tell({ type: 'ended', id: this.#seed.id, ...exit })
   }
 }

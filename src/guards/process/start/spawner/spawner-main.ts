@@ -29,13 +29,14 @@ function obey(line: string): void {
   if (isLeaving) return
   const message = parseHubMessage(line)
   const { id } = message
-  if (message.type === 'open') {
+  if (message.type === 'seed') {
     const cell = new Cell(message, tell)
     cells.set(id, cell)
     // It tells of its failures itself.
-    return void cell.open(stock!)
+    return void cell.start(stock!)
   }
   const cell = cells.get(id)
+  if (message.type === 'open') cell?.open(message)
   if (message.type === 'run') cell?.run(message)
   if (message.type === 'stop') cell?.stop()
   if (message.type === 'taken' || message.type === 'forget') cell?.taken()
@@ -45,10 +46,7 @@ function obey(line: string): void {
 /** The hub has gone, or we are broken: nothing of ours may stay. */
 function leave(): void {
   isLeaving = true
-  for (const cell of cells.values()) {
-    cell.stop()
-    cell.kill()
-  }
+  for (const cell of cells.values()) cell.leave()
   const until = Date.now() + FAREWELL_MS
   const wait = () => {
     if (Date.now() > until || ![...cells.values()].some((cell) => cell.isLiving)) {
