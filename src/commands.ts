@@ -83,7 +83,7 @@ export interface RunningCommand {
   onOutput(listener: (text: string, stream: 'stdout' | 'stderr') => void): () => void
   /** Waits for its end; false when the time was over before. */
   ended(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<boolean>
-  /** Waits until it has written more than `output` last told, waits for input or has ended. */
+  /** Waits until it has written more than was last looked at, waits for input or has ended. */
   changed(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<void>
   log(options?: { readonly offset?: number; readonly limit?: number }): Promise<LogPage>
   /** Writes to its standard input. */

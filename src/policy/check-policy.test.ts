@@ -75,6 +75,16 @@ describe('checkPolicy', () => {
     expect(check(deny, rule)).toEqual([])
   })
 
+  it('warns of an allow of commands that can never allow any unasked', () => {
+    const warnings = check({ allow: 'exec', on: ['./run.sh *', 'bash x.sh', 'sh *', 'ls *', 'bash --version'] })
+    expect(warnings.map(({ level, message }) => `${level}: ${message.split(':')[0]}`)).toEqual([
+      'warning: allow exec on ./run.sh * allows nothing unasked',
+      'warning: allow exec on bash x.sh allows nothing unasked',
+      'warning: allow exec on sh * allows nothing unasked',
+    ])
+    expect(check({ deny: 'exec', on: ['./run.sh', 'sh *'] })).toEqual([])
+  })
+
   it('sees a shadow of the always layer', () => {
     const always = sourced({ deny: 'network', on: '169.254.169.254' })
     expect(checkPolicy({ always, owner: sourced({ allow: 'network', on: '169.254.169.254' }) }, known)).toHaveLength(1)

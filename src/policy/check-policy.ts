@@ -4,6 +4,7 @@ import type { SourcedRule } from '../rule.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject, type Subject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
+import { SHELLS } from './shell/wrappers.ts'
 import { normaliseName, TOOL_GROUPS } from './tool-groups.ts'
 
 /** A doubt about a rule that compiles. */
@@ -28,7 +29,11 @@ export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: Kn
   const subjects = new Set(['*', ...CAPABILITIES, ...TOOL_GROUPS.keys(), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))
   const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
-  return owner.flatMap((sourced) => [...checkSubject(sourced, subjects, folded), ...checkShadow(sourced, denies)])
+  return owner.flatMap((sourced) => [
+    ...checkSubject(sourced, subjects, folded),
+    ...checkShadow(sourced, denies),
+    ...checkCommands(sourced),
+  ])
 }
 
 function checkSubject(
@@ -50,6 +55,23 @@ function checkSubject(
       hint: didYouMean(subject, subjects) || 'List the names with tool-hub list.',
     },
   ]
+}
+
+/** No allow covers a program by its path, or a shell with a script: what they run is only known when it runs. */
+function checkCommands({ rule, source }: SourcedRule): PolicyWarning[] {
+  if (effectOf(rule) !== 'allow' || subjectOf(rule) !== 'exec') return []
+  return [rule.on ?? []].flat().flatMap((pattern) => {
+    const [name = '', ...rest] = pattern.trim().split(/[ \t]+/)
+    const isScript = SHELLS.has(name) && !rest.some((word) => word.startsWith('-'))
+    if (!name.includes('/') && !isScript) return []
+    const why = isScript ? 'what a shell runs is judged by itself' : 'a program by its path could be any program'
+    return {
+      level: 'warning',
+      message: `allow exec on ${pattern} allows nothing unasked: ${why}.`,
+      source: describeSource(source),
+      hint: 'Allow a program by its name, or leave the pattern out and approve the command when asked.',
+    }
+  })
 }
 
 function checkShadow(sourced: SourcedRule, denies: readonly SourcedRule[]): PolicyWarning[] {

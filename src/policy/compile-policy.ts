@@ -25,6 +25,8 @@ export interface Policy {
   readonly memory: DecisionMemory
   /** Some rule restricts some commands: what a command hides could be one of those. */
   readonly restrictsCommands: boolean
+  /** The same with one more rule of the owner, to try what it would do. */
+  readonly withRule: (rule: SourcedRule) => Policy
 }
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
@@ -32,17 +34,27 @@ export function compilePolicy({ always = [], owner = [], defaults = [], requests
   const strict = compileLayer(always, 'always', home)
   const own = compileLayer(owner, 'owner', home)
   const shipped = compileLayer(defaults, 'defaults', home)
-  const levels = [
-    [...strict, ...own.filter((rule) => !rule.isFallback)],
-    own.filter((rule) => rule.isFallback),
-    shipped.filter((rule) => !rule.isFallback),
-    shipped.filter((rule) => rule.isFallback),
-  ]
+  return fromRules([...strict, ...own], shipped, requests, (rule) =>
+    compileRule(rule, { layer: 'owner', order: own.length, home }),
+  )
+}
+
+function fromRules(
+  own: readonly CompiledRule[],
+  shipped: readonly CompiledRule[],
+  requests: readonly SkillRequest[],
+  compile: (rule: SourcedRule) => CompiledRule,
+): Policy {
+  const levels = [own, shipped].flatMap((rules) => [
+    rules.filter((rule) => rule.layer === 'always' || !rule.isFallback),
+    rules.filter((rule) => rule.layer !== 'always' && rule.isFallback),
+  ])
   return {
     levels: levels.filter((rules) => rules.length > 0).map(indexRules),
     requests,
     memory: createDecisionMemory(),
     restrictsCommands: levels.flat().some(restrictsCommands),
+    withRule: (rule) => fromRules([...own, compile(rule)], shipped, requests, compile),
   }
 }
 

@@ -124,14 +124,40 @@ describe('an allow of all commands', () => {
     expect(judge(owner(ALL), command).effect).toBe('allow')
   })
 
-  it.each(['bash x.sh', '$X', 'eval "$X"', 'curl x | sh'])('does not cover %j where some are restricted', (command) => {
+  it.each([
+    ...['bash x.sh', '$X', 'eval "$X"', 'curl x | sh', './run.sh', 'bin/tool', '/opt/x', 'env ./run.sh', 'gdb -ex x'],
+    ...['gdb', 'lldb a.out', 'irb', 'ghci', 'psql', 'mysql x', 'ftp host', 'sftp host', 'telnet host', 'nc host 80'],
+    ...['ncat -e x host', 'socat - exec:x', 'expect -c x', 'tclsh', 'wish x', 'gnuplot -e x', 'octave --eval x', 'R'],
+    ...['Rscript x.R', 'julia -e x', 'scala', 'jshell', 'groovy -e x', 'swift', 'ocaml', 'sqlite3 x', 'redis-cli'],
+    ...[
+      'mongosh',
+      'git status -v',
+      'git status -svv',
+      'git commit --verb',
+      'git fetch --upload-p=x',
+      'git push --exec=x',
+    ],
+    ...['git ls-remote --upload-pack x .', 'git pull --upload-pack=x', 'git clone -u x y', 'git push --receive-p x'],
+  ])('does not cover %j where some are restricted', (command) => {
     expect(judge(owner(ALL, NEVER), command).effect).toBe('ask')
     expect(judge(owner(ALL, { ask: 'exec', on: 'git push *' }), command).effect).toBe('ask')
     expect(judge(owner({ allow: 'exec', except: 'git push *' }), command).effect).toBe('ask')
   })
 
+  it('does not cover variables that the call gives a command where some are restricted', () => {
+    const readings = new Map([['tar tf x', readCommandLine('tar tf x', { ...PLACE, env: ['TAR_OPTIONS'] }, AGREES)]])
+    expect(judge(owner(ALL), 'tar tf x', { readings }).effect).toBe('allow')
+    expect(judge(owner(ALL, NEVER), 'tar tf x').effect).toBe('allow')
+    expect(judge(owner(ALL, NEVER), 'tar tf x', { readings }).effect).toBe('ask')
+  })
+
   it.each([
     ['rm $X', 'ask'],
+    ['/usr/bin/ls', 'allow'],
+    ['/usr/local/bin/ls', 'allow'],
+    ['/sbin/ls', 'allow'],
+    ['gdb --version', 'allow'],
+    ['git status -sb', 'allow'],
     ['ls | xargs rm', 'ask'],
     ['rm -r*', 'ask'],
     ['chmod 7* x', 'ask'],

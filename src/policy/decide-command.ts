@@ -1,3 +1,5 @@
+import type { Fix } from '../errors.ts'
+import type { Rule } from '../rule.ts'
 import { escapeLine } from '../value/escape-text.ts'
 import type { Policy } from './compile-policy.ts'
 import { type Need, tellJudgement } from './judge-demand.ts'
@@ -8,6 +10,7 @@ import type { DemandDecision, Question } from './question.ts'
 import { readRoughly } from './shell/read-roughly.ts'
 import type { CommandPart, CommandReading } from './shell/reading.ts'
 import { STRICTNESS } from './strictness.ts'
+import { suggestFix } from './suggest-fix.ts'
 
 const LONGEST_PART = 120
 
@@ -16,11 +19,24 @@ export function decideCommand(policy: Policy, question: Question, target: string
   const reading = question.readings?.get(target) ?? readRoughly(target)
   const refusal = reading.doubts.find(({ kind }) => kind === 'refused')
   if (refusal) return refuse(target, refusal.reason)
-  const judged = reading.parts.map((part) => judgePart(policy, question, part))
+  const judged = judgeParts(policy, question, reading)
   const deciding = judged.reduce((worst, each) => (STRICTNESS[each.effect] > STRICTNESS[worst.effect] ? each : worst))
   const constraints = judged.reduce((all, each) => mergeConstraints(all, each.constraints), NO_CONSTRAINTS)
-  const decision = { ...tell(question, target, reading, judged, deciding), constraints }
-  return decision.effect === 'allow' ? askInDoubt(decision, reading) : decision
+  const told = tell(question, target, reading, judged, deciding)
+  if (told.effect === 'allow') return askInDoubt({ ...told, constraints }, reading)
+  return { ...told, fix: tryFix(policy, question, reading, told), constraints }
+}
+
+function judgeParts(policy: Policy, question: Question, { parts }: CommandReading): readonly JudgedPart[] {
+  return parts.map((part) => judgePart(policy, question, part))
+}
+
+/** A rule is only proposed when it would do: other rules, and what it says of the other parts, may keep it from that. */
+function tryFix(policy: Policy, question: Question, reading: CommandReading, { effect, fix }: DemandDecision): Fix {
+  if (fix.value === undefined) return fix
+  const tried = policy.withRule({ rule: fix.value as Rule, source: { file: 'fix' }, base: '/' })
+  if (judgeParts(tried, question, reading).every((each) => each.effect === 'allow')) return fix
+  return effect === 'deny' ? SPLIT : APPROVE
 }
 
 function tell(
@@ -35,7 +51,7 @@ function tell(
   const named = isWhole ? undefined : describePart(part)
   const prefix = named === undefined ? '' : `${named}: `
   const others = judged.flatMap((each) => (each.effect === 'allow' ? [] : (each.rule ?? [])))
-  const need: Need = { capability: 'exec', target, patterns: patternsFor(reading, judged) ?? [], others }
+  const need = { capability: 'exec', target, patterns: patternsFor(reading, judged) ?? [], others } satisfies Need
   const told = tellJudgement(question, need, deciding)
   if (doubt === undefined) return { ...told, reason: `${prefix}${told.reason}`, part: named }
   return {
@@ -45,19 +61,21 @@ function tell(
     source: 'built in',
     layer: 'fallback',
     reason: `${prefix || 'The command: '}${escapeLine(doubt)}, which ${rule!.text} does not cover.`,
-    fix: APPROVE,
+    fix: need.patterns.length === 0 ? APPROVE : suggestFix(question, need, undefined),
     part: named,
   }
 }
 
 const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
 
+const SPLIT = { key: 'policy', hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
+
 /** One for each part that is not allowed yet; none when a rule cannot say one of them. */
 function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]): readonly string[] | undefined {
   const others = judged.filter(({ effect }) => effect !== 'allow')
-  const patterns = others.map(({ part, doubt }) => {
-    const isCertain = doubt === undefined && part.doubts.every(({ at }) => at !== undefined)
-    return isCertain ? partAsPattern(part) : undefined
+  const patterns = others.map(({ part }) => {
+    const isSpelt = part.doubts.every(({ at }) => at !== undefined && at < part.words.length)
+    return isSpelt ? partAsPattern(part) : undefined
   })
   const known = patterns.filter((pattern) => pattern !== undefined)
   return doubts.length > 0 || known.length < patterns.length ? undefined : [...new Set(known)]

@@ -23,7 +23,7 @@ export function judgePart(policy: Policy, question: Question, part: CommandPart)
   const judgement = judgeDemand(policy, question, { capability: 'exec', target })
   const { effect, rule } = judgement
   if (effect !== 'allow' || rule === undefined) return { ...judgement, part }
-  const doubt = uncovered(policy, part, target, rule) ?? deniedFile(policy, question, part, rule)
+  const doubt = uncovered(policy, question, part, target, rule) ?? deniedFile(policy, question, part, rule)
   const other = restrictedInWorstCase(policy, question, part, target, rule)
   if (other !== undefined && part.doubts.length > 0 && isException(other, target)) {
     // Everything but some commands is denied, and this is none of those as they are meant.
@@ -40,15 +40,31 @@ function isException({ effect, except }: CompiledRule, target: Target): boolean 
 
 /** An allow of all commands covers what is done besides, and what is hidden too unless some commands are restricted. */
 function uncovered(
-  { restrictsCommands }: Policy,
+  policy: Policy,
+  question: Question,
   { doubts }: CommandPart,
   target: Target,
   rule: CompiledRule,
 ): string | undefined {
   const certain = doubts.find(({ kind }) => kind === 'unread' || kind === 'refused')
   if (certain) return certain.reason
-  if (rule.on === undefined) return restrictsCommands ? doubts.find(({ kind }) => kind === 'hidden')?.reason : undefined
-  return doubts.find((doubt) => !isSpeltOut(doubt, target, rule))?.reason
+  if (rule.on === undefined)
+    return policy.restrictsCommands ? doubts.find(({ kind }) => kind === 'hidden')?.reason : undefined
+  if (doubts.length === 0) return undefined
+  const rules = equalsOf(policy, question, target, rule)
+  return doubts.find((doubt) => !rules.some((each) => isSpeltOut(doubt, target, each)))?.reason
+}
+
+/** Every rule that allows it as specifically: which of them is written first does not count. */
+function equalsOf({ levels }: Policy, question: Question, target: Target, rule: CompiledRule): CompiledRule[] {
+  const equals = new Set([rule])
+  for (const level of levels) {
+    const found: CompiledRule[] = []
+    findRules(level, question, { capability: 'exec', target }, (each) => found.push(each))
+    if (!found.includes(rule)) continue
+    for (const each of found) if (each.effect === 'allow' && each.specificity === rule.specificity) equals.add(each)
+  }
+  return [...equals]
 }
 
 /** Who writes `git push *` means the push. */

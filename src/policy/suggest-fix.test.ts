@@ -65,6 +65,51 @@ const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Ru
     'git push',
     { value: { allow: 'exec', on: 'git push' }, hint: 'Add' },
   ],
+  ...['node app.js', 'npm i', 'gcc a.c -o a.out', 'git add -A', 'sort a -o b'].map(
+    (command): (typeof cases)[number] => [
+      `an allow that does not cover ${command}`,
+      { owner: at({ allow: 'exec', on: ['node *', 'npm *', 'git *', 'sort *'] }) },
+      'exec',
+      command,
+      { value: { allow: 'exec', on: command }, hint: 'Add' },
+    ],
+  ),
+  [
+    'an allow of all but some, which does not cover a program in another language',
+    { owner: [...at({ allow: 'exec' }), ...at({ deny: 'exec', on: 'rm -rf *' })] },
+    'exec',
+    'node app.js',
+    { value: { allow: 'exec', on: 'node app.js' }, hint: 'Add' },
+  ],
+  [
+    'an allow of the tool that does not cover it',
+    { owner: at({ allow: 'x', on: 'node *' }) },
+    'exec',
+    'node app.js',
+    { value: { allow: 'x', on: 'node app.js' }, hint: 'Add' },
+  ],
+  [
+    'a file that no tool may read',
+    { owner: [...at({ allow: 'exec', on: 'cat *' }), ...at({ deny: 'read:fs', on: '**/.env' })] },
+    'exec',
+    'cat .env',
+    { hint: 'Approve it when asked' },
+  ],
+  [
+    'a default that the rule would narrow for another part',
+    { owner: at({ ask: 'exec', on: 'b' }), defaults: at({ allow: 'exec' }) },
+    'exec',
+    'a; b',
+    { hint: 'Approve it when asked' },
+  ],
+  [
+    'two parts that different rules deny',
+    { owner: at({ deny: 'exec', on: 'b' }), defaults: at({ deny: 'exec' }) },
+    'exec',
+    'a; b',
+    { hint: 'Run its commands one by one' },
+  ],
+  ['a script', { owner: at({ allow: 'exec', on: 'bash *' }) }, 'exec', 'bash x.sh', { hint: 'Approve it when asked' }],
   ['a command that writes', {}, 'exec', 'a > b', { hint: 'Approve it when asked' }],
   ['a command with a variable', {}, 'exec', 'a $b', { hint: 'Approve it when asked' }],
   ['a command with a blank in a word', {}, 'exec', 'a "b c"', { hint: 'Approve it when asked' }],
@@ -124,4 +169,7 @@ it.each(cases)('after %s the fix says what to write where', (_, layers, capabili
   const { fix } = decide(compilePolicy(layers), question)
   expect(fix.value).toEqual(value)
   expect(fix.hint).toContain(hint)
+  if (value === undefined) return
+  const written = { ...layers, owner: [...(layers.owner ?? []), ...at(value)] }
+  expect(decide(compilePolicy(written), question).effect).toBe('allow')
 })

@@ -42,7 +42,8 @@ export function suggestFix(
   const subjects = [capability, name].filter((known) => known !== undefined)
   const beats = (subject: string) => {
     const own = specificityOf(readSubject(subject, 'allow'), on.length > 0)
-    return owners.every((each) => own > each!.specificity)
+    // Of two that allow the same, both count.
+    return owners.every((each) => own > each!.specificity - (each!.effect === 'allow' ? 1 : 0))
   }
   const subject = subjects.find(beats)
   if (subject === undefined)

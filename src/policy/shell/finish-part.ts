@@ -64,13 +64,17 @@ function isShown({ words, isUnwrapped }: Draft, at: number): boolean {
   return at === 0 || name === 'find' || SHELLS.has(name) || words[at]?.value?.startsWith('-') === false
 }
 
+/** Programs in these folders are what their names say; any other file may be any program. */
+const SYSTEM = /^\/(?:usr\/|usr\/local\/)?bin\/[^/]+$|^\/(?:usr\/)?sbin\/[^/]+$/
+
 function nameDoubts(name: ShellWord | undefined, { functions, place, folders }: LineFacts): Doubt[] {
   const doubts: Doubt[] = []
-  for (const variable of place.env ?? []) doubts.push(reach(`the call gives it ${variable}`))
+  // Many a variable names a program or options to start one: TAR_OPTIONS, GIT_SSH_COMMAND.
+  for (const variable of place.env ?? []) doubts.push(hidden(`the call gives it ${variable}`))
   if (folders === undefined) doubts.push(reach('where it runs depends on a cd'))
   if (name === undefined) return doubts
   if (name.value === undefined) return [...doubts, hidden('its name is only known when it runs')]
-  if (name.value.includes('/')) doubts.push(reach('it is called by a path'))
+  if (name.value.includes('/')) doubts.push((SYSTEM.test(name.value) ? reach : hidden)('it is called by a path'))
   if (functions.has(name.value)) doubts.push(reach('a function of the line has its name'))
   return doubts
 }

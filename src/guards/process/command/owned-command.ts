@@ -117,7 +117,7 @@ export class OwnedCommand implements RunningCommand {
   }
 
   output(): CommandOutput {
-    this.#seen = { changes: this.#changes, isWaiting: this.#asksIn() === 0 }
+    this.#look()
     return this.#kept.output()
   }
 
@@ -139,6 +139,8 @@ export class OwnedCommand implements RunningCommand {
 
   async changed(patience: Patience = {}): Promise<void> {
     const isNews = this.#changes > this.#seen.changes || (this.#asksIn() === 0 && !this.#seen.isWaiting)
+    // Who hears of it once need not be told again.
+    this.#look()
     if (!this.isRunning || isNews) return
     const { clock } = this.#options
     const watch = (done: () => void) => {
@@ -152,6 +154,7 @@ export class OwnedCommand implements RunningCommand {
       }
     }
     await waitUntil(watch, patience, clock)
+    this.#look()
   }
 
   log(options?: { readonly offset?: number; readonly limit?: number }): Promise<LogPage> {
@@ -234,6 +237,10 @@ export class OwnedCommand implements RunningCommand {
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
     return () => signal.removeEventListener('abort', stop)
+  }
+
+  #look(): void {
+    this.#seen = { changes: this.#changes, isWaiting: this.#asksIn() === 0 }
   }
 
   #tellWatchers(): void {

@@ -1,5 +1,6 @@
 import type { ProgramTable } from '../program-table.ts'
 import { hidden, reach } from '../row.ts'
+import { SHOWS_DIFF } from './git-options.ts'
 
 /** The commands of git that change something or start another program, each with what its options add to that. */
 export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
@@ -18,6 +19,7 @@ export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
   {
     names: 'commit cherry-pick revert notes',
     rows: [
+      hidden('-v --verbose', SHOWS_DIFF, '-v'),
       reach('-F --file=FILE', 'reads the message from a file', '-F message.txt'),
       reach('-t --template=FILE', 'reads the message from a file', '-t message.txt'),
       reach('--pathspec-from-file=FILE', 'reads its operands from a file', '--pathspec-from-file=x.txt'),

@@ -4,6 +4,9 @@ import { hidden, reach } from '../row.ts'
 /** The reason of options that verify what is signed. */
 export const CHECKS_SIGNATURES = 'runs the program that checks signatures'
 
+/** The reason of options that show a diff where none is expected. */
+export const SHOWS_DIFF = 'shows a diff, with the converters that the configuration names'
+
 /** What the diff options of git can do, wherever a command shows a diff. */
 export const DIFF_ROWS: readonly HazardRow[] = [
   reach('--output=FILE', 'writes the diff to a file', '--output out.patch'),

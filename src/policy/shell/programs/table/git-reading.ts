@@ -1,6 +1,6 @@
 import type { ProgramTable } from '../program-table.ts'
 import { hidden, reach } from '../row.ts'
-import { CHECKS_SIGNATURES, DIFF_FLAGS, DIFF_MAYBES, DIFF_ROWS, DIFF_TEXTS } from './git-options.ts'
+import { CHECKS_SIGNATURES, DIFF_FLAGS, DIFF_MAYBES, DIFF_ROWS, DIFF_TEXTS, SHOWS_DIFF } from './git-options.ts'
 
 const HELP = reach('--help', 'opens a viewer', '--help')
 
@@ -24,9 +24,9 @@ const LOG = {
 export const GIT_READING_COMMANDS: readonly ProgramTable[] = [
   {
     names: 'status',
-    rows: [HELP],
+    rows: [hidden('-v --verbose', SHOWS_DIFF, '-v'), HELP],
     flags:
-      '-s --short -b --branch --show-stash -v --verbose --long -z --ahead-behind --no-ahead-behind --renames ' +
+      '-s --short -b --branch --show-stash --long -z --ahead-behind --no-ahead-behind --renames ' +
       '--no-renames --no-column --no-branch --no-short --null --no-verbose --no-show-stash --no-porcelain --no-long ' +
       '--no-untracked-files --no-ignored --no-ignore-submodules',
     maybes: '-u --untracked-files --ignored --ignore-submodules --column -M --find-renames --porcelain',

@@ -43,7 +43,7 @@ export const INTERPRETERS: readonly ProgramTable[] = [
   {
     names:
       'ruby jruby irb php lua luajit tclsh expect Rscript R julia scala groovy kotlin java elixir erl ghci racket guile ' +
-      'osascript swift dart crystal nim m4 bc dc gnuplot octave gs',
+      'osascript swift dart crystal nim m4 bc dc gnuplot octave gs wish jshell ocaml sbcl clisp iex maxima scheme csi gsi',
     isVersioned: true,
     style: 'exact',
     rows: [

@@ -34,7 +34,7 @@ export const REMOTE: readonly ProgramTable[] = [
     implied: { kind: 'hidden', reason: 'uses keys, or runs commands on another machine', example: 'host ls' },
   },
   {
-    names: 'scp sftp',
+    names: 'scp',
     style: 'exact',
     rows: [
       hidden('-S=TEXT', 'runs a program in place of ssh', '-S ./x'),
@@ -76,7 +76,38 @@ export const REMOTE: readonly ProgramTable[] = [
     clean: '-a a b',
   },
   {
-    names: 'nc ncat netcat socat telnet ftp tftp nmap ping dig nslookup host traceroute whois openssl',
+    names: 'sftp ftp lftp tftp telnet',
+    implied: {
+      isUnnamed: true,
+      kind: 'hidden',
+      reason: 'takes commands from its input, and some start programs',
+      example: 'host',
+    },
+  },
+  {
+    names: 'nc ncat netcat',
+    style: 'exact',
+    rows: [
+      hidden('-e --exec=TEXT', 'runs a program for the other side', '-e ./x host 80'),
+      hidden('-c --sh-exec=TEXT', 'runs a script for the other side', '-c x host 80'),
+      hidden('--lua-exec=FILE', 'runs a program for the other side', '--lua-exec x host 80'),
+    ],
+    implied: { kind: 'hidden', reason: 'passes on what another machine sends', example: 'x 80' },
+  },
+  {
+    names: 'socat',
+    operandRows: [
+      {
+        like: /^\W*(?:exec|system|shell)\b/i,
+        kind: 'hidden',
+        reason: 'is a program that it runs',
+        example: 'exec:./x -',
+      },
+    ],
+    implied: { kind: 'hidden', reason: 'passes on what another machine or program sends', example: '- tcp:x:80' },
+  },
+  {
+    names: 'nmap ping dig nslookup host traceroute whois openssl',
     implied: { kind: 'reach', reason: 'reaches the network or files of its own choice', example: 'x 80' },
   },
 ]

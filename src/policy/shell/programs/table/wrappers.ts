@@ -39,7 +39,26 @@ export const WRAPPERS: readonly ProgramTable[] = [
     implied: { kind: 'hidden', reason: 'gives other rights, or runs something later', example: '' },
   },
   {
-    names: 'gdb lldb strace ltrace perf valgrind ftrace bpftrace dtrace rr',
+    names: 'gdb lldb',
+    style: 'words',
+    rows: [
+      hidden('-x -command -s -source=FILE', 'reads commands from a file', '-x x a.out'),
+      hidden('-ex -eval-command -o -one-line=TEXT', 'is a command for it', '-ex x a.out'),
+    ],
+    flags: '-v -version -h -help',
+    operands: 'guess',
+    operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs, or a command', example: 'ls' }],
+    implied: {
+      unless: '-v -version -h -help',
+      isUnnamed: true,
+      kind: 'hidden',
+      reason: 'takes commands from its input, and some start programs',
+      example: 'a.out',
+    },
+    clean: '--version',
+  },
+  {
+    names: 'strace ltrace perf valgrind ftrace bpftrace dtrace rr',
     stopsAtOperand: true,
     operands: 'guess',
     rows: [
