@@ -20,7 +20,7 @@ export const builtinFacts = [
   {
     "name": "core/exec.process",
     "title": "Background commands",
-    "description": "Look after commands that run in the background: list them, poll for news, read their log, write to them, press keys, kill them. Use it with the sessionId that core/exec.run gave. Not for starting commands.",
+    "description": "Look after commands that run in the background: list them, poll their state and last output, read their log, write to them, press keys, kill them. Use it with the sessionId that core/exec.run gave. Not for starting commands.",
     "group": "exec",
     "capabilities": [
       "exec"
