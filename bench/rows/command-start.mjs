@@ -7,7 +7,7 @@ import { quantile } from '../lib/statistics.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 
 const CALLS = 20
-/** Agents think between two commands; a sandbox is made ready in that time, and counts in nobody's. */
+/** Agents think between two commands; a sandbox is made ready in that time, and counts in nobody's. A rested machine is slower. */
 const THINKING_MS = 25
 
 /** A governed, sandboxed `true`: with a sandbox made for it, and with one that was ready; as p50 of some calls a round. */
@@ -21,6 +21,7 @@ export default async function commandStart({ rounds }) {
         plain: () => typical(spawnTrue),
         cold: () => typical(() => runTrue(cold)),
         ready: () => typical(() => runTrue(ready), THINKING_MS),
+        rested: () => typical(spawnTrue, THINKING_MS),
         peer: () => typical(() => peer.run('true')),
       },
       { rounds, warmUps: 1 },
@@ -30,11 +31,12 @@ export default async function commandStart({ rounds }) {
     return [
       figure('made for it, over a plain spawn', over, { unit: 'ms', goal: 10 }),
       ratioFigure('made for it : sandbox-runtime', samples.cold, samples.peer, { goal: 0.3 }),
-      ratioFigure('ready : plain spawn', samples.ready, samples.plain, { goal: 3 }),
+      ratioFigure('ready : plain spawn, both after a pause', samples.ready, samples.rested, { goal: 3 }),
       ratioFigure('sandbox-runtime : plain spawn', samples.peer, samples.plain),
       figure('made for it', samples.cold, { unit: 'ms' }),
       figure('ready', samples.ready, { unit: 'ms' }),
       figure('plain spawn', samples.plain, { unit: 'ms' }),
+      figure('plain spawn after a pause', samples.rested, { unit: 'ms' }),
     ]
   })
 }

@@ -14,16 +14,9 @@ const MOST_NOTICES = 5
 /** The commands of one call: what policy decided on, on record before it starts, with all it connects to. */
 export function execHandle(parts: Parts, run: RunState, call: Call): Commands {
   const door = run.doors.process()
-  const commands = door.handle(commandCall(parts, run, call))
   // What a tool leaves running when it returns would run on unseen; what it put into the background does.
   call.onStop(() => void door.endCall(call.id))
-  return {
-    ...commands,
-    async start(request) {
-      await recordIntent(parts, run, call)
-      return commands.start(request)
-    },
-  }
+  return door.handle(commandCall(parts, run, call))
 }
 
 function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
@@ -35,6 +28,7 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
     run: call.run,
     signal: () => call.signal,
     maxMs: call.decision?.constraints.timeoutMs,
+    beforeStart: () => recordIntent(parts, run, call),
     permits: (value, at) => {
       if (!isJudged(call, value, at)) holdToDecision(parts, run, call, 'exec', notJudged(value))
     },

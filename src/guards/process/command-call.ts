@@ -25,6 +25,8 @@ export interface CommandCall {
   readonly signal: () => AbortSignal
   /** A rule's own bound on the time of a command. */
   readonly maxMs?: number
+  /** Told when all is decided, before the command starts; it starts only after this, and not when it fails. */
+  readonly beforeStart?: () => Promise<void>
   /** Throws when policy did not decide on this command: another one than was judged, elsewhere, or with other variables. */
   readonly permits: (value: string, at: { readonly cwd: string; readonly env: readonly string[] }) => void
   readonly redact: () => StreamRedactor

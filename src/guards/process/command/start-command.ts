@@ -54,13 +54,16 @@ export async function startCommand(
   const value = commandValue(asked)
   const cwd = room.place(asked.cwd)
   call.permits(value, { cwd, env: Object.keys(asked.env ?? {}) })
+  const ready = call.beforeStart?.()
+  // Who waits for it hears of its failure; until then nobody must.
+  ready?.catch(() => {})
   const proxy = await room.proxy(call)
   room.places.enter()
   try {
     const jail = await room.jail(proxy?.socket)
     const pty = asked.pty === true
     const env = { ...(pty && { TERM: 'xterm-256color' }), ...asked.env }
-    const order = { jail, words: commandWords(asked), cwd, env, pty }
+    const order = { jail, words: commandWords(asked), cwd, env, pty, ready }
     const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
     return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy })

@@ -58,7 +58,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
   }, clock)
   const launch = (jail: OpenJail, order: StartOrder, script: string, signal: AbortSignal) => {
     refill.during(jail.ended)
-    return run(jail, { script, companion: companionScript(order.jail) }, signal)
+    return run(jail, { script, companion: companionScript(order.jail), ready: order.ready }, signal)
   }
   const launchNew = (order: StartOrder, script: string, signal: AbortSignal) => {
     const running = launch(open(order.jail, false), order, script, signal)
@@ -92,6 +92,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
 interface Texts {
   readonly script: string
   readonly companion?: string
+  readonly ready?: Promise<void>
 }
 
 /** Gives a jail its command. An abort ends it, from now to its end. */
@@ -101,6 +102,10 @@ async function run(jail: OpenJail, texts: Texts, signal: AbortSignal): Promise<S
   setMaxListeners(0, signal)
   signal.addEventListener('abort', stop, { once: true })
   void jail.ended.then(() => signal.removeEventListener('abort', stop))
+  await texts.ready?.catch(async (error: unknown) => {
+    await jail.stop()
+    throw error
+  })
   const streams = await jail.run(texts.script, texts.companion)
   if (!('kind' in streams) && !signal.aborted) return running(jail, streams)
   await jail.ended
