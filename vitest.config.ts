@@ -1,8 +1,23 @@
 import { defineConfig } from 'vitest/config'
 
+/** They replace modules for themselves, or change what all files of a process share. */
+const ALONE = [
+  'src/cli/demo/answer.test.ts',
+  'src/cli/output/timeline.test.ts',
+  'src/guards/files/open-roots.test.ts',
+  'src/guards/files/read/list-unreadable.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    projects: [
+      // Most files can share a process: to load everything anew for each takes a minute in all.
+      {
+        extends: true,
+        test: { name: 'together', include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: ALONE, isolate: false },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE } },
+    ],
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
     // Unless said, one core is left idle; on a machine of two that is half of it.
     maxWorkers: '100%',
