@@ -27,7 +27,7 @@ export function noJail(): Jail {
 /** A folder to work in that is gone after the test. */
 export async function workspace(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'start-')))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
 

@@ -54,6 +54,7 @@ it('starts a new jail where the one made ahead has died', async () => {
   starter.prepare(fullJail(cwd))
   await until(async () => (await pidsWith(cwd)).length === 2)
   for (const pid of await pidsWith(cwd)) process.kill(pid, 'SIGKILL')
+  await until(async () => (await pidsWith(cwd)).length === 0)
   expect(await run(fullJail(cwd), cwd)).toEqual({ exitCode: 0 })
 })
 
