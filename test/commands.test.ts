@@ -104,6 +104,36 @@ describe('commands and the network', () => {
   })
 })
 
+describe('a command in the background', () => {
+  it('reaches nobody any more unasked when another call of its run has read from outside', async () => {
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      response.end('page')
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const sandbox = { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'], root: temp('taint') }
+    const { call } = fileHub({}, { ...FREE, sandbox })
+    const curl = (words: string) => `curl -sS --noproxy '' ${words} http://127.0.0.1:${port}`
+    const command = `${curl('')}/first; until [ -f go ]; do sleep 0.05; done; ${curl('')}/own; cat - ; ${curl('-d x')}/out`
+    const { sessionId } = (await call(RUN, { command, background: true })).data as CommandResult
+    const act = async (action: string, more = {}) => call('core/exec.process', { action, sessionId, ...more })
+    await call(RUN, { argv: ['touch', 'go'] })
+    // Its own answers do not keep it from asking again.
+    await until(() => asked.includes('GET /own'))
+    expect((await call('core/http.fetchText', { url: `http://127.0.0.1:${port}/page` })).ok).toBe(true)
+    await act('write', { data: '', eof: true })
+    for (let ended = false; !ended; ) {
+      const polled = (await act('poll', { timeout: 10_000 })).data as { command: CommandResult }
+      ended = polled.command.status === 'exited'
+      if (ended) expect(polled.command.stdout).toContain('is not allowed by ask send')
+    }
+    expect(asked).toEqual(['GET /first', 'GET /own', 'GET /page'])
+  })
+})
+
 describe('commands and secrets', () => {
   it('get nothing of the hub’s environment, and what they print of known secrets is hidden everywhere', async () => {
     process.env.PLANTED_FOR_COMMANDS = 'planted-value-of-the-environment'
@@ -158,6 +188,27 @@ describe('a hub that is killed with -9', () => {
 })
 
 describe('a tool of your own', () => {
+  it('runs the command where it said, and with no other variables', async () => {
+    const { defineTool } = await import('../src/define.ts')
+    const list = defineTool({
+      name: 'notes.list',
+      description: 'List the notes of a folder.',
+      input: { type: 'object', properties: { cwd: { type: 'string' }, colours: { type: 'string' } } },
+      capabilities: ['exec'],
+      targets: () => ({ exec: 'ls' }),
+      async execute({ cwd, colours }, ctx) {
+        const env = colours === undefined ? undefined : { LS_COLORS: colours }
+        const command = await ctx.exec.start({ command: 'ls', cwd, env, timeoutMs: 10_000 })
+        await command.ended({ signal: ctx.signal })
+        return command.output().stdout
+      },
+    })
+    const { call } = fileHub({ 'sub/a.md': '' }, { tools: [list], policy: [{ allow: 'exec' }] })
+    expect((await call('notes.list', {})).data).toBe('sub\n')
+    expect((await call('notes.list', { cwd: 'sub' })).error).toMatchObject({ code: 'POLICY_DENIED' })
+    expect((await call('notes.list', { colours: 'x' })).error).toMatchObject({ code: 'POLICY_DENIED' })
+  })
+
   it('runs the command that it named, and no other', async () => {
     const { defineTool } = await import('../src/define.ts')
     const count = defineTool({

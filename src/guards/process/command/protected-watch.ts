@@ -1,7 +1,8 @@
-import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { chmod, rename, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf } from '../../../disk/errno.ts'
+import { statsIfThere } from '../../../disk/stats-if-there.ts'
 import { messageOf } from '../../../errors.ts'
 
 /** What was done about something that a command has put at a protected place. */
@@ -70,17 +71,7 @@ async function setAside(path: string, before: Present, mark: string): Promise<Se
 
 /** Synchronous: a handful of paths, some microseconds. */
 function lookAt(path: string): Present {
-  const found = statsOf(path)
+  const found = statsIfThere(path)
   if (!found) return 'nothing'
   return found.isSymbolicLink() ? { link: readlinkSync(path) } : 'something'
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    // What should be a folder on the way is a file: nothing is below it.
-    if (errnoOf(error) === 'ENOTDIR') return undefined
-    throw error
-  }
 }

@@ -1,6 +1,6 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { errnoOf } from '../../../disk/errno.ts'
+import { statsIfThere } from '../../../disk/stats-if-there.ts'
 import { ToolError } from '../../../errors.ts'
 import type { JailSpec } from './jail.ts'
 import { canEnter, type JailOwner } from './jail-owner.ts'
@@ -111,23 +111,13 @@ type Kind = 'folder' | 'file' | 'noHooks'
 
 /** What is there, or why it is left out. */
 function look(path: string, wish: Wish, owner: JailOwner): { kind: Kind } | { why: string } {
-  const found = statsOf(path)
+  const found = statsIfThere(path)
   if (!found) return isMissingHooks(path, wish) ? { kind: 'noHooks' } : { why: 'does not exist' }
   if (found.isSymbolicLink()) return { why: 'is a link' }
   // A folder on the way may be a link that a command made: what it leads to was never meant.
   if (wish !== 'hide' && realpathSync.native(path) !== path) return { why: 'leads through a link' }
   if (owner.isOther && !canEnter(dirname(path), owner)) return { why: `is out of reach for user ${owner.uid}` }
   return { kind: found.isDirectory() ? 'folder' : 'file' }
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    // What should be a folder on the way is a file, as .git is in a worktree: nothing is below it.
-    if (errnoOf(error) === 'ENOTDIR') return undefined
-    throw error
-  }
 }
 
 /** Git would run what a command puts there; an empty folder in its place harms nobody, elsewhere it would be litter. */
