@@ -134,6 +134,29 @@ describe('a command in the background', () => {
   })
 })
 
+describe('protected places', () => {
+  it('of git, and those that the owner names, are closed to commands or cleared after them', async () => {
+    const root = temp('protected')
+    const sandbox = { root, protect: [join(root, 'deploy.sh')] }
+    const { call } = fileHub({}, { ...FREE, sandbox })
+    writeFileSync(join(root, '.git'), 'gitdir: elsewhere')
+    const worktree = fileHub({}, { ...FREE, sandbox })
+    expect((await worktree.call(RUN, { command: 'echo "gitdir: evil" > .git' })).ok).toBe(false)
+    rmSync(join(root, '.git'))
+    const made = await call(RUN, { command: 'mkdir .git; echo ../evil > .git/commondir; echo x > deploy.sh' })
+    expect(made.meta.notices).toHaveLength(2)
+    expect(
+      [...readdirSync(root), ...readdirSync(join(root, '.git'))].filter((name) => !name.includes('set-aside')),
+    ).toEqual(['.git'])
+  })
+
+  it('with secrets stay hidden however many files look like secrets', async () => {
+    const { call } = fileHub({ 'app/config/.env': 'KEY=hidden' }, FREE)
+    await call(RUN, { command: 'for i in $(seq 150); do : > $i.key; done' })
+    expect((await call(RUN, { command: 'cat app/config/.env' })).data).toMatchObject({ stdout: '', exitCode: 1 })
+  })
+})
+
 describe('commands and secrets', () => {
   it('get nothing of the hub’s environment, and what they print of known secrets is hidden everywhere', async () => {
     process.env.PLANTED_FOR_COMMANDS = 'planted-value-of-the-environment'

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { statsIfThere } from '../disk/stats-if-there.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
 import type { CommandLimits, Sandbox } from '../options.ts'
@@ -67,6 +68,8 @@ export function openProcessGuard(
     passEnv: env,
     protect: [
       ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))).flatMap(withTarget),
+      // Of a worktree: it says whose config git reads.
+      ...real.map(({ path }) => join(path, '.git')).filter((path) => statsIfThere(path)?.isFile()),
       ...protect.flatMap(withTarget),
     ].filter(below),
     reserved: [
