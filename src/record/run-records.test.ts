@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, eventsOf, jsonLines, newRun, runsFolder, started } from '../../test/support/record-run.ts'
 import { systemClock } from '../clock.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'
 import { verifyRun } from './verify-run.ts'
 
@@ -108,7 +109,8 @@ describe('a run on disk', () => {
 
   it('keeps what became of commands, which changes nothing of their calls', async () => {
     const run = newRun()
-    const records = RunRecords.open(root, run, options)
+    // Its time stands still, as that of a killed process: what it would have written later, it does not.
+    const records = RunRecords.open(root, run, { ...options, clock: fakeClock() })
     const of = { callId: 'c1', tool: 'core/exec.run' }
     const [process, command] = ['calm-otter-3f2a', 'npm run dev']
     records.append(started('c1'))
