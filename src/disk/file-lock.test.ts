@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -118,6 +119,30 @@ describe('takeLock', () => {
     const taken = (await Promise.all(racers.map(({ output }) => output))).flatMap((output) => output.trim().split('\n'))
     expect(taken.filter((name) => name !== 'ready' && name !== 'done').sort()).toEqual([...names].sort())
     expect((await readdir(race)).sort()).toEqual([...names].sort())
+  })
+})
+
+describe('a lock that is taken and released all the time', () => {
+  it('has one holder at a time', async () => {
+    const module = await bundleModule(join(import.meta.dirname, 'file-lock.ts'))
+    const path = join(folder, 'busy')
+    const source = `
+      import { takeLock } from ${JSON.stringify(module)}
+      import { closeSync, openSync, rmSync } from 'node:fs'
+      const [path, it] = ${JSON.stringify([path, IT])}
+      for (let i = 0; i < 1500; ) {
+        try {
+          const lock = takeLock(path, it)
+          closeSync(openSync(path + '-inside', 'wx'))
+          rmSync(path + '-inside')
+          lock.release()
+          i++
+        } catch (error) { if (error.code !== 'CONFLICT') throw error }
+      }`
+    const racers = ['a', 'b', 'c'].map(() =>
+      once(spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: 'inherit' }), 'close'),
+    )
+    expect((await Promise.all(racers)).map(([code]) => code)).toEqual([0, 0, 0])
   })
 })
 

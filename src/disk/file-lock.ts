@@ -66,13 +66,16 @@ export async function isLocked(path: string): Promise<boolean> {
 
 function claim(draft: string, path: string, takeovers = 0): boolean {
   if (link(draft, path)) return true
-  if (takeovers === MOST_TAKEOVERS || isHeld(path)) return false
+  const state = stateOf(path)
+  if (state === 'free') return link(draft, path)
+  if (state === 'held' || takeovers === MOST_TAKEOVERS) return false
   // The holder is gone. Of all who see that, one may replace its lock at a time, and only after looking again:
   // a slow second would otherwise throw out the new lock of the first.
   const turn = `${path}.turn`
   if (!claim(draft, turn, takeovers + 1)) return false
   try {
-    if (isHeld(path)) return false
+    // Only what is still left behind may be replaced: a free lock may be linked by anybody at any moment.
+    if (stateOf(path) !== 'left') return false
     fs.linkSync(draft, `${draft}.next`)
     fs.renameSync(`${draft}.next`, path)
     return true
@@ -91,12 +94,20 @@ function link(from: string, to: string): boolean {
   }
 }
 
-function isHeld(path: string): boolean {
-  const holder = readHolder(path)
-  return holder !== undefined && isAlive(holder)
+/** Whether a lock can be linked, has a living holder, or was left behind by one that is gone. */
+function stateOf(path: string): 'free' | 'held' | 'left' {
+  const content = readLock(path)
+  if (content === undefined) return 'free'
+  const holder = parseHolder(content)
+  return holder && isAlive(holder) ? 'held' : 'left'
 }
 
 function readHolder(path: string): Holder | undefined {
+  const content = readLock(path)
+  return content === undefined ? undefined : parseHolder(content)
+}
+
+function readLock(path: string): string | undefined {
   let descriptor: number
   try {
     descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
@@ -107,7 +118,7 @@ function readHolder(path: string): Holder | undefined {
   }
   try {
     const bytes = Buffer.alloc(MOST_BYTES)
-    return parseHolder(bytes.toString('utf8', 0, fs.readSync(descriptor, bytes, 0, MOST_BYTES, 0)))
+    return bytes.toString('utf8', 0, fs.readSync(descriptor, bytes, 0, MOST_BYTES, 0))
   } finally {
     fs.closeSync(descriptor)
   }

@@ -202,6 +202,10 @@ describe('lookAtProgram', () => {
     expect(look(`git diff -${'p'.repeat(100)}`).hazards).toHaveLength(1)
   })
 
+  it('points at the end for a value that is not there', () => {
+    expect(look('tar ff').hazards.every(({ at }) => at <= 2)).toBe(true)
+  })
+
   it('never throws, and points only at words that are there', () => {
     const names = TABLES.flatMap(({ names }) => names.split(' '))
     const options = TABLES.flatMap(({ rows = [] }) => rows.flatMap(({ example }) => example.split(' ')))

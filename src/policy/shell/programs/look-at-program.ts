@@ -194,7 +194,9 @@ class Look {
     if (value !== '' && value !== '-' && value !== '/dev/null') this.pathValues.add(value)
   }
 
-  #add({ kind, reason }: Hazard, option: string, at: number) {
+  #add({ kind, reason }: Hazard, option: string, saidAt: number) {
+    // The second value of `tar ff` would be after the last word.
+    const at = Math.min(saidAt, this.#words.length)
     const isKnown = this.hazards.some((hazard) => hazard.at === at && hazard.reason === reason)
     if (!isKnown && this.hazards.length < MOST_HAZARDS) this.hazards.push({ option: shorten(option), kind, reason, at })
   }
