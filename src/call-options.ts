@@ -1,4 +1,6 @@
 import type { CallerKind, Capability } from './define.ts'
+import type { HubOptions } from './options.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent } from './result.ts'
 
 /** What a caller may say about one call. */
 export interface CallOptions {
@@ -23,4 +25,14 @@ export interface CallOptions {
   readonly grants?: readonly Capability[]
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
+  /**
+   * Answers what policy asks about this call and those it makes, instead of the hub's own `approve`. `undefined` leaves
+   * it to the hub's other ways: whoever watches `hub.approvals`, and the inbox; without any, the call ends with
+   * `approval_required`.
+   */
+  readonly approve?: (request: ApprovalRequest) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>
+  /** Answers what the tool asks the person, instead of the hub's own `onQuestion`. */
+  readonly onQuestion?: HubOptions['onQuestion']
+  /** Hears what `stream` would yield. */
+  readonly onEvent?: (event: CallEvent) => void
 }

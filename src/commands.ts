@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Artifact } from './result.ts'
 
 /** How strongly a command is fenced in. */
@@ -95,6 +96,44 @@ export interface RunningCommand {
   toBackground(): Promise<void>
   /** All it has written, once it has ended and where that is more than `output()` holds; none where nothing is kept. */
   artifact(): Promise<Artifact | undefined>
+}
+
+/** A program that a source of tools talks to for as long as it lives: an MCP server, a plugin of its own process. */
+export interface ProgramRequest {
+  readonly argv: readonly string[]
+  /** The hub's own folder unless said. */
+  readonly cwd?: string
+  /** The whole of its environment beside what every program needs (PATH, HOME, LANG, TERM, TMPDIR). */
+  readonly env?: Readonly<Record<string, string>>
+  /** Fences it in like a command; it runs as any program of yours unless said. */
+  readonly fence?: ProgramFence
+}
+
+/** What a fenced program gets beside the system's own folders. */
+export interface ProgramFence {
+  readonly readable?: readonly string[]
+  readonly writable?: readonly string[]
+  /** Hosts that it reaches through the network guard; none unless said. */
+  readonly hosts?: readonly string[]
+}
+
+/** How a program has ended. */
+export interface ProgramEnd {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A program that was started. It ends with its hub, also when that is killed. */
+export interface RunningProgram {
+  readonly pid: number
+  readonly sandbox: SandboxLevel
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves once it is gone, and all it has started. */
+  readonly ended: Promise<ProgramEnd>
+  /** Closes its input, then SIGTERM, then SIGKILL, each after `graceMs`; to it and all it has started. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
 /** The handle of a tool that declares `exec`. */

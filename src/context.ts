@@ -108,6 +108,14 @@ class CallContext implements BaseContext {
     return artifact
   }
 
+  pending(message: string): void {
+    this.#assertOpen()
+    const { id: callId, name: tool } = this.#call
+    const told = this.#parts.redactor.text(String(message))
+    this.#run.records?.append({ type: 'call-pending', callId, tool, message: told })
+    tell(this.#parts, this.#call, { type: 'call-pending', callId, tool, message: told })
+  }
+
   async ask(question: Question): Promise<Answer> {
     this.#assertOpen()
     return askPerson(question, this.#call, this.#parts)

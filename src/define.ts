@@ -2,10 +2,20 @@ import type { Commands, CommandTarget } from './commands.ts'
 import type { AgentTool } from './from-agent-tool.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
-import type { AnySchema, Infer, InferInput } from './schema/infer.ts'
+import type { AnySchema, Infer, InferInput, JsonSchema } from './schema/infer.ts'
 
 /** What a tool may need of the world. A tool without capabilities is pure and runs unasked. */
-export const CAPABILITIES = ['read:fs', 'write:fs', 'network', 'send', 'exec', 'memory', 'danger:destructive'] as const
+export const CAPABILITIES = [
+  'read:fs',
+  'write:fs',
+  'network',
+  'send',
+  'exec',
+  'memory',
+  // Acts through somebody the hub only talks to: an MCP server, a client.
+  'remote',
+  'danger:destructive',
+] as const
 
 /** One of the capabilities a tool declares to receive its handle. */
 export type Capability = (typeof CAPABILITIES)[number]
@@ -56,11 +66,16 @@ export interface Question {
   /** Taken when nobody answers in time. */
   readonly defaultAnswer?: string
   readonly timeoutMs?: number
+  /** Asks for several values at once: a flat object of texts, numbers, yes or no, and choices. */
+  readonly form?: JsonSchema
 }
 
 /** What the person said, or the default that stood in. */
 export interface Answer {
+  /** Empty for a form. */
   readonly answer: string
+  /** What was filled in, for a form; checked against it. */
+  readonly values?: Readonly<Record<string, unknown>>
   readonly isDefault: boolean
 }
 
@@ -87,6 +102,8 @@ export interface BaseContext {
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact>
+  /** Says that the call now waits for somebody else, such as the client that executes it; the caller hears `call-pending`. */
+  pending(message: string): void
   /** Asks the person behind the agent; fails at once when nobody can be asked. */
   ask(question: Question): Promise<Answer>
   /** Calls another tool down the same road, under this call's budget and signal. */
@@ -145,6 +162,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly tags?: readonly string[]
   readonly version?: string
   readonly costUnits?: number
+  readonly override?: boolean
+  readonly doubt?: string
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
@@ -196,6 +215,10 @@ export interface ToolDefinition<
   version?: string
   /** What one call takes from a `cost` budget. */
   costUnits?: number
+  /** Needed to take the place of a built-in tool of the same name, whose capabilities it then has too. */
+  override?: boolean
+  /** Why its definition is not trusted now, e.g. that a server changed it; while there is one, every call asks and shows it. */
+  doubt?: string
   execute: (
     input: Infer<In>,
     ctx: Context<Caps[number]>,
@@ -280,6 +303,8 @@ export interface Plugin {
   readonly tools?: readonly AnyTool[]
   readonly hooks?: Hooks | readonly Hooks[]
   readonly setup?: (api: PluginApi) => void | Promise<void>
+  /** While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone unless said. */
+  readonly required?: boolean
   readonly close?: () => void | Promise<void>
 }
 

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { toToolDefinitions } from './adapters/tool-definitions.ts'
-import { definePlugin, defineTool } from './define.ts'
+import { definePlugin, defineTool, type Plugin } from './define.ts'
 import { fromAgentTool } from './from-agent-tool.ts'
 import type { HubOptions } from './options.ts'
 import { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
@@ -33,11 +33,26 @@ const greet = (says: string, name = 'text.greet') =>
 describe('the tools of a hub', () => {
   it('come from built-ins, then plugins, then the caller, who wins', async () => {
     const builtin = 'core/util.time.now'
-    const plugin = definePlugin({ name: 'p', tools: [greet('plugin'), greet('plugin', builtin)] })
+    const plugin = definePlugin({
+      name: 'p',
+      tools: [greet('plugin'), { ...greet('plugin', builtin), override: true }],
+    })
     const hub = hubOf({ plugins: [plugin], tools: [greet('caller')] })
     expect((await hub.callDynamic('text.greet', { name: 'x' })).data).toBe('caller x')
     expect((await hub.callDynamic(builtin, { name: 'x' })).data).toBe('plugin x')
     expect((await hub.callDynamic('core/util.hash.sha256Text', { text: '' })).ok).toBe(true)
+  })
+
+  it('take the place of a built-in one only when they say so, and have its capabilities too', async () => {
+    const read = greet('own', 'core/fs.readText')
+    expect(() => hubOf({ tools: [read] })).toThrow(/core\/fs\.readText is the name of a built-in tool/)
+    const hub = hubOf({ tools: [{ ...read, override: true }], policy: [{ deny: 'read:fs' }] })
+    expect(hub.list().find(({ name }) => name === 'core/fs.readText')?.description).toBe(read.description)
+    expect((await hub.callDynamic('core/fs.readText', { name: 'x' })).error?.code).toBe('POLICY_DENIED')
+    const plugin = definePlugin({ name: 'p', tools: [read] })
+    const without = hubOf({ plugins: [plugin] })
+    expect(without.check()).toContainEqual(expect.objectContaining({ level: 'error', source: 'plugin p' }))
+    expect(without.registry.get('core/fs.readText')?.description).not.toBe(read.description)
   })
 
   it('never share a name, whichever way it is written', () => {
@@ -145,17 +160,58 @@ describe('plugins', () => {
     expect(seen.at(-1)?.type).toBe('call-ended')
   })
 
-  it('that fail are named, and no call passes without them', async () => {
-    const broken = definePlugin({ name: 'guard-dog', setup: () => Promise.reject(new Error('no bite')) })
-    const hub = hubOf({ plugins: [broken] })
-    expect((await hub.callDynamic('core/util.time.now', {})).error?.message).toMatch(/guard-dog.*no bite/)
+  it('that guard something and fail are named, and no call passes without them', async () => {
+    const setup = () => Promise.reject(new Error('no bite'))
+    const broken: Plugin[] = [
+      { name: 'guard-dog', setup, required: true },
+      { name: 'guard-dog', setup, hooks: { before: () => {} } },
+      {
+        name: 'guard-dog',
+        setup(api) {
+          api.addHooks({ before: () => {} })
+          return setup()
+        },
+      },
+    ]
+    for (const plugin of broken) {
+      const hub = hubOf({ plugins: [plugin] })
+      expect((await hub.callDynamic('core/util.time.now', {})).error?.message).toMatch(/guard-dog.*no bite/)
+    }
     const throwing = definePlugin({
       name: 'thrower',
+      required: true,
       setup() {
         throw new Error('at once')
       },
     })
     expect(() => hubOf({ plugins: [throwing] })).toThrow(/thrower/)
+  })
+
+  it('that fail and guard nothing are named, and take nothing but their own tools down', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const half = definePlugin({
+      name: 'half',
+      tools: [greet('declared', 'half.declared')],
+      async setup(api) {
+        api.registerTool(greet('registered', 'half.registered'))
+        await Promise.reject(new Error('no power'))
+      },
+    })
+    const atOnce = definePlugin({
+      name: 'at-once',
+      setup() {
+        throw new Error('no way')
+      },
+    })
+    const hub = hubOf({
+      plugins: [half, atOnce, definePlugin({ name: 'whole', tools: [greet('whole', 'whole.one')] })],
+    })
+    expect((await hub.callDynamic('whole.one', { name: 'x' })).data).toBe('whole x')
+    for (const name of ['half.declared', 'half.registered'])
+      expect((await hub.callDynamic(name, { name: 'x' })).error?.message).toMatch(/plugin half .*no power/)
+    expect(hub.check().map(({ source }) => source)).toEqual(expect.arrayContaining(['plugin half', 'plugin at-once']))
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/at-once.*no way/), 'ToolHubWarning')
+    warn.mockRestore()
   })
 
   it('are closed with the hub', async () => {

@@ -17,8 +17,9 @@ import { travel } from './pipeline.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
+import type { ToolSource } from './source.ts'
 import { Call } from './steps/call.ts'
-import type { Origin, WireTool } from './steps/registry.ts'
+import type { Origin, ToolCard, WireTool } from './steps/registry.ts'
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 
@@ -45,10 +46,19 @@ export interface Hub<T extends AnyTool = AnyTool> {
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
   /** Adds a plugin's tools and hooks. */
   use<const P extends Plugin>(plugin: P): Hub<T | PluginTools<P>>
-  /** Resolves when every plugin is set up, rejects when one failed; calls wait by themselves. */
-  ready(): Promise<void>
+  /** Adds a source of tools that come and go. Returns how to disconnect it, which takes its tools away. */
+  connect(source: ToolSource): () => Promise<void>
+  /**
+   * Resolves when every plugin is set up and every source started, rejects when a plugin that guards failed; with `all`,
+   * when also every MCP server has connected or failed. Calls wait by themselves.
+   */
+  ready(options?: { readonly all?: boolean }): Promise<void>
   /** What an agent sees; with `hidden`, also what it does not see and why. */
   list(options?: { readonly hidden?: boolean }): ToolListing[]
+  /** The visible tools as a door to the outside shows them: wire names, schemas, capabilities; sorted, the same until they change. */
+  cards(options?: { readonly dialect?: string }): readonly ToolCard[]
+  /** Hears when tools come, go or change. Returns how to stop. */
+  onToolsChanged(listener: () => void): () => void
   /** What policy would say to a call, by which rule, and what would change it. Does nothing. */
   explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
   /** What a command could see, write and reach on this machine, under these options. */
@@ -99,6 +109,7 @@ export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hu
   for (const tool of builtins) hub.add(tool, 'builtin')
   for (const plugin of options.plugins ?? []) hub.use(plugin)
   for (const tool of options.tools ?? []) hub.add(tool, 'caller')
+  for (const source of options.sources ?? []) hub.connect(source)
   for (const hooks of options.hooks ?? []) hub.addHooks(hooks)
   return hub as Hub
 }
@@ -108,6 +119,10 @@ const NOTHING_VISIBLE: PolicyWarning = {
   message: 'No tool is visible: profile, allow and deny together hide them all.',
   source: 'tools',
   hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
+}
+
+function pluginWarning(name: string, { message, fix }: ToolError): PolicyWarning {
+  return { level: 'error', message, source: `plugin ${name}`, hint: fix.hint }
 }
 
 /** The names that models of a profile know; the canonical ones unless it has its own. */
@@ -122,6 +137,8 @@ class ToolHub {
   readonly grants: Hub['grants']
   readonly #assembly: Assembly
   readonly #plugins: Plugin[] = []
+  /** By dialect, until a tool changes. */
+  readonly #cards = new Map<string | undefined, readonly ToolCard[]>()
   #closing: Promise<void> | undefined
 
   constructor(assembly: Assembly) {
@@ -130,6 +147,7 @@ class ToolHub {
     this.run = assembly.defaultRun
     this.approvals = parts.desk
     this.grants = parts.grants
+    parts.registry.onChange(() => this.#cards.clear())
     this.registry = {
       register: (tool) => this.add(tool, 'caller'),
       get: (name) => parts.registry.get(name),
@@ -156,16 +174,24 @@ class ToolHub {
 
   use(plugin: Plugin): this {
     this.#plugins.push(plugin)
-    this.#assembly.setUp(plugin, {
-      registerTool: (tool) => this.add('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin'),
+    const { parts, plugins } = this.#assembly
+    plugins.add(plugin, {
+      registerTool: (tool) =>
+        parts.registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin),
       addHooks: (hooks) => this.addHooks(hooks),
       onEvent: (listener) => this.onEvent(listener),
+      withdraw: () => parts.registry.offer(plugin, []),
     })
     return this
   }
 
-  async ready(): Promise<void> {
+  connect(source: ToolSource): () => Promise<void> {
+    return this.#assembly.sources.connect(source)
+  }
+
+  async ready(options?: { readonly all?: boolean }): Promise<void> {
     await this.#assembly.parts.ready()
+    await this.#assembly.sources.ready(options)
   }
 
   add(tool: AnyTool, origin: Origin): void {
@@ -181,6 +207,19 @@ class ToolHub {
     return listTools(registry, sees).filter(({ visible }) => visible || hidden)
   }
 
+  cards({ dialect = dialectOf(this.#assembly.visibility) }: { readonly dialect?: string } = {}): readonly ToolCard[] {
+    const known = this.#cards.get(dialect)
+    if (known) return known
+    const { registry, sees } = this.#assembly.parts
+    const cards = Object.freeze(registry.cards({ dialect, only: (tool) => sees(tool).visible }))
+    this.#cards.set(dialect, cards)
+    return cards
+  }
+
+  onToolsChanged(listener: () => void): () => void {
+    return this.#assembly.parts.registry.onChange(listener)
+  }
+
   explain(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<Explanation> {
     const { parts, runs } = this.#assembly
     const call = this.#newCall(tool, input, options)
@@ -194,7 +233,7 @@ class ToolHub {
   }
 
   check(): PolicyWarning[] {
-    const { parts, layers, visibility, sandbox } = this.#assembly
+    const { parts, plugins, layers, visibility, sandbox } = this.#assembly
     const tools = parts.registry.list()
     const known = {
       names: tools.flatMap(({ names }) => names),
@@ -202,6 +241,7 @@ class ToolHub {
     }
     const lists = unknownVisibilityEntries(visibility, known)
     return [
+      ...plugins.failed.map(({ name, error }) => pluginWarning(name, error)),
       ...checkPolicy(layers, known),
       ...checkSandbox(sandbox, layers.owner ?? []),
       ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
@@ -260,7 +300,11 @@ class ToolHub {
     const inbox = parts.inbox?.close()
     await Promise.allSettled([inbox])
     while (parts.underWay.size > 0) await Promise.all(Array.from(parts.underWay, (call) => call.whenEnded()))
-    const closing = [inbox, runs.closeAll(), ...this.#plugins.map(async (plugin) => plugin.close?.())]
+    const closing = [
+      inbox,
+      this.#assembly.sources.close().finally(() => runs.closeAll()),
+      ...this.#plugins.map(async (plugin) => plugin.close?.()),
+    ]
     for (const outcome of await Promise.allSettled(closing)) {
       if (outcome.status === 'rejected') throw outcome.reason
     }
@@ -273,13 +317,15 @@ class ToolHub {
     parent?: Call,
     emit?: (event: CallEvent) => void,
   ): Promise<ToolResult> {
-    return travel(this.#assembly.parts, this.#newCall(tool, input, options, parent, emit), tool, this.#enter)
+    const call = this.#newCall(tool, input, options, parent, emit ?? options.onEvent)
+    return travel(this.#assembly.parts, call, tool, this.#enter)
   }
 
   /** A nested call: its parent's run, session, caller, rights and signal. */
   readonly #enter = (tool: string | AnyTool, input: unknown, parent: Call): Promise<ToolResult> => {
-    const { run, session, caller, callerKind, grants } = { ...parent.options, run: parent.run, caller: parent.caller }
-    return this.#start(tool, input, { run, session, caller, callerKind, grants }, parent)
+    const { session, callerKind, grants, approve, onQuestion } = parent.options
+    const { run, caller } = parent
+    return this.#start(tool, input, { run, session, caller, callerKind, grants, approve, onQuestion }, parent)
   }
 
   #newCall(

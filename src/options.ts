@@ -1,8 +1,9 @@
 import type { Clock } from './clock.ts'
-import type { SandboxLevel } from './commands.ts'
+import type { ProgramFence, SandboxLevel } from './commands.ts'
 import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
 import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
+import type { ToolSource } from './source.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -153,11 +154,66 @@ export interface CoreToolsConfig {
 /** How much must be on disk before a call returns; see docs/records.md. */
 export type Durability = 'effects' | 'full' | 'behind'
 
+/** A program that speaks MCP on its standard input and output. */
+export interface StdioMcpServer extends McpServerCommon {
+  readonly type?: 'stdio'
+  readonly command: string
+  readonly args?: readonly string[]
+  /** Its whole environment beside PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Fences it in like a command: `true`, or what it gets beside the system's own folders; not unless said. */
+  readonly sandbox?: boolean | ProgramFence
+}
+
+/** A service that speaks MCP over HTTP. */
+export interface HttpMcpServer extends McpServerCommon {
+  /** `sse` for servers of the first protocol; found out unless said. */
+  readonly type?: 'http' | 'streamable-http' | 'sse'
+  readonly url: string
+  /** `${env:X}` and `${secret:x}` are filled in. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** How to sign in; found out and registered unless said. `false` never signs in. */
+  readonly oauth?: false | McpOAuth
+}
+
+/** What an authorization server must be told that it does not find out. */
+export interface McpOAuth {
+  readonly clientId?: string
+  /** `${env:X}` or `${secret:x}`. */
+  readonly clientSecret?: string
+  readonly scopes?: readonly string[]
+  /** Port of the loopback address that the browser returns to; any free one unless said. */
+  readonly callbackPort?: number
+}
+
+interface McpServerCommon {
+  readonly disabled?: boolean
+  /** Believes what it says of its tools: read-only ones run unasked, and their results count as trusted. */
+  readonly trust?: boolean
+  /** Time for one call; as any tool's unless said. */
+  readonly timeoutMs?: number
+  /** Time to connect and list its tools; 30 s unless said. */
+  readonly startTimeoutMs?: number
+}
+
+/** A server of tools that speaks MCP, in the shape that Claude, Cursor and VS Code use. */
+export type McpServer = StdioMcpServer | HttpMcpServer
+
+/** A text, or the values of a form by name. */
+export type QuestionReply = string | Readonly<Record<string, unknown>>
+
 /** Everything an owner can say when making a hub. Nothing is needed. */
 export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   /** Your tools; they win over plugins' and built-in ones of the same name. */
   readonly tools?: T
   readonly plugins?: readonly Plugin[]
+  /** Where tools come from that come and go: `fromFolder(…)`, your own. */
+  readonly sources?: readonly ToolSource[]
+  /** MCP servers by name; their tools are `mcp/<name>.<tool>`. */
+  readonly mcpServers?: Readonly<Record<string, McpServer>>
+  /** Folders of skills, each a folder with a SKILL.md. */
+  readonly skills?: readonly string[]
   readonly hooks?: readonly Hooks[]
   readonly visibility?: Visibility
   readonly policy?: readonly (Rule | SourcedRule)[]
@@ -180,7 +236,7 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly onQuestion?: (
     question: Question,
     call: { readonly callId: string; readonly signal: AbortSignal },
-  ) => string | Promise<string>
+  ) => QuestionReply | Promise<QuestionReply>
   /** Folder of the run records; `./runs` unless said; `false` keeps none. */
   readonly runs?: string | false
   /** Folder of what outlives runs (saved grants, waiting approvals); `./.tool-hub` unless said. */

@@ -107,6 +107,8 @@ async function executeAndLabel(call: Call, run: RunState, execution: Execution):
 export async function judge(parts: Parts, run: RunState, call: Call, asked: string | AnyTool): Promise<void> {
   const gettingReady = parts.ready()
   if (gettingReady) await bounded(parts, call, gettingReady)
+  const arriving = arrivalOf(parts, asked)
+  if (arriving) await bounded(parts, call, arriving)
   find(parts, call, asked) // 1
   bound(parts, call)
   if (call.dialect) await bounded(parts, call, translate(parts, call))
@@ -119,13 +121,18 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
   if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
 }
 
+/** A tool that a source is still to bring; most calls find theirs at once. */
+function arrivalOf({ registry, sources }: Parts, asked: string | AnyTool): Promise<unknown> | undefined {
+  return typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
+}
+
 function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   const name = typeof asked === 'string' ? asked : String(asked?.name)
   const found = parts.registry.find(name)
   if (!found) {
     // A name from a model may be anything, a secret too.
     call.wire = parts.redactor.text(name.slice(0, MOST_NAME_CHARS))
-    throw parts.registry.notFound(call.wire)
+    throw parts.sources.problem(name) ?? parts.registry.notFound(call.wire)
   }
   if (call.depth > DEEPEST_CALL) {
     throw new ToolError(

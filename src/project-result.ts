@@ -35,11 +35,13 @@ export type AgentContent = readonly (
   | { type: 'image'; data: string; mimeType: string }
 )[]
 
-/** Ours to S3's: an image's media type is called mimeType there. */
+/** Ours to S3's: an image's media type is called mimeType there, and what is neither text nor image is told as text. */
 export function toAgentContent(content: readonly ContentBlock[]): AgentContent {
-  return content.map((block) =>
-    block.type === 'text' ? { ...block } : { type: 'image', data: block.data, mimeType: block.mediaType },
-  )
+  return content.map((block) => {
+    if (block.type === 'text') return { ...block }
+    if (block.type === 'image') return { type: 'image', data: block.data, mimeType: block.mediaType }
+    return { type: 'text', text: textOfBlock(block) }
+  })
 }
 
 /** S4's form: `{ ok, summary, data, artifacts, error }`. */
@@ -60,5 +62,19 @@ export function jsonResult<T>(payload: T): { readonly content: { type: 'text'; t
 }
 
 function textOf(content: readonly ContentBlock[]): string {
-  return content.map((block) => (block.type === 'text' ? block.text : `[image ${block.mediaType}]`)).join('\n')
+  return content.map(textOfBlock).join('\n')
+}
+
+/** A block for those who take only text: what is none is named. */
+export function textOfBlock(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'resource':
+      return block.text ?? `[resource ${block.uri}]`
+    case 'resource-link':
+      return `[${block.name}](${block.uri})`
+    default:
+      return `[${block.type} ${block.mediaType}]`
+  }
 }

@@ -26,6 +26,25 @@ export type ContentBlock =
       readonly stream?: 'stdout' | 'stderr'
     }
   | { readonly type: 'image'; readonly data: string; readonly mediaType: string }
+  | { readonly type: 'audio'; readonly data: string; readonly mediaType: string }
+  /** A document that came whole: its text, or its bytes as base64. */
+  | {
+      readonly type: 'resource'
+      readonly uri: string
+      readonly mediaType?: string
+      readonly text?: string
+      readonly data?: string
+    }
+  /** A document that stays where it is. */
+  | {
+      readonly type: 'resource-link'
+      readonly uri: string
+      readonly name: string
+      readonly title?: string
+      readonly description?: string
+      readonly mediaType?: string
+      readonly bytes?: number
+    }
 
 /** What `toModel` and `ctx.progress` accept. */
 export type Content = string | readonly ContentBlock[]
@@ -97,6 +116,8 @@ export type ToolResult<T = unknown> = Success<T> | Failure<T>
 export type CallEvent<T = unknown> =
   | { readonly type: 'call-started'; readonly callId: string; readonly tool: string }
   | { readonly type: 'approval-requested'; readonly callId: string; readonly request: ApprovalRequest }
+  /** Somebody else has to do it now, such as the client; the call goes on when they answer. */
+  | { readonly type: 'call-pending'; readonly callId: string; readonly tool: string; readonly message: string }
   | { readonly type: 'call-progressed'; readonly callId: string; readonly content: readonly ContentBlock[] }
   | { readonly type: 'call-ended'; readonly callId: string; readonly result: ToolResult<T> }
 

@@ -23,6 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'clock',
     'version',
     'from-agent-tool',
+    'source',
   ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
   ['steps/', 'context', 'pipeline'],
@@ -80,8 +81,8 @@ describe('the import graph', () => {
     expect(edges.filter(({ file, specifier }) => file.startsWith('policy/') && MACHINE.test(specifier))).toEqual([])
   })
 
-  it('touches the machine in guards, disk, records, the store, approvals, the hub, config and the CLI only', () => {
-    const doors = /^(guards|disk|record|store|approval|hub|config|cli|testing)\//
+  it('touches the machine in guards, disk, records, the store, approvals, the hub, config, servers and the CLI only', () => {
+    const doors = /^(guards|disk|record|store|approval|hub|config|cli|serve|testing)\//
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })

@@ -532,6 +532,7 @@ describe('the order of the road', () => {
     const hub = open({})
     const guard = definePlugin({
       name: 'guard',
+      required: true,
       setup() {
         throw new Error('no')
       },

@@ -7,7 +7,9 @@ export function approvalHash(call: {
   readonly targets: readonly string[]
   /** The level of isolation: what was approved inside the sandbox is not approved outside. */
   readonly sandbox: string
+  /** What made the tool doubtful: a yes to one change of it is none to the next. */
+  readonly doubt?: string
 }): string {
-  const { tool, input, targets, sandbox } = call
-  return hashJson({ tool, input, targets, sandbox })
+  const { tool, input, targets, sandbox, doubt } = call
+  return hashJson({ tool, input, targets, sandbox, ...(doubt !== undefined && { doubt }) })
 }

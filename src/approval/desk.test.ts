@@ -62,7 +62,7 @@ describe('asking', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('boom'))],
-    ['answers nothing', () => undefined],
+    ['answers null', () => null],
     ['answers yes', () => 'yes'],
     ['answers true', () => true],
     ['answers too much', () => ({ decision: 'allow', forEverybody: true })],
@@ -70,6 +70,15 @@ describe('asking', () => {
     const { desk } = newDesk(approve as unknown as HubOptions['approve'])
     const error = await desk.ask(request, never).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: 'APPROVAL_UNAVAILABLE', cause: expect.any(Error) })
+  })
+
+  it('leaves a question to whoever watches when the callback answers nothing, and to nobody else', async () => {
+    const { desk } = newDesk((() => undefined) as unknown as HubOptions['approve'])
+    await expect(desk.ask(request, never)).rejects.toMatchObject({ code: 'APPROVAL_UNAVAILABLE' })
+    const stop = desk.watch(({ id }) => queueMicrotask(() => desk.reply(id, { decision: 'allow', by: 'watcher' })))
+    expect(await desk.ask(request, never)).toMatchObject({ by: 'watcher' })
+    stop()
+    expect(await desk.ask(request, never, () => ({ decision: 'allow', by: 'caller' }))).toMatchObject({ by: 'caller' })
   })
 
   it('ends the wait for a callback that hangs, and ignores its late answer', async () => {

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../call-options.ts'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
@@ -6,7 +7,12 @@ import { deepFreeze } from '../value/deep-freeze.ts'
 import type { Inbox } from './inbox.ts'
 import { parseReply } from './parse-reply.ts'
 
+/** Whoever stands for a person in code; says nothing when it leaves the answer to others. */
+type Approve = NonNullable<CallOptions['approve']>
+
 interface Waiting {
+  /** Who answers for this call. */
+  readonly approve: Approve | undefined
   readonly request: ApprovalRequest
   readonly resolve: (reply: ApprovalReply) => void
   readonly reject: (error: ToolError) => void
@@ -42,13 +48,20 @@ export class ApprovalDesk {
     this.#inbox?.onClose(() => this.#failUnreachable('the inbox was closed'))
   }
 
-  /** Waits for the answer. Anything but a clear yes throws; a no carries the reason, and the reply in its details. */
-  async ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalReply> {
+  /**
+   * Waits for the answer, which `approve` gives where the call has its own, else the owner's. Anything but a clear yes
+   * throws; a no carries the reason, and the reply in its details.
+   */
+  async ask(
+    request: ApprovalRequest,
+    signal: AbortSignal,
+    approve: Approve | undefined = this.#approve,
+  ): Promise<ApprovalReply> {
     if (signal.aborted) throw aborted(request, signal)
-    if (!this.#isReachable()) throw unavailable(request, 'nobody can be asked')
+    if (!approve && !this.#isReachable()) throw unavailable(request, 'nobody can be asked')
     if (this.#waiting.has(request.id)) throw new ToolError('CONFLICT', `The approval ${request.id} waits already.`)
     const answer = new Promise<ApprovalReply>((resolve, reject) => {
-      this.#waiting.set(request.id, { request: frozenCopy(request), resolve, reject })
+      this.#waiting.set(request.id, { approve, request: frozenCopy(request), resolve, reject })
     })
     const stop = () => this.#fail(request.id, aborted(request, signal))
     signal.addEventListener('abort', stop, { once: true })
@@ -88,18 +101,19 @@ export class ApprovalDesk {
   }
 
   #isReachable(): boolean {
-    return this.#approve !== undefined || this.#watchers.size > 0 || this.#inbox?.isOpen === true
+    return this.#watchers.size > 0 || this.#inbox?.isOpen === true
   }
 
   /** Nobody is left to answer: what waits would only time out. */
   #failUnreachable(why: string): void {
     if (this.#isReachable()) return
-    for (const { request } of this.#waiting.values()) this.#fail(request.id, unavailable(request, why))
+    for (const { approve, request } of this.#waiting.values())
+      if (!approve) this.#fail(request.id, unavailable(request, why))
   }
 
   #announce(id: string): void {
-    const request = this.#waiting.get(id)!.request
-    let told = this.#approve ? 1 : 0
+    const { request, approve } = this.#waiting.get(id)!
+    let told = approve ? 1 : 0
     let cause: unknown
     for (const { tell } of [...this.#watchers]) {
       try {
@@ -110,18 +124,27 @@ export class ApprovalDesk {
         cause = error
       }
     }
-    if (this.#approve) void this.#askOwner(this.#approve, request)
+    if (approve) void this.#askApprover(approve, request)
     if (this.#inbox?.isOpen) void this.#post(this.#inbox, request, told === 0)
     else if (told === 0) this.#fail(id, unavailable(request, 'whoever watches failed', cause))
   }
 
-  async #askOwner(approve: NonNullable<HubOptions['approve']>, request: ApprovalRequest): Promise<void> {
+  async #askApprover(approve: Approve, request: ApprovalRequest): Promise<void> {
     try {
       const reply: unknown = await approve(request)
-      this.#answer(request.id, reply)
+      if (reply !== undefined) this.#answer(request.id, reply)
+      else this.#leaveToOthers(request)
     } catch (cause) {
       this.#fail(request.id, unavailable(request, 'the approve callback failed', cause))
     }
+  }
+
+  /** The one who was asked first does not answer; somebody else may. */
+  #leaveToOthers(request: ApprovalRequest): void {
+    const waiting = this.#waiting.get(request.id)
+    if (!waiting) return
+    this.#waiting.set(request.id, { ...waiting, approve: undefined })
+    this.#failUnreachable('nobody else can be asked')
   }
 
   async #post(inbox: Inbox, request: ApprovalRequest, isOnlyWay: boolean): Promise<void> {

@@ -29,6 +29,8 @@ interface GrantQuestion {
   readonly targets: readonly string[]
   /** Its session, or `run:` and its run when it has none. */
   readonly session?: string
+  /** Only an answer to this very call counts. */
+  readonly isExact?: boolean
 }
 
 const MOST_IN_MEMORY = 10_000
@@ -148,7 +150,7 @@ export class Grants {
 function covers(grant: Grant, call: GrantQuestion): boolean {
   if (grant.tool !== call.tool) return false
   if (grant.session !== undefined && grant.session !== call.session) return false
-  if (grant.covers === 'exact') return grant.hash === call.hash
+  if (grant.covers === 'exact' || (call.isExact && grant.effect === 'allow')) return grant.hash === call.hash
   // Nothing is within everything: a call that names no target is covered only by an answer to such a call.
   if (call.targets.length === 0) return grant.targets.length === 0
   return call.targets.every((target) => grant.targets.includes(target))

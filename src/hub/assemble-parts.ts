@@ -4,7 +4,6 @@ import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
 import { Inbox } from '../approval/inbox.ts'
 import { systemClock } from '../clock.ts'
-import type { Plugin, PluginApi } from '../define.ts'
 import { Breakers } from '../limits/breaker.ts'
 import { BudgetLedger } from '../limits/budget.ts'
 import { Concurrency } from '../limits/concurrency.ts'
@@ -31,17 +30,19 @@ import { policyLayers } from './policy-layers.ts'
 import { newRunId, Runs } from './runs.ts'
 import { SandboxDoors } from './sandbox-doors.ts'
 import { loadSecondParser } from './second-parser.ts'
+import { Sources } from './sources.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
   readonly parts: Parts
+  readonly sources: Sources
   readonly runs: Runs
   /** Where the records of all runs are; `false` when none are kept. */
   readonly runsFolder: string | false
   readonly layers: PolicyLayers
   readonly visibility: Visibility
   readonly sandbox: Sandbox
-  readonly setUp: (plugin: Plugin, api: PluginApi) => void
+  readonly plugins: PluginSetups
   readonly listeners: Set<(event: CallEvent) => void>
   readonly defaultRun: string
   readonly defaultCaller: string
@@ -97,11 +98,29 @@ export function assembleParts(options: HubOptions): Assembly {
   const layers = policyLayers({ ...options, sandbox })
   const visibility = options.visibility ?? {}
   const plugins = new PluginSetups()
+  const registry = new Registry()
+  const redactor = createRedactor(withSecrets(options))
+  const secrets = new Map(Object.entries(options.secrets ?? {}))
+  const sources = new Sources({
+    registry,
+    redactor,
+    secrets,
+    data,
+    clock,
+    run: (id) => runs.open(id),
+    network: () => doors.webFetchGuard(),
+    machine: () => doors.programMachine(),
+  })
   const parts: Parts = {
-    registry: new Registry(),
+    registry,
+    sources: {
+      arriving: (name) => sources.arriving(name),
+      problem: (name) => sources.problem(name) ?? plugins.problem(name),
+      requests: (run) => sources.requests(run),
+    },
     hooks: new HookChain(clock),
     clock,
-    redactor: createRedactor(withSecrets(options)),
+    redactor,
     metrics: new Metrics(),
     desk: new ApprovalDesk({
       approve: options.approve,
@@ -147,13 +166,14 @@ export function assembleParts(options: HubOptions): Assembly {
   }
   return {
     parts,
+    sources,
     runs,
     runsFolder: folder,
     layers,
     visibility,
     sandbox,
     listeners,
-    setUp: (plugin, api) => plugins.add(plugin, api),
+    plugins,
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }

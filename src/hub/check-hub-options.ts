@@ -8,6 +8,9 @@ type Keys<T> = Readonly<Record<keyof Required<T>, true>>
 const OPTIONS: Keys<HubOptions> = {
   tools: true,
   plugins: true,
+  sources: true,
+  mcpServers: true,
+  skills: true,
   hooks: true,
   visibility: true,
   policy: true,

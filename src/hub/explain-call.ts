@@ -3,6 +3,7 @@ import type { ToolError } from '../errors.ts'
 import { judge } from '../pipeline.ts'
 import { type Decision, decide, type Question } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
+import { requestsFor } from '../policy/skill-requests.ts'
 import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
@@ -21,7 +22,7 @@ export async function explainCall(
   } catch (thrown) {
     return parts.redactor.value(refused(call, asToolError(call, thrown)))
   }
-  const decision = call.decision!
+  const decision = withUnloaded(parts, run, call)
   const { rule, source, reason } = decision
   const asked = question(parts, run, call)
   const inTaintedRun = decideTainted(parts, asked, decision)
@@ -34,6 +35,14 @@ export async function explainCall(
     reason: 'a decide hook',
   }
   return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
+}
+
+/** Also what skills would ask for that this run has not loaded. */
+function withUnloaded(parts: Parts, run: RunState, call: Call): Decision {
+  const decision = call.decision!
+  const others = requestsFor(parts.sources.requests(undefined), question(parts, run, call))
+  const more = others.filter((line) => !decision.requests.includes(line)).map((line) => `${line} once it is loaded`)
+  return more.length === 0 ? decision : { ...decision, requests: [...decision.requests, ...more] }
 }
 
 /** The answer in a run that has read from outside, where it is another one. */

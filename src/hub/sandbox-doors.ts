@@ -4,8 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
-import { createNetworkGuard, type NetworkGuard } from '../guards/network/network-guard.ts'
+import { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../guards/network/network-guard.ts'
+import type { OpenedProxy, ProxySettings } from '../guards/network/proxy/open-proxy.ts'
+import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
 import type { ProcessGuard } from '../guards/process/process-guard.ts'
+import type { ProgramMachine } from '../guards/process/program/start-program.ts'
 import type { CommandLimits, Sandbox, Secret } from '../options.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
 
@@ -133,8 +136,13 @@ export class SandboxDoors {
   }
 
   network(): NetworkGuard {
-    const { sandbox, httpBytes, downloadBytes, httpTimeoutMs, userAgent, secrets, clock } = this.#options
-    this.#network ??= createNetworkGuard({
+    this.#network ??= createNetworkGuard({ ...this.#networkOptions(), secrets: this.#options.secrets })
+    return this.#network
+  }
+
+  #networkOptions(): NetworkGuardOptions {
+    const { sandbox, httpBytes, downloadBytes, httpTimeoutMs, userAgent, clock } = this.#options
+    return {
       allowedHosts: sandbox.network ?? [],
       privateRanges: sandbox.privateRanges ?? [],
       blockedRanges: sandbox.blockedRanges ?? [],
@@ -142,10 +150,37 @@ export class SandboxDoors {
       maxDownloadBytes: downloadBytes,
       timeoutMs: httpTimeoutMs,
       userAgent,
-      secrets,
       clock,
-    })
-    return this.#network
+    }
+  }
+
+  /** What the network guard knows that a service needs too. */
+  webFetchGuard(): WebFetchGuard {
+    const { sandbox, userAgent, clock } = this.#options
+    const { privateRanges = [], blockedRanges = [] } = sandbox
+    return { privateRanges, blockedRanges, userAgent, clock }
+  }
+
+  /** A way to hosts that the owner named for one program, beside those that tools reach. */
+  async #openProgramProxy(hosts: readonly string[], settings?: ProxySettings): Promise<OpenedProxy> {
+    const guard = createNetworkGuard({ ...this.#networkOptions(), allowedHosts: hosts })
+    const anyOfThem = { permits: () => {}, onConnection: () => {} }
+    const proxy = await guard.openProxy(anyOfThem, new AbortController().signal, settings)
+    void proxy.closed.then(() => guard.close())
+    return proxy
+  }
+
+  /** What starting a program that sources talk to needs to know. */
+  programMachine(): ProgramMachine {
+    const { sandbox, commands: limits, clock, hidden } = this.#options
+    return {
+      limits,
+      ...(sandbox.commands?.level !== undefined && { level: sandbox.commands.level }),
+      isFenceRequired: sandbox.required !== false,
+      hidden: hidden.map(realFolder),
+      clock,
+      openProxy: (hosts, settings) => this.#openProgramProxy(hosts, settings),
+    }
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Capability } from '../define.ts'
-import type { SkillRequest } from '../rule.ts'
 import type { Policy } from './compile-policy.ts'
 import { decideCommand } from './decide-command.ts'
 import { judgeDemand, tellJudgement } from './judge-demand.ts'
 import { readTarget } from './match-target.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
 import type { Decision, DemandDecision, Question } from './question.ts'
+import { requestsFor } from './skill-requests.ts'
 import { STRICTNESS } from './strictness.ts'
 import { LONGEST_TARGET, TARGET_KINDS } from './target.ts'
 
@@ -33,7 +33,7 @@ export function decide(policy: Policy, question: Question): Decision {
     part,
     constraints,
     demands,
-    requests: requestsFor(policy, question),
+    requests: requestsFor(policy.requests, question),
   }
   policy.memory.remember(question, decision)
   return decision
@@ -113,17 +113,4 @@ function refuseLength(capability: Capability, target: string): DemandDecision {
     fix: { hint: `Name a target of at most ${limit} characters.` },
     constraints: NO_CONSTRAINTS,
   }
-}
-
-function requestsFor({ requests }: Policy, question: Question): string[] {
-  return requests
-    .filter((request) => touches(request, question))
-    .map(({ skill, wants, reason }) => {
-      return `skill ${skill} requests ${wants.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
-    })
-}
-
-function touches({ wants }: SkillRequest, { tool, names, groups, capabilities }: Question): boolean {
-  const known = ['*', tool, ...names, ...groups, ...capabilities]
-  return wants.some((want) => known.includes(want))
 }

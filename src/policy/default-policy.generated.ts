@@ -182,6 +182,17 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
         "line": 66
       },
       "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "remote",
+        "reason": "It acts through a program that the hub only talks to, so nothing but your word bounds what it does."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 69
+      },
+      "base": "/"
     }
   ]
 }

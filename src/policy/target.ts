@@ -62,6 +62,7 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
   send: 'url',
   exec: 'command',
   memory: 'text',
+  remote: 'text',
 }
 
 /** The most characters that a target may have to be compared with patterns. */

@@ -103,6 +103,19 @@ export interface ApprovalAnswered extends OfCall {
   readonly reason?: string
 }
 
+/** Somebody else has to do it now, such as the client. */
+export interface CallPending extends OfCall {
+  readonly type: 'call-pending'
+  readonly message: string
+}
+
+/** An answer to a call came that was not wanted any more: too late, twice, from the wrong one. */
+export interface AnswerRefused extends OfCall {
+  readonly type: 'answer-refused'
+  readonly by: string
+  readonly reason: string
+}
+
 /** A hook that may only look has failed; the call is not touched by it. */
 export interface HookFailed extends OfCall {
   readonly type: 'hook-failed'
@@ -194,6 +207,8 @@ export type EventBody =
   | CallLate
   | ApprovalRequested
   | ApprovalAnswered
+  | CallPending
+  | AnswerRefused
   | HookFailed
   | FileChanging
   | ChangeUndone

@@ -18,6 +18,8 @@ export interface Redactor {
   text(text: string): string
   /** The same for bytes that come piece by piece, such as the output of a command. */
   stream(): RedactStream
+  /** Takes further values for secrets from now on. */
+  hide(values: readonly string[]): void
   /** True for a text that holds a mark: it is not the real content and must not be written back. */
   isMark(text: string): boolean
 }
@@ -33,7 +35,8 @@ const LONG_TEXT = 1_000
 
 /** Makes a redactor: by key, by known value, and by the shape of well-known secrets. */
 export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Redactor {
-  const known = KnownValues.of(values)
+  const all = [...values]
+  let known = KnownValues.of(all)
   let knownBytes: KnownValues | undefined
 
   // A long text comes by several times on its way: in the data, in what the model sees, in the artifact.
@@ -58,6 +61,12 @@ export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Red
     stream() {
       knownBytes ??= known?.asLatin1()
       return new RedactStream(knownBytes)
+    },
+    hide(more) {
+      all.push(...more)
+      known = KnownValues.of(all)
+      knownBytes = undefined
+      lastClean = ''
     },
     isMark: (input) => input.includes('[redacted:') && REDACTION_MARK.test(input),
   }

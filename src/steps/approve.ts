@@ -20,7 +20,9 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   }
   const request = approvalRequest(parts, call)
   const { hash, tool, targets, session } = request
-  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? `run:${call.run}` })
+  // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
+  const isExact = call.tool!.tool.doubt !== undefined
+  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? `run:${call.run}`, isExact })
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
@@ -37,7 +39,7 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
   const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
   record({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
   try {
-    const reply = await parts.desk.ask(request, call.signal)
+    const reply = await parts.desk.ask(request, call.signal, call.options.approve)
     if (hashOf(call, targets) !== hash) throw changed(tool)
     call.approvedBy = reply.by ?? 'approver'
     remember(parts, call, request, reply)
@@ -83,8 +85,9 @@ function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: App
 }
 
 /** The target of a command says nothing of its folder, variables and input: a yes to it is a yes to this very call. */
-function asFarAsShown({ capabilities }: Call, reply: ApprovalReply): ApprovalReply {
-  return reply.covers === 'targets' && capabilities.includes('exec') ? { ...reply, covers: 'exact' } : reply
+function asFarAsShown({ capabilities, tool }: Call, reply: ApprovalReply): ApprovalReply {
+  const isMore = capabilities.includes('exec') || tool!.tool.doubt !== undefined
+  return reply.covers === 'targets' && isMore ? { ...reply, covers: 'exact' } : reply
 }
 
 /** What the person sees; secrets are marked out. */
@@ -111,7 +114,8 @@ function approvalRequest(parts: Parts, call: Call): ApprovalRequest {
 }
 
 function hashOf(call: Call, targets: readonly string[]): string {
-  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: call.sandbox ?? 'none' })
+  const { doubt } = call.tool!.tool
+  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: call.sandbox ?? 'none', doubt })
 }
 
 /** A person's no, which may be remembered like a yes. */

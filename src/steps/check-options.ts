@@ -14,6 +14,9 @@ const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; 
   ['signal', { fits: (value) => value instanceof AbortSignal, wanted: 'an AbortSignal' }],
   ['timeoutMs', { fits: (value) => typeof value === 'number' && value > 0, wanted: 'a number above 0' }],
   ['dryRun', { fits: (value) => typeof value === 'boolean', wanted: 'true or false' }],
+  ...['approve', 'onQuestion', 'onEvent'].map(
+    (name) => [name, { fits: (value: unknown) => typeof value === 'function', wanted: 'a function' }] as const,
+  ),
   ['grants', { fits: isCapabilityList, wanted: `a list of ${CAPABILITIES.join(', ')}` }],
 ])
 

@@ -1,5 +1,7 @@
 import { ToolError } from '../errors.ts'
-import { decide, type Question } from '../policy/decide.ts'
+import { type Decision, decide, type Question } from '../policy/decide.ts'
+import { requestsFor } from '../policy/skill-requests.ts'
+import type { SkillRequest } from '../rule.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 
@@ -12,8 +14,31 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
       hint: `Its callers: ${callers.join(', ')}.`,
     })
   }
-  call.decision = decide(parts.policy, question(parts, run, call))
+  const asked = question(parts, run, call)
+  const decision = withRequests(decide(parts.policy, asked), asked, parts.sources.requests(call.run))
+  call.decision = tool.doubt === undefined ? decision : doubted(decision, tool.doubt)
   call.effect = call.decision.effect
+}
+
+/** What the skills that this run has loaded ask for, beside what the owner wrote down. */
+function withRequests(decision: Decision, asked: Question, requests: readonly SkillRequest[]): Decision {
+  if (requests.length === 0) return decision
+  return { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(requests, asked)])] }
+}
+
+/** Rules were written for the tool as it was; what it is now, a person looks at first. */
+function doubted(decision: Decision, doubt: string): Decision {
+  if (decision.effect === 'deny') return decision
+  if (decision.effect === 'ask') return { ...decision, reason: `${decision.reason} ${doubt}` }
+  return {
+    ...decision,
+    effect: 'ask',
+    rule: 'default: a tool whose definition is in doubt asks',
+    source: 'built in',
+    layer: 'fallback',
+    reason: doubt,
+    fix: { hint: 'Approve it when asked, or look at the definition and accept it: `tool-hub mcp pin`.' },
+  }
 }
 
 /** What policy is asked about a call. */

@@ -4,6 +4,7 @@ import type { Inbox } from '../approval/inbox.ts'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
+import type { ToolError } from '../errors.ts'
 import type { ResponseCache } from '../guards/network/response-cache.ts'
 import type { Breakers } from '../limits/breaker.ts'
 import type { BudgetLedger } from '../limits/budget.ts'
@@ -19,6 +20,7 @@ import type { Metrics } from '../record/metrics.ts'
 import type { Redactor } from '../record/redact.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
+import type { SkillRequest } from '../rule.ts'
 import type { BackgroundProcesses } from '../store/background-processes.ts'
 import type { UntrustedFiles } from '../store/untrusted-files.ts'
 import type { Call } from './call.ts'
@@ -77,6 +79,12 @@ export interface Parts {
   readonly policy: Policy
   /** Whether an agent sees a tool, and why not. */
   readonly sees: (tool: RegisteredTool) => Sight
+  /** What may bring tools that are not there yet, and what skills ask for. */
+  readonly sources: {
+    arriving(name: string): Promise<unknown> | undefined
+    problem(name: string): ToolError | undefined
+    requests(run: string | undefined): readonly SkillRequest[]
+  }
   /** Plugins that are still being set up; nothing is judged before they are, because they may bring hooks. */
   ready(): Promise<void> | undefined
   run(id: string): RunState | Promise<RunState>

@@ -22,6 +22,8 @@ export interface RegisteredTool {
   readonly capabilities: ReadonlySet<Capability>
   /** The same, for policy. */
   readonly capabilityList: readonly Capability[]
+  /** Those of the built-in tool whose place it has. */
+  readonly floor?: readonly Capability[]
   /** May change something outside: its repetition is not free. */
   readonly hasEffects: boolean
   /** May do so without a door that tells: its intent is on record before it runs. */
@@ -37,6 +39,22 @@ export interface RegisteredDialect {
   readonly kind: string
   readonly dialect: Dialect
   readonly input: CompiledSchema | undefined
+}
+
+/** A tool with everything that a door to the outside may show of it, under the name of one dialect. */
+export interface ToolCard extends WireTool {
+  /** Canonical. */
+  readonly tool: string
+  readonly title?: string
+  readonly capabilities: readonly Capability[]
+  /** JSON Schema of `data`; none where another dialect shows it, or the tool does not say. */
+  readonly output?: Record<string, unknown>
+}
+
+/** A tool that could not be registered, and why. */
+export interface RefusedTool {
+  readonly name: string
+  readonly why: string
 }
 
 /** A tool as a model provider wants it. */
@@ -56,18 +74,75 @@ const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 
 
 /** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
 export class Registry {
-  readonly #tools = new Map<string, RegisteredTool>()
-  readonly #byName = new Map<string, FoundTool>()
+  #tools = new Map<string, RegisteredTool>()
+  #byName = new Map<string, FoundTool>()
+  /** In the order they came; a source's tools can be taken back. */
+  readonly #registered: RegisteredTool[] = []
+  readonly #offered = new Map<object, readonly RegisteredTool[]>()
+  readonly #listeners = new Set<() => void>()
 
-  /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. */
-  register(tool: AnyTool, origin: Origin = 'caller'): void {
+  /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. One of a source goes with it. */
+  register(tool: AnyTool, origin: Origin = 'caller', source?: object): void {
     const entry = registerable(tool, origin)
-    const present = this.#tools.get(tool.name)
-    if (present && RANK[present.origin] > RANK[origin]) return
-    if (present && present.origin === origin) throw clash(tool.name, tool.name)
-    const given = entry.names.filter((name) => this.#isTaken(name, entry, present))
+    this.#place(entry)
+    if (source) this.#offered.set(source, [...(this.#offered.get(source) ?? []), entry])
+    else this.#registered.push(entry)
+    this.#tellChange()
+  }
+
+  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. */
+  offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
+    const known = new Map((this.#offered.get(source) ?? []).map((entry) => [entry.tool, entry]))
+    const refused: RefusedTool[] = []
+    const attempt = (tool: AnyTool, work: () => void) => {
+      try {
+        work()
+      } catch (error) {
+        refused.push({ name: String(tool?.name), why: (error as Error).message })
+      }
+    }
+    this.#rebuildWithout(source)
+    const taken: RegisteredTool[] = []
+    for (const tool of tools) {
+      attempt(tool, () => {
+        const entry = known.get(tool) ?? registerable(tool, 'plugin')
+        this.#place(entry)
+        taken.push(entry)
+      })
+    }
+    if (taken.length > 0) this.#offered.set(source, taken)
+    this.#tellChange()
+    return refused
+  }
+
+  /** Hears of every change. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #tellChange(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** What a tool had replaced comes back when it goes, so all are placed again. Nobody sees it half-done: nothing here waits. */
+  #rebuildWithout(source: object): void {
+    if (!this.#offered.delete(source)) return
+    this.#tools = new Map()
+    this.#byName = new Map()
+    for (const entry of this.#registered) this.#place(entry)
+    for (const entry of [...this.#offered.values()].flat()) this.#place(entry)
+  }
+
+  #place(given: RegisteredTool): void {
+    const { name } = given.tool
+    const present = this.#tools.get(name)
+    if (present && RANK[present.origin] > RANK[given.origin]) return
+    if (present && present.origin === given.origin) throw clash(name, name)
+    const entry = present ? replacing(given, present) : given
+    const taken = entry.names.filter((name) => this.#isTaken(name, entry, present))
     if (present) this.#forget(present)
-    for (const name of given) this.#add(withoutName(this.find(name)!.entry, name))
+    for (const name of taken) this.#add(withoutName(this.find(name)!.entry, name))
     this.#add(entry)
   }
 
@@ -108,6 +183,13 @@ export class Registry {
     return this.list()
       .filter(options.only ?? (() => true))
       .map((entry) => wireForm(entry, options.dialect))
+  }
+
+  /** The same with all that a door to the outside may show. */
+  cards(options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {}): ToolCard[] {
+    return this.list()
+      .filter(options.only ?? (() => true))
+      .map((entry) => cardOf(entry, options.dialect))
   }
 
   /** Every name of every tool. */
@@ -163,14 +245,31 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     ruleNames: ruleNames(names, capabilities),
     group,
     groups: groupsOf({ name: tool.name, names, group }),
-    capabilities,
-    capabilityList: [...capabilities],
+    ...rightsOf(capabilities),
     callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
-    hasEffects: [...capabilities].some((capability) => capability !== 'read:fs'),
-    recordsFirst: [...capabilities].some((capability) => !isGuarded(capability, capabilities)),
     input: compileSchema(tool.input, { side: 'input' }),
     output: tool.output && compileSchema(tool.output, { side: 'output' }),
     dialects,
+  }
+}
+
+/** A built-in tool gives way only to one that means it, and what it may do is then the least that its place is judged by. */
+function replacing(entry: RegisteredTool, present: RegisteredTool): RegisteredTool {
+  if (present.floor === undefined && present.origin !== 'builtin') return entry
+  if (entry.origin !== 'owner' && entry.tool.override !== true) throw needsOverride(entry)
+  const floor = present.floor ?? present.capabilityList
+  const capabilities = new Set([...entry.capabilities, ...floor])
+  return { ...entry, floor, ...rightsOf(capabilities), ruleNames: ruleNames(entry.names, capabilities) }
+}
+
+/** What follows from the capabilities alone. */
+function rightsOf(capabilities: ReadonlySet<Capability>) {
+  const all = [...capabilities]
+  return {
+    capabilities,
+    capabilityList: all,
+    hasEffects: all.some((capability) => capability !== 'read:fs'),
+    recordsFirst: all.some((capability) => !isGuarded(capability, capabilities)),
   }
 }
 
@@ -203,6 +302,24 @@ function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
     return { name: dialect.name, description, parameters: (input ?? entry.input).jsonSchema() }
   }
   return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
+}
+
+function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
+  const wire = wireForm(entry, kind)
+  const { name: tool, title } = entry.tool
+  return {
+    ...wire,
+    tool,
+    ...(title !== undefined && { title }),
+    capabilities: entry.capabilityList,
+    ...(entry.output && { output: entry.output.jsonSchema() }),
+  }
+}
+
+function needsOverride({ tool }: RegisteredTool): ToolError {
+  return new ToolError('CONFIG_INVALID', `${tool.name} is the name of a built-in tool.`, {
+    hint: 'Give your tool another name; to take the place of the built-in one, define it with override: true.',
+  })
 }
 
 function invalid(tool: AnyTool, what: string): ToolError {

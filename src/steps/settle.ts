@@ -159,14 +159,14 @@ function modelContent(parts: Parts, call: Call, data: unknown): readonly Content
 
 function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {
   let room = mostChars(parts, call)
-  for (const block of content) if (block.type === 'text') room -= block.text.length
+  for (const block of content) if (hasText(block)) room -= block.text.length
   return room >= 0
 }
 
 /** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */
 async function shorten(parts: Parts, run: RunState, call: Call, content: readonly ContentBlock[]) {
   const { overflow = 'middle' } = call.tool!.tool
-  const whole = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const whole = content.flatMap((block) => (hasText(block) ? [block.text] : [])).join('\n')
   const artifact = await run.records?.putArtifact(whole, { name: `${call.id}.txt`, mediaType: 'text/plain' })
   if (artifact) call.artifacts.push(artifact)
   const where = artifact ? `; the whole is ${artifact.ref}` : ''
@@ -177,7 +177,11 @@ async function shorten(parts: Parts, run: RunState, call: Call, content: readonl
     mark: (cut) => `\n… [${cut.toLocaleString('en-US')} characters cut${where}] …\n`,
   })
   call.truncated = { cutChars, ...(artifact && { artifact: artifact.ref }) }
-  return [{ type: 'text', text } as const, ...content.filter((block) => block.type !== 'text')]
+  return [{ type: 'text', text } as const, ...content.filter((block) => !hasText(block))]
+}
+
+function hasText(block: ContentBlock): block is ContentBlock & { readonly text: string } {
+  return 'text' in block && block.text !== undefined
 }
 
 function assemble(parts: Parts, call: Call, data: unknown, content: readonly ContentBlock[]): Success {

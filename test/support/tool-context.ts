@@ -30,6 +30,7 @@ export function toolContext({
     notice: () => undefined,
     truncated: () => undefined,
     artifact: () => Promise.reject(new Error('this context keeps no artifacts')),
+    pending: () => undefined,
     ask: () => Promise.reject(new Error('this context asks nobody')),
     call: () => Promise.reject(new Error('this context calls no tools')),
   }

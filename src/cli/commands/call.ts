@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
+import { textOfBlock } from '../../project-result.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
@@ -97,7 +98,7 @@ async function tell(result: ToolResult, timeoutMs: number | undefined): Promise<
 }
 
 function asText(block: ContentBlock): string {
-  return block.type === 'text'
-    ? block.text
-    : `[${block.mediaType}, ${block.data.length} characters of base64; see --json]`
+  return 'data' in block && block.data !== undefined
+    ? `[${block.mediaType ?? block.type}, ${block.data.length} characters of base64; see --json]`
+    : textOfBlock(block)
 }

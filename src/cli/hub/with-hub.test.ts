@@ -12,7 +12,11 @@ describe('withHubOf', () => {
     expect(await withHubOf({ plugins: [plugin('used')] }, () => 'outcome')).toBe('outcome')
     const failing = withHubOf({ plugins: [plugin('failed')] }, () => Promise.reject(new Error('in use')))
     await expect(failing).rejects.toThrow('in use')
-    const unready = definePlugin({ ...plugin('unready'), setup: () => Promise.reject(new Error('not set up')) })
+    const unready = definePlugin({
+      ...plugin('unready'),
+      required: true,
+      setup: () => Promise.reject(new Error('not set up')),
+    })
     await expect(withHubOf({ plugins: [unready] }, () => 'never')).rejects.toThrow('not set up')
     expect(closed).toEqual(['used', 'failed', 'unready'])
   })

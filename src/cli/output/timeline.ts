@@ -52,6 +52,10 @@ function describe(event: RecordEvent): string[] {
       return words('interrupted', 'red', event.tool, 'the process went away; its effects are unknown')
     case 'call-late':
       return words('late', 'yellow', event.tool, `ended ${event.ok ? 'well' : 'badly'} after it had been left behind`)
+    case 'call-pending':
+      return words('pending', 'yellow', event.tool, event.message)
+    case 'answer-refused':
+      return words('refused', 'yellow', event.tool, `an answer of ${event.by}: ${event.reason}`)
     case 'approval-requested':
       return words('asked', 'yellow', event.tool, `by ${event.rule}`)
     case 'approval-answered':

@@ -1,0 +1,168 @@
+import type { Clock } from '../clock.ts'
+import { messageOf, ToolError } from '../errors.ts'
+import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
+import type { ProgramMachine } from '../guards/process/program/start-program.ts'
+import type { Secret } from '../options.ts'
+import type { Redactor } from '../record/redact.ts'
+import type { SkillRequest } from '../rule.ts'
+import type { SourceHost, ToolSource } from '../source.ts'
+import type { RunState } from '../steps/parts.ts'
+import type { Registry } from '../steps/registry.ts'
+
+/** What sources may use of a hub. */
+export interface SourcesOptions {
+  readonly registry: Registry
+  readonly redactor: Redactor
+  readonly secrets: ReadonlyMap<string, Secret>
+  readonly data: string
+  readonly clock: Clock
+  readonly run: (id: string) => RunState | Promise<RunState>
+  readonly network: () => WebFetchGuard
+  readonly machine: () => ProgramMachine
+}
+
+interface Expected {
+  readonly prefix: string
+  readonly arriving: Promise<unknown>
+  readonly problem: (() => ToolError | undefined) | undefined
+}
+
+/** The sources that are connected to a hub, each with what it brought. One that fails takes nothing else down. */
+export class Sources {
+  readonly #options: SourcesOptions
+  readonly #connected = new Map<ToolSource, Promise<void>>()
+  readonly #expected = new Map<ToolSource, Map<string, Expected>>()
+  readonly #requests = new Map<string | undefined, SkillRequest[]>()
+  readonly #closers = new Map<ToolSource, Set<() => unknown>>()
+
+  constructor(options: SourcesOptions) {
+    this.#options = options
+  }
+
+  /** Starts a source. Gives back how to disconnect it, which takes its tools away. */
+  connect(source: ToolSource): () => Promise<void> {
+    if (this.#connected.has(source)) throw twice(source)
+    this.#closers.set(source, new Set())
+    const started = this.#start(source)
+    this.#connected.set(source, started)
+    return () => this.#disconnect(source)
+  }
+
+  /** Settles when every source has started, and with `all` also when what they expect has arrived or failed. */
+  async ready({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
+    await Promise.all(this.#connected.values())
+    if (all) await Promise.allSettled([...this.#expected.values()].flatMap(arrivals))
+  }
+
+  /** Something that may bring a tool of this name, or nothing. */
+  arriving(name: string): Promise<unknown> | undefined {
+    const starting = this.#find(name)?.arriving
+    return starting && Promise.allSettled([starting])
+  }
+
+  /** Why a tool that a source should have brought is not there. */
+  problem(name: string): ToolError | undefined {
+    return this.#find(name)?.problem?.()
+  }
+
+  /** What skills that a run has loaded ask for; with `undefined`, what all would ask for once they are. */
+  requests(run: string | undefined): readonly SkillRequest[] {
+    return this.#requests.get(run) ?? NONE
+  }
+
+  async close(): Promise<void> {
+    const closing = await Promise.allSettled([...this.#connected.keys()].map((source) => this.#disconnect(source)))
+    for (const outcome of closing) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  async #start(source: ToolSource): Promise<void> {
+    try {
+      await source.start(this.#hostOf(source))
+    } catch (error) {
+      warn(`The source ${source.name} could not be started: ${messageOf(error)}`)
+      this.#options.registry.offer(source, [])
+    }
+  }
+
+  async #disconnect(source: ToolSource): Promise<void> {
+    if (!this.#connected.delete(source)) return
+    this.#expected.delete(source)
+    this.#options.registry.offer(source, [])
+    try {
+      await source.close?.()
+    } finally {
+      for (const close of this.#closers.get(source) ?? []) await close()
+      this.#closers.delete(source)
+    }
+  }
+
+  #find(name: string): Expected | undefined {
+    for (const expected of this.#expected.values()) {
+      for (const entry of expected.values()) if (name.startsWith(entry.prefix)) return entry
+    }
+    return undefined
+  }
+
+  #hostOf(source: ToolSource): SourceHost {
+    const { registry, redactor, secrets, data, clock, run } = this.#options
+    const isConnected = () => this.#connected.has(source)
+    return {
+      data,
+      clock,
+      warn,
+      offer: (tools) => (isConnected() ? registry.offer(source, tools) : []),
+      expect: (prefix, arriving, problem) => {
+        // Whoever waits for it is told; nobody else has to.
+        arriving.catch(() => {})
+        const expected = this.#expected.get(source) ?? new Map()
+        this.#expected.set(source, expected.set(prefix, { prefix, arriving, problem }))
+      },
+      request: (id, request) => {
+        const requests = this.#requests.get(id) ?? []
+        if (!requests.some(({ skill }) => skill === request.skill)) requests.push(request)
+        this.#requests.set(id, requests)
+      },
+      refuseAnswer: async (id, refusal) => {
+        const { records } = await run(id)
+        records?.append(redactor.value({ type: 'answer-refused', ...refusal }))
+      },
+      startProgram: async (request) => {
+        const { startProgram } = await import('../guards/process/program/start-program.ts')
+        if (!isConnected()) throw new ToolError('ABORTED', `The source ${source.name} was closed.`)
+        const program = await startProgram(request, this.#options.machine())
+        if (isConnected()) return program
+        await program.stop({ graceMs: 0 })
+        throw new ToolError('ABORTED', `The source ${source.name} was closed.`)
+      },
+      webFetch: (options) => {
+        let opening: Promise<import('../guards/network/web-fetch.ts').OpenWebFetch> | undefined
+        const open = async () => {
+          const { createWebFetch } = await import('../guards/network/web-fetch.ts')
+          const fetch = createWebFetch(options, this.#options.network())
+          this.#closers.get(source)?.add(() => fetch.close())
+          return fetch
+        }
+        return async (url, init) => {
+          opening ??= open()
+          return (await opening)(url, init)
+        }
+      },
+      secret: (name) => secrets.get(name)?.value,
+      hide: (values) => redactor.hide(values),
+    }
+  }
+}
+
+const NONE: readonly SkillRequest[] = []
+
+function arrivals(expected: ReadonlyMap<string, Expected>): Promise<unknown>[] {
+  return [...expected.values()].map(({ arriving }) => arriving)
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, 'ToolHubWarning')
+}
+
+function twice(source: ToolSource): ToolError {
+  return new ToolError('CONFIG_INVALID', `The source ${source.name} is connected already.`)
+}
