@@ -1,10 +1,10 @@
 // npm run fuzz:shell -- [--lines N] [--seed S] [--json]: judges made-up command lines and really runs every allowed one
 // in a jail of stub programs; exit 1 when a line ran more than the rules allow.
 import { parseArgs } from 'node:util'
-import { loadSecondParser } from '../dist/hub/second-parser.js'
-import { compilePolicy } from '../dist/policy/compile-policy.js'
-import { decide } from '../dist/policy/decide.js'
-import { readCommandLine } from '../dist/policy/shell/read-command-line.js'
+import { loadSecondParser } from '../src/hub/second-parser.ts'
+import { compilePolicy } from '../src/policy/compile-policy.ts'
+import { decide } from '../src/policy/decide.ts'
+import { readCommandLine } from '../src/policy/shell/read-command-line.ts'
 import { createShellJudge } from './attacks/shell-judge.mjs'
 import { SHELL_POLICIES } from './attacks/shell-policies.mjs'
 import { runFuzz } from './fuzz-shell/run-fuzz.mjs'

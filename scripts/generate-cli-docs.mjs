@@ -1,7 +1,7 @@
-// Renders docs/cli.md from the help of every command in src/cli (built into dist/).
+// Renders docs/cli.md from the help of every command in src/cli.
 
 /** The page, whole. */
 export async function generateCliDocs() {
-  const { generateCliDocs: render } = await import('../dist/cli/generate-cli-docs.js')
+  const { generateCliDocs: render } = await import('../src/cli/generate-cli-docs.ts')
   return render()
 }

@@ -1,4 +1,4 @@
-// Writes config.schema.json and docs/config.md from the schema of src/config (built into dist/).
+// Writes config.schema.json and docs/config.md from the schema of src/config.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,8 +31,8 @@ export async function generateConfigDocs() {
 }
 
 async function readSchema() {
-  const { toJsonSchema } = await import('../dist/config/config-json-schema.js')
-  const { configSchema } = await import('../dist/config/schema.js')
+  const { toJsonSchema } = await import('../src/config/config-json-schema.ts')
+  const { configSchema } = await import('../src/config/schema.ts')
   return toJsonSchema(configSchema)
 }
 

@@ -1,8 +1,8 @@
-// Renders docs/errors.md from the error table in src/errors.ts (built into dist/).
+// Renders docs/errors.md from the error table in src/errors.ts.
 
 /** The page, whole. */
 export async function generateErrorDocs() {
-  const { ERRORS } = await import('../dist/errors.js')
+  const { ERRORS } = await import('../src/errors.ts')
   const rows = Object.entries(ERRORS).map(
     ([code, { meaning, fix, status, retryable, blame }]) =>
       `| \`${code}\` | ${meaning} | ${fix} | ${status} | ${retryable ? 'yes' : 'no'} | ${blame} |`,

@@ -1,4 +1,4 @@
-// Writes docs/tools.md from the built tools (needs dist/).
+// Writes docs/tools.md from the tools.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ export const TOOL_DOCS = path.join(import.meta.dirname, '../docs/tools.md')
 
 /** The text of docs/tools.md as it has to be; `npm run check` compares it with the file. */
 export async function generateToolDocs() {
-  const { builtinTools } = await import('../dist/tools/index.generated.js')
+  const { builtinTools } = await import('../src/tools/index.generated.ts')
   return `${[HEAD, overview(builtinTools), ...builtinTools.map(section)].join('\n\n')}\n`
 }
 

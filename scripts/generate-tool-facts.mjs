@@ -1,9 +1,9 @@
 // Writes what a listing needs of the built-in tools as plain data, so that `tool-hub list` loads no schema library.
 
-/** The source of src/tools/facts.generated.ts, from the tools built into dist/. */
+/** The source of src/tools/facts.generated.ts, from the tools. */
 export async function generateToolFacts() {
-  const { builtinTools } = await import('../dist/tools/index.generated.js')
-  const { Registry } = await import('../dist/steps/registry.js')
+  const { builtinTools } = await import('../src/tools/index.generated.ts')
+  const { Registry } = await import('../src/steps/registry.ts')
   const registry = new Registry()
   for (const tool of builtinTools) registry.register(tool, 'builtin')
   const facts = registry.list().map(({ tool, names, group, groups, capabilityList }) => {

@@ -1,5 +1,5 @@
-// Writes every generated file, or with --check says which are stale and exits 1.
-import { spawnSync } from 'node:child_process'
+// Writes every generated file, or with --check says which are stale and exits 1. Run by npm run generate, which lets Node
+// load the sources.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { generateDefaultPolicy } from './generate-default-policy.mjs'
 import { generateToolIndex } from './generate-tools.mjs'
@@ -7,13 +7,12 @@ import { generateToolIndex } from './generate-tools.mjs'
 const isCheck = process.argv.includes('--check')
 const stale = []
 
-/** Sources first: what is built below depends on them. */
+/** Sources first: what is made below loads them. */
 await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
 await produce('src/tools/index.generated.ts', generateToolIndex)
 
-build()
 const { generateToolFacts } = await import('./generate-tool-facts.mjs')
-if (await produce('src/tools/facts.generated.ts', generateToolFacts)) build()
+await produce('src/tools/facts.generated.ts', generateToolFacts)
 const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
 const { generateToolDocs } = await import('./generate-tool-docs.mjs')
 const { generateCliDocs } = await import('./generate-cli-docs.mjs')
@@ -27,13 +26,6 @@ await produce('docs/errors.md', generateErrorDocs)
 if (stale.length > 0) {
   console.error(`Stale, run npm run generate: ${stale.join(', ')}`)
   process.exit(1)
-}
-
-/** A check looks at what is built; generating builds first. */
-function build() {
-  if (isCheck) return
-  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
 }
 
 /** True when the file was not as it has to be. */

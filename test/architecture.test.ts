@@ -24,6 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'version',
     'from-agent-tool',
     'source',
+    'own-file',
   ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
   ['steps/', 'context', 'pipeline'],

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { defineTool } from '../../dist/index.js'
-import { compilePolicy } from '../../dist/policy/compile-policy.js'
-import { decide } from '../../dist/policy/decide.js'
+import '../../test/support/load-typescript.mjs'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, microsecondsEach, microsecondsEachSync } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
 import { alikeRules, subjectRules, targetRules } from '../lib/rules.mjs'
+
+const { compilePolicy } = await import('../../src/policy/compile-policy.ts')
+const { decide } = await import('../../src/policy/decide.ts')
 
 const SIZES = [10, 100, 1_000]
 const DECISIONS = 2_000

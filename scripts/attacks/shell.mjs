@@ -1,8 +1,8 @@
 // Runs shell.jsonl: every line is judged under the policy of the corpus, or under the one that it names.
-import { loadSecondParser } from '../../dist/hub/second-parser.js'
-import { compilePolicy } from '../../dist/policy/compile-policy.js'
-import { decide } from '../../dist/policy/decide.js'
-import { readCommandLine } from '../../dist/policy/shell/read-command-line.js'
+import { loadSecondParser } from '../../src/hub/second-parser.ts'
+import { compilePolicy } from '../../src/policy/compile-policy.ts'
+import { decide } from '../../src/policy/decide.ts'
+import { readCommandLine } from '../../src/policy/shell/read-command-line.ts'
 import { scoreCase } from './score.mjs'
 import { createShellJudge } from './shell-judge.mjs'
 import { SHELL_POLICIES } from './shell-policies.mjs'

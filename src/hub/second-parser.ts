@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { ownFile } from '../own-file.ts'
 import type { AskSecondParser } from '../policy/shell/reading.ts'
 
 /** More than this is not parsed: some texts take time that grows with the square of their length. */
@@ -51,10 +52,10 @@ async function load(): Promise<AskSecondParser> {
   }
 }
 
-/** The built package has the grammar beside this file, the source tree in the package it comes from. */
+/** The built package has the grammar itself, the source tree in the package it comes from. */
 async function readGrammar(): Promise<Uint8Array> {
   try {
-    return await readFile(new URL('./tree-sitter-bash.wasm', import.meta.url))
+    return await readFile(ownFile('hub/tree-sitter-bash.wasm'))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return await readFile(createRequire(import.meta.url).resolve('tree-sitter-bash/tree-sitter-bash.wasm'))

@@ -1,4 +1,4 @@
-// Lets a worker thread of a test load the .ts sources; `src/guards/worker/start-worker.ts` names it, no release does.
+// Lets Node load the .ts sources: workers of a test (src/own-file.ts names it, no release does) and scripts.
 import { readFile } from 'node:fs/promises'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'

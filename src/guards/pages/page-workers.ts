@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { ReadablePage } from '../../handles.ts'
+import { ownModule } from '../../own-file.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { Turns } from '../worker/turns.ts'
 import { askWorker, type PageLimits } from './ask-worker.ts'
@@ -29,8 +30,9 @@ export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers
   const idle = new Map<Worker, () => void>()
 
   const start = (): Worker => {
-    const entry = new URL('./page-worker.ts', import.meta.url)
-    const worker = startWorker(entry, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
+    const worker = startWorker(ownModule('guards/pages/page-worker'), {
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    })
     // Somebody must listen, or a worker that dies while it has no work takes the process along.
     worker.on('error', () => idle.delete(worker))
     return worker

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownModule } from '../../own-file.ts'
 import { startWorker } from './start-worker.ts'
 
 let folder: string
@@ -16,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 async function start(source: string, options = {}): Promise<Worker> {
   const file = join(folder, `${crypto.randomUUID()}.ts`)
   await writeFile(file, `import { parentPort, workerData } from 'node:worker_threads'\n${source}`)
-  return startWorker(pathToFileURL(file), options)
+  return startWorker({ file: pathToFileURL(file), flags: ownModule('').flags }, options)
 }
 
 describe('startWorker', () => {

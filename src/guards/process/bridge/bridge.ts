@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { ownFile } from '../../../own-file.ts'
 
 /** A file of the machine and where it is seen in the jail, read-only. */
 export interface Bind {
@@ -20,7 +21,7 @@ const SCRIPT = '/run/tool-hub/bridge.mjs'
 export function bridgeBinds(): Bind[] {
   return [
     { from: process.execPath, to: NODE },
-    { from: fileURLToPath(new URL('./bridge-main.mjs', import.meta.url)), to: SCRIPT },
+    { from: fileURLToPath(ownFile('guards/process/bridge/bridge-main.mjs')), to: SCRIPT },
   ]
 }
 

@@ -1,4 +1,5 @@
 import { ToolError } from '../../../../errors.ts'
+import { ownModule } from '../../../../own-file.ts'
 import { startWorker } from '../../../worker/start-worker.ts'
 import { Turns } from '../../../worker/turns.ts'
 import type { Engine, Sink } from '../engine.ts'
@@ -30,7 +31,7 @@ export function builtInEngine(): Engine {
 
 /** Runs one worker to its end. When this returns or throws, the thread is gone and what it had opened is closed. */
 async function runWorker(task: WorkerTask, sink: Sink, signal: AbortSignal): Promise<void> {
-  const worker = startWorker(new URL('./search-worker.ts', import.meta.url), {
+  const worker = startWorker(ownModule('guards/files/search/built-in/search-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })

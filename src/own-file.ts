@@ -1,0 +1,27 @@
+/** Whether this is a build, where every module of this package that is run by its name ends in .js. */
+const isBuilt = !import.meta.url.endsWith('.ts')
+
+/** Node cannot run .ts; a test run from the sources gets this hook. A release never comes here. */
+const TYPESCRIPT_HOOK = '../test/support/load-typescript.mjs'
+
+/**
+ * A file of this package that is not imported but read or run, by its path below the sources. A build joins modules,
+ * so only this one, which stays where it is, knows where the others are.
+ * @example
+ * ownFile('guards/process/bridge/bridge-main.mjs')
+ */
+export function ownFile(path: string): URL {
+  return new URL(`./${path}`, import.meta.url)
+}
+
+/** A module that runs in a thread or process of its own, and the flags that Node needs for it. */
+export interface OwnModule {
+  readonly file: URL
+  readonly flags: readonly string[]
+}
+
+/** A module of this package, by its path below the sources and without its ending. */
+export function ownModule(path: string): OwnModule {
+  if (isBuilt) return { file: ownFile(`${path}.js`), flags: [] }
+  return { file: ownFile(`${path}.ts`), flags: ['--import', ownFile(TYPESCRIPT_HOOK).href] }
+}
