@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { statsIfThere } from '../disk/stats-if-there.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
 import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
 import type { CommandLimits, Sandbox } from '../options.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
@@ -16,15 +17,6 @@ export interface ProcessDoorOptions {
   readonly hidden: readonly string[]
   readonly network: () => NetworkGuard
   readonly lost: readonly BackgroundProcess[]
-}
-
-const LIMITS = {
-  cpuMs: 600_000,
-  memoryBytes: 2_000_000_000,
-  processes: 256,
-  fileBytes: 1_000_000_000,
-  openFiles: 1_024,
-  outputBytes: 1_000_000_000,
 }
 
 /** What would run code later or change the rules; as the shipped policy says it for files, where commands need not write. */
@@ -57,7 +49,7 @@ export function openProcessGuard(
     level,
     prepared,
   } = sandbox.commands ?? {}
-  const { cpuMs, ...bounds } = { ...LIMITS, ...limits }
+  const { cpuMs, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
   const protect = (sandbox.protect ?? []).map((path) => resolve(path))
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   return createProcessGuard({

@@ -2,6 +2,7 @@ import type { SandboxLevel } from '../../../commands.ts'
 
 /** How much a command may use. */
 export interface CommandLimits {
+  /** `Infinity` for a program that lives long. */
   readonly cpuSeconds: number
   readonly memoryBytes: number
   readonly processes: number

@@ -24,3 +24,9 @@ Max core file size        0                    unlimited            bytes
   const options = limitOptions(limits, { hard: parseLimits(text) })
   expect(options).toEqual(expect.arrayContaining(['--nproc=200', '--nofile=1024', '--cpu=10', '--core=0']))
 })
+
+it('says that there is no bound where there is none, unless the system has one', () => {
+  const options = (hard: ReadonlyMap<string, number>) => limitOptions({ ...limits, cpuSeconds: Infinity }, { hard })
+  expect(options(new Map())).toContain('--cpu=unlimited')
+  expect(options(new Map([['cpu', 99]]))).toContain('--cpu=99')
+})

@@ -29,9 +29,10 @@ export function limitOptions(
     ['nofile', limits.openFiles],
     ['core', 0],
   ]
-  return wanted.map(
-    ([name, value]) => `--${name}=${Math.min(Math.max(0, Math.floor(value)), hard.get(name) ?? Infinity)}`,
-  )
+  return wanted.map(([name, value]) => {
+    const bound = Math.min(Math.max(0, Math.floor(value)), hard.get(name) ?? Infinity)
+    return `--${name}=${bound === Infinity ? 'unlimited' : bound}`
+  })
 }
 
 const NAMES: ReadonlyMap<string, string> = new Map([

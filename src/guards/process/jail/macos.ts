@@ -26,6 +26,6 @@ export function macosJail(spec: JailSpec): Jail {
 function numbers(limits: CommandLimits): string[] {
   const blocks = Math.ceil(limits.fileBytes / 512)
   return [limits.cpuSeconds, blocks, limits.openFiles, limits.processes + 4096].map((value) =>
-    String(Math.floor(value)),
+    value === Infinity ? 'unlimited' : String(Math.floor(value)),
   )
 }

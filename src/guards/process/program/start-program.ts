@@ -1,8 +1,12 @@
 import type { Clock } from '../../../clock.ts'
 import type { ProgramRequest, RunningProgram, SandboxLevel } from '../../../commands.ts'
-import { ToolError } from '../../../errors.ts'
 import type { CommandLimits } from '../../../options.ts'
 import type { OpenedProxy, ProxySettings } from '../../network/proxy/open-proxy.ts'
+import { checkProgram } from './check-program.ts'
+import { chooseJail } from './choose-jail.ts'
+import { findExecutable } from './find-executable.ts'
+import { launchProgram } from './launch-program.ts'
+import { realFolder } from './real-folder.ts'
 
 /** What the hub knows about the machine and the owner's wishes. */
 export interface ProgramMachine {
@@ -18,7 +22,17 @@ export interface ProgramMachine {
   readonly openProxy: (hosts: readonly string[], settings?: ProxySettings) => Promise<OpenedProxy>
 }
 
-/** Starts a program that lives until it is stopped, ends by itself or its hub is gone. */
-export async function startProgram(request: ProgramRequest, _machine: ProgramMachine): Promise<RunningProgram> {
-  throw new ToolError('SANDBOX_UNAVAILABLE', `${request.argv[0]} cannot be started.`)
+/**
+ * Starts a program that lives until it is stopped, ends by itself or its hub is gone: a small process of its own starts
+ * it, hears that the hub has gone, however that was, and ends all of it. Who starts it reads both of its outputs:
+ * nothing is kept here, so one that nobody reads stops it as any full pipe does.
+ */
+export async function startProgram(request: ProgramRequest, machine: ProgramMachine): Promise<RunningProgram> {
+  const { argv, cwd, env, fence } = checkProgram(request)
+  const asked = cwd === undefined ? undefined : await realFolder(cwd)
+  const path = env.PATH ?? process.env.PATH ?? ''
+  const executable = await findExecutable(argv[0]!, { path, cwd: asked ?? process.cwd() })
+  const chosen = await chooseJail({ executable, cwd: asked, fence }, machine)
+  const words = [chosen.program, ...argv.slice(1)]
+  return launchProgram({ ...chosen, words, env, clock: machine.clock })
 }

@@ -1,17 +1,16 @@
-import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock } from '../../../clock.ts'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { Jail } from '../jail/jail.ts'
 import { JailPool } from './jail-pool.ts'
 import { companionScript, launchScript } from './launch-script.ts'
-import { type CreateCgroup, OpenJail, type StartFailure } from './open-jail.ts'
-import { type CommandStreams, endWhenSilent } from './pipe-ends.ts'
+import { type CreateCgroup, OpenJail } from './open-jail.ts'
 import { Refill } from './refill.ts'
+import { runJail } from './run-jail.ts'
 import { seedKey } from './seed-key.ts'
 import { SpawnerLink } from './spawner-link.ts'
-import { lostError, startError } from './start-error.ts'
-import type { Exit, Started, Starter, StartOrder } from './started.ts'
+import { startError } from './start-error.ts'
+import type { Starter, StartOrder } from './started.ts'
 
 /** What a starter may be given. */
 export interface StarterOptions {
@@ -58,7 +57,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
   }, clock)
   const launch = (jail: OpenJail, order: StartOrder, script: string, signal: AbortSignal) => {
     refill.during(jail.ended)
-    return run(jail, { script, companion: companionScript(order.jail), ready: order.ready }, signal)
+    return runJail(jail, { script, companion: companionScript(order.jail), ready: order.ready }, signal)
   }
   const launchNew = (order: StartOrder, script: string, signal: AbortSignal) => {
     const running = launch(open(order.jail, false), order, script, signal)
@@ -87,42 +86,4 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
       await link?.close()
     },
   }
-}
-
-interface Texts {
-  readonly script: string
-  readonly companion?: string
-  readonly ready?: Promise<void>
-}
-
-/** Gives a jail its command. An abort ends it, from now to its end. */
-async function run(jail: OpenJail, texts: Texts, signal: AbortSignal): Promise<Started | StartFailure> {
-  const stop = () => void jail.stop()
-  // All commands of a call may share one signal.
-  setMaxListeners(0, signal)
-  signal.addEventListener('abort', stop, { once: true })
-  void jail.ended.then(() => signal.removeEventListener('abort', stop))
-  await texts.ready?.catch(async (error: unknown) => {
-    await jail.stop()
-    throw error
-  })
-  const streams = await jail.run(texts.script, texts.companion)
-  if (!('kind' in streams) && !signal.aborted) return running(jail, streams)
-  await jail.ended
-  if ('kind' in streams) return streams
-  for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy()
-  return { kind: 'broken', reason: 'it was stopped', words: '' }
-}
-
-function running(jail: OpenJail, { stdin, stdout, stderr }: CommandStreams): Started {
-  const exited = jail.ended.then((how): Exit => {
-    stdin.destroy()
-    endWhenSilent(stdout)
-    endWhenSilent(stderr)
-    if ('kind' in how) throw lostError(how.reason)
-    return how
-  })
-  // Who does not wait for the end need not hear that it was lost.
-  exited.catch(() => {})
-  return { stdin, stdout, stderr, exited, stop: () => jail.stop() }
 }

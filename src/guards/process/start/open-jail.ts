@@ -36,6 +36,7 @@ export class OpenJail {
   /** What is said before the seed is there; absent since then. */
   #early: HubMessage[] | undefined = []
   #ends: PipeEnds | undefined
+  #pid: number | undefined
 
   /** Starts the seed, for a jail like this one. */
   constructor(link: SpawnerLink, jail: Jail, cgroup?: CommandCgroup) {
@@ -63,10 +64,15 @@ export class OpenJail {
     return this.#started.promise
   }
 
-  /** Ends all of it. */
-  async stop(): Promise<void> {
+  /** What its command is outside of it; known while that runs. */
+  get pid(): number | undefined {
+    return this.#pid
+  }
+
+  /** Ends all of it; `graceMs` after it was asked to, by force. */
+  async stop(graceMs?: number): Promise<void> {
     const letGo = this.#link.hold()
-    this.#send({ type: 'stop', id: this.#id })
+    this.#send({ type: 'stop', id: this.#id, graceMs })
     await this.ended
     letGo()
   }
@@ -91,7 +97,7 @@ export class OpenJail {
 
   #told(message: JailMessage): void {
     if (message.type === 'pipes') this.#openEnds(message.paths)
-    if (message.type === 'running') this.#runs()
+    if (message.type === 'running') this.#runs(message.pid)
     if (message.type === 'refused' || message.type === 'broken') {
       this.#started.resolve({ kind: message.type, reason: message.reason, words: this.#ends?.errors() ?? '' })
     }
@@ -108,7 +114,8 @@ export class OpenJail {
     this.#link.send({ type: 'taken', id: this.#id })
   }
 
-  #runs(): void {
+  #runs(pid: number | undefined): void {
+    this.#pid = pid
     if (this.#ends) this.#started.resolve(this.#ends.toStreams())
     this.#ends = undefined
   }

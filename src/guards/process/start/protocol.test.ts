@@ -12,6 +12,7 @@ describe('a line from the hub', () => {
     { ...open, args: ['a'], swappable: ['/x'] },
     { type: 'run', id: 1, script: 'x' },
     { type: 'stop', id: 1 },
+    { type: 'stop', id: 1, graceMs: 0 },
   ])('is read: %j', (message) => {
     expect(parseHubMessage(JSON.stringify(message))).toEqual(message)
   })
@@ -23,6 +24,7 @@ describe('a line from the hub', () => {
     '{"type":"stop"}',
     '{"type":"stop","id":-1}',
     '{"type":"stop","id":"1"}',
+    '{"type":"stop","id":1,"graceMs":0.5}',
     '{"type":"run","id":1}',
     '{"type":"constructor","id":1}',
     JSON.stringify({ ...open, args: [1] }),
@@ -45,6 +47,7 @@ describe('a line from the spawner', () => {
 
   it.each([
     '{"type":"pipes","id":1,"paths":["a"]}',
+    '{"type":"running","id":1,"pid":"1"}',
     '{"type":"ended"}',
     '{"type":"ended","id":1,"exitCode":"0"}',
     '{}',

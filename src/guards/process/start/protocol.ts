@@ -8,7 +8,8 @@ export type HubMessage =
   | { readonly type: 'run'; readonly id: number; readonly script: string; readonly companion?: string }
   /** The hub holds its ends of the pipes. */
   | { readonly type: 'taken'; readonly id: number }
-  | { readonly type: 'stop'; readonly id: number }
+  /** `graceMs`: how long it has between being asked to end and being killed. */
+  | { readonly type: 'stop'; readonly id: number; readonly graceMs?: number }
   /** The hub has heard of its end. */
   | { readonly type: 'forget'; readonly id: number }
 
@@ -42,8 +43,8 @@ export type SpawnerMessage =
   | { readonly type: 'hello' }
   /** Where the hub opens its ends of the command's pipes. */
   | { readonly type: 'pipes'; readonly id: number; readonly paths: readonly string[] }
-  /** The command has replaced the shell. */
-  | { readonly type: 'running'; readonly id: number }
+  /** The command has replaced the shell; `pid` is what it is outside of its jail. */
+  | { readonly type: 'running'; readonly id: number; readonly pid?: number }
   /** The shell says why it could not start the command. */
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** There is no jail, or no longer; what it said itself. */
@@ -69,7 +70,8 @@ type Fields = Record<string, unknown>
 
 function isHubMessage(message: unknown): message is HubMessage {
   if (!isFields(message) || !isCount(message.id)) return false
-  if (message.type === 'stop' || message.type === 'taken' || message.type === 'forget') return true
+  if (message.type === 'taken' || message.type === 'forget') return true
+  if (message.type === 'stop') return isOptional(message.graceMs, isCount)
   if (message.type === 'run') return isText(message.script) && isOptional(message.companion, isText)
   return (message.type === 'seed' && isSeed(message)) || (message.type === 'open' && isOpen(message))
 }
@@ -98,7 +100,7 @@ function isSpawnerMessage(message: unknown): message is SpawnerMessage {
   if (!isFields(message)) return false
   if (message.type === 'hello') return true
   if (!isCount(message.id)) return false
-  if (message.type === 'running') return true
+  if (message.type === 'running') return isOptional(message.pid, isCount)
   if (message.type === 'pipes') return isListOf(message.paths, isText) && message.paths.length === 3
   if (message.type === 'refused' || message.type === 'broken') return isText(message.reason)
   return message.type === 'ended' && isOptional(message.exitCode, isCount) && isOptional(message.signal, isText)

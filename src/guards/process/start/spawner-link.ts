@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { ownModule } from '../../../own-file.ts'
 import { type HubMessage, parseSpawnerMessage, type SpawnerMessage } from './protocol.ts'
 import { readLines } from './read-lines.ts'
 
@@ -14,9 +15,6 @@ export interface JailListener {
   lost(how?: string): void
 }
 
-/** Node cannot run .ts; a test run from the sources gets this hook. A release never comes here. */
-const TYPESCRIPT_HOOK = '../../../../test/support/load-typescript.mjs'
-const ENTRY = new URL('./spawner/spawner-main.ts', import.meta.url)
 /** It holds next to nothing, and the smaller it is the faster it forks. */
 const SMALL = ['--max-old-space-size=64', '--max-semi-space-size=1', '--no-warnings']
 const MOST_WORDS = 2_000
@@ -36,11 +34,9 @@ export class SpawnerLink {
   #nextId = 1
 
   constructor() {
-    const isBuilt = !import.meta.url.endsWith('.ts')
-    const file = fileURLToPath(isBuilt ? ENTRY.href.replace(/\.ts$/, '.js') : ENTRY)
-    const flags = isBuilt ? SMALL : [...SMALL, '--import', new URL(TYPESCRIPT_HOOK, import.meta.url).href]
+    const { file, flags } = ownModule('guards/process/start/spawner/spawner-main')
     // A group of its own: Ctrl-C in a terminal is for the hub, which ends it in order.
-    this.#child = spawn(process.execPath, [...flags, file], {
+    this.#child = spawn(process.execPath, [...SMALL, ...flags, fileURLToPath(file)], {
       detached: true,
       cwd: '/',
       env: { TMPDIR: tmpdir() },

@@ -43,6 +43,11 @@ export class CellProcesses {
     this.#doomed = chain.slice(1, 2)
   }
 
+  /** The process that the command is, outside of its jail. */
+  get command(): number | undefined {
+    return this.#command?.pid
+  }
+
   /** The mounts as the shell sees them. */
   mounts(): string {
     return readFileSync(`/proc/${this.#command?.pid}/mountinfo`, 'utf8')

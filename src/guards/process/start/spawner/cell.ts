@@ -29,6 +29,7 @@ export class Cell {
   #isTold = false
   #isStopping = false
   #exit: Exit | undefined
+  #killAt = Infinity
   #timer: NodeJS.Timeout | undefined
 
   constructor(seed: SeedMessage, tell: (message: SpawnerMessage) => void) {
@@ -75,13 +76,18 @@ export class Cell {
   }
 
   /** Ends the command, politely first, and then all that is left. */
-  stop(): void {
-    if (this.#isStopping) return
+  stop(graceMs: number = POLITE_MS): void {
+    const isFirst = !this.#isStopping
     this.#isStopping = true
     if (this.#exit) return
     const isRunning = this.#isReady && this.#run !== undefined
-    if (isRunning) this.#processes.ask()
-    this.#timer = setTimeout(() => this.kill(), isRunning ? POLITE_MS : 0)
+    const waitMs = isRunning ? graceMs : 0
+    // Who asks again can make it sooner, never later.
+    if (Date.now() + waitMs >= this.#killAt) return
+    this.#killAt = Date.now() + waitMs
+    if (isFirst && isRunning) this.#processes.ask()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.kill(), waitMs)
   }
 
   /** Ends everything of it at once. */
@@ -162,7 +168,7 @@ export class Cell {
   }
 
   #running(): void {
-    this.#say({ type: 'running', id: this.#seed.id })
+    this.#say({ type: 'running', id: this.#seed.id, pid: this.#processes.command })
   }
 
   #broken(reason: string): void {

@@ -38,7 +38,7 @@ function obey(line: string): void {
   const cell = cells.get(id)
   if (message.type === 'open') cell?.open(message)
   if (message.type === 'run') cell?.run(message)
-  if (message.type === 'stop') cell?.stop()
+  if (message.type === 'stop') cell?.stop(message.graceMs)
   if (message.type === 'taken' || message.type === 'forget') cell?.taken()
   if (message.type === 'forget') cells.delete(id)
 }
