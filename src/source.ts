@@ -46,6 +46,8 @@ export interface WebFetchOptions {
   readonly origins: readonly string[]
   /** Any further public host over https, e.g. an authorization server that the service names; false unless said. */
   readonly publicHosts?: boolean
+  /** Time until the headers of an answer are there; 30 s unless said. */
+  readonly headersTimeoutMs?: number
 }
 
 /** The standard `fetch`, as far as clients of services use it: text bodies, streamed answers. */

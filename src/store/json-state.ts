@@ -1,0 +1,170 @@
+import type { BigIntStats } from 'node:fs'
+import * as fs from 'node:fs'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { errnoOf } from '../disk/errno.ts'
+import { type Lock, takeLock } from '../disk/file-lock.ts'
+import { assertOurs, openOurs } from '../disk/owned-by-us.ts'
+import { syncFolderSync } from '../disk/sync-folder.ts'
+import { messageOf, ToolError } from '../errors.ts'
+
+/** What a small file of state is. */
+export interface JsonStateOptions<T> {
+  /** Absolute. Its folder is made with the first update. */
+  readonly path: string
+  readonly schema: z.ZodType<T>
+  /** What holds while there is no file. */
+  readonly empty: T
+  /** What the file holds, for messages: `The pinned definitions`. */
+  readonly what: string
+  /** What to do about a file that cannot be used. */
+  readonly hint?: string
+  readonly maxBytes?: number
+}
+
+const MOST_BYTES = 10_000_000
+/** An update takes milliseconds: who waits longer has met a process that hangs. */
+const LONGEST_WAIT_MS = 1_000
+
+/**
+ * A small file of state, shared by processes: read again whenever it is another than before, replaced as a whole.
+ * Sync on purpose, as grants are: nothing may change between looking and writing, and it is used rarely.
+ */
+export class JsonState<T> {
+  readonly #options: JsonStateOptions<T>
+  #identity: string | undefined
+  #value: T
+
+  constructor(options: JsonStateOptions<T>) {
+    this.#options = options
+    this.#value = options.empty
+  }
+
+  /** What is saved now; CONFIG_INVALID when the file cannot be used. It is shared, so nobody may change it. */
+  read(): T {
+    const { path } = this.#options
+    try {
+      const identity = identityAt(path)
+      if (identity !== this.#identity) {
+        this.#value = this.#load()
+        this.#identity = identity
+      }
+      return this.#value
+    } catch (cause) {
+      this.#identity = undefined
+      throw this.#unusable(cause)
+    }
+  }
+
+  /** Replaces what is saved, after every other process that does the same; the same value again writes nothing. */
+  update(change: (before: T) => T): T {
+    const { path, schema } = this.#options
+    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const lock = lockOf(path)
+    try {
+      const before = this.read()
+      const after = change(before)
+      if (after === before) return before
+      this.#replace(this.encode(`${JSON.stringify(schema.parse(after), undefined, 2)}\n`))
+      this.#identity = undefined
+      return after
+    } finally {
+      lock.release()
+    }
+  }
+
+  /** What the file holds of a text. */
+  protected encode(text: string): string {
+    return text
+  }
+
+  /** The text of what a file holds; throws when it is none. */
+  protected decode(content: string): string {
+    return content
+  }
+
+  #load(): T {
+    const { path, schema, empty } = this.#options
+    const folder = dirname(path)
+    const stats = fs.statSync(folder, { throwIfNoEntry: false })
+    // Whoever can write to the folder can put another file there.
+    if (stats) assertOurs(stats, folder)
+    const content = readOurs(path, this.#maxBytes)
+    return content === undefined ? empty : schema.parse(JSON.parse(this.decode(content)))
+  }
+
+  #replace(content: string): void {
+    const { path } = this.#options
+    const bytes = Buffer.byteLength(content)
+    if (bytes > this.#maxBytes) {
+      throw new ToolError('FILE_TOO_LARGE', `${path} would have ${bytes} bytes, the limit is ${this.#maxBytes}.`)
+    }
+    replaceFile(path, content)
+  }
+
+  get #maxBytes(): number {
+    return this.#options.maxBytes ?? MOST_BYTES
+  }
+
+  #unusable(cause: unknown): ToolError {
+    const { what, path, hint = 'Correct or delete the file.' } = this.#options
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause)
+    return new ToolError('CONFIG_INVALID', `${what} in ${path} cannot be used: ${why}`, {
+      hint: ToolError.is(cause) ? cause.fix.hint : hint,
+      cause,
+    })
+  }
+}
+
+function lockOf(path: string): Lock {
+  return takeLock(`${path}.lock`, {
+    what: path,
+    waitMs: LONGEST_WAIT_MS,
+    fix: { hint: `Try again in a few seconds; delete ${path}.lock only when that process is gone for good.` },
+  })
+}
+
+/** The text of a small file that only this user can have written; undefined when there is none. */
+export function readOurs(path: string, maxBytes: number): string | undefined {
+  let descriptor: number
+  try {
+    descriptor = openOurs(path, fs.constants.O_RDONLY)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const { size } = fs.fstatSync(descriptor)
+    if (size > maxBytes) throw new Error(`it has ${size} bytes, the limit is ${maxBytes}`)
+    return fs.readFileSync(descriptor, 'utf8')
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+/** Whole or not at all, also after a loss of power. */
+function replaceFile(path: string, content: string): void {
+  // One name is enough under the lock, and what a killed process left behind is overwritten.
+  const temporary = `${path}.tmp`
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = fs.constants
+  const descriptor = fs.openSync(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+  try {
+    fs.writeFileSync(descriptor, content)
+    fs.fsyncSync(descriptor)
+  } finally {
+    fs.closeSync(descriptor)
+  }
+  fs.renameSync(temporary, path)
+  syncFolderSync(dirname(path))
+}
+
+/** Changes with the file, and with who may write to its folder. */
+function identityAt(path: string): string {
+  const folder = fs.statSync(dirname(path), { throwIfNoEntry: false })
+  const file = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return `${file && identityOf(file)} in ${folder?.uid}:${folder?.mode}`
+}
+
+function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
+}
