@@ -1,0 +1,58 @@
+import { isPlainObject } from '../../value/is-plain-object.ts'
+import type { Definition, JsonObject } from './definition.ts'
+import { holdsHidden, withoutHidden } from './hidden-text.ts'
+
+const DESCRIPTION_CHARS = 4_000
+const TITLE_CHARS = 200
+const HALF_CHARACTER = /\p{Cs}$/u
+/** Keywords of a schema that only people and models read. */
+const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment'])
+
+/** What people and models read of a definition, without what they cannot see. */
+export interface CleanTexts {
+  readonly title: string | undefined
+  readonly description: string
+  /** Where something hidden was found, for the person who is asked; undefined when nothing was. */
+  readonly hidden: string | undefined
+}
+
+/** Takes what is hidden out of the texts of a definition, and tells where there was something, in its schemas too. */
+export function cleanTexts({ tool, title, description, input, output, annotations }: Definition): CleanTexts {
+  const given = { name: tool, title, description, 'input schema': input, 'output schema': output, annotations }
+  const places = Object.entries(given).filter(([, part]) => holdsHiddenAnywhere(part))
+  const name = typeof annotations.title === 'string' ? (title ?? annotations.title) : title
+  return {
+    title: name === undefined ? undefined : withoutHidden(name).slice(0, TITLE_CHARS),
+    description: shorten(withoutHidden(description)),
+    hidden:
+      places.length === 0 ? undefined : `its ${places.map(([place]) => place).join(', ')} holds hidden characters`,
+  }
+}
+
+/** The same for what a schema says about its parts; names and values stay what they are. */
+export function cleanSchema(schema: JsonObject): JsonObject {
+  return clean(schema) as JsonObject
+}
+
+function clean(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(clean)
+  if (!isPlainObject(part)) return part
+  return Object.fromEntries(
+    Object.entries(part).map(([keyword, value]) => {
+      const isText = typeof value === 'string' && TEXTS.has(keyword)
+      return [keyword, isText ? shorten(withoutHidden(value)) : clean(value)]
+    }),
+  )
+}
+
+function holdsHiddenAnywhere(part: unknown): boolean {
+  if (typeof part === 'string') return holdsHidden(part)
+  if (typeof part !== 'object' || part === null) return false
+  return Object.entries(part).some(([key, value]) => holdsHidden(key) || holdsHiddenAnywhere(value))
+}
+
+function shorten(text: string): string {
+  if (text.length <= DESCRIPTION_CHARS) return text
+  const kept = text.slice(0, DESCRIPTION_CHARS).replace(HALF_CHARACTER, '')
+  return `${kept} … [${text.length - DESCRIPTION_CHARS} characters cut]`
+}

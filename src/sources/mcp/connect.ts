@@ -1,0 +1,175 @@
+import type { Client, Implementation, Transport } from '@modelcontextprotocol/client'
+import { ToolError } from '../../errors.ts'
+import type { HttpMcpServer, McpServer } from '../../options.ts'
+import type { SourceHost, WebFetch } from '../../source.ts'
+import { VERSION } from '../../version.ts'
+import type { References } from './fill-references.ts'
+import { START_TIMEOUT_MS } from './limits.ts'
+import { ProgramTransport } from './program-transport.ts'
+import { carryRawTools } from './raw-tools.ts'
+import { resolveOAuth } from './resolve-oauth.ts'
+import { resolveServer, signsIn } from './resolve-server.ts'
+import { statusOf } from './upstream-error.ts'
+import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
+
+type Sdk = typeof import('@modelcontextprotocol/client')
+
+/** Which protocol a server speaks: `modern` since 2026-07-28, `legacy` before. */
+export type Era = 'modern' | 'legacy'
+
+/** What was found out about a server, so that it need not be found out again. */
+export interface Known {
+  era?: Era
+  /** It speaks the first protocol over HTTP. */
+  isSse?: boolean
+  /** How it is reached. */
+  fetch?: WebFetch
+}
+
+/** What a server is connected by. */
+export interface ConnectOptions {
+  readonly name: string
+  readonly server: McpServer
+  readonly host: SourceHost
+  readonly env: References['env']
+  readonly known: Known
+  /** Ends the attempt. */
+  readonly signal: AbortSignal
+  /** Answers what the server asks a person, in the old protocol. */
+  readonly prepare: (client: Client) => void
+}
+
+/** A server that answers. */
+export interface Connected {
+  readonly client: Client
+  readonly transport: OpenTransport
+  readonly era: Era
+  readonly info: Implementation | undefined
+  readonly sdk: Sdk
+  /** Arguments may be wanted as HTTP headers. */
+  readonly hasHeaders: boolean
+}
+
+/** A transport that may know why it is over. */
+export type OpenTransport = Transport & {
+  readonly reason?: ToolError | undefined
+  terminateSession?(): Promise<void>
+  describeOutput?(): string
+}
+
+/** A server that never heard of the newest protocol may be silent about it; then the old one has the rest of the time. */
+const PROBE_SHARE = 0.5
+/** A call over HTTP may have no headers before it is done. */
+const LONGEST_CALL_MS = 600_000
+
+/** Connects to a server in the protocol that it speaks. Leaves nothing behind when it fails. */
+export async function connect(options: ConnectOptions): Promise<Connected> {
+  const { name, server, host, env, known } = options
+  const resolved = resolveServer(name, server, { host, env })
+  const sdk = await import('@modelcontextprotocol/client')
+  if (resolved.kind === 'program') {
+    const start = async () => {
+      const program = await host.startProgram(resolved.request)
+      return new ProgramTransport({ server: name, program, clock: host.clock, parse: sdk.deserializeMessage })
+    }
+    return attemptTwice(start, sdk, options)
+  }
+  const road = await openRoad(options, resolved, sdk)
+  if (resolved.isSse || known.isSse) return attempt(openSse(road), sdk, { ...options, known: { era: 'legacy' } })
+  try {
+    return await attempt(openStreamable(road), sdk, options)
+  } catch (error) {
+    if (!isRefusal(error) || options.signal.aborted) throw error
+    const connected = await attempt(openSse(road), sdk, { ...options, known: { era: 'legacy' } }).catch(() => {
+      throw error
+    })
+    known.isSse = true
+    return connected
+  }
+}
+
+/** Some old servers end when they are asked what they do not know: they get another start, and are not asked. */
+async function attemptTwice(
+  start: () => Promise<ProgramTransport>,
+  sdk: Sdk,
+  options: ConnectOptions,
+): Promise<Connected> {
+  const { known, signal } = options
+  const transport = await start()
+  try {
+    return await attempt(transport, sdk, options)
+  } catch (error) {
+    if (known.era !== undefined || !transport.reason || signal.aborted) throw error
+    const connected = await attempt(await start(), sdk, { ...options, known: { era: 'legacy' } })
+    known.era = connected.era
+    return connected
+  }
+}
+
+async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptions): Promise<Connected> {
+  const { server, known, signal, prepare } = options
+  const timeout = server.startTimeoutMs ?? START_TIMEOUT_MS
+  const client = new sdk.Client(
+    { name: 'tool-hub', version: VERSION },
+    {
+      capabilities: { elicitation: { form: {}, url: {} } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.round(timeout * PROBE_SHARE) } },
+      inputRequired: { autoFulfill: false },
+    },
+  )
+  prepare(client)
+  const stop = () => void transport.close()
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    signal.throwIfAborted()
+    const prior = known.era === 'legacy' ? ({ kind: 'legacy' } as const) : undefined
+    await client.connect(transport, { timeout, signal, ...(prior && { prior }) })
+    carryRawTools(transport)
+    const era = client.getProtocolEra() ?? 'legacy'
+    known.era = era
+    const hasHeaders = era === 'modern' && transport.hasPerRequestStream === true
+    return { client, transport, era, info: client.getServerVersion(), sdk, hasHeaders }
+  } catch (error) {
+    await client.close().catch(() => {})
+    await transport.close().catch(() => {})
+    throw signal.aborted ? withOutput(signal.reason, transport) : (transport.reason ?? error)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+async function openRoad(
+  { name, server, host, env, known }: ConnectOptions,
+  { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
+  sdk: Sdk,
+): Promise<WebRoad> {
+  const service = server as HttpMcpServer
+  const isSigningIn = signsIn(service)
+  const fetchOptions = {
+    origins: [url.origin],
+    // Where to sign in is the server's to say.
+    publicHosts: isSigningIn,
+    headersTimeoutMs: Math.max(service.timeoutMs ?? 0, LONGEST_CALL_MS),
+  }
+  known.fetch ??= host.webFetch(fetchOptions)
+  const { fetch } = known
+  if (!isSigningIn) return { server: name, url, headers, fetch, authProvider: undefined, sdk }
+  const { openOAuth } = await import('./oauth/oauth-provider.ts')
+  const { oauthFetch } = await import('./oauth/oauth-fetch.ts')
+  const authProvider = openOAuth({ server: name, ...resolveOAuth(name, service, host, env), host })
+  return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk }
+}
+
+/** A server of the first protocol does not know the method of the second. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === 400 || status === 404 || status === 405
+}
+
+/** What a program said explains why it did not answer. */
+function withOutput(reason: unknown, transport: OpenTransport): unknown {
+  const said = transport.describeOutput?.() ?? ''
+  if (!ToolError.is(reason) || said === '') return reason
+  const { code, message, fix, retryable } = reason
+  return new ToolError(code, `${message}${said}`, { fix, retryable, cause: reason })
+}

@@ -1,0 +1,198 @@
+import type { CallToolResult, Client, ElicitResult, Progress } from '@modelcontextprotocol/client'
+import type { Clock } from '../../clock.ts'
+import type { BaseContext } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { type Connected, type ConnectOptions, connect } from './connect.ts'
+import type { Definition, LeftOut } from './definition.ts'
+import { answerElicitation } from './elicitation.ts'
+import { MOST_PAGES, MOST_TOOLS, NO_TIMEOUT_MS } from './limits.ts'
+import { rawToolsOf } from './raw-tools.ts'
+import { readDefinitions } from './read-definitions.ts'
+import { statusOf, upstreamError } from './upstream-error.ts'
+import { wait } from './wait.ts'
+
+const MOST_ROUNDS = 10
+const MOST_PROGRESS = 1_000
+const PROGRESS_CHARS = 500
+/** Between two tries of a call that its server put off. */
+const PUT_OFF_MS = 250
+/** How long a server may take to hear that its session is over. */
+const FAREWELL_MS = 1_000
+
+/** A server that answers: its tools, and calls of them. */
+export class Connection {
+  readonly #name: string
+  readonly #connected: Connected
+  readonly #clock: Clock
+  readonly #active: Set<BaseContext>
+  /** Resolves with why, once it is over. */
+  readonly closed: Promise<ToolError>
+
+  static async open(options: Omit<ConnectOptions, 'prepare'>): Promise<Connection> {
+    const active = new Set<BaseContext>()
+    const prepare = (client: Client) => {
+      client.onerror = () => {
+        // What breaks a call is told by the call; the rest are messages that mean nothing to anybody.
+      }
+      client.setRequestHandler('elicitation/create', ({ params }) => answer(options.name, params, active))
+    }
+    return new Connection(options.name, await connect({ ...options, prepare }), options.host.clock, active)
+  }
+
+  constructor(name: string, connected: Connected, clock: Clock, active: Set<BaseContext>) {
+    this.#name = name
+    this.#connected = connected
+    this.#clock = clock
+    this.#active = active
+    const { client, transport } = connected
+    this.closed = new Promise((resolve) => {
+      const end = () =>
+        resolve(transport.reason ?? new ToolError('UPSTREAM_ERROR', `The connection to ${name} is lost.`))
+      client.onclose = end
+      if (!client.transport) end()
+    })
+  }
+
+  get era() {
+    return this.#connected.era
+  }
+
+  get info() {
+    return this.#connected.info
+  }
+
+  /** Why it is over, once it is. */
+  get reason(): ToolError | undefined {
+    return this.#connected.transport.reason
+  }
+
+  /** All tools, page by page, within bounds; what is over them is told and left out. */
+  async list(signal: AbortSignal): Promise<{ definitions: readonly Definition[]; leftOut: readonly LeftOut[] }> {
+    const { client, hasHeaders } = this.#connected
+    if (!client.getServerCapabilities()?.tools) return { definitions: [], leftOut: [] }
+    const tools: unknown[] = []
+    let cursor: string | undefined
+    for (let page = 1; page <= MOST_PAGES && tools.length <= MOST_TOOLS; page++) {
+      const params = cursor === undefined ? {} : { cursor }
+      const result = await client.request({ method: 'tools/list', params }, { signal, timeout: NO_TIMEOUT_MS })
+      tools.push(...rawToolsOf(result))
+      const next = result.nextCursor
+      if (next === undefined || next === cursor) return this.#read(tools, false, hasHeaders)
+      cursor = next
+    }
+    return this.#read(tools, true, hasHeaders)
+  }
+
+  #read(tools: readonly unknown[], isCut: boolean, hasHeaders: boolean) {
+    const { definitions, leftOut } = readDefinitions(tools.slice(0, MOST_TOOLS), { hasHeaders })
+    const isOver = isCut || tools.length > MOST_TOOLS
+    const why = `it offers more than ${MOST_TOOLS} tools or ${MOST_PAGES} pages of them`
+    return { definitions, leftOut: isOver ? [...leftOut, { tool: 'the rest', why }] : leftOut }
+  }
+
+  /** Hears when the tools have changed, or may have. */
+  async watch(onChange: () => void, signal: AbortSignal): Promise<'watching' | 'ended' | 'impossible'> {
+    const { client, era } = this.#connected
+    if (!client.getServerCapabilities()?.tools?.listChanged) return 'impossible'
+    client.setNotificationHandler('notifications/tools/list_changed', () => onChange())
+    if (era === 'legacy') return 'watching'
+    try {
+      const subscription = await client.listen({ toolsListChanged: true }, { signal })
+      await subscription.closed
+    } catch {
+      // One that cannot be opened is one that has ended: the tools are looked at from time to time instead.
+    }
+    return 'ended'
+  }
+
+  /** Calls a tool, with what its server asks in between; throws errors of the table only. */
+  async call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+    this.#active.add(ctx)
+    try {
+      return await this.#callThrough(definition, input, ctx)
+    } catch (error) {
+      if (ctx.signal.aborted) throw ctx.signal.reason
+      throw this.#connected.transport.reason ?? upstreamError(this.#name, error)
+    } finally {
+      this.#active.delete(ctx)
+    }
+  }
+
+  async #callThrough({ tool, input: inputSchema }: Definition, input: unknown, ctx: BaseContext) {
+    const { client, sdk } = this.#connected
+    const options = {
+      signal: ctx.signal,
+      timeout: NO_TIMEOUT_MS,
+      onprogress: passProgress(ctx),
+      allowInputRequired: true,
+      // For the arguments it wants as headers; what it answers is checked by the hub.
+      toolDefinition: { name: tool, inputSchema: (inputSchema ?? {}) as never },
+    }
+    let params: { name: string; arguments: Record<string, unknown> } = { name: tool, arguments: input as never }
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const result: unknown = await client.callTool(params, options)
+      if (!sdk.isInputRequiredResult(result)) return result as CallToolResult
+      const { inputRequests = {}, requestState } = result
+      const inputResponses = await this.#fulfil(inputRequests, ctx)
+      const answers = Object.keys(inputResponses).length > 0 ? { inputResponses } : {}
+      params = { ...params, ...answers, ...(requestState !== undefined && { requestState }) }
+    }
+    throw new ToolError('UPSTREAM_ERROR', `${this.#name} still asked after ${MOST_ROUNDS} rounds.`, {
+      retryable: false,
+    })
+  }
+
+  /** What the newest protocol asks in between: one question after the other. */
+  async #fulfil(requests: Readonly<Record<string, unknown>>, ctx: BaseContext): Promise<Record<string, ElicitResult>> {
+    const asked = Object.entries(requests)
+    if (asked.length === 0) await wait(PUT_OFF_MS, this.#clock, ctx.signal)
+    const answers: [string, ElicitResult][] = []
+    for (const [key, request] of asked) {
+      const { method, params } = request as { readonly method?: unknown; readonly params?: unknown }
+      if (method !== 'elicitation/create') {
+        throw new ToolError(
+          'UPSTREAM_ERROR',
+          `${this.#name} wants ${escapeLine(String(method).slice(0, 60))}, which this hub does not offer.`,
+          { retryable: false },
+        )
+      }
+      answers.push([key, await answerElicitation(this.#name, params, ctx)])
+    }
+    return Object.fromEntries(answers)
+  }
+
+  /** Whether an error says that the server has forgotten this session and did nothing; then another is opened. */
+  hasLostSession(error: unknown): boolean {
+    const status = statusOf(ToolError.is(error) ? error.cause : error)
+    return this.#connected.transport.sessionId !== undefined && (status === 404 || status === 400)
+  }
+
+  async close(): Promise<void> {
+    const { client, transport } = this.#connected
+    const farewell = transport.terminateSession?.().catch(() => {})
+    if (farewell) await Promise.race([farewell, wait(FAREWELL_MS, this.#clock)])
+    await client.close()
+    await transport.close()
+  }
+}
+
+/** The old protocol does not say for which call a server asks: the calls under way must be of one run. */
+async function answer(server: string, params: unknown, active: ReadonlySet<BaseContext>): Promise<ElicitResult> {
+  const calls = [...active]
+  const last = calls.at(-1)
+  const isOfOneRun = last !== undefined && calls.every(({ run }) => run === last.run)
+  if (isOfOneRun) return answerElicitation(server, params, last)
+  for (const ctx of calls)
+    ctx.notice(`${server} asked something, and it cannot be known for which of ${calls.length} calls.`)
+  return { action: 'cancel' }
+}
+
+function passProgress(ctx: BaseContext): (progress: Progress) => void {
+  let count = 0
+  return ({ progress, total, message }) => {
+    if (++count > MOST_PROGRESS) return
+    const how = total === undefined ? String(progress) : `${progress} of ${total}`
+    ctx.progress(message === undefined ? how : `${escapeLine(message.slice(0, PROGRESS_CHARS))} (${how})`)
+  }
+}

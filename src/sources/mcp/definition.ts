@@ -1,0 +1,20 @@
+/** A JSON object of somebody else's. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A tool as its server describes it, of usable types and bounded size; nothing of it is believed. */
+export interface Definition {
+  /** The server's own name for it. */
+  readonly tool: string
+  readonly title: string | undefined
+  readonly description: string
+  /** As the server gave it, in need of repair. */
+  readonly input: unknown
+  readonly output: JsonObject | undefined
+  readonly annotations: JsonObject
+}
+
+/** A tool of a server that a hub cannot offer. */
+export interface LeftOut {
+  readonly tool: string
+  readonly why: string
+}

@@ -1,0 +1,38 @@
+import { ToolError } from '../../errors.ts'
+
+/** Where the values come from. */
+export interface References {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly secret: (name: string) => string | undefined
+}
+
+/** `${env:X}`, `${secret:x}`, and `${X}` as Claude writes it; each may say what holds without it, `${X:-default}`. */
+const REFERENCE = /\$\{(?:([A-Za-z]+):(?!-))?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^}]*))?\}/g
+
+/** A text of the configuration of a server with what it refers to; one that is missing is told by its name. */
+export function fillReferences(text: string, references: References, where: string): string {
+  return text.replaceAll(REFERENCE, (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
+    const value = lookUp(kind ?? 'env', name, references, { whole, where }) ?? otherwise
+    if (value !== undefined) return value
+    throw missing(kind === 'secret' ? `the secret ${name}` : `the environment variable ${name}`, where, kind)
+  })
+}
+
+function lookUp(
+  kind: string,
+  name: string,
+  { env, secret }: References,
+  { whole, where }: { readonly whole: string; readonly where: string },
+): string | undefined {
+  if (kind === 'env') return Object.hasOwn(env, name) ? env[name] : undefined
+  if (kind === 'secret') return secret(name)
+  throw new ToolError('CONFIG_INVALID', `${where} holds ${whole}, which tool-hub cannot fill in.`, {
+    hint: 'Use ${env:NAME} for a variable of the environment or ${secret:name} for a secret of tool-hub.yaml.',
+  })
+}
+
+function missing(what: string, where: string, kind: string | undefined): ToolError {
+  const hint =
+    kind === 'secret' ? 'Add it to secrets in tool-hub.yaml.' : 'Set it, or give a default: ${env:NAME:-default}.'
+  return new ToolError('CONFIG_INVALID', `${where} needs ${what}, which is not set.`, { hint })
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { holdsHidden, withoutHidden } from './hidden-text.ts'
+
+const HIDDEN = ['\u{200b}', '\u{202e}', '\u{2066}', '\u{e0041}', '\u{ad}', '\u{1b}', '\u{0}', '\u{e0101}', '\u{3164}']
+
+describe('hidden text', () => {
+  it('is found and taken out', () => {
+    for (const hidden of HIDDEN) {
+      const text = `Adds${hidden} numbers.`
+      expect(holdsHidden(text)).toBe(true)
+      expect(withoutHidden(text)).toBe('Adds numbers.')
+    }
+  })
+
+  it('is not what people write', () => {
+    for (const text of ['Línea\tdos\r\ntres', '日本語', 'שלום', '👩‍💻 and 👩🏽‍💻 and ❤️‍🔥', 'é']) {
+      expect(holdsHidden(text)).toBe(false)
+      expect(withoutHidden(text)).toBe(text)
+    }
+  })
+
+  it('finds a joiner that joins no emoji', () => {
+    expect(withoutHidden('a\u{200d}b')).toBe('ab')
+    expect(withoutHidden('👩\u{200d}x')).toBe('👩x')
+  })
+})

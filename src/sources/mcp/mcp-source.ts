@@ -1,0 +1,66 @@
+import { ToolError } from '../../errors.ts'
+import type { McpServer } from '../../options.ts'
+import type { SourceHost, ToolSource } from '../../source.ts'
+import type { LeftOut } from './definition.ts'
+import { assertServerName } from './server-name.ts'
+
+/** What a source of MCP servers may be told. */
+export interface McpSourceOptions {
+  /** Where `${env:X}` comes from; the environment of this process unless said. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** How a server is, for lists. */
+export interface McpServerStatus {
+  readonly name: string
+  readonly state: 'disabled' | 'connecting' | 'connected' | 'down'
+  readonly era?: 'modern' | 'legacy'
+  readonly tools: readonly string[]
+  readonly leftOut: readonly LeftOut[]
+  readonly problem?: ToolError
+}
+
+/** A source whose servers can be looked at. */
+export interface McpSource extends ToolSource {
+  status(): readonly McpServerStatus[]
+  /** Takes the definitions of a server as they are now for what they should be; gives back the tools that had changed. */
+  acceptDefinitions(server: string): Promise<readonly string[]>
+}
+
+type Running = import('./running-servers.ts').RunningServers
+
+/**
+ * The tools of MCP servers as tools of a hub, `mcp/<server>.<tool>`, governed like all others. Every server is
+ * connected in the background and by itself.
+ * @example
+ * const hub = createToolHub({ sources: [createMcpSource({ files: { command: 'npx', args: ['-y', 'a-server'] } })] })
+ */
+export function createMcpSource(
+  servers: Readonly<Record<string, McpServer>>,
+  { env = process.env }: McpSourceOptions = {},
+): McpSource {
+  for (const name of Object.keys(servers)) assertServerName(name)
+  let running: Promise<Running> | undefined
+  let started: Running | undefined
+  const start = async (host: SourceHost) => {
+    const { RunningServers } = await import('./running-servers.ts')
+    started = new RunningServers(servers, { host, env })
+    return started
+  }
+  return {
+    name: 'mcp',
+    async start(host) {
+      if (running) throw new ToolError('CONFIG_INVALID', 'These MCP servers are connected to a hub already.')
+      running = start(host)
+      await running
+    },
+    async close() {
+      const servers = await running
+      running = undefined
+      started = undefined
+      await servers?.close()
+    },
+    status: () => started?.status() ?? [],
+    acceptDefinitions: async (server) => (await running)?.accept(server) ?? [],
+  }
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import { ToolError } from '../../../errors.ts'
+import type { McpOAuth } from '../../../options.ts'
+import type { SourceHost } from '../../../source.ts'
+import { escapeLine } from '../../../value/escape-text.ts'
+import { type SignInEntry, SignInStore } from './sign-in-store.ts'
+
+/** What signing in to a server needs to know. */
+export interface OAuthOptions {
+  /** Its name in the config. */
+  readonly server: string
+  readonly url: string
+  readonly oauth?: McpOAuth | undefined
+  readonly host: Pick<SourceHost, 'data' | 'clock' | 'hide'>
+  /** How somebody can sign in; in a hub nobody can. */
+  readonly signIn?: SignIn | undefined
+}
+
+/** A person who can be sent to a page, and comes back. */
+export interface SignIn {
+  readonly redirectUrl: string
+  readonly state: string
+  /** Sends the person to the page of the authorization server. */
+  visit(url: URL): void | Promise<void>
+}
+
+type Context = OAuthClientInformationContext | undefined
+
+/** Only there so that the SDK expects a person; nothing listens. */
+const NOWHERE = 'http://127.0.0.1/callback'
+const KEPT = ['client', 'tokens', 'discovery'] as const
+const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
+
+/** Signs requests to one server with the tokens that were got for it, and renews them. */
+export function openOAuth(options: OAuthOptions): OAuthClientProvider {
+  return new Provider(options)
+}
+
+class Provider implements OAuthClientProvider {
+  readonly clientMetadataUrl?: string
+  readonly #options: OAuthOptions
+  readonly #store: SignInStore
+  /** Never on disk: who begins to sign in is who ends it. */
+  #verifier: string | undefined
+  /** The refresh token that is being used. */
+  #renewing: string | undefined
+  #isRegistered = false
+  readonly #hidden = new Set<string>()
+
+  constructor(options: OAuthOptions) {
+    const { server, url, oauth, host } = options
+    this.#options = options
+    this.#store = new SignInStore(host.data, server, url)
+    if (isMetadataUrl(oauth)) this.clientMetadataUrl = oauth.clientId
+  }
+
+  get redirectUrl(): string {
+    return this.#options.signIn?.redirectUrl ?? NOWHERE
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { oauth } = this.#options
+    const supported = this.#read().discovery?.authorizationServerMetadata?.token_endpoint_auth_methods_supported
+    return {
+      client_name: 'tool-hub',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: AUTH_METHODS.find((method) => supported?.includes(method)) ?? 'none',
+      ...(oauth?.scopes && { scope: oauth.scopes.join(' ') }),
+    }
+  }
+
+  state(): string {
+    return this.#options.signIn?.state ?? randomBytes(16).toString('hex')
+  }
+
+  clientInformation(context: Context): StoredOAuthClientInformation | undefined {
+    const { client } = this.#read()
+    const named = this.#namedClient()
+    if (named) return { ...named, issuer: this.#bind(named.client_id, client, context) }
+    if (this.#options.signIn) return client && this.#isUsable(client) ? client : undefined
+    // The SDK would register a client that nobody can sign in with.
+    if (!client) throw this.#wanted()
+    return client
+  }
+
+  saveClientInformation(client: StoredOAuthClientInformation): void {
+    this.#isRegistered = true
+    this.#change((entry) => ({ ...entry, client }))
+  }
+
+  tokens(context: Context): StoredOAuthTokens | undefined {
+    const { tokens } = this.#read()
+    if (context) this.#renewing = tokens?.refresh_token
+    return tokens
+  }
+
+  saveTokens(tokens: StoredOAuthTokens): void {
+    this.#change((entry) => ({ ...entry, tokens, lackingScope: undefined }))
+  }
+
+  async redirectToAuthorization(url: URL): Promise<void> {
+    const { signIn, url: server } = this.#options
+    if (signIn) return signIn.visit(checkPage(url, new URL(server)))
+    const lackingScope = url.searchParams.get('scope') ?? undefined
+    this.#change((entry) => (entry.lackingScope === lackingScope ? entry : { ...entry, lackingScope }))
+    throw this.#wanted()
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#options.host.hide([verifier])
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    if (this.#verifier !== undefined) return this.#verifier
+    throw new ToolError('CONFLICT', `Nobody has begun to sign in to ${this.#options.server}.`)
+  }
+
+  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
+    this.#change((entry) => ({ ...entry, discovery }))
+  }
+
+  /** The first thing that signing in asks for: in a hub it ends here, before anybody is registered or asked in vain. */
+  discoveryState(): OAuthDiscoveryState | undefined {
+    const { discovery, tokens } = this.#read()
+    if (!this.#options.signIn && !tokens) throw this.#wanted()
+    return discovery
+  }
+
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope === 'verifier' || scope === 'all') this.#verifier = undefined
+    this.#change((entry) => {
+      // Another process has renewed them meanwhile: what the server refused is not what is kept now.
+      if (scope === 'tokens' && entry.tokens?.refresh_token !== this.#renewing) return entry
+      const forgotten = KEPT.filter((key) => (scope === 'all' || scope === key) && entry[key] !== undefined)
+      if (forgotten.length === 0) return entry
+      return { ...entry, ...Object.fromEntries(forgotten.map((key) => [key, undefined])) }
+    })
+  }
+
+  /** A client that was registered for this way back: many authorization servers take only the very address. */
+  #isUsable(client: StoredOAuthClientInformation): boolean {
+    if (this.#isRegistered) return true
+    if (this.clientMetadataUrl !== undefined) return client.client_id === this.clientMetadataUrl
+    return 'redirect_uris' in client && client.redirect_uris.includes(this.redirectUrl)
+  }
+
+  /** The client that the owner named, unless its name is the address of what it says about itself. */
+  #namedClient(): { client_id: string; client_secret?: string } | undefined {
+    const { clientId, clientSecret } = this.#options.oauth ?? {}
+    if (clientId === undefined || this.clientMetadataUrl !== undefined) return undefined
+    return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) }
+  }
+
+  /** Whose client it is: the first authorization server that it was used with, and no other that the server names later. */
+  #bind(id: string, known: SignInEntry['client'], context: Context): string | undefined {
+    const issuer = known?.client_id === id ? known.issuer : undefined
+    if (!context) return issuer
+    if (issuer === undefined) {
+      this.#change((entry) => ({ ...entry, client: { client_id: id, issuer: context.issuer } }))
+      return context.issuer
+    }
+    if (withoutSlash(issuer) === withoutSlash(context.issuer)) return issuer
+    const { server } = this.#options
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `${server} names ${escapeLine(context.issuer)} to sign in; its client id was used with ${escapeLine(issuer)}.`,
+      { hint: `If that is right: tool-hub mcp logout ${server}, then sign in again.` },
+    )
+  }
+
+  #read(): SignInEntry {
+    const entry = this.#store.read()
+    this.#hide(entry)
+    return entry
+  }
+
+  #change(decide: (before: SignInEntry) => SignInEntry): void {
+    this.#store.change((before) => {
+      const after = decide(before)
+      this.#hide(after)
+      return after
+    })
+  }
+
+  #hide({ tokens, client }: SignInEntry): void {
+    const { access_token, refresh_token, id_token } = tokens ?? {}
+    const all = [access_token, refresh_token, id_token, client?.client_secret, this.#options.oauth?.clientSecret]
+    const values = all.flatMap((value) => (value && !this.#hidden.has(value) ? [value] : []))
+    if (values.length === 0) return
+    for (const value of values) this.#hidden.add(value)
+    this.#options.host.hide(values)
+  }
+
+  #wanted(): ToolError {
+    const { server } = this.#options
+    return new ToolError('APPROVAL_UNAVAILABLE', `${server} wants you to sign in.`, {
+      hint: `Run: tool-hub mcp login ${server}`,
+    })
+  }
+}
+
+/** A client id that is itself the address of what the client says about itself, for servers that take such a one. */
+function isMetadataUrl(oauth: McpOAuth | undefined): oauth is McpOAuth & { clientId: string } {
+  if (oauth?.clientId === undefined || oauth.clientSecret !== undefined || !URL.canParse(oauth.clientId)) return false
+  const { protocol, pathname } = new URL(oauth.clientId)
+  return protocol === 'https:' && pathname !== '/'
+}
+
+/** A page that a person may be sent to: safe on the way, unless all of it happens on this machine. */
+function checkPage(page: URL, server: URL): URL {
+  if (page.protocol === 'https:') return page
+  if (page.protocol === 'http:' && isThisMachine(page) && isThisMachine(server)) return page
+  throw new ToolError('UPSTREAM_ERROR', `The page to sign in is ${escapeLine(page.origin)}, which is not https.`, {
+    hint: 'Have the operator of the server correct what it says about signing in.',
+    retryable: false,
+  })
+}
+
+function isThisMachine({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
+}
+
+function withoutSlash(issuer: string): string {
+  return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer
+}

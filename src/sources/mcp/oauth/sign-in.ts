@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import type { AuthResult, OAuthClientProvider } from '@modelcontextprotocol/client'
+import { messageOf, ToolError } from '../../../errors.ts'
+import { openWebCallback } from '../../../guards/network/web-callback.ts'
+import type { WebFetch } from '../../../source.ts'
+import { escapeLine } from '../../../value/escape-text.ts'
+import { oauthFetch } from './oauth-fetch.ts'
+import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
+import { forgetSignIns, SignInStore } from './sign-in-store.ts'
+
+/** What a person needs to sign in to a server. */
+export interface SignInOptions extends Omit<OAuthOptions, 'signIn'> {
+  /** Reaches the server and public hosts: `host.webFetch({ origins: [its origin], publicHosts: true })`. */
+  readonly fetch: WebFetch
+  readonly openBrowser: (url: string) => void | Promise<void>
+  /** Tells the person what to do. */
+  readonly say: (message: string) => void
+  readonly signal: AbortSignal
+}
+
+type Sdk = typeof import('@modelcontextprotocol/client')
+
+const TIMEOUT_MS = 300_000
+const MOST_MESSAGE_CHARS = 500
+
+/** Signs a person in to a server by the browser, and keeps the tokens; what was kept before holds until that worked. */
+export async function signInToServer(options: SignInOptions): Promise<void> {
+  const { server, url, oauth, host, signal, openBrowser, say } = options
+  const sdk = await import('@modelcontextprotocol/client')
+  const state = randomBytes(32).toString('base64url')
+  const port = oauth?.callbackPort
+  const waiting = { state, timeoutMs: TIMEOUT_MS, clock: host.clock, signal, ...(port !== undefined && { port }) }
+  const callback = await openWebCallback(waiting)
+  try {
+    const provider = openOAuth({
+      ...options,
+      signIn: {
+        redirectUrl: callback.url,
+        state,
+        async visit({ href }) {
+          say(`Sign in to ${server} in your browser. If it does not open, go to:\n${href}`)
+          try {
+            await openBrowser(href)
+          } catch {
+            // Where no browser can be opened, the address was told.
+          }
+        },
+      },
+    })
+    const fetchFn = stoppable(oauthFetch(options.fetch), signal)
+    const challenge = await readChallenge(sdk, fetchFn, url)
+    // Anew each time: what the server says about signing in may have changed.
+    const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
+    await provider.saveDiscoveryState?.({
+      ...found,
+      ...(challenge.place && { resourceMetadataUrl: challenge.place.resourceMetadataUrl.href }),
+    })
+    const { lackingScope } = new SignInStore(host.data, server, url).read()
+    const scope = oauth?.scopes?.join(' ') ?? sdk.computeScopeUnion(challenge.scope, lackingScope)
+    const begun = await sdk.auth(provider, {
+      serverUrl: url,
+      fetchFn,
+      forceReauthorization: true,
+      ...challenge.place,
+      ...(scope !== undefined && { scope }),
+    })
+    if (begun === 'REDIRECT') await finish(sdk, provider, { options, fetchFn, answer: await callback.answer })
+  } catch (error) {
+    throw toSignInError(sdk, error, options)
+  } finally {
+    callback.close()
+  }
+}
+
+/** Forgets what was kept of the sign-ins to a server, at one URL or at all; true when there was something. */
+export function signOut({ server, url, host }: { server: string; url?: string; host: { data: string } }): boolean {
+  return forgetSignIns(host.data, server, url)
+}
+
+/** Takes what the browser brought for tokens. */
+async function finish(
+  sdk: Sdk,
+  provider: OAuthClientProvider,
+  { options, fetchFn, answer }: { options: SignInOptions; fetchFn: WebFetch; answer: URLSearchParams },
+): Promise<void> {
+  const metadata = (await provider.discoveryState?.())?.authorizationServerMetadata
+  const iss = answer.get('iss') ?? undefined
+  // Before anything else in the answer is believed, its refusal included.
+  sdk.validateAuthorizationResponseIssuer({
+    iss,
+    expectedIssuer: metadata?.issuer,
+    issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+  })
+  const authorizationCode = answer.get('code')
+  if (authorizationCode === null) throw refused(options.server, answer)
+  options.host.hide([authorizationCode])
+  const result: AuthResult = await sdk.auth(provider, {
+    serverUrl: options.url,
+    authorizationCode,
+    fetchFn,
+    ...(iss !== undefined && { iss }),
+  })
+  if (result !== 'AUTHORIZED') throw new Error('the authorization server wants to be asked again')
+}
+
+/** What the server says to somebody without a token: where it describes itself, and what to ask for. */
+async function readChallenge(sdk: Sdk, fetch: WebFetch, url: string) {
+  const accept = { accept: 'application/json, text/event-stream' }
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  const headers = { ...accept, 'content-type': 'application/json' }
+  for (const init of [{ method: 'POST', headers, body: ping }, { headers: accept }] satisfies RequestInit[]) {
+    const response = await fetch(url, init)
+    await response.body?.cancel()
+    if (response.status !== 401) continue
+    const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(response)
+    return { place: resourceMetadataUrl && { resourceMetadataUrl }, scope }
+  }
+  return { place: undefined, scope: undefined }
+}
+
+function stoppable(fetch: WebFetch, signal: AbortSignal): WebFetch {
+  return (url, init) => fetch(url, { ...init, signal })
+}
+
+function refused(server: string, answer: URLSearchParams): ToolError {
+  const said = [answer.get('error'), answer.get('error_description')].filter((text) => text !== null).join(': ')
+  return new ToolError('APPROVAL_DENIED', `Signing in to ${server} was refused: ${shorten(said)}`, {
+    hint: 'Sign in again, or have the account allowed there.',
+  })
+}
+
+/** What went wrong, in words of ours. */
+function toSignInError(sdk: Sdk, error: unknown, { server, signal }: SignInOptions): ToolError {
+  if (ToolError.is(error)) return error
+  if (signal.aborted) return new ToolError('ABORTED', `Signing in to ${server} was stopped.`, { cause: error })
+  if (error instanceof Error && ToolError.is(error.cause)) return error.cause
+  const isUnregistered =
+    error instanceof sdk.RegistrationRejectedError || /dynamic client registration/.test(messageOf(error))
+  return new ToolError('UPSTREAM_ERROR', `Signing in to ${server} failed: ${shorten(messageOf(error))}`, {
+    hint: isUnregistered
+      ? 'Register a client with the authorization server by hand, and set oauth.clientId and oauth.callbackPort.'
+      : 'Try again; if it stays so, tell the operator of the server.',
+    retryable: false,
+    cause: error,
+  })
+}
+
+function shorten(text: string): string {
+  return escapeLine(text.slice(0, MOST_MESSAGE_CHARS))
+}

@@ -1,0 +1,98 @@
+import { isPlainObject } from '../../value/is-plain-object.ts'
+import type { JsonObject } from './definition.ts'
+
+const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const
+/** References that lead to references, and unions of unions, have to end. */
+const MOST_STEPS = 200
+
+/**
+ * The schema of a server's arguments as hubs and model providers take it: an object at its root, with properties, and
+ * no union there. Of several shapes one is made that every one of them fits; the server still checks for itself.
+ * Undefined when it describes something that is no object.
+ */
+export function repairInput(given: unknown): JsonObject | undefined {
+  if (given === undefined || given === null || given === true) return EMPTY
+  if (!isPlainObject(given)) return undefined
+  const flat = flatten(given, { root: given, left: MOST_STEPS })
+  if (!flat) return undefined
+  const { properties, required, ...others } = flat
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+  return {
+    ...others,
+    type: 'object',
+    properties: isPlainObject(properties) ? properties : {},
+    ...(names.length > 0 && { required: [...new Set(names)] }),
+  }
+}
+
+const EMPTY: JsonObject = { type: 'object', properties: {} }
+
+/** The whole that references look into, and how many steps are left. */
+interface Walk {
+  readonly root: JsonObject
+  left: number
+}
+
+function flatten(schema: JsonObject, walk: Walk): JsonObject | undefined {
+  if (walk.left-- <= 0 || !mayBeObject(schema.type)) return undefined
+  const target = typeof schema.$ref === 'string' ? refersTo(schema.$ref, walk.root) : undefined
+  if (target) {
+    const { $ref, ...others } = schema
+    const meant = flatten(target, walk)
+    return meant && flatten(both(meant, others), walk)
+  }
+  const union = UNIONS.find((keyword) => Array.isArray(schema[keyword]))
+  if (!union) return schema
+  const { [union]: branches, ...others } = schema
+  const objects = (branches as readonly unknown[])
+    .filter(isPlainObject)
+    .map((branch) => flatten(branch, walk))
+    .filter((branch) => branch !== undefined)
+  if (objects.length === 0) return (branches as readonly unknown[]).length === 0 ? others : undefined
+  const merged = objects.reduce(union === 'allOf' ? both : either)
+  return flatten(both(others, merged), walk)
+}
+
+/** What fits both at once: all properties, all that either needs. */
+function both(a: JsonObject, b: JsonObject): JsonObject {
+  return { ...a, ...b, ...merged(a, b, 'allOf'), required: [...namesOf(a.required), ...namesOf(b.required)] }
+}
+
+/** What fits one or the other: all properties, but only what both need. */
+function either(a: JsonObject, b: JsonObject): JsonObject {
+  const alsoNeeded = new Set(namesOf(b.required))
+  const { additionalProperties: first, ...others } = a
+  const isClosed = first === false && b.additionalProperties === false
+  return {
+    ...others,
+    ...merged(a, b, 'anyOf'),
+    required: namesOf(a.required).filter((name) => alsoNeeded.has(name)),
+    ...(isClosed && { additionalProperties: false }),
+  }
+}
+
+function merged(a: JsonObject, b: JsonObject, how: 'allOf' | 'anyOf'): JsonObject {
+  const properties = new Map<string, unknown>(isPlainObject(a.properties) ? Object.entries(a.properties) : [])
+  for (const [name, schema] of isPlainObject(b.properties) ? Object.entries(b.properties) : []) {
+    const known = properties.get(name)
+    const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(schema)
+    properties.set(name, isSame ? schema : { [how]: [known, schema] })
+  }
+  return properties.size > 0 ? { properties: Object.fromEntries(properties) } : {}
+}
+
+function refersTo(reference: string, root: JsonObject): JsonObject | undefined {
+  const [, place, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
+  const definitions = place === undefined ? undefined : root[place]
+  if (!isPlainObject(definitions) || name === undefined || !Object.hasOwn(definitions, name)) return undefined
+  const found = definitions[name]
+  return isPlainObject(found) ? found : undefined
+}
+
+function mayBeObject(type: unknown): boolean {
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
+}
+
+function namesOf(required: unknown): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+}

@@ -1,0 +1,28 @@
+import type { HttpMcpServer, McpOAuth } from '../../options.ts'
+import type { SourceHost } from '../../source.ts'
+import { fillReferences, type References } from './fill-references.ts'
+import { toServerUrl } from './resolve-server.ts'
+
+/** Where and how to sign in to a server, with everything filled in that its configuration refers to. */
+export function resolveOAuth(
+  name: string,
+  { url, oauth }: HttpMcpServer,
+  host: Pick<SourceHost, 'secret' | 'hide'>,
+  env: References['env'] = process.env,
+): { readonly url: string; readonly oauth: McpOAuth | undefined } {
+  const fill = (text: string, where: string) =>
+    fillReferences(text, { env, secret: (key) => host.secret(key) }, `${where} of the MCP server ${name}`)
+  const { href } = toServerUrl(name, fill(url, 'url'))
+  if (!oauth) return { url: href, oauth: undefined }
+  const { clientId, clientSecret, ...others } = oauth
+  const secret = clientSecret === undefined ? undefined : fill(clientSecret, 'oauth.clientSecret')
+  if (secret) host.hide([secret])
+  return {
+    url: href,
+    oauth: {
+      ...others,
+      ...(clientId !== undefined && { clientId: fill(clientId, 'oauth.clientId') }),
+      ...(secret !== undefined && { clientSecret: secret }),
+    },
+  }
+}

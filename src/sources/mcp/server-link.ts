@@ -1,0 +1,202 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { BaseContext } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import type { McpServer } from '../../options.ts'
+import type { SourceHost } from '../../source.ts'
+import { Backoff } from './backoff.ts'
+import type { Known } from './connect.ts'
+import { Connection } from './connection.ts'
+import type { Definition } from './definition.ts'
+import type { References } from './fill-references.ts'
+import { START_TIMEOUT_MS } from './limits.ts'
+import type { Pins } from './pins.ts'
+import { Refresher } from './refresher.ts'
+import { ServerTools } from './server-tools.ts'
+import { upstreamError } from './upstream-error.ts'
+
+/** What one server needs of its source. */
+export interface LinkOptions {
+  readonly name: string
+  readonly server: McpServer
+  /** All servers of the source. */
+  readonly names: readonly string[]
+  readonly host: SourceHost
+  readonly env: References['env']
+  readonly pins: Pins
+  /** Its tools are others now. */
+  readonly onTools: () => void
+}
+
+/** Between two looks at the tools of a server whose stream of changes ends again and again. */
+const FIRST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 300_000
+
+/** One server, supervised: it is connected, watched, and connected again when it breaks. Its troubles are its own. */
+export class ServerLink {
+  readonly shelf: ServerTools
+  /** Why it is not there, while it is not. */
+  problem: ToolError | undefined
+  readonly #options: LinkOptions
+  readonly #known: Known = {}
+  readonly #backoff = new Backoff()
+  readonly #refresher: Refresher
+  readonly #closing = new AbortController()
+  #connection: Connection | undefined
+  #connecting: Promise<Connection> | undefined
+  #cancelRetry: (() => void) | undefined
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+    this.shelf = new ServerTools({ ...options, call: (...call) => this.#call(...call) })
+    this.#refresher = new Refresher(options.host.clock, () => this.#refresh())
+  }
+
+  get connection(): Connection | undefined {
+    return this.#connection
+  }
+
+  /** Connects, or waits for who does; one that stays down is tried once more for everybody who asks. */
+  connect(): Promise<Connection> {
+    if (this.#connection) return Promise.resolve(this.#connection)
+    this.#cancelRetry?.()
+    this.#cancelRetry = undefined
+    this.#connecting ??= this.#attempt().finally(() => {
+      this.#connecting = undefined
+    })
+    return this.#connecting
+  }
+
+  /** Reads the tools again, now. */
+  refresh(): Promise<void> {
+    return this.#refresher.now()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new ToolError('ABORTED', `The MCP server ${this.#options.name} was closed.`))
+    this.#cancelRetry?.()
+    this.#refresher.close()
+    const connection = this.#connection
+    this.#connection = undefined
+    await connection?.close()
+    // Whoever waits for it is told.
+    await this.#connecting?.catch(() => {})
+  }
+
+  /** Calls a tool, over a new connection where the old one is gone. */
+  async #call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+    const connection = await untilAborted(this.connect(), ctx.signal)
+    try {
+      return await connection.call(definition, input, ctx)
+    } catch (error) {
+      if (ToolError.is(error) && error.code === 'INPUT_SCHEMA_INVALID') await this.#lookFor(definition, ctx)
+      if (!connection.hasLostSession(error)) throw error
+      this.#lose(connection)
+      const renewed = await untilAborted(this.connect(), ctx.signal)
+      return renewed.call(definition, input, ctx)
+    }
+  }
+
+  async #attempt(): Promise<Connection> {
+    const { name, server, host, env } = this.#options
+    const startedAt = host.clock.now()
+    const deadline = new AbortController()
+    const timeoutMs = server.startTimeoutMs ?? START_TIMEOUT_MS
+    const cancel = host.clock.after(timeoutMs, () => deadline.abort(tooSlow(name, timeoutMs)), { background: true })
+    const signal = AbortSignal.any([deadline.signal, this.#closing.signal])
+    let connection: Connection | undefined
+    try {
+      signal.throwIfAborted()
+      connection = await Connection.open({ name, server, host, env, known: this.#known, signal })
+      await this.#take(connection, signal)
+      this.#connection = connection
+      this.problem = undefined
+      this.#supervise(connection)
+      return connection
+    } catch (error) {
+      // It may have become another server meanwhile.
+      if (!connection) Object.assign(this.#known, { era: undefined, isSse: undefined })
+      const reason = connection?.reason
+      await connection?.close().catch(() => {})
+      const problem = upstreamError(name, signal.aborted && !ToolError.is(error) ? signal.reason : (reason ?? error))
+      this.#plan(problem, host.clock.now() - startedAt)
+      throw problem
+    } finally {
+      cancel()
+    }
+  }
+
+  #supervise(connection: Connection): void {
+    const { clock } = this.#options.host
+    const startedAt = clock.now()
+    void connection.closed.then((reason) => {
+      if (this.#connection !== connection) return
+      this.#connection = undefined
+      this.#plan(reason, clock.now() - startedAt)
+    })
+    void this.#watch(connection)
+  }
+
+  /** A stream of changes that ends is opened again, after a look at what it may have missed. */
+  async #watch(connection: Connection): Promise<void> {
+    for (let waitMs = FIRST_WAIT_MS; this.#connection === connection; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      const outcome = await connection.watch(() => this.#refresher.soon(), this.#closing.signal)
+      if (outcome !== 'ended' || this.#connection !== connection) return
+      await this.#refresher.after(waitMs, this.#closing.signal)
+    }
+  }
+
+  /** What is wrong, and when to try again by itself: never with what only a person can mend. */
+  #plan(problem: ToolError, livedMs: number): void {
+    this.problem = problem
+    if (this.#closing.signal.aborted || !problem.retryable) return
+    const delayMs = this.#backoff.afterFailure(livedMs)
+    if (delayMs === undefined) return
+    const retry = () => void this.connect().catch(() => {})
+    this.#cancelRetry = this.#options.host.clock.after(delayMs, retry, { background: true })
+  }
+
+  #lose(connection: Connection): void {
+    if (this.#connection === connection) this.#connection = undefined
+    void connection.close().catch(() => {})
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#connection) await this.#take(this.#connection, this.#closing.signal)
+  }
+
+  async #take(connection: Connection, signal: AbortSignal): Promise<void> {
+    const { definitions, leftOut } = await connection.list(signal)
+    await this.shelf.take(definitions, leftOut, signal)
+    this.#options.onTools()
+  }
+
+  /** A server may have a tool no more without having said so. */
+  async #lookFor({ tool }: Definition, ctx: BaseContext): Promise<void> {
+    await untilAborted(
+      this.refresh().catch(() => {}),
+      ctx.signal,
+    )
+    if (this.shelf.has(tool)) return
+    const { name } = this.#options
+    throw new ToolError(
+      'TOOL_NOT_FOUND',
+      `${name} does not have the tool ${JSON.stringify(tool.slice(0, 80))} any more.`,
+    )
+  }
+}
+
+function tooSlow(name: string, timeoutMs: number): ToolError {
+  return new ToolError('TIMEOUT', `${name} did not connect and list its tools within ${timeoutMs} ms.`, {
+    hint: `Raise startTimeout of mcpServers.${name}, or look at it with: tool-hub mcp test ${name}.`,
+  })
+}
+
+/** Waits for something that goes on without this call. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

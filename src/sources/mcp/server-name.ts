@@ -1,0 +1,12 @@
+import { ToolError } from '../../errors.ts'
+
+/** Part of every name of a tool, so it is short and plain. */
+const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+
+/** Refuses what cannot name an MCP server. */
+export function assertServerName(name: string): void {
+  if (SERVER_NAME.test(name)) return
+  throw new ToolError('CONFIG_INVALID', `${JSON.stringify(name.slice(0, 64))} is not a name for an MCP server.`, {
+    hint: 'Under mcpServers, use letters, digits, _ and -, beginning with a letter, at most 32 characters.',
+  })
+}

@@ -1,0 +1,118 @@
+import { setImmediate } from 'node:timers/promises'
+import type { AnyTool } from '../../define.ts'
+import { messageOf } from '../../errors.ts'
+import type { McpServer } from '../../options.ts'
+import type { SourceHost } from '../../source.ts'
+import type { Definition, JsonObject, LeftOut } from './definition.ts'
+import { describeDrift } from './describe-drift.ts'
+import type { Pins } from './pins.ts'
+import { isLeftOut, type ToolParts, toTool } from './to-tool.ts'
+import { toToolName } from './tool-name.ts'
+
+/** What the tools of a server are made with. */
+export interface ServerToolsOptions {
+  readonly name: string
+  readonly server: McpServer
+  /** All servers of the source, for names that must not be taken for one of another's tools. */
+  readonly names: readonly string[]
+  readonly host: Pick<SourceHost, 'warn' | 'clock'>
+  readonly pins: Pins
+  readonly call: ToolParts['call']
+}
+
+interface Made {
+  readonly key: string
+  readonly tool: AnyTool | LeftOut
+}
+
+const MOST_TOLD = 5
+
+/** The tools of one server as a hub has them; one that stays the same stays the same object. */
+export class ServerTools {
+  tools: readonly AnyTool[] = []
+  leftOut: readonly LeftOut[] = []
+  /** What changed in tools since they were first seen, by their names in the hub. */
+  drifts: ReadonlyMap<string, string> = new Map()
+  readonly #options: ServerToolsOptions
+  #made: ReadonlyMap<string, Made> = new Map()
+
+  constructor(options: ServerToolsOptions) {
+    this.#options = options
+  }
+
+  /** By the server's own name for it. */
+  has(tool: string): boolean {
+    return this.#made.has(tool)
+  }
+
+  /** Takes what a server lists, with a doubt for each tool that is not as it was first seen. */
+  async take(definitions: readonly Definition[], leftOut: readonly LeftOut[], signal: AbortSignal): Promise<void> {
+    const drifts = await this.#review(definitions)
+    const share = shareSchemas()
+    const made = new Map<string, Made>()
+    for (const definition of definitions) {
+      made.set(definition.tool, await this.#make(definition, drifts.get(definition.tool), share))
+      // To make a tool compiles its schemas; everybody else has their turn in between.
+      await setImmediate()
+      signal.throwIfAborted()
+    }
+    this.#made = made
+    this.drifts = new Map([...drifts].map(([tool, drift]) => [this.#nameOf(tool), drift]))
+    const all = [...made.values()].map(({ tool }) => tool)
+    this.tools = all.filter((tool): tool is AnyTool => !isLeftOut(tool))
+    this.#tell([...leftOut, ...all.filter(isLeftOut)])
+  }
+
+  /** What is said of every tool that changed. Without pins nothing can be compared, and what cannot be compared is doubted. */
+  async #review(definitions: readonly Definition[]): Promise<ReadonlyMap<string, string>> {
+    const { name, host, pins } = this.#options
+    try {
+      const drifts = [...pins.review(name, definitions, new Date(host.clock.now()))]
+      return new Map(
+        await Promise.all(drifts.map(async ([tool, drift]) => [tool, await describeDrift(drift)] as const)),
+      )
+    } catch (error) {
+      host.warn(`MCP server ${name}: its definitions cannot be compared with those first seen: ${messageOf(error)}`)
+      return new Map(definitions.map(({ tool }) => [tool, UNCOMPARED]))
+    }
+  }
+
+  async #make(definition: Definition, drift: string | undefined, share: ToolParts['share']): Promise<Made> {
+    const { name: serverName, server, call } = this.#options
+    const key = JSON.stringify([definition, drift])
+    const known = this.#made.get(definition.tool)
+    if (known?.key === key) return known
+    const name = this.#nameOf(definition.tool)
+    return { key, tool: await toTool({ name, serverName, server, definition, drift, share, call }) }
+  }
+
+  #nameOf(tool: string): string {
+    return toToolName(this.#options.name, tool, this.#options.names)
+  }
+
+  #tell(leftOut: readonly LeftOut[]): void {
+    const { name, host } = this.#options
+    const told = new Set(this.leftOut.map(textOf))
+    const news = leftOut.map(textOf).filter((text) => !told.has(text))
+    for (const text of news.slice(0, MOST_TOLD)) host.warn(`MCP server ${name}: ${text}`)
+    if (news.length > MOST_TOLD) host.warn(`MCP server ${name}: ${news.length - MOST_TOLD} more tools are left out.`)
+    this.leftOut = leftOut
+  }
+}
+
+const UNCOMPARED = 'its definition cannot be compared with the one that was first seen'
+
+/** Many tools of a server take the same arguments, or none. */
+function shareSchemas(): ToolParts['share'] {
+  const shared = new Map<string, JsonObject>()
+  return (schema) => {
+    const key = JSON.stringify(schema)
+    const known = shared.get(key) ?? schema
+    shared.set(key, known)
+    return known
+  }
+}
+
+function textOf({ tool, why }: LeftOut): string {
+  return `${tool} is left out: ${why}`
+}

@@ -1,0 +1,98 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import type { AnyTool } from '../../define.ts'
+import { testHub } from '../../testing/test-hub.ts'
+import type { Definition, LeftOut } from './definition.ts'
+import { toTool } from './to-tool.ts'
+
+const PNG = Buffer.from('not really a picture').toString('base64')
+
+function make(definition: Partial<Definition>, { trust = false, answer = { content: [] } as CallToolResult } = {}) {
+  const whole = {
+    tool: 't',
+    title: undefined,
+    description: 'Does.',
+    input: {},
+    output: undefined,
+    annotations: {},
+    ...definition,
+  }
+  const server = { command: 'x', trust }
+  return toTool({
+    name: 'mcp/s.t',
+    serverName: 's',
+    server,
+    definition: whole,
+    drift: undefined,
+    share: (schema) => schema,
+    call: async () => answer,
+  })
+}
+
+async function rights(annotations: Definition['annotations'], trust: boolean) {
+  const { capabilities, targets } = (await make({ annotations }, { trust })) as AnyTool
+  return [capabilities, targets!({}, { isUnread: () => false })]
+}
+
+describe('a tool of a server', () => {
+  const remote = [['remote'], { remote: 'mcp:s/t' }]
+
+  it('is judged pessimistically, whatever its server says', async () => {
+    expect(await rights({}, false)).toEqual(remote)
+    expect(await rights({ readOnlyHint: true, destructiveHint: true }, false)).toEqual(remote)
+  })
+
+  it('is judged by what a trusted server says, and by the worse of two', async () => {
+    const destructive = [['remote', 'danger:destructive'], { remote: 'mcp:s/t', 'danger:destructive': 'mcp:s/t' }]
+    expect(await rights({}, true)).toEqual(remote)
+    expect(await rights({ readOnlyHint: true }, true)).toEqual([['remote'], { remote: [] }])
+    expect(await rights({ destructiveHint: true }, true)).toEqual(destructive)
+    expect(await rights({ readOnlyHint: true, destructiveHint: true }, true)).toEqual(destructive)
+  })
+
+  it('is left out when its output schema cannot be used', async () => {
+    const made = (await make({ output: { type: 'object', properties: { a: { $ref: '#/none' } } } })) as LeftOut
+    expect(made.why).toContain('output schema')
+  })
+
+  it('keeps pictures beside structured data as artifacts', async () => {
+    const output = { type: 'object', properties: { sum: { type: 'number' } } }
+    const answer: CallToolResult = {
+      content: [
+        { type: 'text', text: '{"sum":3}' },
+        { type: 'image', data: PNG, mimeType: 'image/png' },
+        { type: 'resource', resource: { uri: 'file:///a', text: 'whole text' } },
+      ],
+      structuredContent: { sum: 3 },
+    }
+    const tool = (await make({ output }, { answer })) as AnyTool
+    const hub = testHub({ tools: [tool] })
+    const result = await hub.call(tool, {})
+    expect(result).toMatchObject({ ok: true, data: { sum: 3 }, content: [{ type: 'text', text: '{"sum":3}' }] })
+    expect(result.artifacts.map(({ mediaType }) => mediaType)).toEqual(['image/png', 'text/plain'])
+    expect(result.meta.notices).toHaveLength(2)
+    await hub.close()
+    const bare = testHub({ tools: [tool], runs: false })
+    expect(await bare.call(tool, {})).toMatchObject({ ok: true, data: { sum: 3 } })
+    await bare.close()
+  })
+
+  it('says when a server keeps no promise, and what an error of it says', async () => {
+    const output = { type: 'object', properties: {} }
+    const none = (await make({ output })) as AnyTool
+    const failing = (await make(
+      {},
+      { answer: { content: [{ type: 'text', text: 'no such row' }], isError: true } },
+    )) as AnyTool
+    const own = testHub({ tools: [none] })
+    expect((await own.call(none, {})).error?.code).toBe('OUTPUT_SCHEMA_INVALID')
+    await own.close()
+    const other = testHub({ tools: [failing] })
+    const failed = await other.call(failing, {})
+    expect(failed).toMatchObject({
+      error: { code: 'EXEC_FAILED', message: 'no such row' },
+      data: { content: [{ text: 'no such row' }] },
+    })
+    await other.close()
+  })
+})

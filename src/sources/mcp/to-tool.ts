@@ -1,0 +1,83 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import { type AnyTool, type BaseContext, type Capability, defineTool } from '../../define.ts'
+import { messageOf } from '../../errors.ts'
+import type { McpServer } from '../../options.ts'
+import { compileSchema } from '../../schema/compile-schema.ts'
+import { cleanSchema, cleanTexts } from './clean-definition.ts'
+import type { Definition, JsonObject, LeftOut } from './definition.ts'
+import { repairInput } from './repair-input.ts'
+import { type AnswerData, settleAnswer } from './settle-answer.ts'
+
+/** What a tool of a server is made of. */
+export interface ToolParts {
+  /** In the hub. */
+  readonly name: string
+  readonly serverName: string
+  readonly server: McpServer
+  readonly definition: Definition
+  /** What changed in it since it was first seen. */
+  readonly drift: string | undefined
+  /** Gives the same object for the same schema, which then is compiled once. */
+  readonly share: (schema: JsonObject) => JsonObject
+  readonly call: (definition: Definition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
+}
+
+/** A tool of a server as one of a hub; what it says of itself counts only where the owner trusts the server. */
+export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
+  const { name, serverName, server, definition, share, call } = parts
+  const { tool } = definition
+  const repaired = repairInput(definition.input)
+  if (!repaired) return { tool, why: 'its arguments are no object' }
+  const input = share(cleanSchema(repaired))
+  const output = definition.output && share(cleanSchema(definition.output))
+  const why = (await whyUnusable(input, 'input')) ?? (output && (await whyUnusable(output, 'output')))
+  if (why !== undefined) return { tool, why }
+  const { title, description, hidden } = cleanTexts(definition)
+  const doubts = [hidden, parts.drift].filter((doubt) => doubt !== undefined)
+  const target = `mcp:${serverName}/${tool}`
+  return defineTool({
+    name,
+    ...(title !== undefined && { title }),
+    description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
+    input,
+    ...(output && { output }),
+    ...rightsOf(definition.annotations, target, server.trust === true),
+    // Not `group:<server>`: a server that is called `fs` has nothing to do with files of the sandbox.
+    group: 'mcp',
+    category: 'mcp',
+    tags: [`mcp:${serverName}`],
+    ...(server.timeoutMs !== undefined && { timeoutMs: server.timeoutMs }),
+    ...(doubts.length > 0 && { doubt: doubts.join('\n') }),
+    execute: async (given: unknown, ctx: BaseContext) => {
+      const answer = await call(definition, given, ctx)
+      return settleAnswer(answer, { target, hasOutput: output !== undefined }, ctx)
+    },
+    toModel: (data: unknown) => (output ? JSON.stringify(data) : (data as AnswerData).content),
+  }) as AnyTool
+}
+
+/** Whether something could not be made a tool. */
+export function isLeftOut(made: AnyTool | LeftOut): made is LeftOut {
+  return 'why' in made
+}
+
+/** Pessimistic, unless the owner believes the server. */
+function rightsOf(annotations: JsonObject, target: string, isTrusted: boolean) {
+  const isDestructive = isTrusted && annotations.destructiveHint === true
+  if (isTrusted && annotations.readOnlyHint === true && !isDestructive) {
+    return { capabilities: ['remote'] as const, targets: () => ({ remote: [] }) }
+  }
+  const capabilities: readonly Capability[] = isDestructive ? ['remote', 'danger:destructive'] : ['remote']
+  const targets = Object.fromEntries(capabilities.map((capability) => [capability, target]))
+  return { capabilities, targets: () => targets }
+}
+
+/** The first value compiles a schema, which a broken one does not survive. */
+async function whyUnusable(schema: JsonObject, side: 'input' | 'output'): Promise<string | undefined> {
+  try {
+    await compileSchema(schema, { side }).validate({})
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { assertToolName, toWireName } from '../../names.ts'
+import { toToolName } from './tool-name.ts'
+
+describe('the name of a tool of a server', () => {
+  it('keeps a plain name', () => {
+    expect(toToolName('github', 'create_issue', ['github'])).toBe('mcp/github.create_issue')
+  })
+
+  it('gives a changed name a hash, so that two never share one', () => {
+    const names = ['read.file', 'read/file', 'read file', 'read_file', 'lire📄', '', 'x'.repeat(200), 'x'.repeat(201)]
+    const given = names.map((name) => toToolName('files', name, ['files']))
+    for (const name of given) expect(() => assertToolName(name)).not.toThrow()
+    expect(new Set(given.map(toWireName)).size).toBe(names.length)
+    expect(given[0]).toMatch(/^mcp\/files\.read_file-[0-9a-f]{8}$/)
+  })
+
+  it('fits into 64 characters with the longest server name', () => {
+    const name = toToolName('s'.repeat(32), 'a'.repeat(100), [])
+    expect(name).toHaveLength(64)
+    expect(() => assertToolName(name)).not.toThrow()
+  })
+
+  it('tells apart what two servers would call the same on the wire', () => {
+    const servers = ['a', 'a_b']
+    expect(toToolName('a_b', 'c', servers)).toBe('mcp/a_b.c')
+    expect(toToolName('a', 'b_c', servers)).toMatch(/^mcp\/a\.b_c-/)
+  })
+
+  it('takes names that every object has', () => {
+    expect(toToolName('s', '__proto__', ['s'])).toBe('mcp/s.__proto__')
+    expect(toToolName('s', 'constructor', ['s'])).toBe('mcp/s.constructor')
+  })
+})

@@ -1,0 +1,94 @@
+import { messageOf, ToolError } from '../../errors.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { isPlainObject } from '../../value/is-plain-object.ts'
+
+const MESSAGE_CHARS = 1_000
+const DEEPEST_CAUSE = 5
+/** Codes of JSON-RPC for arguments that the server does not take. */
+const INVALID_PARAMS = -32602
+/** The server wants a person to open an address first. */
+const URL_ELICITATION_REQUIRED = -32042
+
+/** Whatever went wrong between a hub and a server, as an error of the table: who, what, and what to do next. */
+export function upstreamError(server: string, thrown: unknown): ToolError {
+  const known = findToolError(thrown)
+  if (known) return known
+  const { code, status } = factsOf(thrown)
+  const message = said(thrown)
+  const cause = thrown
+  if (code === INVALID_PARAMS) {
+    return new ToolError('INPUT_SCHEMA_INVALID', `${server} refused the arguments: ${message}`, { cause })
+  }
+  if (code === URL_ELICITATION_REQUIRED) {
+    const hint = `Open it in a browser, then call again: ${urlsOf(thrown).join(' ') || 'the server names no address'}`
+    return new ToolError('EXEC_FAILED', `${server} wants something done in a browser first: ${message}`, {
+      hint,
+      cause,
+    })
+  }
+  if (typeof code === 'number' && status === undefined && !isStreamEnd(thrown)) {
+    return new ToolError('EXEC_FAILED', `${server} answered with error ${code}: ${message}`, {
+      hint: 'Read the message; correct the arguments, or use another tool.',
+      cause,
+    })
+  }
+  if (code === 'REQUEST_TIMEOUT') return new ToolError('TIMEOUT', `${server} did not answer in time.`, { cause })
+  if (isNamed(thrown, 'UnauthorizedError') || status === 401 || status === 403) {
+    const hint = `Sign in with: tool-hub mcp login ${server}; or correct its headers in tool-hub.yaml.`
+    const what = status === 403 ? 'does not let this hub in' : 'wants somebody to sign in'
+    return new ToolError('UPSTREAM_ERROR', `${server} ${what}: ${message}`, { hint, retryable: false, cause })
+  }
+  const isBroken = code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE'
+  const what = isBroken ? 'answered with something that is not MCP' : 'failed'
+  return new ToolError('UPSTREAM_ERROR', `${server} ${what}: ${message}`, {
+    hint: `Try again; look at it with: tool-hub mcp test ${server}.`,
+    ...(isBroken && { retryable: false }),
+    cause,
+  })
+}
+
+/** One of ours that somebody between has wrapped. */
+function findToolError(thrown: unknown): ToolError | undefined {
+  let error = thrown
+  for (let depth = 0; depth < DEEPEST_CAUSE && error instanceof Error; depth++) {
+    if (ToolError.is(error)) return error
+    error = error.cause
+  }
+  return undefined
+}
+
+/** The HTTP status that a server answered with, if that is what went wrong. */
+export function statusOf(thrown: unknown): number | undefined {
+  return factsOf(thrown).status
+}
+
+function factsOf(thrown: unknown): { readonly code: unknown; readonly status: number | undefined } {
+  if (typeof thrown !== 'object' || thrown === null) return { code: undefined, status: undefined }
+  const { code, data } = thrown as { readonly code?: unknown; readonly data?: unknown }
+  const status = isPlainObject(data) && typeof data.status === 'number' ? data.status : undefined
+  return { code, status: isNamed(thrown, 'SdkHttpError') ? status : undefined }
+}
+
+/** Not said by the server, but by our own transport about it. */
+function isStreamEnd(thrown: unknown): boolean {
+  const { data } = thrown as { readonly data?: unknown }
+  return isPlainObject(data) && data.isStreamEnded === true
+}
+
+function isNamed(thrown: unknown, name: string): boolean {
+  return thrown instanceof Error && (thrown.name === name || thrown.constructor.name === name)
+}
+
+function said(thrown: unknown): string {
+  return escapeLine(messageOf(thrown).slice(0, MESSAGE_CHARS))
+}
+
+function urlsOf(thrown: unknown): string[] {
+  const { data } = thrown as { readonly data?: unknown }
+  const wanted = isPlainObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
+  return wanted
+    .slice(0, 3)
+    .flatMap((each) =>
+      isPlainObject(each) && typeof each.url === 'string' ? [escapeLine(each.url.slice(0, 500))] : [],
+    )
+}
