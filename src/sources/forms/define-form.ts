@@ -1,0 +1,78 @@
+import { type AnyTool, type BaseContext, defineTool, type Targets } from '../../define.ts'
+import { messageOf, ToolError } from '../../errors.ts'
+import { assertToolName } from '../../names.ts'
+import type { Content } from '../../result.ts'
+import type { AnySchema } from '../../schema/infer.ts'
+import { escapeText } from '../../value/escape-text.ts'
+import type { FormGovernance } from './form-governance.ts'
+
+/** What a tool of another framework says of itself. */
+export interface Form {
+  /** `AI SDK tool`, for messages. */
+  readonly kind: string
+  readonly name: string | undefined
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+  readonly input: AnySchema
+  readonly output?: AnySchema | undefined
+  readonly doubt?: string | undefined
+  readonly execute: (input: unknown, ctx: BaseContext) => unknown
+  // biome-ignore lint/suspicious/noExplicitAny: what `execute` returned; only the form knows its type
+  readonly toModel?: (data: any) => Content
+}
+
+const MOST_MESSAGE_CHARS = 2_000
+
+/**
+ * Makes a governed tool of a form. One that says nothing of what it touches counts as able to run commands: policy
+ * denies it until a rule of the owner's allows it.
+ */
+export function defineForm(form: Form, governance: FormGovernance): AnyTool {
+  const { capabilities = ['exec'], targets, timeoutMs } = governance
+  const name = nameOf(form, governance)
+  return defineTool({
+    name,
+    title: governance.title ?? form.title,
+    description: governance.description ?? form.description ?? `${form.title ?? name}.`,
+    input: governance.input ?? form.input,
+    output: form.output,
+    capabilities,
+    targets: targets as ((input: unknown) => Targets) | undefined,
+    timeoutMs,
+    doubt: form.doubt,
+    async execute(input: unknown, ctx: BaseContext) {
+      const value = await attempt(name, () => form.execute(input, ctx))
+      // Frameworks take "nothing" for an answer; here null says it.
+      return value === undefined && !form.output ? null : value
+    },
+    toModel: form.toModel,
+  }) as AnyTool
+}
+
+function nameOf({ kind, name: own }: Form, { name = own }: FormGovernance): string {
+  try {
+    assertToolName(name)
+    return name
+  } catch (cause) {
+    const what = name === undefined ? `The ${kind} has no name.` : `The name of the ${kind} cannot be used here:`
+    throw new ToolError('CONFIG_INVALID', name === undefined ? what : `${what} ${messageOf(cause)}`, {
+      hint: 'Give it one with the option name: letters, digits, _ and - in parts joined by / or ., e.g. { name: "mail.send" }.',
+      cause,
+    })
+  }
+}
+
+/** Throwing is how tools of other frameworks tell a model what went wrong, so their words are passed on. */
+async function attempt(name: string, work: () => unknown): Promise<unknown> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (ToolError.is(cause)) throw cause
+    const said = escapeText(messageOf(cause).slice(0, MOST_MESSAGE_CHARS))
+    throw new ToolError('UPSTREAM_ERROR', `${name} failed: ${said}`, {
+      hint: 'Do what the message says, or use another tool.',
+      retryable: false,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,137 @@
+import type { AnyTool, BaseContext } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import type { ContentBlock } from '../../result.ts'
+import { compileSchema } from '../../schema/compile-schema.ts'
+import { describeIssues } from '../../schema/describe-issues.ts'
+import type { AnySchema } from '../../schema/infer.ts'
+import { aiSdkContent } from './ai-sdk-content.ts'
+import { aiSdkSchema } from './ai-sdk-schema.ts'
+import { defineForm } from './define-form.ts'
+import type { FormGovernance } from './form-governance.ts'
+import { showValue } from './show-value.ts'
+
+/** A tool of the AI SDK (`tool()`, `dynamicTool()`, those of an MCP client), by its shape. */
+export interface AiSdkTool {
+  readonly type?: string | undefined
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly inputSchema: unknown
+  readonly outputSchema?: unknown
+  readonly needsApproval?: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: input and options have the AI SDK's types, which are not imported here
+  readonly execute?: ((input: any, options: any) => unknown) | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: the same
+  readonly toModelOutput?: ((options: any) => unknown) | undefined
+}
+
+/** What policy needs to know of an AI SDK tool. */
+export interface AiSdkGovernance extends FormGovernance {
+  /**
+   * A tool with `needsApproval` asks on every call, whatever a rule allows, also where it says so by a function: nobody
+   * is asked less than its author wanted. `false` leaves it to the rules alone.
+   */
+  readonly needsApproval?: boolean
+}
+
+/**
+ * Takes AI SDK tools in: one, with a name, or a whole set by its names. What says nothing of what it touches counts as
+ * able to run commands: policy denies it until a rule of yours allows it.
+ * @example
+ * const hub = createToolHub({ tools: fromAiSdk({ weather }, { capabilities: ['network'], targets: ({ city }) => ({ network: `https://weather.example.org/${city}` }) }) })
+ */
+export function fromAiSdk(tool: AiSdkTool, governance: AiSdkGovernance & { readonly name: string }): AnyTool
+export function fromAiSdk(
+  tools: Readonly<Record<string, AiSdkTool>>,
+  governance?: AiSdkGovernance | ((name: string) => AiSdkGovernance),
+): AnyTool[]
+export function fromAiSdk(
+  given: AiSdkTool | Readonly<Record<string, AiSdkTool>>,
+  governance: AiSdkGovernance | ((name: string) => AiSdkGovernance) = {},
+): AnyTool | AnyTool[] {
+  if (isTool(given)) return fromOne(given, undefined, typeof governance === 'function' ? {} : governance)
+  if (typeof governance !== 'function' && governance.name !== undefined) throw oneNameForAll(governance.name)
+  return Object.entries(given).map(([name, tool]) =>
+    fromOne(tool, name, typeof governance === 'function' ? governance(name) : governance),
+  )
+}
+
+function fromOne(tool: AiSdkTool, key: string | undefined, governance: AiSdkGovernance): AnyTool {
+  const shown = governance.name ?? key ?? 'the tool'
+  if (typeof tool?.execute !== 'function') throw notExecutable(shown, tool?.type)
+  const { execute, toModelOutput, needsApproval = false } = tool
+  const output = tool.outputSchema === undefined ? undefined : aiSdkSchema(tool.outputSchema, `the output of ${shown}`)
+  const run = (input: unknown, ctx: BaseContext) => drain(execute(input, optionsOf(ctx)), ctx)
+  const form = {
+    kind: 'AI SDK tool',
+    name: key,
+    title: tool.title,
+    description: tool.description,
+    input: governance.input ?? aiSdkSchema(tool.inputSchema, shown),
+    doubt: needsApproval !== false && governance.needsApproval !== false ? DOUBT : undefined,
+  }
+  if (!toModelOutput) return defineForm({ ...form, output, execute: run }, governance)
+  return defineForm(
+    {
+      ...form,
+      async execute(input, ctx) {
+        const value = await checked(await run(input, ctx), output, shown)
+        const said = await toModelOutput({ toolCallId: ctx.callId, input, output: value })
+        return { content: aiSdkContent(said, { content: [], output: value ?? null }), output: value ?? null }
+      },
+      toModel: ({ content }: { readonly content: readonly ContentBlock[] }) => content,
+    },
+    governance,
+  )
+}
+
+const DOUBT = 'The author of the tool wants a person to look at it first (needsApproval).'
+
+/** What the AI SDK tells a tool; the conversation stays with the caller. */
+function optionsOf({ callId, signal }: BaseContext) {
+  return { toolCallId: callId, messages: [], abortSignal: signal }
+}
+
+/** The last of what a streaming tool yields is its answer; all of it is progress. */
+async function drain(outcome: unknown, ctx: BaseContext): Promise<unknown> {
+  if (!isAsyncIterable(outcome)) return outcome
+  let last: unknown
+  for await (const value of outcome) {
+    if (ctx.signal.aborted) break
+    last = value
+    ctx.progress(showValue(value))
+  }
+  return last
+}
+
+/** Beside what the model sees, the output is only a part of the data, so it is checked here. */
+async function checked(value: unknown, schema: AnySchema | undefined, name: string): Promise<unknown> {
+  if (!schema) return value
+  const result = await compileSchema(schema, { side: 'output' }).validate(value)
+  if (result.ok) return result.value
+  const issues = describeIssues(result.issues, 'its output')
+  throw new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${name} is not usable: ${issues}`)
+}
+
+function isTool(given: AiSdkTool | Readonly<Record<string, AiSdkTool>>): given is AiSdkTool {
+  const schema: unknown = given?.inputSchema
+  // A set may have a tool of this name.
+  const isNested = typeof schema === 'object' && schema !== null && 'inputSchema' in schema
+  return schema !== undefined && !isNested
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof (value as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator] === 'function'
+}
+
+function notExecutable(name: string, type: string | undefined): ToolError {
+  const why = type === 'provider' ? 'the model provider runs it itself' : 'it has no execute function'
+  return new ToolError('CONFIG_INVALID', `The AI SDK tool ${name} cannot be governed here: ${why}.`, {
+    hint: 'Leave it out and give it to the model as it is, or give it an execute function; what your client runs, connect with connectClient.',
+  })
+}
+
+function oneNameForAll(name: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The name ${name} cannot be that of every tool of a set.`, {
+    hint: 'Give a function instead, (name) => ({ name: `mail.${name}` }), or name the keys of the set as you like.',
+  })
+}

@@ -1,0 +1,105 @@
+import type { AnyTool, BaseContext } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import type { ContentBlock } from '../../result.ts'
+import type { AnySchema } from '../../schema/infer.ts'
+import { acceptSchema } from './accept-schema.ts'
+import { defineForm } from './define-form.ts'
+import type { FormGovernance } from './form-governance.ts'
+import { langChainContent } from './lang-chain-content.ts'
+import { keepRaw } from './raw-input.ts'
+import { showValue } from './show-value.ts'
+
+/** A tool of LangChain (`tool()`, StructuredTool, DynamicTool), by its shape. */
+export interface LangChainTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly schema: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: input and config have LangChain's types, which are not imported here
+  invoke(input: any, config?: any): Promise<unknown>
+}
+
+/** What the model sees, and what only the program does. */
+interface LangChainOutput {
+  readonly content: readonly ContentBlock[]
+  readonly artifact: unknown
+}
+
+/**
+ * Takes a LangChain tool in. What says nothing of what it touches counts as able to run commands: policy denies it until
+ * a rule of yours allows it.
+ * @example
+ * const hub = createToolHub({ tools: [fromLangChain(search, { capabilities: ['network'] })] })
+ */
+export function fromLangChain(tool: LangChainTool, governance: FormGovernance = {}): AnyTool {
+  if (typeof tool?.invoke !== 'function') throw notExecutable(tool)
+  const { schema, rawOf } = keepRaw(governance.input ?? schemaOf(tool))
+  return defineForm(
+    {
+      kind: 'LangChain tool',
+      name: tool.name,
+      description: tool.description,
+      input: schema,
+      async execute(input, ctx) {
+        const call = { type: 'tool_call', id: ctx.callId, name: tool.name, args: rawOf(input) }
+        return readAnswer(tool.name, await tool.invoke(call, configOf(ctx)))
+      },
+      toModel: ({ content }: LangChainOutput) => content,
+    },
+    { ...governance, input: undefined },
+  )
+}
+
+/** What LangChain tells a tool; what a generator yields on its way is progress. */
+function configOf(ctx: BaseContext) {
+  return { signal: ctx.signal, callbacks: [{ handleToolEvent: (event: unknown) => ctx.progress(showValue(event)) }] }
+}
+
+/** Called by a tool call, a tool answers with a message, unless it is one that steers a graph. */
+function readAnswer(name: string, answer: unknown): LangChainOutput {
+  if (!isMessage(answer)) {
+    if (isCommand(answer)) throw steersGraph(name)
+    return { content: langChainContent(answer), artifact: null }
+  }
+  const output = { content: langChainContent(answer.content), artifact: answer.artifact ?? null }
+  if (answer.status !== 'error') return output
+  const said = output.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  throw new ToolError('UPSTREAM_ERROR', `${name} failed: ${showValue(said)}`, { retryable: false, data: output })
+}
+
+function isMessage(answer: unknown): answer is { content: unknown; artifact?: unknown; status?: unknown } {
+  return typeof answer === 'object' && answer !== null && 'tool_call_id' in answer && 'content' in answer
+}
+
+function isCommand(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'lg_name' in answer
+}
+
+/** A tool that takes one text has a schema of zod 3 with a transform, which has no JSON Schema form. */
+function schemaOf({ name, schema }: LangChainTool): AnySchema {
+  return isTextSchema(schema) ? ONE_TEXT : acceptSchema(schema, name)
+}
+
+const ONE_TEXT = { type: 'object', properties: { input: { type: 'string' } }, additionalProperties: false } as const
+
+function isTextSchema(schema: unknown): boolean {
+  const definition = (schema as { _def?: { typeName?: unknown; schema?: { shape?: unknown } } } | undefined)?._def
+  if (definition?.typeName !== 'ZodEffects') return false
+  const { shape } = definition.schema ?? {}
+  return typeof shape === 'object' && shape !== null && Object.keys(shape).join() === 'input'
+}
+
+function notExecutable(tool: LangChainTool): ToolError {
+  return new ToolError('CONFIG_INVALID', `${showValue(tool?.name)} is no LangChain tool: it has no invoke function.`, {
+    hint: 'Give what tool() of @langchain/core/tools makes, or an instance of a StructuredTool.',
+  })
+}
+
+function steersGraph(name: string): ToolError {
+  return new ToolError(
+    'OUTPUT_SCHEMA_INVALID',
+    `${name} returned a Command, which only a LangGraph graph can follow.`,
+    {
+      hint: 'Return content instead, and leave such a tool to the graph.',
+    },
+  )
+}

@@ -1,0 +1,53 @@
+import { ToolError } from '../../errors.ts'
+import type { SchemaConverter } from './convert-schema.ts'
+import { dereference } from './find-reference.ts'
+import { type JsonObject, ownObject, ownText, ownValue } from './own-value.ts'
+import type { OpenApiDocument } from './read-document.ts'
+import { shortText } from './short-text.ts'
+
+/** What an operation sends, and how it is written. */
+export interface Body {
+  readonly kind: 'json' | 'form' | 'text'
+  /** As the `content-type` header says it. */
+  readonly mediaType: string
+  readonly isRequired: boolean
+  readonly schema: JsonObject
+  /** How the fields of a form are written. */
+  readonly encoding: JsonObject
+}
+
+const MOST_WORDS = 500
+const KINDS: readonly (readonly [Body['kind'], RegExp])[] = [
+  ['json', /^(application\/json|[^;]+\+json)\b/i],
+  ['form', /^application\/x-www-form-urlencoded\b/i],
+  ['text', /^text\/(?!\*)/i],
+  ['json', /^(\*|application)\/\*/],
+]
+
+/** The body of an operation in the first form that can be sent here, or none. */
+export function readBody(
+  document: OpenApiDocument,
+  operation: JsonObject,
+  converter: SchemaConverter,
+): Body | undefined {
+  const given = dereference(document, ownValue(operation, 'requestBody'))
+  const content = ownObject(given, 'content')
+  const mediaTypes = Object.keys(content)
+  if (mediaTypes.length === 0) return undefined
+  for (const [kind, pattern] of KINDS) {
+    const mediaType = mediaTypes.find((each) => pattern.test(each))
+    if (mediaType === undefined) continue
+    const media = ownObject(content, mediaType)
+    const words = ownText(given, 'description')
+    const schema = kind === 'text' ? { type: 'string' } : converter.convert(ownValue(media, 'schema'))
+    return {
+      kind,
+      mediaType: mediaType.includes('*') ? 'application/json' : mediaType,
+      isRequired: ownValue(given, 'required') === true,
+      schema: words ? { ...schema, description: shortText(words, MOST_WORDS) } : schema,
+      encoding: ownObject(media, 'encoding'),
+    }
+  }
+  const shown = shortText(mediaTypes.slice(0, 3).join(', '), 100)
+  throw new ToolError('CONFIG_INVALID', `It sends ${shown}; only JSON, forms (urlencoded) and text can be sent.`)
+}

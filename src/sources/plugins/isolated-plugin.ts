@@ -1,0 +1,213 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ProgramFence } from '../../commands.ts'
+import { type AnyTool, type BaseContext, defineTool } from '../../define.ts'
+import { lookAtFolder } from '../../disk/look-at-folder.ts'
+import { messageOf, ToolError } from '../../errors.ts'
+import { ownFile } from '../../own-file.ts'
+import type { Content } from '../../result.ts'
+import type { SourceHost, ToolSource } from '../../source.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { declaredTargets } from './isolated/declared-targets.ts'
+import { content, type IsolatedDefinition } from './isolated/messages.ts'
+import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
+import { ShownContent } from './isolated/shown-content.ts'
+import { toDefinitions } from './isolated/to-definitions.ts'
+
+/** How a plugin is isolated. */
+export interface IsolateOptions {
+  /** What the function that it exports gets. */
+  readonly options?: Readonly<Record<string, unknown>>
+  /** As messages call it; the name of its file unless said. */
+  readonly name?: string
+  /** What its process gets beside its own folder, the packages around it, and the system's own folders. */
+  readonly fence?: ProgramFence
+}
+
+const MOST_PAUSE_MS = 30_000
+const FIRST_PAUSE_MS = 500
+
+/**
+ * The tools of a plugin that runs in a fenced process of its own. It sees its own folder and its packages, no other file,
+ * no network and nothing of the hub's memory; what its tools do to the world they do through `ctx`, which the real doors
+ * carry out in the hub, under what each tool declares. When the process breaks, its calls end with UPSTREAM_ERROR and it is
+ * started anew.
+ *
+ * What that costs: a call takes a trip through a pipe, and what is passed has to be JSON. `targets` cannot be a function,
+ * since policy is asked in the hub: a tool names the places in its input instead, `targets: { 'write:fs': '/path' }`, or
+ * each capability is judged without a target. Dialects, hooks and `override` are not there; `ctx.cache` is the plugin's
+ * own; `ctx.fetch` gives answers whole; of `ctx.exec` there is `start`. Tools of one plugin are not isolated from each other.
+ * @example
+ * const hub = createToolHub({ sources: [isolatePlugin('./plugins/jira.mjs', { options: { project: 'OPS' } })] })
+ */
+export function isolatePlugin(
+  file: string,
+  { options, name = basename(file), fence = {} }: IsolateOptions = {},
+): ToolSource {
+  // In the fence only the real folder is there.
+  const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
+  const path = join(folder, basename(file))
+  const program: PluginProgram = {
+    label: escapeLine(name),
+    file: path,
+    options,
+    cwd: folder,
+    fence: { ...fence, readable: [...new Set([...codeOf(path), ...(fence.readable ?? [])])] },
+  }
+  let plugin: IsolatedPlugin | undefined
+  return {
+    name: `plugin ${program.label}`,
+    async start(host) {
+      plugin = new IsolatedPlugin(program, host)
+      await plugin.start()
+    },
+    close: () => plugin?.close(),
+  }
+}
+
+/** The process of a plugin through all its lives. */
+class IsolatedPlugin {
+  readonly #program: PluginProgram
+  readonly #host: SourceHost
+  readonly #shown = new ShownContent()
+  #process: PluginProcess | undefined
+  #starting: Promise<PluginProcess> | undefined
+  /** What it last said of its tools. */
+  #said = ''
+  #failures = 0
+  #notBefore = 0
+  #isClosed = false
+
+  constructor(program: PluginProgram, host: SourceHost) {
+    this.#program = program
+    this.#host = host
+  }
+
+  async start(): Promise<void> {
+    await this.#running()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#starting?.catch(() => {})
+    await this.#process?.stop(1_000)
+  }
+
+  async call(definition: IsolatedDefinition, input: unknown, ctx: BaseContext): Promise<unknown> {
+    const known = this.#said
+    const process = await this.#running()
+    if (known !== this.#said) throw changed(this.#program.label)
+    if (ctx.signal.aborted) throw ctx.signal.reason
+    try {
+      const { value, content: shown } = await process.call(definition.name, input, ctx)
+      this.#failures = 0
+      if (shown !== undefined) this.#shown.keep(value, checkedContent(definition.name, shown))
+      return value
+    } catch (error) {
+      if (!process.isAlive) this.#countFailure(process)
+      throw error
+    }
+  }
+
+  #running(): Promise<PluginProcess> {
+    if (this.#process?.isAlive) return Promise.resolve(this.#process)
+    this.#countFailure(this.#process)
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<PluginProcess> {
+    const { label } = this.#program
+    const waitMs = this.#notBefore - this.#host.clock.now()
+    if (waitMs > 0) throw paused(label, this.#failures, waitMs)
+    try {
+      const { child, described } = await PluginProcess.start(this.#program, this.#host)
+      this.#process = child
+      if (this.#isClosed) await child.stop(0)
+      else this.#offer(described, child)
+      return child
+    } catch (cause) {
+      this.#pause()
+      if (ToolError.is(cause)) throw cause
+      const message = `The plugin ${label} does not load: ${messageOf(cause)}`
+      throw new ToolError('UPSTREAM_ERROR', message, { hint: 'Correct the plugin, or how it is listed.', cause })
+    }
+  }
+
+  /** One that ended by itself; the next call starts it again at once, further ones later and later. */
+  #countFailure(process: PluginProcess | undefined): void {
+    if (!process || process !== this.#process) return
+    this.#process = undefined
+    this.#pause()
+  }
+
+  #pause(): void {
+    const pauseMs = this.#failures === 0 ? 0 : Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1))
+    this.#failures++
+    this.#notBefore = this.#host.clock.now() + pauseMs
+  }
+
+  #offer(described: readonly unknown[], { isFenced }: PluginProcess): void {
+    const said = JSON.stringify(described)
+    if (said === this.#said) return
+    this.#said = said
+    const { definitions, problems } = toDefinitions(described, this.#program.fence)
+    const refused = this.#host.offer(definitions.map((definition) => this.#toTool(definition)))
+    const lost = definitions.filter((definition) => definition.lost.length > 0)
+    for (const text of [
+      ...(isFenced ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
+      ...problems,
+      ...refused.map(({ name, why }) => `the tool ${name} is left out: ${why}`),
+      ...lost.map(({ name, lost }) => `the tool ${name} loses its ${lost.join(', ')} in a process of its own.`),
+    ])
+      this.#host.warn(escapeLine(`The plugin ${this.#program.label}: ${text}`))
+  }
+
+  #toTool(definition: IsolatedDefinition): AnyTool {
+    const { targets, hasModelForm, lost, ...facts } = definition
+    return defineTool({
+      ...facts,
+      ...(targets && { targets: (input: unknown) => declaredTargets(targets, input) }),
+      execute: (input: unknown, ctx: BaseContext) => this.call(definition, input, ctx),
+      ...(hasModelForm && { toModel: this.#shown.show }),
+    })
+  }
+}
+
+/** What a module needs to be imported: what stands beside it, the packages above it, and tool-hub itself. */
+function codeOf(file: string): string[] {
+  const own = dirname(fileURLToPath(ownFile('own-file')))
+  const folders = [dirname(file), own, ...packagesAbove(dirname(file)), ...packagesAbove(own)]
+  const found = folders.flatMap((folder) => lookAtFolder(folder)?.path ?? [])
+  return [...found, join(dirname(own), 'package.json')]
+}
+
+function packagesAbove(folder: string): string[] {
+  const above = dirname(folder)
+  return [join(folder, 'node_modules'), ...(above === folder ? [] : packagesAbove(above))]
+}
+
+function checkedContent(tool: string, given: unknown): Content {
+  const parsed = content.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new ToolError('OUTPUT_SCHEMA_INVALID', `toModel of ${tool} gave neither a text nor blocks of content.`)
+}
+
+function changed(label: string): ToolError {
+  return new ToolError('CONFLICT', `The plugin ${label} has other tools since it was started anew.`, {
+    hint: 'Look at its tools again, then call.',
+  })
+}
+
+function paused(label: string, failures: number, waitMs: number): ToolError {
+  return new ToolError(
+    'UPSTREAM_ERROR',
+    `The plugin ${label} failed ${failures} times in a row; it is started again in ${waitMs} ms.`,
+    {
+      hint: 'Wait that long, then call again.',
+      details: { retryAfterMs: waitMs },
+    },
+  )
+}

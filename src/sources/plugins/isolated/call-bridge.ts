@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { BaseContext, Question } from '../../../define.ts'
+import { ToolError } from '../../../errors.ts'
+import { useCommands } from './bridge-commands.ts'
+import { useFetch } from './bridge-fetch.ts'
+import { useFiles } from './bridge-files.ts'
+import { bytesOrText } from './bytes-or-text.ts'
+import { content } from './messages.ts'
+
+/** One thing of `ctx` that a plugin may use: what it must be given, and what then happens. */
+export type Use = (args: readonly unknown[]) => unknown
+
+const text = z.string().max(10_000)
+const evidence = z.strictObject({ type: z.enum(['file', 'url', 'tool', 'text']), ref: text, summary: text })
+const question = z.strictObject({
+  question: text,
+  context: text.optional(),
+  options: z.array(text).max(100).optional(),
+  defaultAnswer: text.optional(),
+  timeoutMs: z.number().min(0).optional(),
+  form: z.record(z.string(), z.unknown()).optional(),
+})
+const artifactOptions = z.strictObject({ name: text.optional(), mediaType: text.optional() }).optional()
+
+const MOST_TOLD = 50_000
+const MOST_AT_ONCE = 500
+
+/** What one call of an isolated plugin does with its context: asked for by name, checked, done by the real one. */
+export class CallBridge {
+  readonly #uses: ReadonlyMap<string, Use>
+  readonly #tells: ReadonlyMap<string, Use>
+  #told = 0
+  #atOnce = 0
+
+  constructor(ctx: BaseContext) {
+    this.#tells = new Map<string, Use>([
+      ['progress', ([update]) => ctx.progress(content.parse(update))],
+      ['evidence', ([given]) => ctx.evidence(evidence.parse(given))],
+      ['notice', ([given]) => ctx.notice(text.parse(given))],
+      ['truncated', ([given]) => ctx.truncated(text.parse(given))],
+      ['pending', ([given]) => ctx.pending(text.parse(given))],
+    ])
+    this.#uses = new Map<string, Use>([
+      ['artifact', ([given, options]) => ctx.artifact(bytesOrText.parse(given), artifactOptions.parse(options))],
+      ['ask', ([given]) => ctx.ask(question.parse(given) as Question)],
+      ['call', ([tool, input]) => ctx.call(text.parse(tool), input)],
+      ...useFiles(ctx),
+      ...useFetch(ctx),
+      ...useCommands(ctx),
+    ])
+  }
+
+  /** Something without an answer; false when it is more, or other, than any tool has to tell. */
+  tell(method: string, args: readonly unknown[]): boolean {
+    const tell = this.#tells.get(method)
+    if (!tell || ++this.#told > MOST_TOLD) return false
+    try {
+      tell(args)
+    } catch (error) {
+      throw error instanceof z.ZodError ? misused(method, error) : error
+    }
+    return true
+  }
+
+  async use(method: string, args: readonly unknown[]): Promise<unknown> {
+    const use = this.#uses.get(method)
+    if (!use) throw undeclared(method)
+    if (this.#atOnce >= MOST_AT_ONCE) throw tooMany()
+    this.#atOnce++
+    try {
+      return await use(args)
+    } catch (error) {
+      throw error instanceof z.ZodError ? misused(method, error) : error
+    } finally {
+      this.#atOnce--
+    }
+  }
+}
+
+function undeclared(method: string): ToolError {
+  return new ToolError(
+    'POLICY_DENIED',
+    `ctx.${method.slice(0, 50)} is not there: the tool does not declare what it needs.`,
+    {
+      hint: 'Declare the capability: read:fs, write:fs, network or exec.',
+    },
+  )
+}
+
+function tooMany(): ToolError {
+  return new ToolError('RATE_LIMITED', `A call asks for at most ${MOST_AT_ONCE} things at once.`)
+}
+
+function misused(method: string, { issues }: z.ZodError): ToolError {
+  const [first] = issues
+  const what = `ctx.${method} cannot be used so: ${first?.path.join('.')} ${first?.message}`
+  return new ToolError('INPUT_SCHEMA_INVALID', what, { hint: 'Correct the plugin.' })
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { CAPABILITIES } from '../../../define.ts'
+import { ERRORS, type ErrorCode } from '../../../errors.ts'
+
+const id = z.int().min(1)
+const text = z.string().max(10_000)
+const json = z.record(z.string(), z.unknown())
+const capability = z.enum(CAPABILITIES)
+const pointer = z
+  .string()
+  .max(200)
+  .regex(/^(?:\/[^/]+)+$/, 'is no JSON pointer such as /path')
+
+/** A tool as a plugin in another process describes it: facts without functions. */
+export const isolatedDefinition = z.strictObject({
+  name: z.string().max(64),
+  title: text.optional(),
+  description: z.string().max(50_000),
+  input: json,
+  output: json.optional(),
+  capabilities: z.array(capability).max(CAPABILITIES.length),
+  /** Where in the input each capability's target stands. */
+  targets: z.partialRecord(capability, z.union([pointer, z.array(pointer).max(20)])).optional(),
+  retry: z.strictObject({ attempts: z.int().min(1).max(10), baseMs: z.number().min(0).optional() }).optional(),
+  callers: z.array(z.enum(['direct', 'script'])).optional(),
+  timeoutMs: z.number().min(1).max(86_400_000).optional(),
+  overflow: z.enum(['head', 'tail', 'middle', 'artifact']).optional(),
+  maxOutputChars: z.int().min(1).optional(),
+  examples: z
+    .array(z.strictObject({ input: z.unknown(), note: text.optional() }))
+    .max(50)
+    .optional(),
+  category: z.string().max(100).optional(),
+  group: z.string().max(64).optional(),
+  tags: z.array(z.string().max(100)).max(50).optional(),
+  version: z.string().max(100).optional(),
+  costUnits: z.number().min(0).optional(),
+  /** It says by itself what a model sees of its data. */
+  hasModelForm: z.boolean(),
+  /** What it has that does not go over a wire. */
+  lost: z.array(z.string().max(100)).max(10),
+})
+
+/** A tool as a plugin in another process describes it. */
+export type IsolatedDefinition = z.infer<typeof isolatedDefinition>
+
+const block = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string(), stream: z.enum(['stdout', 'stderr']).optional() }),
+  z.strictObject({ type: z.literal('image'), data: z.string(), mediaType: text }),
+  z.strictObject({ type: z.literal('audio'), data: z.string(), mediaType: text }),
+  z.strictObject({
+    type: z.literal('resource'),
+    uri: text,
+    mediaType: text.optional(),
+    text: z.string().optional(),
+    data: z.string().optional(),
+  }),
+  z.strictObject({
+    type: z.literal('resource-link'),
+    uri: text,
+    name: text,
+    title: text.optional(),
+    description: text.optional(),
+    mediaType: text.optional(),
+    bytes: z.number().optional(),
+  }),
+])
+
+/** What a tool shows of its data or its progress. */
+export const content = z.union([z.string(), z.array(block).max(1_000)])
+
+const thrown = z.strictObject({
+  code: z
+    .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
+    .optional()
+    .catch(undefined),
+  message: text,
+  stack: text.optional(),
+  fix: z
+    .object({ key: text.optional(), value: z.unknown().optional(), hint: text.optional() })
+    .optional()
+    .catch(undefined),
+  retryable: z.boolean().optional().catch(undefined),
+  data: z.unknown().optional(),
+})
+
+/** What a tool threw. */
+export type Thrown = z.infer<typeof thrown>
+
+/** Everything that the process of a plugin may say; what an author can have wrong is looked at where it is used. */
+export const childMessage = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready'), tools: z.array(z.unknown()).max(200) }),
+  z.strictObject({ type: z.literal('failed'), message: text }),
+  z.strictObject({
+    type: z.literal('result'),
+    call: id,
+    value: z.unknown().optional(),
+    content: z.unknown().optional(),
+  }),
+  z.strictObject({ type: z.literal('error'), call: id, error: thrown }),
+  z.strictObject({ type: z.literal('tell'), call: id, method: text, args: z.array(z.unknown()).max(10) }),
+  z.strictObject({ type: z.literal('use'), call: id, id, method: text, args: z.array(z.unknown()).max(10) }),
+  z.strictObject({ type: z.literal('pong'), id }),
+])
+
+/** Something that the process of a plugin said. */
+export type ChildMessage = z.infer<typeof childMessage>

@@ -1,0 +1,253 @@
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '../../../clock.ts'
+import type { ProgramFence, RunningProgram } from '../../../commands.ts'
+import type { BaseContext } from '../../../define.ts'
+import { messageOf, ToolError } from '../../../errors.ts'
+import { ownFile } from '../../../own-file.ts'
+import type { SourceHost } from '../../../source.ts'
+import { escapeLine } from '../../../value/escape-text.ts'
+import { within } from '../within.ts'
+import { CallBridge } from './call-bridge.ts'
+import { type ChildMessage, childMessage, type Thrown } from './messages.ts'
+import { readBoundedLines } from './read-bounded-lines.ts'
+
+/** What is run, and how. */
+export interface PluginProgram {
+  readonly label: string
+  /** Absolute. */
+  readonly file: string
+  readonly options: Readonly<Record<string, unknown>> | undefined
+  readonly fence: ProgramFence
+  readonly cwd: string
+}
+
+/** What a tool gave back, and what it says that a model should see of it. */
+export interface Outcome {
+  readonly value?: unknown
+  readonly content?: unknown
+}
+
+interface OpenCall {
+  readonly bridge: CallBridge
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The file that runs in the fence. */
+const CHILD_MAIN = fileURLToPath(ownFile('sources/plugins/isolated/child-main.mjs'))
+
+const LOAD_MS = 15_000
+const MOST_LINE_BYTES = 10_000_000
+/** A process that does not read has hung. */
+const MOST_UNREAD_BYTES = 64_000_000
+/** Messages of calls that are over, which a tool that ignores its signal sends for a while. */
+const MOST_STRAYS = 10_000
+const STDERR_CHARS = 500
+/** How long a stopped tool has to come to its end, and after that its process to answer at all. */
+const GRACE_MS = 900
+const PONG_MS = 2_000
+
+/** One process with a plugin in it. Everything it says is checked; when it breaks, its calls end and nothing else. */
+export class PluginProcess {
+  readonly #program: RunningProgram
+  readonly #label: string
+  readonly #clock: Clock
+  readonly #calls = new Map<number, OpenCall>()
+  #onFirst: { resolve(tools: unknown[]): void; reject(error: Error): void } | undefined
+  #onPong: (() => void) | undefined
+  #nextCall = 1
+  #strays = 0
+  #stderr = ''
+  #end: ToolError | undefined
+
+  /** Starts a process and loads the plugin in it. */
+  static async start(program: PluginProgram, host: Pick<SourceHost, 'startProgram' | 'clock'>) {
+    const { cwd, fence, label, file, options } = program
+    const running = await host.startProgram({ argv: [process.execPath, CHILD_MAIN], cwd, fence })
+    const child = new PluginProcess(running, label, host.clock)
+    const loading = new Promise<unknown[]>((resolve, reject) => {
+      child.#onFirst = { resolve, reject }
+      child.#send({ type: 'load', file, options })
+    })
+    try {
+      const late = () => new Error(`it did not load within ${LOAD_MS} ms.`)
+      return { child, described: await within(loading, LOAD_MS, host.clock, late) }
+    } catch (error) {
+      await child.stop(0)
+      throw new Error(`${messageOf(error)}${child.#stderr && ` It said: ${escapeLine(child.#stderr)}`}`)
+    }
+  }
+
+  constructor(program: RunningProgram, label: string, clock: Clock) {
+    this.#program = program
+    this.#label = label
+    this.#clock = clock
+    readBoundedLines(program.stdout, MOST_LINE_BYTES, {
+      onLine: (line) => this.#hear(line),
+      onTooLong: () => this.#fail(`said more than ${MOST_LINE_BYTES} bytes at once`),
+    })
+    program.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-STDERR_CHARS)
+    })
+    // Whoever writes to a process that is gone hears of its end.
+    for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on('error', () => {})
+    void program.ended.then(({ code, signal }) => this.#fail(`ended (${signal ?? `exit code ${code}`})`))
+  }
+
+  get isFenced(): boolean {
+    return this.#program.sandbox !== 'none'
+  }
+
+  get isAlive(): boolean {
+    return this.#end === undefined
+  }
+
+  /** Executes a call of one of its tools. */
+  call(tool: string, input: unknown, ctx: BaseContext): Promise<Outcome> {
+    if (this.#end) return Promise.reject(this.#end)
+    const call = this.#nextCall++
+    const { callId, run, maxOutputChars, constraints, signal } = ctx
+    const executing = new Promise<Outcome>((resolve, reject) => {
+      this.#calls.set(call, { bridge: new CallBridge(ctx), resolve, reject })
+      this.#send({
+        type: 'call',
+        call,
+        tool,
+        input,
+        context: { callId, run, now: ctx.now(), maxOutputChars, constraints },
+      })
+    })
+    const stop = () => this.#abort(call, signal)
+    signal.addEventListener('abort', stop, { once: true })
+    return executing.finally(() => {
+      signal.removeEventListener('abort', stop)
+      this.#calls.delete(call)
+    })
+  }
+
+  async stop(graceMs?: number): Promise<void> {
+    this.#fail('was stopped', graceMs)
+    await this.#program.ended
+  }
+
+  /** The tool is told and has a moment; when it does not end, and its process does not even answer, that is ended. */
+  #abort(call: number, { reason }: AbortSignal): void {
+    const error = ToolError.is(reason) ? reason : new ToolError('ABORTED', 'The call was stopped.')
+    this.#send({ type: 'abort', call, reason: shapeOf(error) })
+    const giveUp = () => {
+      const open = this.#calls.get(call)
+      if (!open) return
+      open.reject(error)
+      this.#ping()
+    }
+    this.#clock.after(GRACE_MS, giveUp, { background: true })
+  }
+
+  #ping(): void {
+    if (this.#onPong || this.#end) return
+    const giveUp = () => this.#fail(`did not answer for ${PONG_MS} ms`)
+    const cancel = this.#clock.after(PONG_MS, giveUp, { background: true })
+    this.#onPong = () => {
+      cancel()
+      this.#onPong = undefined
+    }
+    this.#send({ type: 'ping', id: 1 })
+  }
+
+  #hear(line: string): void {
+    if (this.#end) return
+    const message = parseMessage(line)
+    switch (message.type) {
+      case 'ready':
+      case 'failed':
+        this.#loaded(message)
+        break
+      case 'pong':
+        this.#onPong?.()
+        break
+      case 'unknown':
+        this.#fail('said something that is no message')
+        break
+      default:
+        this.#hearCall(message)
+    }
+  }
+
+  #hearCall(message: Exclude<ChildMessage, { type: 'ready' | 'failed' | 'pong' }>): void {
+    const open = this.#calls.get(message.call)
+    if (!open) this.#ignore()
+    else if (message.type === 'result') open.resolve(message)
+    else if (message.type === 'error') open.reject(errorOf(message.error))
+    else if (message.type === 'use') void this.#use(open.bridge, message)
+    else this.#tell(open, message)
+  }
+
+  #tell({ bridge, reject }: OpenCall, { method, args }: Extract<ChildMessage, { type: 'tell' }>): void {
+    try {
+      if (!bridge.tell(method, args)) this.#fail('told more, or other things, than a tool has to tell')
+    } catch (error) {
+      // In this process it would have thrown where it was called.
+      reject(error as Error)
+    }
+  }
+
+  #loaded(message: Extract<ChildMessage, { type: 'ready' | 'failed' }>): void {
+    const first = this.#onFirst
+    this.#onFirst = undefined
+    if (!first) this.#fail('said twice what its tools are')
+    else if (message.type === 'ready') first.resolve(message.tools)
+    else first.reject(new Error(message.message))
+  }
+
+  #ignore(): void {
+    if (++this.#strays > MOST_STRAYS) this.#fail('spoke of calls that are over, or never were')
+  }
+
+  async #use(bridge: CallBridge, { call, id, method, args }: Extract<ChildMessage, { type: 'use' }>): Promise<void> {
+    try {
+      this.#send({ type: 'answer', call, id, ok: true, value: await bridge.use(method, args) })
+    } catch (error) {
+      this.#send({ type: 'answer', call, id, ok: false, error: shapeOf(error) })
+    }
+  }
+
+  #send(message: object): void {
+    if (this.#end) return
+    this.#program.stdin.write(`${JSON.stringify(message)}\n`)
+    if (this.#program.stdin.writableLength > MOST_UNREAD_BYTES) this.#fail('does not listen')
+  }
+
+  #fail(what: string, graceMs = 0): void {
+    if (this.#end) return
+    this.#onPong?.()
+    this.#end = new ToolError('UPSTREAM_ERROR', `The process of the plugin ${this.#label} ${what}.`, {
+      hint: 'Call again: it is started anew. When it keeps failing, look at the plugin.',
+      details: { stderr: this.#stderr },
+    })
+    this.#onFirst?.reject(new Error(`its process ${what}.`))
+    for (const { reject } of this.#calls.values()) reject(this.#end)
+    // Whoever waits for its end waits for `ended`.
+    this.#program.stop({ graceMs }).catch(() => {})
+  }
+}
+
+function parseMessage(line: string): ChildMessage | { readonly type: 'unknown' } {
+  try {
+    return childMessage.parse(JSON.parse(line))
+  } catch {
+    // No JSON, or no message of ours: whoever asks ends the process for it.
+    return { type: 'unknown' }
+  }
+}
+
+/** What a tool threw, as if it had thrown it here. */
+function errorOf({ code, message, stack, fix, retryable, data }: Thrown): Error {
+  if (code !== undefined) return new ToolError(code, message, { fix, retryable, data })
+  return Object.assign(new Error(message), stack ? { stack } : {})
+}
+
+function shapeOf(error: unknown): object {
+  if (!ToolError.is(error)) return { code: 'INTERNAL', message: messageOf(error) }
+  const { code, message, fix, retryable } = error
+  return { code, message, fix, retryable }
+}

@@ -1,0 +1,9 @@
+import type { Clock } from '../../clock.ts'
+
+/** What a work gives when it is done in time; its error, or `late()`, otherwise. */
+export function within<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(late()))
+    work.then(resolve, reject).finally(cancel)
+  })
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { type AnyTool, type Context, defineTool } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import { didYouMean } from '../../names.ts'
+import type { SourceHost } from '../../source.ts'
+import { readPage } from '../../tools/fs/read/read-page.ts'
+import { HEAD_BYTES } from './head-bytes.ts'
+import { type LoadedSkill, loadedSkill } from './loaded-skill.ts'
+import type { SkillFacts } from './parse-skill.ts'
+import { showSkill } from './show-skill.ts'
+import { requestFor, type Skill, type SkillShelf } from './skill-shelf.ts'
+import { visibleText } from './visible-text.ts'
+
+const line = z.int().min(1).max(2_000_000_000)
+const name = z.string().min(1).max(64).describe('The name of the skill, as the list has it.')
+const part = {
+  resource: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .refine(isInside, 'must be a path inside the skill: references/guide.md')
+    .optional()
+    .describe('A file of the skill to read instead of its text: references/guide.md'),
+  offset: line.optional().describe('The first line to read; lines are 1-based.'),
+  limit: line.optional().describe('The most lines to read; 2000 unless said.'),
+}
+
+const PAGE = { limit: 2_000, maxBytes: 51_200 }
+const MOST_FILES = 200
+const DEEPEST = 5
+
+/** The tool that gives a model the text of a skill and says which files it has; with `resource`, one of these files. */
+export function createLoadSkill(shelf: SkillShelf, host: Pick<SourceHost, 'request'>): AnyTool {
+  const description =
+    'Load a skill by its name: its instructions, and which files it has. With resource, read one of these files (text, or ' +
+    'an image). Its scripts are run with core/exec.run. Use it when the description of the skill fits the work, once.'
+  return defineTool({
+    name: 'core/skill.load',
+    title: 'Load a skill',
+    description,
+    input: z.strictObject({ name, ...part }),
+    output: loadedSkill,
+    capabilities: ['read:fs'],
+    targets: (input) => ({ 'read:fs': pathsOf(shelf.get(input.name), input.resource) }),
+    timeoutMs: 30_000,
+    maxOutputChars: 80_000,
+    overflow: 'head',
+    category: 'read',
+    tags: ['skill', 'read'],
+    version: '1.0.0',
+    examples: [
+      { input: { name: 'pdf-forms' } },
+      { input: { name: 'pdf-forms', resource: 'references/fields.md' }, note: 'a file that it names' },
+    ],
+    dialects: {
+      coding: { name: 'skill' },
+      files: {
+        name: 'load_skill',
+        input: z.strictObject({ skill_id: name, ...part }),
+        toInput: ({ skill_id, ...rest }) => ({ name: skill_id, ...rest }),
+      },
+    },
+    async execute({ name, resource, offset, limit = PAGE.limit }, ctx) {
+      const skill = await find(shelf, name)
+      const facts = await readFacts(skill, ctx)
+      requestFor(facts, ctx.run, host)
+      const isBody = resource === undefined
+      const path = isBody ? skill.file : `${skill.folder}/${resource}`
+      const from = offset ?? (isBody ? facts.bodyLine : 1)
+      const found = await readPage(path, { ...PAGE, offset: from, limit, images: !isBody }, ctx)
+      const { text, hidden } = visibleText(found.text)
+      if (hidden > 0) ctx.notice(`${hidden} invisible characters in ${path} were left out.`)
+      const { bytes, page, image } = found
+      const read = { text, bytes, ...(page && { page }), ...(image && { image }) }
+      if (!isBody) return { name, folder: skill.folder, resource, ...read }
+      return { name, folder: skill.folder, ...aboutSkill(facts), ...read, ...(await filesOf(skill, ctx)) }
+    },
+    toModel: showSkill,
+  })
+}
+
+/** One that came since the last look is found too; reading it is judged when it is read. */
+async function find(shelf: SkillShelf, name: string): Promise<Skill> {
+  if (!shelf.get(name)) await shelf.scan()
+  const skill = shelf.get(name)
+  if (skill) return skill
+  const names = shelf.list().map((each) => each.name)
+  throw new ToolError('NOT_FOUND', `There is no skill ${JSON.stringify(name)}; there are ${names.length}.`, {
+    fix: { key: 'name', hint: didYouMean(name, names) || 'List the skills to see their names.' },
+  })
+}
+
+/** What it says of itself now, through the guard like all that a call reads. */
+async function readFacts({ file }: Skill, ctx: Context<'read:fs'>): Promise<SkillFacts> {
+  const { content } = await ctx.fs.readBytes(file, { maxBytes: HEAD_BYTES })
+  const { parseSkill } = await import('./parse-skill.ts')
+  return parseSkill(Buffer.from(content).toString('utf8'), file)
+}
+
+function aboutSkill({ description, license, compatibility, wants }: SkillFacts) {
+  return {
+    description,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(wants.length > 0 && { requests: [...wants] }),
+  }
+}
+
+async function filesOf({ folder }: Skill, ctx: Context<'read:fs'>): Promise<Pick<LoadedSkill, 'files' | 'hasMore'>> {
+  const listing = await ctx.fs.list(folder, { recursive: true, maxDepth: DEEPEST, maxEntries: MOST_FILES })
+  const files = listing.entries.filter(({ type, name }) => type === 'file' && name !== 'SKILL.md')
+  return {
+    files: files.map(({ name, size }) => ({ path: visibleText(name).text, bytes: size })),
+    ...(!listing.isComplete && { hasMore: true }),
+  }
+}
+
+/** Nothing for a skill that nobody knows: then there is nothing to read. */
+function pathsOf(skill: Skill | undefined, resource: string | undefined): string[] {
+  if (!skill) return []
+  return resource === undefined ? [skill.file, skill.folder] : [skill.file, `${skill.folder}/${resource}`]
+}
+
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && !path.split('/').includes('..')
+}

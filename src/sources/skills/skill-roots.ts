@@ -1,0 +1,15 @@
+import { resolve } from 'node:path'
+import { lookAtFolder } from '../../disk/look-at-folder.ts'
+import type { Sandbox } from '../../options.ts'
+
+/**
+ * The sandbox roots by which tools read skills and commands run their scripts; nobody changes them. A folder that another
+ * user can write to counts as content from outside. One that is not there is left out.
+ */
+export function skillRoots(folders: readonly string[]): NonNullable<Sandbox['roots']> {
+  return folders.flatMap((folder) => {
+    const path = resolve(folder)
+    const found = lookAtFolder(path)
+    return found ? [{ path, mode: 'read' as const, ...(found.distrust && { untrusted: true }) }] : []
+  })
+}
