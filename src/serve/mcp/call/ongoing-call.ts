@@ -1,0 +1,176 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { Question } from '../../../define.ts'
+import { ToolError } from '../../../errors.ts'
+import type { Hub } from '../../../hub.ts'
+import type { QuestionReply } from '../../../options.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from '../../../result.ts'
+import { approvalForm, readApproval } from '../ask/approval-form.ts'
+import type { Form, FormAnswer } from '../ask/elicitation.ts'
+import { questionForm, readAnswer } from '../ask/question-form.ts'
+
+/** Something the client is asked while its call waits. */
+export interface Ask {
+  readonly key: string
+  readonly form: Form
+  /** What an approval approves; a question has none. */
+  readonly hash?: string
+}
+
+interface OpenAsk extends Ask {
+  readonly settle: (answer: FormAnswer | undefined) => void
+}
+
+/** Where the calls of one session are made. */
+export interface CallHome {
+  readonly hub: Hub
+  readonly run: string
+  readonly onEnd: (call: OngoingCall) => void
+}
+
+/** What a call is made of. */
+export interface CallStart {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly caller: string
+  /** What stops it; without, it can outlive the request that made it, and is stopped by `abort`. */
+  readonly signal?: AbortSignal
+  /** Whether the client can be asked; else all is left to the hub. */
+  readonly canAsk: boolean
+  /** Answers that came before the call, by the hash of what they approve; each counts once. */
+  readonly answers?: ReadonlyMap<string, FormAnswer>
+  readonly onEvent?: (event: CallEvent) => void
+  /** Whether somebody may listen later. */
+  readonly hearsEvents?: boolean
+  /** Is told of each ask, instead of it waiting for the next turn. */
+  readonly onAsk?: (ask: Ask, call: OngoingCall) => void
+  readonly toResult: (result: ToolResult) => CallToolResult
+}
+
+/** What happened to a call first. */
+export type Turn = 'ended' | 'asked' | 'late'
+
+const MOST_OPEN_ASKS = 16
+
+/**
+ * A call on its way through the hub. It outlives the request that made it when it has to wait: what it asks stays open
+ * until somebody who speaks with the client answers it.
+ */
+export class OngoingCall {
+  /** The result; rejects with a protocol error for a tool that does not exist. */
+  readonly ended: Promise<CallToolResult>
+  /** Who is told of each ask now. */
+  onAsk: CallStart['onAsk']
+  /** Who hears the events now. */
+  onEvent: CallStart['onEvent']
+  readonly #home: CallHome
+  readonly #start: CallStart
+  readonly #controller: AbortController | undefined
+  readonly #open = new Map<string, OpenAsk>()
+  readonly #answers: Map<string, FormAnswer> | undefined
+  #asked = 0
+  #canAsk: boolean
+  #noteTurn: ((turn: Turn) => void) | undefined
+
+  constructor(home: CallHome, start: CallStart) {
+    this.#home = home
+    this.#start = start
+    this.#controller = start.signal ? undefined : new AbortController()
+    this.#answers = start.answers ? new Map(start.answers) : undefined
+    this.#canAsk = start.canAsk
+    this.onAsk = start.onAsk
+    this.onEvent = start.onEvent
+    this.ended = this.#run()
+    // Whoever waits for it hears of a failure; nobody has to.
+    this.ended.catch(() => {})
+  }
+
+  /** Stops the call, and everything that it asked. */
+  abort(reason: unknown): void {
+    this.#controller?.abort(reason)
+  }
+
+  /** Lets a request stop the call for as long as it waits for it. Returns how to let go. */
+  follow(signal: AbortSignal | undefined): () => void {
+    if (!signal) return () => {}
+    const stop = () => this.abort(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    return () => signal.removeEventListener('abort', stop)
+  }
+
+  /** Waits for the end, a question, or the time to be over. */
+  turn(late?: Promise<void>): Promise<Turn> {
+    return new Promise((resolve) => {
+      this.#noteTurn = resolve
+      if (this.#open.size > 0) resolve('asked')
+      const end = () => resolve('ended')
+      this.ended.then(end, end)
+      void late?.then(() => resolve('late'))
+    })
+  }
+
+  /** What waits for an answer, oldest first. */
+  asks(): readonly Ask[] {
+    return [...this.#open.values()]
+  }
+
+  /** Answers; without an answer, an approval is left to the hub's other ways and a question fails. */
+  answer(key: string, answer: FormAnswer | undefined): void {
+    this.#open.get(key)?.settle(answer)
+  }
+
+  /** The client will answer nothing any more. */
+  giveUpAsking(): void {
+    this.#canAsk = false
+    for (const ask of this.#open.values()) ask.settle(undefined)
+  }
+
+  async #run(): Promise<CallToolResult> {
+    const { hub, run, onEnd } = this.#home
+    const { name, input, caller, canAsk, onEvent, hearsEvents, toResult } = this.#start
+    try {
+      const result = await hub.callDynamic(name, input, {
+        run,
+        caller,
+        signal: this.#start.signal ?? this.#controller?.signal,
+        ...(canAsk && { approve: this.#approve, onQuestion: this.#onQuestion }),
+        ...((onEvent || hearsEvents) && { onEvent: (event) => this.onEvent?.(event) }),
+      })
+      return toResult(result)
+    } finally {
+      if (canAsk) this.giveUpAsking()
+      onEnd(this)
+    }
+  }
+
+  readonly #approve = async (request: ApprovalRequest): Promise<ApprovalReply | undefined> => {
+    const answer = this.#takeAnswer(request.hash) ?? (await this.#ask(approvalForm(request), request.hash))
+    return answer && readApproval(answer, this.#start.caller)
+  }
+
+  readonly #onQuestion = async (question: Question): Promise<QuestionReply> => {
+    const answer = await this.#ask(questionForm(this.#start.name, question))
+    if (answer) return readAnswer(question, answer)
+    throw new ToolError('APPROVAL_UNAVAILABLE', `${this.#start.name} has a question and the client did not answer it.`)
+  }
+
+  #takeAnswer(hash: string): FormAnswer | undefined {
+    const answer = this.#answers?.get(hash)
+    this.#answers?.delete(hash)
+    return answer
+  }
+
+  #ask(form: Form, hash?: string): Promise<FormAnswer | undefined> {
+    if (!this.#canAsk || this.#open.size >= MOST_OPEN_ASKS) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const key = `ask-${++this.#asked}`
+      const settle = (answer: FormAnswer | undefined) => {
+        this.#open.delete(key)
+        resolve(answer)
+      }
+      this.#open.set(key, { key, form, hash, settle })
+      if (this.onAsk) this.onAsk({ key, form, hash }, this)
+      else this.#noteTurn?.('asked')
+    })
+  }
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../errors.ts'
+import { HeldCalls } from './call/held-calls.ts'
+import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
+import { SessionArtifacts } from './call/session-artifacts.ts'
+import type { McpService } from './mcp-service.ts'
+import { SessionTasks } from './tasks/session-tasks.ts'
+
+/**
+ * What belongs to one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one who
+ * calls. It has a run of its own, and with it a budget, records and remembered answers.
+ */
+export class ClientSession {
+  readonly service: McpService
+  readonly run: string
+  /** Whom its sealed states and sessions belong to. */
+  readonly principal: string
+  /** Its name, where we know it better than from itself. */
+  readonly knownName: string | undefined
+  readonly artifacts: SessionArtifacts
+  readonly held: HeldCalls
+  readonly tasks: SessionTasks
+  readonly #home: CallHome
+  readonly #calls = new Set<OngoingCall>()
+  #ending: Promise<void> | undefined
+
+  constructor(
+    service: McpService,
+    { principal, knownName }: { readonly principal?: string; readonly knownName?: string } = {},
+  ) {
+    const { hub, clock } = service
+    this.service = service
+    this.run = newRunId(clock.now())
+    this.principal = principal ?? this.run
+    this.knownName = knownName
+    this.#home = { hub, run: this.run, onEnd: (call) => void this.#calls.delete(call) }
+    this.artifacts = new SessionArtifacts(hub, this.run)
+    this.held = new HeldCalls(clock)
+    this.tasks = new SessionTasks(clock)
+  }
+
+  get isBusy(): boolean {
+    return this.#calls.size > 0
+  }
+
+  start(start: CallStart): OngoingCall {
+    if (this.#ending) throw new ToolError('ABORTED', 'The session has ended.')
+    const call = new OngoingCall(this.#home, start)
+    this.#calls.add(call)
+    return call
+  }
+
+  /** Resolves when no call is under way. */
+  async whenIdle(): Promise<void> {
+    await Promise.allSettled([...this.#calls].map(({ ended }) => ended))
+  }
+
+  /** Stops its calls, those that a request stops being stopped already, and closes its run. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  async #end(): Promise<void> {
+    this.held.clear()
+    this.tasks.clear()
+    for (const call of this.#calls) call.abort(new ToolError('ABORTED', 'The client is gone.'))
+    await this.whenIdle()
+    await this.service.hub.endRun(this.run)
+  }
+}
+
+function newRunId(now: number): string {
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  return `mcp-${stamp}-${randomBytes(4).toString('hex')}`
+}

@@ -1,0 +1,75 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, BlockList, isIP } from 'node:net'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { ToolError } from '../../../errors.ts'
+import type { Hub } from '../../../hub.ts'
+import type { McpHttpOptions } from '../options.ts'
+import type { McpHttpServer } from '../serve-mcp.ts'
+import { HttpHandler } from './http-handler.ts'
+
+const GRACE_MS = 5_000
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Listens on an address, loopback unless said; anything wider needs somebody at the door. */
+export async function listenMcp(hub: Hub, options: McpHttpOptions): Promise<McpHttpServer> {
+  const { host = '127.0.0.1', port = 0, path = '/mcp', graceMs = GRACE_MS, allowedHosts = [] } = options
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  if (!isLoopback(address) && !options.auth) {
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `${host} can be reached from other machines, and nothing says who may call.`,
+      {
+        fix: { hint: 'Listen on 127.0.0.1, or give auth: { token } or an OAuth verifier.' },
+      },
+    )
+  }
+  const handler = new HttpHandler(hub, { ...options, allowedHosts: [...allowedHosts, ...ownNames(address)] })
+  const server = createServer(
+    toNodeHandler(handler, {
+      ...(options.onError && { onerror: options.onError }),
+      ...(options.maxBodyBytes !== undefined && { maxRequestBodySize: options.maxBodyBytes }),
+    }),
+  )
+  await listening(server, address, port)
+  const { port: bound } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
+  return {
+    url: `http://${isIP(address) === 6 ? `[${address}]` : address}:${bound}${path}`,
+    close() {
+      closing ??= closeAll(server, handler, graceMs)
+      return closing
+    },
+  }
+}
+
+function isLoopback(address: string): boolean {
+  if (address === 'localhost') return true
+  const family = isIP(address)
+  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** What the server is called in the Host header of those who use its address. */
+function ownNames(address: string): string[] {
+  if (address === '0.0.0.0' || address === '::') return []
+  return [isIP(address) === 6 ? `[${address}]` : address]
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { cause })),
+    )
+    server.listen(port, host, resolve)
+  })
+}
+
+async function closeAll(server: Server, handler: HttpHandler, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  await handler.close({ graceMs })
+  server.closeIdleConnections()
+  // What was answered just now still goes out; whoever only listens is cut off.
+  setImmediate(() => server.closeAllConnections())
+  await closed
+}

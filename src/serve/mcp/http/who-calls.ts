@@ -1,0 +1,98 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import {
+  type AuthInfo,
+  type AuthMetadataOptions,
+  buildOAuthProtectedResourceMetadata,
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  OAuthErrorCode,
+  oauthMetadataResponse,
+  requireBearerAuth,
+} from '@modelcontextprotocol/server'
+import { ToolError } from '../../../errors.ts'
+import { escapeLine } from '../../../value/escape-text.ts'
+import type { McpAuth } from '../options.ts'
+
+const SHORTEST_TOKEN = 16
+
+/** Who a request comes from. */
+export interface Caller {
+  /** Whom sessions and sealed states belong to. */
+  readonly principal: string
+  /** Its name on record, where it is not only what the client says of itself. */
+  readonly knownName?: string
+  readonly authInfo?: AuthInfo
+}
+
+/** Finds out who calls. */
+export interface Doorkeeper {
+  /** The caller, or the answer that turns it away. */
+  admit(request: Request): Promise<Caller | Response>
+  /** The answer to one who asks where to get a token; undefined when the request is no such question. */
+  tell(request: Request): Response | undefined
+}
+
+/** A doorkeeper for what the owner said; without `auth` everybody who reaches the server may call. */
+export function createDoorkeeper(auth: McpAuth | undefined): Doorkeeper {
+  if (!auth) return { admit: async () => ({ principal: 'local' }), tell: () => undefined }
+  if ('token' in auth) return tokenDoorkeeper(auth.token)
+  return oauthDoorkeeper(auth)
+}
+
+/** The caller whom somebody in front of us has found out. */
+export function callerOf(authInfo: AuthInfo): Caller {
+  const subject = authInfo.extra?.sub
+  const name = typeof subject === 'string' ? `${authInfo.clientId}/${subject}` : authInfo.clientId
+  return { principal: `auth:${name}`, knownName: escapeLine(name).slice(0, 64), authInfo }
+}
+
+function tokenDoorkeeper(token: string): Doorkeeper {
+  if (typeof token !== 'string' || token.length < SHORTEST_TOKEN) {
+    throw new ToolError('CONFIG_INVALID', `A token for MCP over HTTP has at least ${SHORTEST_TOKEN} characters.`, {
+      fix: { hint: 'Make one of random characters: openssl rand -hex 32' },
+    })
+  }
+  const wanted = digest(token)
+  const verifyAccessToken = async (given: string): Promise<AuthInfo> => {
+    if (!timingSafeEqual(digest(given), wanted)) throw new OAuthError(OAuthErrorCode.InvalidToken, 'Invalid token')
+    return { token: '', clientId: 'token', scopes: [], expiresAt: Number.POSITIVE_INFINITY }
+  }
+  const gate = requireBearerAuth({ verifier: { verifyAccessToken } })
+  return {
+    admit: async (request) => {
+      const info = await gate(request)
+      return info instanceof Response ? info : { principal: 'token', authInfo: info }
+    },
+    tell: () => undefined,
+  }
+}
+
+function oauthDoorkeeper(auth: Exclude<McpAuth, { token: string }>): Doorkeeper {
+  const { verifier, oauthMetadata, requiredScopes, scopesSupported } = auth
+  const resourceServerUrl = new URL(auth.resource)
+  const metadata: AuthMetadataOptions = {
+    oauthMetadata,
+    resourceServerUrl,
+    ...(scopesSupported && { scopesSupported: [...scopesSupported] }),
+  }
+  // Says at the start what is wrong with it.
+  buildOAuthProtectedResourceMetadata(metadata)
+  const gate = requireBearerAuth({
+    verifier,
+    expectedResource: resourceServerUrl,
+    resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resourceServerUrl),
+    ...(requiredScopes && { requiredScopes: [...requiredScopes] }),
+  })
+  return {
+    admit: async (request) => {
+      const info = await gate(request)
+      return info instanceof Response ? info : callerOf(info)
+    },
+    tell: (request) => oauthMetadataResponse(request, metadata),
+  }
+}
+
+/** Of equal length for every text, so that comparing two says nothing of how long they are. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

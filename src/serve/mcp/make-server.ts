@@ -1,0 +1,81 @@
+import { ProtocolError, ProtocolErrorCode, type Result, Server, type ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { callLegacy } from './call/call-legacy.ts'
+import { callModern } from './call/call-modern.ts'
+import { parseCall, parsePage, parseRead } from './call/call-params.ts'
+import { type Connection, ServerConnection } from './call/connection.ts'
+import type { ClientSession } from './client-session.ts'
+import type { Era } from './options.ts'
+import { awaitTask, cancelTask, getTask, listTasks, updateTask } from './tasks/answer-tasks.ts'
+
+type Answer = (connection: Connection, params: unknown, context: ServerContext) => Result | Promise<Result>
+
+const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+  ['tools/list', listTools],
+  ['tools/call', callTool],
+  ['resources/list', listResources],
+  ['resources/templates/list', listResourceTemplates],
+  ['resources/read', readResource],
+  ['tasks/list', listTasks],
+  ['tasks/get', getTask],
+  ['tasks/result', awaitTask],
+  ['tasks/cancel', cancelTask],
+  ['tasks/update', updateTask],
+])
+
+/** The modern era has these as an extension: the SDK lets only those through that bring their own schema. */
+const MODERN_TASK_METHODS = ['tasks/get', 'tasks/cancel'] as const
+const ANY_PARAMS = { params: z.looseObject({}) }
+
+/**
+ * A server of MCP for a session. Over HTTP one is made for each request of the modern era, so it registers next to
+ * nothing: what has no handler of its own comes to one function, where each request is checked once, and what the SDK
+ * would check again is what we made ourselves. `method`: the only one that it will be asked, where that is known.
+ */
+export function makeServer(session: ClientSession, era: Era, { method }: { readonly method?: string } = {}): Server {
+  const { service } = session
+  const server = new Server(service.info, service.serverOptions[era])
+  const connection = new ServerConnection(session, era, server)
+  const answer = (request: { readonly method: string; readonly params?: unknown }, context: ServerContext) => {
+    const own = ANSWERS.get(request.method)
+    if (own) return Promise.resolve(own(connection, request.params, context))
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
+  }
+  // Without a handler the SDK says so itself, with the status that HTTP has for it.
+  if (method === undefined || ANSWERS.has(method)) server.fallbackRequestHandler = answer
+  for (const name of era === 'modern' ? MODERN_TASK_METHODS : []) {
+    if (method !== undefined && method !== name) continue
+    server.setRequestHandler(name, ANY_PARAMS, (params, context) => answer({ method: name, params }, context))
+  }
+  server.onerror = service.report
+  connection.listener = service.options.extras?.(server, { era, run: session.run, answer }) ?? undefined
+  return server
+}
+
+async function listTools({ session, era }: Connection, params: unknown): Promise<Result> {
+  parsePage('tools/list', params)
+  const { tools } = session.service
+  await tools.ready()
+  return tools.result(era)
+}
+
+function callTool(connection: Connection, given: unknown, context: ServerContext): Promise<Result> {
+  const params = parseCall(given)
+  const client = connection.client(context)
+  if (connection.era === 'legacy') return callLegacy(connection, client, params, context)
+  return callModern({ connection, client, params, context })
+}
+
+function listResources({ session }: Connection, params: unknown): Result {
+  parsePage('resources/list', params)
+  return { resources: session.artifacts.list() }
+}
+
+function listResourceTemplates(_: Connection, params: unknown): Result {
+  parsePage('resources/templates/list', params)
+  return { resourceTemplates: [] }
+}
+
+function readResource({ session }: Connection, params: unknown): Promise<Result> {
+  return session.artifacts.read(parseRead(params).uri)
+}

@@ -1,0 +1,20 @@
+import type { Hub } from '../../hub.ts'
+import type { McpStdioOptions } from './options.ts'
+
+/** A server that talks to the one who started this process. */
+export interface McpStdioServer {
+  /** Resolves when the client is gone and its run is closed. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Serves the tools of a hub as an MCP server on standard input and output, to a client of either protocol era. Nothing
+ * but MCP is written to stdout.
+ * @example
+ * await (await serveMcpStdio(hub)).closed
+ */
+export async function serveMcpStdio(hub: Hub, options: McpStdioOptions = {}): Promise<McpStdioServer> {
+  const { connectStdio } = await import('./stdio/connect-stdio.ts')
+  return connectStdio(hub, options)
+}

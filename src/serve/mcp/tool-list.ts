@@ -1,0 +1,121 @@
+import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
+import type { Clock } from '../../clock.ts'
+import type { Hub } from '../../hub.ts'
+import type { ToolCard } from '../../steps/registry.ts'
+import { deepFreeze } from '../../value/deep-freeze.ts'
+import { annotationsOf } from './annotations.ts'
+import type { Era } from './options.ts'
+
+/** How long a client of the modern era may use a list without asking again. */
+const TTL_MS = 60_000
+
+interface Lists {
+  readonly legacy: ListToolsResult
+  readonly modern: ListToolsResult
+  /** By wire name, whether its results have `structuredContent`. */
+  readonly isStructured: ReadonlyMap<string, boolean>
+  readonly json: string
+}
+
+/** The visible tools of a hub as MCP shows them: made once, the very same object for everybody until the tools change. */
+export class ToolList {
+  readonly #hub: Hub
+  readonly #dialect: string | undefined
+  readonly #listeners = new Set<() => void>()
+  readonly #stopListening: () => void
+  #lists: Lists | undefined
+  #isStale = false
+  #arriving: Promise<void> | undefined
+
+  constructor(
+    hub: Hub,
+    options: { readonly dialect?: string; readonly readyTimeoutMs: number; readonly clock: Clock },
+  ) {
+    this.#hub = hub
+    this.#dialect = options.dialect
+    this.#arriving = settled(hub, options).then(() => {
+      this.#arriving = undefined
+    })
+    this.#stopListening = hub.onToolsChanged(() => this.#noteChange())
+  }
+
+  /** Resolves when the sources have brought their tools, or were waited for long enough. */
+  async ready(): Promise<void> {
+    await this.#arriving
+  }
+
+  /** The answer to tools/list. */
+  result(era: Era): ListToolsResult {
+    return this.#current()[era]
+  }
+
+  /** Whether the tool says what its data looks like; undefined for a name that is not in the list. */
+  isStructured(name: string): boolean | undefined {
+    return this.#current().isStructured.get(name)
+  }
+
+  /** Hears when the list is another one than before. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#stopListening()
+    this.#listeners.clear()
+  }
+
+  #current(): Lists {
+    this.#lists ??= build(this.#hub.cards({ dialect: this.#dialect }))
+    return this.#lists
+  }
+
+  /** A source brings many tools at once, and often the same ones again: only another list is told, and once. */
+  #noteChange(): void {
+    if (this.#isStale) return
+    this.#isStale = true
+    const before = this.#lists
+    queueMicrotask(() => {
+      this.#isStale = false
+      this.#lists = undefined
+      if (!before || this.#current().json !== before.json) for (const listener of this.#listeners) listener()
+      else this.#lists = before
+    })
+  }
+}
+
+function build(cards: readonly ToolCard[]): Lists {
+  const modern = cards.map(toTool)
+  // Any call may be made as a task; a client of the legacy era must be told so for each tool.
+  const legacy = modern.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } }))
+  return {
+    legacy: deepFreeze({ tools: legacy }),
+    modern: deepFreeze({ tools: modern, ttlMs: TTL_MS, cacheScope: 'private' as const }),
+    isStructured: new Map(modern.map(({ name, outputSchema }) => [name, outputSchema !== undefined])),
+    json: JSON.stringify(modern),
+  }
+}
+
+function toTool(card: ToolCard): Tool {
+  const { name, title, description, parameters, capabilities } = card
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema: { ...structuredClone(parameters), type: 'object' },
+    ...(card.output?.type === 'object' && { outputSchema: { ...structuredClone(card.output), type: 'object' } }),
+    annotations: annotationsOf(capabilities),
+  }
+}
+
+/** Whatever became of the sources; a call says by itself what is wrong with one. */
+function settled(hub: Hub, { readyTimeoutMs, clock }: { readyTimeoutMs: number; clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(readyTimeoutMs, resolve, { background: true })
+    const end = () => {
+      cancel()
+      resolve()
+    }
+    hub.ready({ all: true }).then(end, end)
+  })
+}
