@@ -1,6 +1,6 @@
 import type { AgentToolResult } from '../from-agent-tool.ts'
 import type { Hub } from '../hub.ts'
-import { toAgentContent, toAgentToolResult } from '../project-result.ts'
+import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
 /** S3's form of a tool for an agent loop. */
 export interface ToolDefinition {
@@ -23,24 +23,10 @@ export interface ToolDefinition {
  * @example
  * const definitions = toToolDefinitions(hub, { log: console.error })
  */
-export function toToolDefinitions(
-  hub: Hub,
-  { dialect, log = () => {} }: { readonly dialect?: string; readonly log?: (line: string) => void } = {},
-): ToolDefinition[] {
-  return hub.registry.listForLLM({ dialect }).map(({ name, description, parameters }) => ({
-    name,
-    label: hub.registry.get(name)?.title ?? name,
-    description,
-    parameters,
-    async execute(_toolCallId, params, onUpdate, _ctx, signal) {
-      for await (const event of hub.stream(name, params, { signal })) {
-        if (event.type === 'call-progressed') onUpdate?.({ content: toAgentContent(event.content) })
-        if (event.type !== 'call-ended') continue
-        const { result } = event
-        if (!result.ok && result.status !== 'aborted') log(`[tools] ${name} failed: ${result.error.message}`)
-        return toAgentToolResult(result)
-      }
-      throw new Error(`${name} ended without a result`)
-    },
+export function toToolDefinitions(hub: Hub, options: AgentToolOptions = {}): ToolDefinition[] {
+  return toAgentTools(hub, options).map(({ parameters, execute, ...facts }) => ({
+    ...facts,
+    parameters: parameters as Record<string, unknown>,
+    execute: (toolCallId, params, onUpdate, _ctx, signal) => execute(toolCallId, params, signal, onUpdate),
   }))
 }

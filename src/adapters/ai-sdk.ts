@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CallOptions } from '../call-options.ts'
+import type { Hub } from '../hub.ts'
+import { textOfBlock } from '../project-result.ts'
+import type { ContentBlock, Failure, ToolResult } from '../result.ts'
+import type { StandardSchema } from '../schema/infer.ts'
+import type { ToolCard } from '../steps/registry.ts'
+import type { AdapterOptions } from './adapter-options.ts'
+import { approveOwnCall } from './approve-own-call.ts'
+import { type CallProgress, callWithProgress } from './call-with-progress.ts'
+import { chooseCards } from './choose-cards.ts'
+import { failureText } from './failure-text.ts'
+import type { Provider } from './schema/for-provider.ts'
+import { shownSchema } from './shown-schema.ts'
+
+/** How the tools behave in the AI SDK. */
+export interface AiSdkOptions extends AdapterOptions {
+  /** Show the parameters as this provider takes them, and strict where it can be; as the tools have them unless said. */
+  readonly provider?: Provider
+  /** Who is asked where policy says ask: the user, by the SDK's own approval requests, or whoever answers for the hub. */
+  readonly approvals?: 'framework' | 'hub'
+  /** Tell the progress of a call as preliminary results; true unless said. */
+  readonly progress?: boolean
+}
+
+/** What a tool gives: preliminary its progress, last the whole result of the call. */
+export type AiSdkOutput = ToolResult | CallProgress
+
+/** A tool as the AI SDK (6 and 7) takes it, by shape. */
+export interface AiSdkTool {
+  readonly type: 'dynamic'
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: StandardSchema
+  readonly strict?: boolean
+  readonly needsApproval?: (input: unknown) => Promise<boolean>
+  readonly execute: (
+    input: unknown,
+    options: {
+      readonly toolCallId: string
+      readonly messages: readonly unknown[]
+      readonly abortSignal?: AbortSignal
+    },
+  ) => AsyncIterable<AiSdkOutput> | Promise<AiSdkOutput>
+  readonly toModelOutput: (result: { readonly output: AiSdkOutput }) => AiSdkModelOutput
+}
+
+/** What the model gets of a result, in the SDK's words. */
+export type AiSdkModelOutput =
+  | { type: 'text' | 'error-text'; value: string }
+  | { type: 'content'; value: AiSdkContentPart[] }
+
+type AiSdkContentPart =
+  | { type: 'text'; text: string }
+  | { type: 'image-data' | 'file-data'; data: string; mediaType: string }
+
+/**
+ * The visible tools as a tool set of the AI SDK, every call down the governed road; they are those of this moment, so
+ * make the set anew for each request. Where policy asks, the SDK asks its user, and an approved call runs with exactly
+ * the approved input; one that the user denies never reaches the hub and its records. Histories that come from a client
+ * should be signed (`experimental_toolApprovalSecret`): the SDK takes approvals from them. Validation is the hub's.
+ * @example
+ * const { text } = await generateText({ model, tools: toAiSdk(hub), stopWhen: stepCountIs(20), prompt })
+ */
+export function toAiSdk(hub: Hub, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
+  return Object.fromEntries(chooseCards(hub, options).map((card) => [card.name, toolOf(hub, card, options)]))
+}
+
+function toolOf(
+  hub: Hub,
+  card: ToolCard,
+  { run, session, caller, provider, approvals = 'framework', progress = true }: AiSdkOptions,
+): AiSdkTool {
+  const { name, title, description } = card
+  const { schema, strict, restore } = shownSchema(card, provider)
+  const who = { run, session, caller }
+  const isAsked = approvals === 'framework'
+  return {
+    type: 'dynamic',
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema: schemaOf(schema),
+    ...(strict && { strict }),
+    ...(isAsked && {
+      needsApproval: async (input: unknown) => (await hub.explain(name, restore(input), who)).effect === 'ask',
+    }),
+    execute(input, { toolCallId, messages, abortSignal: signal }) {
+      const isYes = isAsked && isApproved(messages, { name, toolCallId, input })
+      const start = (onEvent?: CallOptions['onEvent']) =>
+        hub.callDynamic(name, restore(input), {
+          run,
+          session,
+          caller,
+          signal,
+          ...(isYes ? approveOwnCall('ai-sdk', onEvent) : { onEvent }),
+        })
+      return progress ? callWithProgress(start) : start()
+    },
+    toModelOutput: ({ output }) => modelOutput(output),
+  }
+}
+
+/** The SDK knows its own schemas by this mark, and uses them as they are; the standard form is for its types. */
+function schemaOf(parameters: Record<string, unknown>): StandardSchema {
+  const given = () => parameters
+  return {
+    [Symbol.for('vercel.ai.schema')]: true,
+    jsonSchema: parameters,
+    validate: undefined,
+    '~standard': {
+      version: 1,
+      vendor: 'tool-hub',
+      validate: (value: unknown) => ({ value }),
+      jsonSchema: { input: given, output: given },
+    },
+  } as StandardSchema
+}
+
+interface Part {
+  readonly type?: unknown
+  readonly toolCallId?: unknown
+  readonly toolName?: unknown
+  readonly input?: unknown
+  readonly approvalId?: unknown
+  readonly approved?: unknown
+}
+
+/**
+ * Whether the user said yes to this very call. The SDK makes an approved call from a history whose last message is the
+ * answer; any other call of this tool was made because it did not need one.
+ */
+function isApproved(
+  messages: readonly unknown[],
+  call: { readonly name: string; readonly toolCallId: string; readonly input: unknown },
+): boolean {
+  const answers = partsOf(messages.at(-1), 'tool').filter(({ type }) => type === 'tool-approval-response')
+  if (answers.length === 0) return false
+  const parts = messages.flatMap((message) => partsOf(message, 'assistant'))
+  const ofCall = parts.filter(({ toolCallId }) => toolCallId === call.toolCallId)
+  const requests = ofCall.filter(({ type }) => type === 'tool-approval-request')
+  const answer = answers.find(({ approvalId }) => requests.some((request) => request.approvalId === approvalId))
+  const asked = ofCall.findLast(({ type }) => type === 'tool-call')
+  return answer?.approved === true && asked?.toolName === call.name && isDeepStrictEqual(asked.input, call.input)
+}
+
+function partsOf(message: unknown, role: 'tool' | 'assistant'): readonly Part[] {
+  const { role: own, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown }
+  return own === role && Array.isArray(content) ? content : []
+}
+
+/** Results come back here from a client's history too, so nothing is taken for granted. */
+function modelOutput(output: AiSdkOutput): AiSdkModelOutput {
+  if (!Array.isArray(output?.content)) return { type: 'text', value: JSON.stringify(output) ?? '' }
+  if ('ok' in output && !output.ok) return { type: 'error-text', value: failureText(output as Failure) }
+  const value = output.content.map(partOf)
+  if (value.some(({ type }) => type !== 'text')) return { type: 'content', value }
+  return { type: 'text', value: output.content.map(textOfBlock).join('\n') }
+}
+
+function partOf(block: ContentBlock): AiSdkContentPart {
+  if (block.type === 'image') return { type: 'image-data', data: block.data, mediaType: block.mediaType }
+  if (block.type === 'audio') return { type: 'file-data', data: block.data, mediaType: block.mediaType }
+  if (block.type !== 'resource' || block.data === undefined) return { type: 'text', text: textOfBlock(block) }
+  return { type: 'file-data', data: block.data, mediaType: block.mediaType ?? 'application/octet-stream' }
+}

@@ -1,0 +1,161 @@
+import type { Hub } from '../hub.ts'
+import { textOfBlock } from '../project-result.ts'
+import type { ContentBlock, ToolResult } from '../result.ts'
+import type { ToolCard } from '../steps/registry.ts'
+import { failureText } from './failure-text.ts'
+import {
+  itemsOf,
+  type ModelCall,
+  type ModelTool,
+  type ModelToolOptions,
+  ModelTools,
+  type RunOptions,
+  wantsStrict,
+} from './model-tools.ts'
+import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
+import { ANTHROPIC_REQUEST } from './schema/strict-rules.ts'
+
+/** How the tools behave with Anthropic's API. */
+export interface AnthropicOptions extends ModelToolOptions {
+  /** Lets the provider keep the tools between requests: marks the last of them. Not unless said. */
+  readonly cacheControl?: boolean | { readonly ttl: '5m' | '1h' }
+}
+
+/** A tool for the Messages API. */
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: ObjectSchema
+  strict?: boolean
+  cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
+}
+
+/** The answer to one `tool_use`. */
+export interface AnthropicToolResult {
+  type: 'tool_result'
+  tool_use_id: string
+  content: string | AnthropicResultBlock[]
+  is_error?: boolean
+}
+
+/** A part of such an answer. */
+export type AnthropicResultBlock =
+  | { type: 'text'; text: string }
+  | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } }
+  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
+
+/** Images that Claude sees; others are only named. */
+export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+
+/** The tools of a hub for the Messages API. */
+export interface AnthropicTools {
+  /** For `client.messages.create({ tools })`; those of this moment. */
+  readonly tools: AnthropicTool[]
+  /** Makes the calls of a message, at once, and gives the blocks that answer them, in the model's order. Never throws. */
+  run(
+    message: { readonly content: readonly object[] } | readonly object[],
+    options?: RunOptions,
+  ): Promise<AnthropicToolResult[]>
+}
+
+/**
+ * The visible tools for Anthropic's Messages API, every call down the governed road. Where policy asks, the hub's
+ * approver answers, or `approve`. Of strict tools one request holds 20 with 24 optional arguments and 16 unions in all:
+ * those over it are offered without.
+ * @example
+ * const claude = toAnthropic(hub, { cacheControl: true })
+ * const message = await client.messages.create({ model, max_tokens, messages, tools: claude.tools })
+ * messages.push(message, { role: 'user', content: await claude.run(message) })
+ */
+export function toAnthropic(hub: Hub, options: AnthropicOptions = {}): AnthropicTools {
+  const { cacheControl, ...others } = options
+  const tools = new ModelTools(hub, others, (cards) => markLast(describe(cards, others.strict), cacheControl))
+  return {
+    get tools() {
+      return tools.list()
+    },
+    run(given, runOptions) {
+      const calls = itemsOf(given, 'content').filter(isToolUse).map(readCall)
+      return tools.answer(calls, runOptions, toToolResult)
+    },
+  }
+}
+
+/** What comes from a model, by shape; nothing is taken for granted. */
+interface Given {
+  readonly type?: unknown
+  readonly id?: unknown
+  readonly name?: unknown
+  readonly input?: unknown
+  readonly caller?: { readonly type?: unknown } | null
+}
+
+function describe(cards: readonly ToolCard[], strict: ModelToolOptions['strict']): ModelTool<AnthropicTool>[] {
+  const left = { ...ANTHROPIC_REQUEST } as { tools: number; optionals: number; unions: number }
+  const takes = ({ strict, counts: { optionals, unions } }: ProviderSchema): boolean => {
+    if (!strict || left.tools < 1 || left.optionals < optionals || left.unions < unions) return false
+    left.tools--
+    left.optionals -= optionals
+    left.unions -= unions
+    return true
+  }
+  return cards.map((card) => {
+    const wanted = wantsStrict(card, strict) ? schemaFor('anthropic-strict', card.parameters) : undefined
+    const schema = wanted && takes(wanted) ? wanted : schemaFor('anthropic', card.parameters)
+    const { name, description } = card
+    return {
+      tool: { name, description, input_schema: schema.schema, ...(schema.strict && { strict: true }) },
+      card,
+      schema,
+    }
+  })
+}
+
+function markLast(
+  tools: readonly ModelTool<AnthropicTool>[],
+  cacheControl: AnthropicOptions['cacheControl'],
+): readonly ModelTool<AnthropicTool>[] {
+  const last = tools.at(-1)
+  if (!cacheControl || !last) return tools
+  const ttl = cacheControl === true ? {} : { ttl: cacheControl.ttl }
+  const tool: AnthropicTool = { ...last.tool, cache_control: { type: 'ephemeral', ...ttl } }
+  return [...tools.slice(0, -1), { ...last, tool }]
+}
+
+function isToolUse(block: unknown): block is Given {
+  return (block as Given | null)?.type === 'tool_use'
+}
+
+/** Code that the model wrote may be the caller. */
+function readCall({ id, name, input, caller }: Given): ModelCall & { readonly id: string } {
+  const isScript = typeof caller?.type === 'string' && caller.type !== 'direct'
+  return { id: textOf(id), name: textOf(name), given: input ?? {}, ...(isScript && { callerKind: 'script' as const }) }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** An error holds only text. */
+function toToolResult({ id }: { readonly id: string }, result: ToolResult): AnthropicToolResult {
+  const base = { type: 'tool_result', tool_use_id: id } as const
+  if (!result.ok) return { ...base, content: failureText(result), is_error: true }
+  const blocks = result.content.map(toBlock)
+  if (blocks.every((block) => block.type === 'text')) {
+    return { ...base, content: blocks.map(({ text }) => text).join('\n') || '(no output)' }
+  }
+  return { ...base, content: blocks.filter((block) => block.type !== 'text' || block.text !== '') }
+}
+
+const SEEN: ReadonlySet<string> = new Set<AnthropicImageType>(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+function toBlock(block: ContentBlock): AnthropicResultBlock {
+  if (block.type === 'image' && SEEN.has(block.mediaType)) {
+    const media_type = block.mediaType as AnthropicImageType
+    return { type: 'image', source: { type: 'base64', media_type, data: block.data } }
+  }
+  if (block.type === 'resource' && block.mediaType === 'application/pdf' && block.data !== undefined) {
+    return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: block.data } }
+  }
+  return { type: 'text', text: textOfBlock(block) }
+}

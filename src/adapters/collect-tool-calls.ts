@@ -1,0 +1,59 @@
+/** A tool call of a chat completion. */
+export interface ChatToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** As much of a streamed chunk as is looked at. */
+export interface ChatChunk {
+  readonly choices?: ReadonlyArray<{
+    readonly index?: number
+    readonly delta?: { readonly tool_calls?: readonly ChatToolCallDelta[] | null }
+  }>
+}
+
+/** A piece of a tool call. */
+export interface ChatToolCallDelta {
+  readonly index?: number
+  readonly id?: string | null
+  readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null
+}
+
+/** Whoever streams without end is cut off; what is cut is no JSON, and is told so. */
+const MOST_CHARS = 20_000_000
+const MOST_CALLS = 1_000
+
+/**
+ * Puts the tool calls of a streamed chat completion together, in the model's order.
+ * @example
+ * const calls = collectToolCalls()
+ * for await (const chunk of stream) calls.add(chunk)
+ * messages.push({ role: 'assistant', tool_calls: calls.toolCalls }, ...(await chat.run(calls.toolCalls)))
+ */
+export function collectToolCalls(): { add(chunk: ChatChunk): void; readonly toolCalls: ChatToolCall[] } {
+  const calls = new Map<number, ChatToolCall>()
+  let chars = 0
+
+  const addDelta = (delta: ChatToolCallDelta): void => {
+    const index = typeof delta.index === 'number' ? delta.index : calls.size
+    const call = calls.get(index) ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
+    if (!calls.has(index) && calls.size >= MOST_CALLS) return
+    calls.set(index, call)
+    const { name, arguments: text } = delta.function ?? {}
+    chars += (name?.length ?? 0) + (text?.length ?? 0)
+    if (chars > MOST_CHARS) return
+    call.id ||= delta.id ?? ''
+    call.function.name += name ?? ''
+    call.function.arguments += text ?? ''
+  }
+  return {
+    add(chunk) {
+      const choice = chunk.choices?.find(({ index = 0 }) => index === 0)
+      for (const delta of choice?.delta?.tool_calls ?? []) addDelta(delta)
+    },
+    get toolCalls() {
+      return [...calls].sort(([one], [other]) => one - other).map(([, call]) => call)
+    },
+  }
+}

@@ -1,0 +1,8 @@
+import { textOfBlock } from '../project-result.ts'
+import type { Failure } from '../result.ts'
+
+/** A failure for a model that gets only text: what is wrong, then whatever there is nevertheless. */
+export function failureText({ content, data, error }: Failure): string {
+  const text = content.map(textOfBlock).join('\n')
+  return data === undefined ? text : `${error.code}: ${error.message}\n${text}`
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import type { CallOptions } from '../call-options.ts'
+import type { Hub } from '../hub.ts'
+import { textOfBlock } from '../project-result.ts'
+import type { ContentBlock, ToolResult } from '../result.ts'
+import type { ToolCard } from '../steps/registry.ts'
+import { hashJson } from '../value/hash.ts'
+import type { AdapterOptions } from './adapter-options.ts'
+import { approveOwnCall } from './approve-own-call.ts'
+import { chooseCards } from './choose-cards.ts'
+import { failureText } from './failure-text.ts'
+import type { Provider } from './schema/for-provider.ts'
+import { shownSchema } from './shown-schema.ts'
+
+/** How the tools behave in LangChain, and the two classes of the caller's LangChain that they are made of. */
+export interface LangChainOptions<T> extends AdapterOptions {
+  readonly DynamicStructuredTool: new (fields: LangChainFields) => T
+  readonly ToolMessage: new (fields: LangChainMessageFields) => object
+  /** Show the parameters as this provider takes them; as the tools have them unless said. */
+  readonly provider?: Provider
+  /** LangGraph's `interrupt`: where policy asks, the graph stops with a question; without it, the hub's approver is asked. */
+  readonly interrupt?: (question: LangChainQuestion) => unknown
+}
+
+/** What `interrupt` shows. The graph goes on with `new Command({ resume: { id, decision: 'allow' } })`. */
+export interface LangChainQuestion {
+  /** Of this very call with this input. The answer repeats it: LangGraph pairs answers by order, and calls run at once. */
+  readonly id: string
+  readonly toolCallId: string | undefined
+  readonly tool: string
+  readonly input: unknown
+  readonly reason: string
+  /** All that policy says, for people, several lines. */
+  readonly text: string
+}
+
+/** What a `DynamicStructuredTool` is made of, by shape. */
+export interface LangChainFields {
+  name: string
+  description: string
+  schema: z.ZodAny
+  /** What `func` gives is a pair: for the model, and for the program. */
+  responseFormat: 'content_and_artifact'
+  func: (
+    input: unknown,
+    runManager?: { readonly handleToolEvent?: (chunk: unknown) => unknown },
+    config?: { readonly signal?: AbortSignal; readonly toolCall?: { readonly id?: string } },
+  ) => Promise<unknown>
+}
+
+/** What a `ToolMessage` is made of, by shape. */
+export interface LangChainMessageFields {
+  status: 'error'
+  name: string
+  tool_call_id: string
+  content: string
+  artifact: ToolResult | undefined
+}
+
+type LangChainBlock =
+  | { type: 'text'; text: string }
+  | {
+      type: 'image' | 'audio' | 'file'
+      data: string
+      mimeType: string
+      source_type: 'base64'
+      mime_type: string
+    }
+
+/**
+ * The visible tools for `model.bindTools` and LangGraph's `ToolNode`, every call down the governed road; they are those
+ * of this moment. A `ToolMessage` carries the whole result as its artifact, and has the status `error` when the call
+ * failed. One that the user refuses never reaches the hub and its records. Validation is the hub's.
+ * @example
+ * const tools = toLangChain(hub, { DynamicStructuredTool, ToolMessage })
+ * const agent = createAgent({ model, tools })
+ */
+export function toLangChain<T>(hub: Hub, options: LangChainOptions<T>): T[] {
+  return chooseCards(hub, options).map((card) => new options.DynamicStructuredTool(fieldsOf(hub, card, options)))
+}
+
+function fieldsOf(
+  hub: Hub,
+  card: ToolCard,
+  { run, session, caller, provider, ToolMessage, interrupt }: Omit<LangChainOptions<unknown>, 'DynamicStructuredTool'>,
+): LangChainFields {
+  const { name, description } = card
+  const { schema, restore } = shownSchema(card, provider)
+  const who = { run, session, caller }
+  return {
+    name,
+    description,
+    schema: schemaOf(schema),
+    responseFormat: 'content_and_artifact',
+    async func(args, runManager, config) {
+      const input = restore(args)
+      const { signal, toolCall } = config ?? {}
+      const fail = (content: string, artifact?: ToolResult) => {
+        if (toolCall?.id === undefined) return [content, artifact]
+        return [new ToolMessage({ status: 'error', name, tool_call_id: toolCall.id, content, artifact }), artifact]
+      }
+      const answer = interrupt && (await askThrough(interrupt, hub, card, { input, toolCallId: toolCall?.id, who }))
+      if (answer?.decision === 'deny') return fail(`The user refused this call: ${answer.reason ?? 'no reason given'}.`)
+      const tell: CallOptions['onEvent'] = (event) => {
+        if (event.type !== 'call-progressed') return
+        // Whoever listens and fails does not fail the call.
+        Promise.resolve()
+          .then(() => runManager?.handleToolEvent?.(event.content))
+          .catch(() => {})
+      }
+      const result = await hub.callDynamic(name, input, {
+        run,
+        session,
+        caller,
+        signal,
+        ...(answer ? approveOwnCall('langgraph', tell) : { onEvent: tell }),
+      })
+      signal?.throwIfAborted()
+      return result.ok ? [contentOf(result.content), result] : fail(failureText(result), result)
+    },
+  }
+}
+
+const Answer = z.object({
+  id: z.string(),
+  decision: z.enum(['allow', 'deny']),
+  reason: z.string().optional(),
+})
+
+/** Stops the graph with a question, which throws, or gives the answer when the graph goes on; what is none is a no. */
+async function askThrough(
+  interrupt: (question: LangChainQuestion) => unknown,
+  hub: Hub,
+  { name, tool }: ToolCard,
+  call: { readonly input: unknown; readonly toolCallId: string | undefined; readonly who: CallOptions },
+): Promise<z.infer<typeof Answer> | undefined> {
+  const { input, toolCallId, who } = call
+  const { effect, reason, text } = await hub.explain(name, input, who)
+  if (effect !== 'ask') return undefined
+  const id = hashJson({ name, input, toolCallId: toolCallId ?? null })
+  const answer = Answer.safeParse(interrupt({ id, toolCallId, tool, input, reason, text }))
+  if (answer.data?.id === id) return answer.data
+  return { id, decision: 'deny', reason: 'the graph went on without an answer to this very call' }
+}
+
+/** Takes anything and shows the card's schema: LangChain's own check would be made anew for each call, and unrecorded. */
+function schemaOf(parameters: Record<string, unknown>): z.ZodAny {
+  const schema = z.any()
+  schema._zod.toJSONSchema = () => structuredClone(parameters)
+  return schema
+}
+
+function contentOf(content: readonly ContentBlock[]): string | LangChainBlock[] {
+  const blocks = content.map(blockOf)
+  return blocks.some(({ type }) => type !== 'text') ? blocks : content.map(textOfBlock).join('\n')
+}
+
+function blockOf(block: ContentBlock): LangChainBlock {
+  if (block.type === 'image' || block.type === 'audio') return dataBlock(block.type, block.data, block.mediaType)
+  if (block.type !== 'resource' || block.data === undefined) return { type: 'text', text: textOfBlock(block) }
+  return dataBlock('file', block.data, block.mediaType ?? 'application/octet-stream')
+}
+
+/** In the words of LangChain 1, and in the older ones that most models' packages still read in tool messages. */
+function dataBlock(type: 'image' | 'audio' | 'file', data: string, mediaType: string): LangChainBlock {
+  return { type, data, mimeType: mediaType, source_type: 'base64', mime_type: mediaType }
+}

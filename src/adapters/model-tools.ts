@@ -1,0 +1,123 @@
+import type { CallOptions } from '../call-options.ts'
+import type { Hub } from '../hub.ts'
+import type { Failure, ToolResult } from '../result.ts'
+import type { ToolCard } from '../steps/registry.ts'
+import type { AdapterOptions } from './adapter-options.ts'
+import { chooseCards } from './choose-cards.ts'
+import { parseArguments } from './parse-arguments.ts'
+import type { ProviderSchema } from './schema/for-provider.ts'
+
+/** What adapters for the APIs of model providers take; said for one `run`, it holds for that. */
+export interface ModelToolOptions extends AdapterOptions, RunOptions {
+  /**
+   * Let the provider make the model keep to the schema: all tools, or those named. A tool whose schema the strict mode
+   * cannot say stays as it is. Not unless said; the hub checks arguments either way.
+   */
+  readonly strict?: boolean | readonly string[]
+}
+
+/** What may be said of the calls of one `run`. */
+export type RunOptions = Pick<
+  CallOptions,
+  'run' | 'session' | 'caller' | 'purpose' | 'signal' | 'timeoutMs' | 'approve' | 'onQuestion' | 'onEvent'
+>
+
+/** A call as a model wrote it. */
+export interface ModelCall {
+  readonly name: string
+  /** JSON, or what some servers made of it already. */
+  readonly given: unknown
+  readonly callerKind?: CallOptions['callerKind']
+}
+
+/** A tool in a provider's form, and the schema that it shows. */
+export interface ModelTool<T> {
+  readonly tool: T
+  readonly card: ToolCard
+  readonly schema: ProviderSchema
+}
+
+/** Stands for arguments that are no JSON: a hub takes only plain data, so the call fails on record, whatever the tool accepts. */
+const NO_JSON = new (class ArgumentsThatAreNoJson {})()
+
+/** The tools of a hub in a provider's form, made again only when they change, and the calls that a model makes of them. */
+export class ModelTools<T> {
+  readonly #hub: Hub
+  readonly #options: ModelToolOptions
+  readonly #make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[]
+  readonly #callOptions: RunOptions
+  #cards: readonly ToolCard[] | undefined
+  #tools: readonly T[] = []
+  #schemas: ReadonlyMap<string, ProviderSchema> = new Map()
+
+  constructor(hub: Hub, options: ModelToolOptions, make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[]) {
+    const { dialect: _1, names: _2, strict: _3, ...callOptions } = options
+    // A name that nobody has is a mistake now; later its tool may have gone.
+    if (options.names) chooseCards(hub, options)
+    this.#hub = hub
+    this.#options = options
+    this.#make = make
+    this.#callOptions = callOptions
+  }
+
+  /** A list of the caller's own: adding to it changes nothing here. */
+  list(): T[] {
+    this.#refresh()
+    return [...this.#tools]
+  }
+
+  /** Makes calls at once and answers them in the order they were given. */
+  async answer<C extends ModelCall, A>(
+    calls: readonly C[],
+    options: RunOptions | undefined,
+    answer: (call: C, result: ToolResult) => A,
+  ): Promise<A[]> {
+    if (calls.length === 1) return [answer(calls[0]!, await this.call(calls[0]!, options))]
+    const results = await Promise.all(calls.map((call) => this.call(call, options)))
+    return results.map((result, index) => answer(calls[index]!, result))
+  }
+
+  /** Never throws: what cannot be called becomes a result that tells the model what is wrong. */
+  call({ name, given, callerKind }: ModelCall, options?: RunOptions): Promise<ToolResult> {
+    const callOptions = options || callerKind ? { ...this.#callOptions, ...options, callerKind } : this.#callOptions
+    const args = typeof given === 'string' ? parseArguments(given) : { value: given }
+    if ('problem' in args) {
+      return this.#hub.callDynamic(name, NO_JSON, callOptions).then((result) => told(result, args.problem))
+    }
+    this.#refresh()
+    const schema = this.#schemas.get(name)
+    return this.#hub.callDynamic(name, schema ? schema.restore(args.value) : args.value, callOptions)
+  }
+
+  /** The hub gives the same cards until a tool changes. */
+  #refresh(): void {
+    const { dialect, names } = this.#options
+    const cards = this.#hub.cards({ dialect })
+    if (cards === this.#cards) return
+    const made = this.#make(
+      names ? cards.filter(({ name, tool }) => [name, tool].some((own) => names.includes(own))) : cards,
+    )
+    this.#tools = made.map(({ tool }) => tool)
+    this.#schemas = new Map(made.map(({ card, schema }) => [card.name, schema]))
+    this.#cards = cards
+  }
+}
+
+/** The items of a message, or the list itself; none where there is nothing of the kind. */
+export function itemsOf(given: object | null | undefined, key: string): readonly unknown[] {
+  const items: unknown = Array.isArray(given) ? given : (given as Record<string, unknown> | null | undefined)?.[key]
+  return Array.isArray(items) ? items : []
+}
+
+/** Whether the caller wants the strict mode for a tool. */
+export function wantsStrict({ name, tool }: ToolCard, strict: ModelToolOptions['strict']): boolean {
+  return typeof strict === 'object' ? strict.includes(name) || strict.includes(tool) : strict === true
+}
+
+/** The failure as it is on record, in words that let the model correct itself; any other end stays as it is. */
+function told(result: ToolResult, problem: string): ToolResult {
+  if (result.ok || result.error.code !== 'INPUT_SCHEMA_INVALID') return result
+  const error = { ...result.error, message: problem, fix: { hint: 'Send the arguments as one JSON object.' } }
+  const text = `${error.code}: ${problem} ${error.fix.hint}`
+  return { ...result, summary: problem, content: [{ type: 'text', text }], error } satisfies Failure
+}

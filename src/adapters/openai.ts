@@ -1,0 +1,231 @@
+import type { Hub } from '../hub.ts'
+import { textOfBlock } from '../project-result.ts'
+import type { ContentBlock, ToolResult } from '../result.ts'
+import type { ToolCard } from '../steps/registry.ts'
+import { failureText } from './failure-text.ts'
+import {
+  itemsOf,
+  type ModelCall,
+  type ModelToolOptions,
+  ModelTools,
+  type RunOptions,
+  wantsStrict,
+} from './model-tools.ts'
+import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
+
+export { type ChatChunk, type ChatToolCall, type ChatToolCallDelta, collectToolCalls } from './collect-tool-calls.ts'
+
+/** How the tools behave with OpenAI's APIs. */
+export interface OpenAiOptions extends ModelToolOptions {
+  /**
+   * A chat's tool message holds only text. `true` shows the images of results in a user message after them; then
+   * what a tool brought from outside speaks as the user does, so it is off unless said. Responses need none of this.
+   */
+  readonly imagesAsUser?: boolean
+}
+
+/** A tool for chat completions. */
+export interface OpenAiChatTool {
+  type: 'function'
+  function: { name: string; description: string; parameters: ObjectSchema; strict?: boolean }
+}
+
+/** The answer to one tool call of a chat. */
+export interface OpenAiToolMessage {
+  role: 'tool'
+  tool_call_id: string
+  content: string
+}
+
+/** The images of tool results, for models that see. */
+export interface OpenAiImageMessage {
+  role: 'user'
+  content: ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
+}
+
+/** A tool for the Responses API. */
+export interface OpenAiFunctionTool {
+  type: 'function'
+  name: string
+  description: string
+  parameters: ObjectSchema
+  strict: boolean
+}
+
+/** The answer to one function call of a response. */
+export interface OpenAiFunctionOutput {
+  type: 'function_call_output'
+  call_id: string
+  output: string | OpenAiOutputPart[]
+  caller?: { type: 'direct' } | { type: 'program'; caller_id: string }
+}
+
+/** A part of such an answer. */
+export type OpenAiOutputPart =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; image_url: string; detail: 'auto' }
+
+/** Both APIs of OpenAI, and of everybody who speaks as they do. */
+export interface OpenAiTools {
+  readonly chat: {
+    /** For `client.chat.completions.create({ tools })`; those of this moment. */
+    readonly tools: OpenAiChatTool[]
+    /** Makes the calls of a message, at once, and gives the messages that answer them, in the model's order. Never throws. */
+    run(
+      message: { readonly tool_calls?: readonly object[] | null } | readonly object[],
+      options?: RunOptions,
+    ): Promise<(OpenAiToolMessage | OpenAiImageMessage)[]>
+  }
+  readonly responses: {
+    /** For `client.responses.create({ tools })`; those of this moment. */
+    readonly tools: OpenAiFunctionTool[]
+    /** Makes the function calls of a response, at once, and gives the items that answer them, in the model's order. Never throws. */
+    run(
+      response: { readonly output: readonly object[] } | readonly object[],
+      options?: RunOptions,
+    ): Promise<OpenAiFunctionOutput[]>
+  }
+}
+
+/**
+ * The visible tools for OpenAI's chat completions and Responses API, every call down the governed road. Where policy
+ * asks, the hub's approver answers, or `approve`.
+ * @example
+ * const { chat } = toOpenAi(hub)
+ * const { choices } = await client.chat.completions.create({ model, messages, tools: chat.tools })
+ * messages.push(choices[0].message, ...(await chat.run(choices[0].message)))
+ */
+export function toOpenAi(hub: Hub, options: OpenAiOptions = {}): OpenAiTools {
+  const { imagesAsUser = false, ...others } = options
+  const chat = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, chatTool)))
+  const responses = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, functionTool)))
+  return {
+    chat: {
+      get tools() {
+        return chat.list()
+      },
+      async run(given, runOptions) {
+        const calls = itemsOf(given, 'tool_calls').filter(isFunction).map(readChatCall)
+        const answers = await chat.answer(calls, runOptions, (call, result) => ({ id: call.id, result }))
+        const messages = answers.map(toToolMessage)
+        return imagesAsUser ? [...messages, ...imageMessages(answers)] : messages
+      },
+    },
+    responses: {
+      get tools() {
+        return responses.list()
+      },
+      run(given, runOptions) {
+        const calls = itemsOf(given, 'output').filter(isFunctionCall).map(readFunctionCall)
+        return responses.answer(calls, runOptions, toFunctionOutput)
+      },
+    },
+  }
+}
+
+function describe<T>(
+  card: ToolCard,
+  { strict }: ModelToolOptions,
+  form: (card: ToolCard, schema: ProviderSchema) => T,
+): { tool: T; card: ToolCard; schema: ProviderSchema } {
+  const schema = schemaFor(wantsStrict(card, strict) ? 'openai-strict' : 'openai', card.parameters)
+  return { tool: form(card, schema), card, schema }
+}
+
+/** Other servers may not know the word `strict`, so a chat says it only where it is meant. */
+function chatTool({ name, description }: ToolCard, { schema: parameters, strict }: ProviderSchema): OpenAiChatTool {
+  return { type: 'function', function: { name, description, parameters, ...(strict && { strict }) } }
+}
+
+/** Here not to say it means to try. */
+function functionTool(card: ToolCard, { schema: parameters, strict }: ProviderSchema): OpenAiFunctionTool {
+  const { name, description } = card
+  return { type: 'function', name, description, parameters, strict }
+}
+
+/** What comes from a model, by shape; nothing is taken for granted. */
+interface Given {
+  readonly type?: unknown
+  readonly id?: unknown
+  readonly call_id?: unknown
+  readonly name?: unknown
+  readonly arguments?: unknown
+  readonly function?: Given | null
+  readonly caller?: unknown
+}
+
+/** A chat has calls of other kinds too, which belong to whoever offered those tools. */
+function isFunction(item: unknown): item is Given {
+  return typeof item === 'object' && item !== null && typeof (item as Given).function === 'object'
+}
+
+function isFunctionCall(item: unknown): item is Given {
+  return (item as Given | null)?.type === 'function_call'
+}
+
+function readChatCall({ id, function: called }: Given): ModelCall & { readonly id: string } {
+  return { id: textOf(id), name: textOf(called?.name), given: called?.arguments ?? '' }
+}
+
+interface FunctionCall extends ModelCall {
+  readonly id: string
+  readonly caller: OpenAiFunctionOutput['caller']
+}
+
+/** A program that the model wrote may be the caller; the answer says for whom it is. */
+function readFunctionCall({ call_id, name, arguments: given, caller }: Given): FunctionCall {
+  const { type, caller_id } = (caller ?? {}) as { readonly type?: unknown; readonly caller_id?: unknown }
+  const call = { id: textOf(call_id), name: textOf(name), given: given ?? '' }
+  if (type !== 'program') return { ...call, caller: undefined }
+  return { ...call, callerKind: 'script', caller: { type, caller_id: textOf(caller_id) } }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+interface Answered {
+  readonly id: string
+  readonly result: ToolResult
+}
+
+function toToolMessage({ id, result }: Answered): OpenAiToolMessage {
+  return { role: 'tool', tool_call_id: id, content: plainText(result) }
+}
+
+function toFunctionOutput({ id, caller }: FunctionCall, result: ToolResult): OpenAiFunctionOutput {
+  const hasImages = result.ok && result.content.some(isImage)
+  const output = hasImages ? result.content.map(toPart) : plainText(result)
+  return { type: 'function_call_output', call_id: id, output, ...(caller && { caller }) }
+}
+
+function plainText(result: ToolResult): string {
+  return result.ok ? result.content.map(textOfBlock).join('\n') : failureText(result)
+}
+
+function toPart(block: ContentBlock): OpenAiOutputPart {
+  if (isImage(block)) return { type: 'input_image', image_url: dataUrl(block), detail: 'auto' }
+  return { type: 'input_text', text: textOfBlock(block) }
+}
+
+function imageMessages(answers: readonly Answered[]): OpenAiImageMessage[] {
+  const content = answers.flatMap(({ id, result }) => {
+    const images = result.ok ? result.content.filter(isImage) : []
+    if (images.length === 0) return []
+    const title = { type: 'text', text: `From the tool result of ${id}:` } as const
+    return [title, ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }) as const)]
+  })
+  return content.length > 0 ? [{ role: 'user', content }] : []
+}
+
+type Image = ContentBlock & { readonly type: 'image' }
+const SEEN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
+
+/** An image that OpenAI's models can see; others are only named. */
+function isImage(block: ContentBlock): block is Image {
+  return block.type === 'image' && SEEN.has(block.mediaType)
+}
+
+function dataUrl({ data, mediaType }: Image): string {
+  return `data:${mediaType};base64,${data}`
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../schema/compiled-schema.ts'
+import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
+
+/** What may stand in a part beside what is merged: it says nothing of values. */
+const PASSED_BY = new Set(['default', 'examples', '$comment', 'deprecated', '$defs', 'definitions'])
+const MOST_PARTS = 200
+const MERGED = new Set(['type', 'properties', 'required', 'additionalProperties', 'description', 'title'])
+
+/**
+ * One object schema that says what all the parts say together, as `allOf` does; undefined when there is none without
+ * such a list.
+ */
+export function mergeObjects(parts: readonly unknown[], root: JsonObject): JsonObject | undefined {
+  const budget = { parts: MOST_PARTS }
+  const opened = parts.flatMap((part) => openPart(part, root, budget))
+  if (opened.some((part) => part === undefined || !isMergeable(part))) return undefined
+  const schemas = opened as readonly JsonObject[]
+
+  const properties = new Map<string, unknown>()
+  for (const [name, schema] of schemas.flatMap((part) => Object.entries(propertiesOf(part)))) {
+    if (properties.has(name) && !isSame(properties.get(name), schema)) return undefined
+    properties.set(name, schema)
+  }
+  const closed = schemas.filter((part) => part.additionalProperties === false)
+  if (closed.some((part) => [...properties.keys()].some((name) => !Object.hasOwn(propertiesOf(part), name)))) {
+    return undefined
+  }
+  const required = [...new Set(schemas.flatMap(requiredOf))]
+  return {
+    ...annotations(schemas),
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...closure(schemas, closed),
+  }
+}
+
+/** A part with its references and lists opened; a few that refer to each other may stand for very many. */
+function openPart(part: unknown, root: JsonObject, budget: { parts: number }): (JsonObject | undefined)[] {
+  if (part === true) return []
+  if (!isSchemaObject(part) || budget.parts-- <= 0) return [undefined]
+  const { $ref, allOf, ...rest } = part
+  const referred = typeof $ref === 'string' ? openPart(resolveReference(root, $ref), root, budget) : []
+  const listed = Array.isArray(allOf) ? allOf.flatMap((other) => openPart(other, root, budget)) : []
+  return Object.keys(rest).length > 0 ? [rest, ...referred, ...listed] : [...referred, ...listed]
+}
+
+function isMergeable(part: JsonObject): boolean {
+  const isKnown = Object.keys(part).every((keyword) => MERGED.has(keyword) || PASSED_BY.has(keyword))
+  const { type = 'object', additionalProperties = true } = part
+  return isKnown && type === 'object' && typeof additionalProperties === 'boolean'
+}
+
+function annotations(schemas: readonly JsonObject[]): JsonObject {
+  const title = schemas.find((part) => typeof part.title === 'string')?.title
+  const descriptions = schemas.flatMap(({ description }) => (typeof description === 'string' ? [description] : []))
+  return {
+    ...(title !== undefined && { title }),
+    ...(descriptions.length > 0 && { description: [...new Set(descriptions)].join('\n') }),
+  }
+}
+
+function closure(schemas: readonly JsonObject[], closed: readonly JsonObject[]): JsonObject {
+  if (closed.length > 0) return { additionalProperties: false }
+  return schemas.some((part) => part.additionalProperties === true) ? { additionalProperties: true } : {}
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

@@ -1,0 +1,67 @@
+/** What a provider's strict mode understands, and how much of it. */
+export interface StrictRules {
+  /** `nullable`: every property must be required, so one that may be left out may be null instead. */
+  readonly optionals: 'nullable' | 'kept'
+  /** Keywords with plain values that are understood. */
+  readonly keywords: ReadonlySet<string>
+  readonly formats: ReadonlySet<string>
+  readonly hasPatterns: boolean
+  /** The largest `minItems` that is understood. */
+  readonly mostMinItems: number
+  readonly allowsRecursion: boolean
+  readonly most: {
+    /** Objects and lists in each other. */
+    readonly levels: number
+    readonly properties: number
+    readonly enumValues: number
+    /** Characters of one enum that is a long one. */
+    readonly longEnumChars: number
+    /** Names of properties and definitions, and values of enums, in all. */
+    readonly nameChars: number
+  }
+}
+
+const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']
+
+/** OpenAI's Structured Outputs. */
+export const OPENAI_STRICT: StrictRules = {
+  optionals: 'nullable',
+  keywords: new Set([
+    ...['multipleOf', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+    ...['minItems', 'maxItems', 'title', 'description'],
+  ]),
+  formats: new Set(FORMATS),
+  hasPatterns: true,
+  mostMinItems: Number.POSITIVE_INFINITY,
+  allowsRecursion: true,
+  most: { levels: 10, properties: 5_000, enumValues: 1_000, longEnumChars: 15_000, nameChars: 120_000 },
+}
+
+/** Anthropic's strict tool use. */
+export const ANTHROPIC_STRICT: StrictRules = {
+  optionals: 'kept',
+  keywords: new Set(['title', 'description', 'minItems']),
+  formats: new Set([...FORMATS, 'uri']),
+  hasPatterns: false,
+  mostMinItems: 1,
+  allowsRecursion: false,
+  most: { levels: 10, properties: 500, enumValues: 500, longEnumChars: 15_000, nameChars: 50_000 },
+}
+
+/** From how many values on an enum is a long one. */
+export const LONG_ENUM = 250
+
+/** How much of it a schema has, as `most` of the rules. */
+export type StrictCounts = { -readonly [K in keyof Omit<StrictRules['most'], 'levels' | 'longEnumChars'>]: number }
+
+/** Says what a schema has too much of. */
+export function findExcess(counts: StrictCounts, { most }: StrictRules): string | undefined {
+  const { properties, enumValues, nameChars } = counts
+  if (properties > most.properties) return `has ${properties} properties, the limit is ${most.properties}`
+  if (enumValues > most.enumValues) return `has ${enumValues} enum values, the limit is ${most.enumValues}`
+  if (nameChars > most.nameChars) return `has ${nameChars} characters of names, the limit is ${most.nameChars}`
+  return undefined
+}
+
+/** What one request to Anthropic may hold of strict tools in all. */
+export const ANTHROPIC_REQUEST = { tools: 20, optionals: 24, unions: 16 } as const
