@@ -50,6 +50,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/batch.ts')).describeBatch,
   },
   {
+    name: 'mcp',
+    summary: 'Serve the tools over MCP, and manage MCP servers',
+    load: async () => (await import('./commands/mcp.ts')).describeMcp,
+  },
+  {
     name: 'policy',
     summary: 'Explain, check, test and show the policy',
     load: async () => (await import('./commands/policy.ts')).describePolicy,

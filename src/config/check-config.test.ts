@@ -44,8 +44,8 @@ describe('a mistake in the config', () => {
     ],
     [
       'a key that resembles none',
-      'mcpServers: {}\n',
-      'tool-hub.yaml:1:1 mcpServers: unknown key. Known here: $schema, version, tools, policy, sandbox,',
+      'quux: {}\n',
+      'tool-hub.yaml:1:1 quux: unknown key. Known here: $schema, version, tools, policy, sandbox,',
     ],
     ['a wrong type', 'caller: [a]\n', 'tool-hub.yaml:1:9 caller: must be a text, not a list.'],
     [
@@ -127,7 +127,7 @@ describe('a mistake in the config', () => {
     [
       'a plugin that is no name',
       'plugins: [3]\n',
-      'tool-hub.yaml:1:11 plugins[0]: must be a text or a list of a name and its options, not 3.',
+      'tool-hub.yaml:1:11 plugins[0]: must be a text or a list of a name and its options or a mapping of keys, not 3.',
     ],
     ['a key twice', 'caller: a\nruns: x\ncaller: b\n', 'tool-hub.yaml:3:1 the key caller is there twice.'],
     ['broken syntax', 'tools: { profile: coding\nversion: 1\n', 'tool-hub.yaml:2:1 Flow map'],

@@ -1,12 +1,16 @@
 import type { CheckedConfig } from './check-config.ts'
 import type { ConfigDocument } from './config-document.ts'
+import { FOREIGN_KEYS } from './mcp-schema.ts'
 import { formatPath, formatPlace, type KeyPath } from './problem.ts'
 import { walkConfig } from './walk-config.ts'
 
 const TIMES = new Set<unknown>(['timeout', 'time'])
 
 /** What is allowed but hardly meant. */
-export function findWarnings(document: ConfigDocument, { redact, secrets = {} }: CheckedConfig): string[] {
+export function findWarnings(
+  document: ConfigDocument,
+  { redact, secrets = {}, mcpServers = {} }: CheckedConfig,
+): string[] {
   const warnings: string[] = []
   const warn = (path: KeyPath, message: string) =>
     warnings.push(`${formatPlace(document.label, path, document.locate(path))} ${formatPath(path)}: ${message}`)
@@ -21,6 +25,10 @@ export function findWarnings(document: ConfigDocument, { redact, secrets = {} }:
   }
   for (const [name, { env }] of Object.entries(secrets)) {
     if (!process.env[env]) warn(['secrets', name, 'env'], `${env} is not set, so there is no secret ${name}.`)
+  }
+  for (const [name, server] of Object.entries(mcpServers)) {
+    for (const foreign of FOREIGN_KEYS.filter((each) => Object.hasOwn(server, each)))
+      warn(['mcpServers', name, foreign], 'is of another program and says nothing here; write a rule instead.')
   }
   return warnings
 }

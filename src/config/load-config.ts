@@ -9,6 +9,8 @@ export interface LoadConfigOptions {
   readonly cwd?: string
   /** Taken instead of searching; relative to `cwd`. */
   readonly file?: string
+  /** Loads the tools of the folder `tools` again whenever they change; false unless said. */
+  readonly watch?: boolean
 }
 
 /** A config, ready for `createToolHub`. */
@@ -26,7 +28,11 @@ export interface LoadedConfig {
  * const { options } = await loadConfig()
  * const hub = createToolHub({ ...options, tools: [saveNote] })
  */
-export async function loadConfig({ cwd = process.cwd(), file }: LoadConfigOptions = {}): Promise<LoadedConfig> {
+export async function loadConfig({
+  cwd = process.cwd(),
+  file,
+  watch = false,
+}: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const folder = path.resolve(cwd)
   const found = file === undefined ? await findConfig(folder) : path.resolve(folder, file)
   if (found === undefined) {
@@ -34,5 +40,5 @@ export async function loadConfig({ cwd = process.cwd(), file }: LoadConfigOption
   }
   // The schema library is loaded only when there is something to check.
   const { readConfig } = await import('./read-config.ts')
-  return readConfig(found, { cwd: folder, home: file === undefined ? path.dirname(found) : folder })
+  return readConfig(found, { cwd: folder, home: file === undefined ? path.dirname(found) : folder, watch })
 }

@@ -1,46 +1,80 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyTool, Plugin } from '../define.ts'
+import { messageOf } from '../errors.ts'
+import type { ToolSource } from '../source.ts'
 import type { ConfigDocument } from './config-document.ts'
-import { configError } from './problem.ts'
+import { configError, formatPath, formatPlace } from './problem.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import type { Config } from './schema.ts'
+import { toFence } from './to-mcp-servers.ts'
 
-/** Imports the plugins of a config, in their order; the first that fails is named. */
-export async function loadPlugins(
-  document: ConfigDocument,
-  plugins: NonNullable<Config['plugins']>,
-): Promise<Plugin[]> {
-  const loaded: Plugin[] = []
-  for (const [index, written] of plugins.entries()) {
-    const [name, options] = typeof written === 'string' ? [written, undefined] : written
+type Written = NonNullable<Config['plugins']>[number]
+
+/** A plugin as a config names it, in one form. */
+type Entry = Exclude<Written, string | readonly unknown[]>
+
+/** What the plugins of a config are: those of this process, those of their own, and what was left out. */
+export interface LoadedPlugins {
+  readonly plugins: readonly Plugin[]
+  readonly sources: readonly ToolSource[]
+  readonly warnings: readonly string[]
+}
+
+/** Imports the plugins of a config, in their order; the first that fails is named, and ends it unless it is not required. */
+export async function loadPlugins(document: ConfigDocument, written: readonly Written[]): Promise<LoadedPlugins> {
+  const plugins: Plugin[] = []
+  const sources: ToolSource[] = []
+  const warnings: string[] = []
+  for (const [index, entry] of written.map(pluginEntry).entries()) {
+    const path = ['plugins', index]
     try {
-      loaded.push(await loadPlugin(document.file, name, options))
+      if (entry.isolate) sources.push(await isolate(document.file, entry))
+      else plugins.push(await loadPlugin(document.file, entry))
     } catch (cause) {
-      const path = ['plugins', index]
-      const message = `plugin ${name} does not load: ${cause instanceof Error ? cause.message : String(cause)}`
-      throw configError(document.label, [{ path, position: document.locate(path), message }], {
-        hint: 'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one.',
+      const message = `plugin ${entry.use} does not load: ${messageOf(cause)}`
+      const position = document.locate(path)
+      if (entry.required === false) {
+        warnings.push(`${formatPlace(document.label, path, position)} ${formatPath(path)}: ${message}`)
+        continue
+      }
+      throw configError(document.label, [{ path, position, message }], {
+        hint: 'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one. To go on without it: { use, required: false }.',
         cause,
       })
     }
   }
-  return loaded
+  return { plugins, sources, warnings }
 }
 
-async function loadPlugin(
-  configFile: string,
-  name: string,
-  options: Record<string, unknown> | undefined,
-): Promise<Plugin> {
-  const file = await resolvePlugin(configFile, name)
-  if (!existsSync(file)) throw new Error('there is no such file.')
+/** All forms of a plugin in a config as one. */
+export function pluginEntry(written: Written): Entry {
+  if (typeof written === 'string') return { use: written }
+  return Array.isArray(written) ? { use: written[0], options: written[1] } : (written as Entry)
+}
+
+async function isolate(configFile: string, { use, options, isolate }: Entry): Promise<ToolSource> {
+  const file = await pluginFile(configFile, use)
+  const { isolatePlugin } = await import('../sources/plugins/isolated-plugin.ts')
+  const fence = typeof isolate === 'object' ? toFence(isolate, dirname(configFile)) : {}
+  return isolatePlugin(file, { options, fence })
+}
+
+async function loadPlugin(configFile: string, { use, options, required }: Entry): Promise<Plugin> {
+  const file = await pluginFile(configFile, use)
   const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown }
   if (typeof exported !== 'function' && options !== undefined) throw new Error('it takes no options.')
   const plugin = typeof exported === 'function' ? await exported(options ?? {}) : exported
   if (isTool(plugin)) return { name: plugin.name, tools: [plugin] }
-  if (isPlugin(plugin)) return plugin
+  if (isPlugin(plugin)) return required === undefined ? plugin : { ...plugin, required }
   throw new Error('its default export is neither a plugin with a name nor a tool.')
+}
+
+async function pluginFile(configFile: string, name: string): Promise<string> {
+  const file = await resolvePlugin(configFile, name)
+  if (existsSync(file)) return file
+  throw new Error('there is no such file.')
 }
 
 /** A module may export a single tool: that is a plugin with one tool. */

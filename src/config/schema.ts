@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CACHE_NAMES } from '../options.ts'
 import { limitsSchema } from './limits-schema.ts'
+import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { duration, key, text } from './schema-parts.ts'
 
@@ -78,7 +79,18 @@ const redact = z.strictObject({
   env: key(z.array(text), 'Environment variables whose values are secrets.'),
 })
 
-const plugin = z.union([text, z.tuple([text, z.record(z.string(), z.unknown())])])
+const pluginOptions = z.record(z.string(), z.unknown())
+
+const plugin = z.union([
+  text,
+  z.tuple([text, pluginOptions]),
+  z.strictObject({
+    use: text.describe('A path or a package.'),
+    options: key(pluginOptions, 'What its function gets.'),
+    isolate: key(fenceSchema, 'Runs it in a fenced process of its own; docs/plugins.md says what that means.', false),
+    required: key(z.boolean(), 'false goes on without it when it does not load; then its hooks guard nothing.', true),
+  }),
+])
 
 /** Everything `tool-hub.yaml` may say; nothing is needed. */
 export const configSchema = z.strictObject({
@@ -113,6 +125,13 @@ export const configSchema = z.strictObject({
     z.array(plugin).meta({ examples: [['./plugins/redact.mjs', ['@acme/tool-hub-jira', { project: 'OPS' }]]] }),
     'Tools and hooks to load: a path or a package, alone or with options.',
   ),
+  mcpServers: key(
+    mcpServersSchema.meta({
+      examples: [{ github: { command: 'npx', args: ['-y', 'some-mcp-server'], env: { TOKEN: '${secret:github}' } } }],
+    }),
+    'MCP servers whose tools are here too, as mcp/NAME.TOOL; in the shape of Claude, Cursor and VS Code.',
+  ),
+  skills: key(z.array(text), 'Folders of skills, each a folder with a SKILL.md.'),
 })
 
 /** A config as it was written, checked. */

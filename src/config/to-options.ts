@@ -1,6 +1,7 @@
 import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
+import { toMcpServers } from './to-mcp-servers.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
 import { withoutUndefined } from './without-undefined.ts'
 
@@ -24,6 +25,8 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     visibility: config.visibility,
     sandbox: sandbox && toSandbox(sandbox, base),
     secrets: maybe(toSecrets, config.secrets),
+    mcpServers: maybe((servers) => toMcpServers(servers, { base, home }), config.mcpServers),
+    skills: config.skills?.map((folder) => resolvePath(base, folder)),
     web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
     limits: limits && toLimits(limits),
     approvals:

@@ -4,6 +4,7 @@ import type { HubOptions } from '../../options.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
 import { type FoundTool, type RegisteredTool, Registry } from '../../steps/registry.ts'
 import { builtinTools } from '../../tools/index.generated.ts'
+import { hasMoreTools } from './has-more-tools.ts'
 
 /** The tools there are, and which of them an agent sees. */
 export interface Catalogue {
@@ -15,7 +16,7 @@ export interface Catalogue {
   find(name: string): FoundTool
 }
 
-/** What a hub with these options would list. Only plugins need a hub for that: a list must be there at once. */
+/** What a hub with these options would list. Only tools from elsewhere need a hub for that: a list must be there at once. */
 export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   const registry = new Registry()
   for (const tool of await toolsOf(options)) registry.register(tool)
@@ -32,7 +33,10 @@ export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
 }
 
 async function toolsOf(options: HubOptions): Promise<readonly AnyTool[]> {
-  if (!options.plugins) return builtinTools
+  if (!hasMoreTools(options)) return builtinTools
   const { withHubOf } = await import('./with-hub.ts')
-  return withHubOf(options, (hub) => hub.registry.list())
+  return withHubOf(options, async (hub) => {
+    await hub.ready({ all: true })
+    return hub.registry.list()
+  })
 }

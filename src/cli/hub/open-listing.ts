@@ -3,6 +3,7 @@ import { toWireName } from '../../names.ts'
 import type { HubOptions } from '../../options.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
 import { builtinFacts } from '../../tools/facts.generated.ts'
+import { hasMoreTools } from './has-more-tools.ts'
 
 /** A tool as `list` shows it, the names it has in dialects, and the groups it is in. */
 export interface Listed {
@@ -11,9 +12,9 @@ export interface Listed {
   readonly groups: readonly string[]
 }
 
-/** What an agent would see, sorted by name. Only plugins need their code for that: a list must be there at once. */
+/** What an agent would see, sorted by name. Only tools from elsewhere need their code for that: a list must be there at once. */
 export async function openListing(options: HubOptions): Promise<Listed[]> {
-  if (options.plugins) return listCatalogue(options)
+  if (hasMoreTools(options)) return listCatalogue(options)
   const sees = compileVisibility(options.visibility ?? {})
   return builtinFacts.map(({ names, groups, ...facts }) => {
     const { name, group } = facts

@@ -6,8 +6,14 @@ import { style } from '../output/terminal.ts'
 const told = new Set<string>()
 
 /** The config a command works with; what is hardly meant in it is said, once. */
-export async function readConfig({ config }: { readonly config?: string }): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ file: config })
+export async function readConfig({
+  config,
+  watch = false,
+}: {
+  readonly config?: string
+  readonly watch?: boolean
+}): Promise<LoadedConfig> {
+  const loaded = await loadConfig({ file: config, watch })
   for (const warning of loaded.warnings.filter((each) => !told.has(each))) {
     told.add(warning)
     say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning)}`)

@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+import { addConfigOption } from '../input/add-options.ts'
+import { withSourceHost } from '../mcp/with-source-host.ts'
+import { print, printJson } from '../output/print.ts'
+
+interface PinFlags {
+  readonly config?: string
+  readonly forget?: boolean
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+The first time a tool is seen its definition is pinned. When a server changes it later, every call of it asks and shows what
+changed, until you accept it here. Look first: tool-hub mcp test NAME.
+
+Examples:
+  tool-hub mcp pin github
+  tool-hub mcp pin github --forget`
+
+/** `mcp pin`: accepts the definitions of a server as they are now. */
+export function describeMcpPin(command: Command): void {
+  addConfigOption(command)
+    .summary('Accept what an MCP server changed in its tools')
+    .description('Accept the definitions of an MCP server as they were last seen.')
+    .argument('<name>', 'Its name')
+    .option('--forget', 'Forget them: whatever it says next is pinned')
+    .addHelpText('after', EXAMPLES)
+    .action(pin)
+}
+
+async function pin(name: string, flags: PinFlags): Promise<void> {
+  const { acceptPins, forgetPins } = await import('../../sources/mcp/pins.ts')
+  await withSourceHost(flags, async ({ data }) => {
+    if (flags.forget) {
+      const forgotten = forgetPins(data, name)
+      return flags.json ? printJson({ forgotten }) : print(`Forgot ${forgotten} definitions of ${name}.`)
+    }
+    const accepted = acceptPins(data, name)
+    if (flags.json) return printJson({ accepted })
+    await print(accepted.length > 0 ? `Accepted: ${accepted.join(', ')}.` : `Nothing of ${name} had changed.`)
+  })
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander'
+import type { ServerReport } from '../../sources/mcp/test-server.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { EXIT } from '../exit-code.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
+import { wrapText } from '../output/fit-line.ts'
+import { hintOf } from '../output/hint-of.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
+
+interface TestFlags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Exit code: 1 when a server does not answer, or a definition is not what it was; else 0.
+
+Examples:
+  tool-hub mcp test
+  tool-hub mcp test github --json`
+
+/** `mcp test`: connects to servers and says what they have. */
+export function describeMcpTest(command: Command): void {
+  addConfigOption(command)
+    .summary('Connect to the MCP servers and say what they have')
+    .description('Connect to MCP servers, list their tools, and say what changed since they were first seen.')
+    .argument('[names...]', 'Which; all that are not disabled unless said')
+    .addHelpText('after', EXAMPLES)
+    .action(test)
+}
+
+async function test(names: string[], flags: TestFlags): Promise<void> {
+  const { testServer } = await import('../../sources/mcp/test-server.ts')
+  const reports = await withSourceHost(flags, (host, servers) => {
+    const asked = names.length > 0 ? names : Object.keys(servers).filter((name) => !servers[name]!.disabled)
+    const wanted = asked.map((name) => [name, serverNamed(servers, name)] as const)
+    return Promise.all(wanted.map(async ([name, server]) => ({ name, report: await testServer(name, server, host) })))
+  })
+  if (reports.some(({ report }) => !report.ok || report.tools.some(({ drift }) => drift !== undefined)))
+    process.exitCode = EXIT.failed
+  if (flags.json) return printJson(reports.map(({ name, report }) => ({ name, ...asJson(report) })))
+  if (reports.length === 0) return say('There is no MCP server to test. Add one: tool-hub mcp add NAME -- COMMAND.')
+  for (const { name, report } of reports) await print(describeReport(name, report))
+}
+
+function asJson(report: ServerReport): object {
+  if (report.ok) return report
+  const { code, message, fix } = report.problem
+  return { ...report, problem: { code, message, fix } }
+}
+
+function describeReport(name: string, report: ServerReport): string {
+  if (!report.ok) {
+    const { code, message } = report.problem
+    const line = `${style('red', 'broken')}  ${name}  ${escapeText(`${code}: ${message}`)}`
+    return wrapText(`${line}\n        fix: ${escapeText(hintOf(report.problem))}`, 8)
+  }
+  const { era, info, tools, leftOut, connectMs, listMs } = report
+  const who = info ? `${info.name} ${info.version}` : 'it does not say what it is'
+  const times = `connected in ${Math.round(connectMs)} ms, listed in ${Math.round(listMs)} ms`
+  return [
+    `${style('green', 'good')}    ${name}  ${escapeLine(who)}, ${era} era, ${times}`,
+    ...tools.map(({ name: tool, description, doubt }) => describeTool(tool, description, doubt)),
+    ...leftOut.map(({ tool, why }) => `        left out: ${escapeLine(`${tool}: ${why}`)}`),
+    ...(tools.some(({ drift }) => drift) ? [`        accept what changed: tool-hub mcp pin ${name}`] : []),
+  ].join('\n')
+}
+
+function describeTool(name: string, description: string, doubt: string | undefined): string {
+  const [line = ''] = description.split('\n', 1)
+  const told = `        ${name}  ${escapeLine(line.slice(0, 100))}`
+  return doubt === undefined
+    ? told
+    : `${told}\n          ${style('yellow', 'asks:')} ${escapeText(doubt).replaceAll('\n', '\n          ')}`
+}

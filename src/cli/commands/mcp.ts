@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { addConfigOption } from '../input/add-options.ts'
+import { describeMcpAdd, describeMcpRemove } from './mcp-add.ts'
+import { describeMcpImport } from './mcp-import.ts'
+import { describeMcpInstall } from './mcp-install.ts'
+import { describeMcpList } from './mcp-list.ts'
+import { describeMcpLogin, describeMcpLogout } from './mcp-login.ts'
+import { describeMcpPin } from './mcp-pin.ts'
+import { serve } from './mcp-serve.ts'
+import { describeMcpTest } from './mcp-test.ts'
+
+const EXAMPLES = `
+Without a command it serves the tools of this config to whoever started it, over standard input and output; with --http
+over HTTP. What policy asks is put to the client as a question, where it can show one; else it waits for tool-hub approvals
+when approvals.inbox is set.
+
+Examples:
+  tool-hub mcp install claude-code       puts tool-hub into Claude Code, for this project
+  tool-hub mcp add github --env GITHUB_TOKEN='\${secret:github}' -- npx -y some-github-server
+  tool-hub mcp add docs --url https://mcp.example.org/mcp
+  tool-hub mcp test github
+  tool-hub mcp --root . --http 8808`
+
+/** `mcp`: serves the tools, and manages the servers whose tools are here too. */
+export function describeMcp(command: Command): void {
+  addConfigOption(command)
+    .description('Serve the tools over MCP, and manage the MCP servers whose tools are here too.')
+    .option('--root <dir>', 'Folder that tools may read and write')
+    .option(
+      '--dialect <name>',
+      "Names and arguments that the client sees: coding, files; the profile's own unless said",
+    )
+    .option('--http [port]', 'Serve over HTTP instead; any free port unless said')
+    .option('--host <address>', 'Address to listen on; 127.0.0.1 unless said. Any other needs --token-env')
+    .option('--token-env <name>', 'Environment variable with the bearer token that HTTP clients must send')
+    .option('--watch', 'Load the tools in .tool-hub/tools again whenever they change')
+    .option('--debug', 'Print the stack of an error')
+    .addHelpText('after', EXAMPLES)
+    .action(serve)
+  describeMcpInstall(command.command('install'))
+  describeMcpAdd(command.command('add'))
+  describeMcpRemove(command.command('remove'))
+  describeMcpList(command.command('list'))
+  describeMcpTest(command.command('test'))
+  describeMcpPin(command.command('pin'))
+  describeMcpLogin(command.command('login'))
+  describeMcpLogout(command.command('logout'))
+  describeMcpImport(command.command('import'))
+}

@@ -1,0 +1,20 @@
+import { escapeText } from '../../value/escape-text.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { applyEdit, diffOf, type FileEdit } from './file-edit.ts'
+
+/** Shows a change and makes it, unless it is only to be shown. */
+export async function makeEdit(
+  edit: FileEdit,
+  { dryRun, json }: { readonly dryRun?: boolean; readonly json?: boolean },
+  next: readonly string[],
+): Promise<void> {
+  const { file, before, after } = edit
+  const isSame = before === after
+  const backup = isSame || dryRun ? undefined : applyEdit(edit)
+  if (json) return printJson({ file, changed: !isSame && !dryRun, ...(backup && { backup }), diff: diffOf(edit) })
+  if (isSame) return say(`${file} says so already.`)
+  await print(escapeText(diffOf(edit)))
+  if (dryRun) return say(`Nothing was changed; without --dry-run ${file} would be.`)
+  say(`Changed ${file}${backup === undefined ? '' : `; as it was: ${backup}`}.`)
+  for (const line of next) say(line)
+}
