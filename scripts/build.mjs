@@ -19,8 +19,10 @@ const RUN = [
   'guards/files/search/built-in/search-worker',
   'guards/pages/page-worker',
   'guards/process/start/spawner/spawner-main',
+  // For the conformance suite, which signs in as a person would.
+  'sources/mcp/oauth/sign-in',
 ]
-const OWN_FILE = 'own-file'
+const OWN_FILE = '#own-file'
 /** What is read as it is. */
 const READ = [
   ['src/policy/default.yaml', 'policy/default.yaml'],
