@@ -1,6 +1,8 @@
 import type { AnyTool } from './define.ts'
+import { lazySource } from './hub/lazy-source.ts'
 import { createHub, type Hub } from './hub.ts'
 import type { HubOptions } from './options.ts'
+import { skillRoots } from './sources/skills/skill-roots.ts'
 import { createKeepingFetchText, fetchText } from './tools/http/fetch-text.ts'
 import { builtinTools } from './tools/index.generated.ts'
 import { createWebSearch, webSearch } from './tools/web/web-search.ts'
@@ -19,7 +21,29 @@ export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
 ): Hub<BuiltinTool | T[number]> {
   const chosen = chosenForms(options)
   const tools = builtinTools.map((tool) => chosen.get(tool) ?? tool)
-  return createHub(options, tools) as Hub<BuiltinTool | T[number]>
+  return createHub(withSources(options), tools) as Hub<BuiltinTool | T[number]>
+}
+
+/** What the owner names by a key of its own is a source like any other. */
+function withSources(options: HubOptions): HubOptions {
+  const { mcpServers, skills, sources = [], sandbox } = options
+  return {
+    ...options,
+    sources: [
+      ...sources,
+      ...(mcpServers
+        ? [lazySource('mcp', async () => (await import('./sources/mcp/mcp-source.ts')).createMcpSource(mcpServers))]
+        : []),
+      ...(skills?.length
+        ? [
+            lazySource('skills', async () =>
+              (await import('./sources/skills/skill-source.ts')).createSkillSource(skills),
+            ),
+          ]
+        : []),
+    ],
+    ...(skills?.length && { sandbox: { ...sandbox, roots: [...(sandbox?.roots ?? []), ...skillRoots(skills)] } }),
+  }
 }
 
 /** The built-in tools that the owner's options give another form. */

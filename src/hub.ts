@@ -276,12 +276,13 @@ class ToolHub {
   }
 
   async endRun(run: string): Promise<void> {
-    const { parts, runs } = this.#assembly
+    const { parts, runs, sources } = this.#assembly
     const underWay = () => [...parts.underWay].filter((call) => call.run === run)
     while (underWay().length > 0) await Promise.all(underWay().map((call) => call.whenEnded()))
     await runs.close(run)
     parts.budget.endRun(run)
     parts.loops.endRun(run)
+    sources.endRun(run)
     parts.grants.endSession(`run:${run}`)
   }
 

@@ -1,3 +1,5 @@
+export { type AgentToolOptions, toAgentTools } from './adapters/agent-tools.ts'
+export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
 export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
 export type { Grant } from './approval/grants.ts'
 export type { CallOptions } from './call-options.ts'
@@ -9,7 +11,11 @@ export type {
   CommandState,
   Commands,
   CommandTarget,
+  ProgramEnd,
+  ProgramFence,
+  ProgramRequest,
   RunningCommand,
+  RunningProgram,
   SandboxLevel,
 } from './commands.ts'
 export { createToolHub } from './create-tool-hub.ts'
@@ -59,11 +65,16 @@ export type {
   CommandSandbox,
   CoreToolsConfig,
   Durability,
+  HttpMcpServer,
   HubOptions,
   Limits,
+  McpOAuth,
+  McpServer,
+  QuestionReply,
   Rate,
   Sandbox,
   Secret,
+  StdioMcpServer,
   Visibility,
   WebOptions,
 } from './options.ts'
@@ -85,6 +96,29 @@ export type {
   ToolResult,
 } from './result.ts'
 export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './rule.ts'
+export type { SourceHost, ToolSource, WebFetch, WebFetchOptions } from './source.ts'
+export { ClientConnection, type ClientOptions } from './sources/client/client-connection.ts'
+export type { ClientAnswer, ClientCall, ClientToolDefinition, RefusedClientTool } from './sources/client/client-tool.ts'
+export { connectClient } from './sources/client/connect-client.ts'
+export type { FormGovernance } from './sources/forms/form-governance.ts'
+export { type AiSdkGovernance, type AiSdkTool, fromAiSdk } from './sources/forms/from-ai-sdk.ts'
+export { fromLangChain, type LangChainTool } from './sources/forms/from-lang-chain.ts'
+export {
+  fromMcpTool,
+  type McpHandlerExtra,
+  type McpToolDefinition,
+  type McpToolResult,
+} from './sources/forms/from-mcp-tool.ts'
+export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './sources/forms/from-open-ai.ts'
+export {
+  createMcpSource,
+  type McpServerStatus,
+  type McpSource,
+  type McpSourceOptions,
+} from './sources/mcp/mcp-source.ts'
+export { type FolderOptions, fromFolder } from './sources/plugins/folder-source.ts'
+export { type IsolateOptions, isolatePlugin } from './sources/plugins/isolated-plugin.ts'
+export type { RefusedTool, ToolCard } from './steps/registry.ts'
 export type { SearchProvider } from './tools/web/search-provider.ts'
 export { createWebSearch } from './tools/web/web-search.ts'
 export { VERSION } from './version.ts'

@@ -189,7 +189,7 @@ export interface McpOAuth {
 
 interface McpServerCommon {
   readonly disabled?: boolean
-  /** Believes what it says of its tools: read-only ones run unasked, and their results count as trusted. */
+  /** Believes what it says of its tools: read-only ones run unasked, and the results of those count as trusted. */
   readonly trust?: boolean
   /** Time for one call; as any tool's unless said. */
   readonly timeoutMs?: number

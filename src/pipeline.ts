@@ -88,13 +88,13 @@ async function goDown(
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
   const execution = executionOf(parts, run, call, enter)
-  const fromOutside = call.capabilities.includes('network')
+  const fromOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')
   const value = await (fromOutside ? executeAndLabel(call, run, execution) : execute(call, execution))
   if (call.abortReason) throw call.abortReason
   return succeed(parts, run, call, value) // 9
 }
 
-/** Whatever a tool with the network has done, and by whatever way, what it tells came from outside. */
+/** Whatever a tool with the network or through somebody else has done, what it tells came from outside. */
 async function executeAndLabel(call: Call, run: RunState, execution: Execution): Promise<unknown> {
   try {
     return await execute(call, execution)

@@ -20,7 +20,11 @@ export interface SourceHost {
    * Names that begin so belong to this source and are on their way: a call by one waits for `arriving`, and when the tool
    * is not there after it ends with `problem()`, if there is one.
    */
-  expect(prefix: string, arriving: Promise<unknown>, problem?: () => ToolError | undefined): void
+  expect(
+    prefix: string,
+    arriving: Promise<unknown> | (() => Promise<unknown>),
+    problem?: () => ToolError | undefined,
+  ): void
   /** Adds the wish of a skill to what approvers of a run are shown; without a run, to what `explain` says of all. Never allows anything. */
   request(run: string | undefined, request: SkillRequest): void
   /** Puts on record that an answer to a call was not wanted any more. */

@@ -181,7 +181,9 @@ describe('a hub that is killed with -9', () => {
   it('leaves no command running, and the next one says which were lost, by name', async () => {
     const [folder, root] = [temp('lost'), temp('lost-root')]
     const module = await bundleModule('test/support/hub-with-background.ts', {
-      beside: { 'assets/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts' },
+      beside: {
+        'assets/guards/process/start/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts',
+      },
     })
     const marker = `60.${process.pid}${Date.now()}`
     const child = spawn(process.execPath, [module, folder, root, `setsid sleep ${marker} & sleep ${marker}`])

@@ -16,6 +16,10 @@ export const ROWS = [
   { name: 'command-large-hub', title: 'Command from a large hub', rounds: 7 },
   { name: 'command-output', title: 'Command: 100 MB of output', rounds: 9 },
   { name: 'commands-at-once', title: 'Commands, 8 at once', rounds: 9 },
+  { name: 'mcp-stdio', title: 'MCP over stdio', rounds: 11 },
+  { name: 'mcp-http', title: 'MCP over HTTP, 60 tools', rounds: 11 },
+  { name: 'mcp-start', title: 'MCP: ready to list', rounds: 11 },
+  { name: 'adapters', title: 'Adapters' },
   { name: 'cold-start', title: 'Cold start' },
   { name: 'type-cost', title: 'Type cost' },
 ]

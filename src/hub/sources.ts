@@ -23,7 +23,7 @@ export interface SourcesOptions {
 
 interface Expected {
   readonly prefix: string
-  readonly arriving: Promise<unknown>
+  readonly arriving: () => Promise<unknown>
   readonly problem: (() => ToolError | undefined) | undefined
 }
 
@@ -31,8 +31,9 @@ interface Expected {
 export class Sources {
   readonly #options: SourcesOptions
   readonly #connected = new Map<ToolSource, Promise<void>>()
+  readonly #starting = new Set<Promise<void>>()
   readonly #expected = new Map<ToolSource, Map<string, Expected>>()
-  readonly #requests = new Map<string | undefined, SkillRequest[]>()
+  readonly #requests = new Map<string | undefined, readonly SkillRequest[]>()
   readonly #closers = new Map<ToolSource, Set<() => unknown>>()
 
   constructor(options: SourcesOptions) {
@@ -43,7 +44,10 @@ export class Sources {
   connect(source: ToolSource): () => Promise<void> {
     if (this.#connected.has(source)) throw twice(source)
     this.#closers.set(source, new Set())
-    const started = this.#start(source)
+    // Connected before it starts: it may offer tools at once.
+    this.#connected.set(source, Promise.resolve())
+    const started = this.#start(source).finally(() => this.#starting.delete(started))
+    this.#starting.add(started)
     this.#connected.set(source, started)
     return () => this.#disconnect(source)
   }
@@ -56,8 +60,8 @@ export class Sources {
 
   /** Something that may bring a tool of this name, or nothing. */
   arriving(name: string): Promise<unknown> | undefined {
-    const starting = this.#find(name)?.arriving
-    return starting && Promise.allSettled([starting])
+    if (this.#starting.size > 0) return Promise.all(this.#starting).then(() => this.#arrivalOf(name))
+    return this.#arrivalOf(name)
   }
 
   /** Why a tool that a source should have brought is not there. */
@@ -68,6 +72,11 @@ export class Sources {
   /** What skills that a run has loaded ask for; with `undefined`, what all would ask for once they are. */
   requests(run: string | undefined): readonly SkillRequest[] {
     return this.#requests.get(run) ?? NONE
+  }
+
+  /** Nobody asks for a run that is over. */
+  endRun(run: string): void {
+    this.#requests.delete(run)
   }
 
   async close(): Promise<void> {
@@ -96,11 +105,19 @@ export class Sources {
     }
   }
 
+  #arrivalOf(name: string): Promise<unknown> | undefined {
+    const expected = this.#find(name)
+    return expected && Promise.allSettled([expected.arriving()])
+  }
+
+  /** The one that says most about the name. */
   #find(name: string): Expected | undefined {
+    let best: Expected | undefined
     for (const expected of this.#expected.values()) {
-      for (const entry of expected.values()) if (name.startsWith(entry.prefix)) return entry
+      for (const entry of expected.values())
+        if (name.startsWith(entry.prefix) && entry.prefix.length > (best?.prefix.length ?? -1)) best = entry
     }
-    return undefined
+    return best
   }
 
   #hostOf(source: ToolSource): SourceHost {
@@ -111,16 +128,16 @@ export class Sources {
       clock,
       warn,
       offer: (tools) => (isConnected() ? registry.offer(source, tools) : []),
-      expect: (prefix, arriving, problem) => {
+      expect: (prefix, given, problem) => {
+        const arriving = typeof given === 'function' ? given : () => given
         // Whoever waits for it is told; nobody else has to.
-        arriving.catch(() => {})
+        arriving().catch(() => {})
         const expected = this.#expected.get(source) ?? new Map()
         this.#expected.set(source, expected.set(prefix, { prefix, arriving, problem }))
       },
       request: (id, request) => {
-        const requests = this.#requests.get(id) ?? []
-        if (!requests.some(({ skill }) => skill === request.skill)) requests.push(request)
-        this.#requests.set(id, requests)
+        const others = this.requests(id).filter(({ skill }) => skill !== request.skill)
+        this.#requests.set(id, [...others, request])
       },
       refuseAnswer: async (id, refusal) => {
         const { records } = await run(id)
@@ -156,7 +173,7 @@ export class Sources {
 const NONE: readonly SkillRequest[] = []
 
 function arrivals(expected: ReadonlyMap<string, Expected>): Promise<unknown>[] {
-  return [...expected.values()].map(({ arriving }) => arriving)
+  return [...expected.values()].map(({ arriving }) => arriving())
 }
 
 function warn(message: string): void {

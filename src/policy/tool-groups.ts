@@ -14,7 +14,7 @@ export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 /** The built-in tools that each profile shows. */
 export const PROFILES: ReadonlyMap<NonNullable<Visibility['profile']>, readonly string[]> = new Map([
   ['minimal', ['session_status']],
-  ['coding', ['group:fs', 'group:runtime', 'group:sessions']],
+  ['coding', ['group:fs', 'group:runtime', 'group:sessions', 'group:skill']],
   ['messaging', ['group:messaging', 'sessions_list', 'sessions_history', 'session_status']],
   ['full', ['*']],
 ])

@@ -33,11 +33,11 @@ function doubted(decision: Decision, doubt: string): Decision {
   return {
     ...decision,
     effect: 'ask',
-    rule: 'default: a tool whose definition is in doubt asks',
+    rule: 'default: a tool in doubt asks',
     source: 'built in',
     layer: 'fallback',
     reason: doubt,
-    fix: { hint: 'Approve it when asked, or look at the definition and accept it: `tool-hub mcp pin`.' },
+    fix: { hint: 'Approve it when asked. What an MCP server changed is accepted with `tool-hub mcp pin`.' },
   }
 }
 

@@ -255,7 +255,7 @@ function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
 
 /** A built-in tool gives way only to one that means it, and what it may do is then the least that its place is judged by. */
 function replacing(entry: RegisteredTool, present: RegisteredTool): RegisteredTool {
-  if (present.floor === undefined && present.origin !== 'builtin') return entry
+  if (entry.tool === present.tool || (present.floor === undefined && present.origin !== 'builtin')) return entry
   if (entry.origin !== 'owner' && entry.tool.override !== true) throw needsOverride(entry)
   const floor = present.floor ?? present.capabilityList
   const capabilities = new Set([...entry.capabilities, ...floor])

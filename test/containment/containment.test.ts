@@ -23,7 +23,9 @@ const facts: Record<string, unknown> = {}
 describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that try to get out', () => {
   beforeAll(async () => {
     const module = await bundleModule('test/containment/attempting-hub.ts', {
-      beside: { 'assets/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts' },
+      beside: {
+        'assets/guards/process/start/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts',
+      },
     })
     // Another user must be able to run it.
     chmodSync(dirname(module), 0o755)

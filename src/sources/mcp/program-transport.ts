@@ -40,6 +40,7 @@ export class ProgramTransport implements Transport {
   readonly #parse: (line: string) => JSONRPCMessage
   readonly #lines = new LineSplitter(MOST_MESSAGE_BYTES)
   readonly #tail = new OutputTail(MOST_STDERR_BYTES)
+  readonly #allSaid: Promise<unknown>
   #noise = ''
   #isClosed = false
   /** It does not talk any more, and has ended or soon will. */
@@ -55,6 +56,7 @@ export class ProgramTransport implements Transport {
     this.#parse = parse
     // From the first moment on: a full pipe would stop it, and what it says before it ends tells why.
     program.stderr.on('data', (chunk: Buffer) => this.#tail.add(chunk))
+    this.#allSaid = new Promise((resolve) => program.stderr.once('close', resolve).once('end', resolve))
   }
 
   async start(): Promise<void> {
@@ -133,9 +135,11 @@ export class ProgramTransport implements Transport {
     this.#isTelling = false
   }
 
-  /** Most end with their output; what they ended with says more. */
+  /** Most end with their output; what they ended with, and what they said at last, says more. */
   async #whyOver(): Promise<ToolError> {
-    const end = await Promise.race([this.#program.ended, wait(MOMENT_MS, this.#clock)])
+    const moment = wait(MOMENT_MS, this.#clock)
+    const end = await Promise.race([this.#program.ended, moment])
+    await Promise.race([this.#allSaid, moment])
     return end ? this.#endedWith(end) : this.#failed('closed its output')
   }
 

@@ -53,15 +53,10 @@ export class RunningServers {
     await Promise.all([...this.#links.values()].map((link) => link.close()))
   }
 
-  /** A call by a name of the server waits for it now; when it is not there, the call is told why and the next one waits again. */
+  /** A call by a name of the server waits for it; one that is down is tried again for each such call. */
   #expect(name: string, link: ServerLink): void {
-    const arriving = link.connect()
-    const problem = () => {
-      const { problem } = link
-      if (problem && !link.connection) this.#expect(name, link)
-      return link.connection ? undefined : problem
-    }
-    for (const prefix of [`mcp/${name}.`, `mcp_${name}_`]) this.#host.expect(prefix, arriving, problem)
+    const problem = () => (link.connection ? undefined : link.problem)
+    for (const prefix of [`mcp/${name}.`, `mcp_${name}_`]) this.#host.expect(prefix, () => link.connect(), problem)
   }
 
   #offer(): void {

@@ -86,7 +86,7 @@ async function find(shelf: SkillShelf, name: string): Promise<Skill> {
   if (skill) return skill
   const names = shelf.list().map((each) => each.name)
   throw new ToolError('NOT_FOUND', `There is no skill ${JSON.stringify(name)}; there are ${names.length}.`, {
-    fix: { key: 'name', hint: didYouMean(name, names) || 'List the skills to see their names.' },
+    fix: { hint: didYouMean(name, names) || 'List the skills to see their names.' },
   })
 }
 

@@ -106,6 +106,7 @@ export function createWebSearch(config?: WebSearchConfig): typeof webSearch {
   const provider = openProvider(config)
   return Object.freeze({
     ...webSearch,
+    override: true,
     targets: (query: SearchQuery) => targetsOf(query, provider),
     execute: (query: SearchQuery, ctx: SearchContext) => search(query, ctx, provider),
   })

@@ -82,7 +82,6 @@ export function quoteWord(word: string): string {
 
 const TERMINAL_CHECKS = [
   'command -v script >/dev/null 2>&1 || refuse no-terminal',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's to fill in.
   'export TERM="${TERM:-xterm-256color}"',
 ]
 
