@@ -1,23 +1,5 @@
-import { isAbsolute, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { didYouMean } from '../../names.ts'
-import { ownModule } from '../../own-file.ts'
-import { type AgentProgram, agentPrograms } from '../mcp/agent-programs.ts'
-import { changeServer } from '../mcp/edit-servers.ts'
-import { planEdit } from '../mcp/file-edit.ts'
-import { makeEdit } from '../mcp/make-edit.ts'
-import { ownEntry } from '../mcp/own-entry.ts'
-import { UsageError } from '../usage-error.ts'
-
-interface InstallFlags {
-  readonly user?: boolean
-  readonly root?: string
-  readonly config?: string
-  readonly name: string
-  readonly dryRun?: boolean
-  readonly json?: boolean
-}
+import { agentPrograms } from '../mcp/agent-programs.ts'
 
 const NAMES = agentPrograms().map(({ name }) => name)
 
@@ -41,39 +23,7 @@ export function describeMcpInstall(command: Command): void {
     .option('--name <name>', 'Its name there', 'tool-hub')
     .option('--dry-run', 'Only show the change')
     .addHelpText('after', EXAMPLES)
-    .action(install)
-}
-
-async function install(client: string, flags: InstallFlags): Promise<void> {
-  const program = agentPrograms().find(({ name }) => name === client)
-  if (!program) throw unknown(client)
-  const file = fileOf(program, flags)
-  const entry = ownEntry(program, {
-    ...placesOf(program, flags, file),
-    main: fileURLToPath(ownModule('cli/main').file),
-  })
-  const edit = planEdit(file, (before) => changeServer(file, before, { key: program.key, name: flags.name, entry }))
-  await makeEdit(edit, flags, [program.next])
-}
-
-function fileOf({ project, user }: AgentProgram, flags: InstallFlags): string {
-  return flags.user || project === undefined ? user : resolve(project)
-}
-
-/** Of all projects, only a folder that is spelt out is the same for each. */
-function placesOf({ title }: AgentProgram, { root, config }: InstallFlags, file: string) {
-  const isForAll = !file.startsWith(join(process.cwd(), ''))
-  if (isForAll && root === undefined)
-    throw new UsageError(`${title} would start tool-hub in any folder.`, 'Say which one tools may use: --root DIR.')
-  return {
-    ...(root !== undefined && { root: resolve(root) }),
-    ...(config !== undefined && { config: isAbsolute(config) || isForAll ? resolve(config) : config }),
-  }
-}
-
-function unknown(client: string): UsageError {
-  return new UsageError(
-    `${JSON.stringify(client)} is no program that tool-hub can be put into.`,
-    didYouMean(client, NAMES) || `There are: ${NAMES.join(', ')}. For others, docs/mcp.md has the lines to paste.`,
-  )
+    .action(async (...words: Parameters<typeof import('../mcp/install-into.ts').installInto>) =>
+      (await import('../mcp/install-into.ts')).installInto(...words),
+    )
 }
