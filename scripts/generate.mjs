@@ -13,6 +13,8 @@ await produce('src/tools/index.generated.ts', generateToolIndex)
 
 const { generateToolFacts } = await import('./generate-tool-facts.mjs')
 await produce('src/tools/facts.generated.ts', generateToolFacts)
+const { generateToolCards } = await import('./generate-tool-cards.mjs')
+await produce('src/tools/cards.generated.ts', generateToolCards)
 const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
 const { generateToolDocs } = await import('./generate-tool-docs.mjs')
 const { generateCliDocs } = await import('./generate-cli-docs.mjs')

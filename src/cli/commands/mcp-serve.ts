@@ -1,11 +1,17 @@
 import { resolve } from 'node:path'
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
+import type { ServedHub } from '../../serve/mcp/options.ts'
 import { callerName } from '../hub/caller-name.ts'
+import { deferHub } from '../hub/deferred-hub.ts'
+import { hasMoreTools } from '../hub/has-more-tools.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
+
+/** Until the list is out. */
+const A_MOMENT_MS = 10
 
 /** What `tool-hub mcp` may be told. */
 export interface ServeFlags {
@@ -22,11 +28,34 @@ export interface ServeFlags {
 export async function serve(flags: ServeFlags): Promise<void> {
   if (flags.http === undefined && (flags.host !== undefined || flags.tokenEnv !== undefined))
     throw new UsageError('--host and --token-env are for --http.', 'Add --http, or leave them out.')
-  const { options } = await readConfig(flags)
+  const { options: written } = await readConfig(flags)
+  const options = optionsOf(written, flags)
+  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, flags)
   const { withHubOf } = await import('../hub/with-hub.ts')
-  await withHubOf(optionsOf(options, flags), (hub) =>
-    flags.http === undefined ? serveStdio(hub, flags) : serveHttp(hub, flags),
-  )
+  await withHubOf(options, (hub) => (flags.http === undefined ? serveStdio(hub, flags) : serveHttp(hub, flags)))
+}
+
+/** The list is there at once; the hub is made when it is out, or when the first call comes, and must then be right. */
+async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<void> {
+  const hub = deferHub(options, async () => {
+    const { createToolHub } = await import('../../create-tool-hub.ts')
+    return createToolHub(options) as unknown as Hub
+  })
+  const stop = new AbortController()
+  const loadSoon = () => setTimeout(() => void hub.load().catch((error) => stop.abort(error)), A_MOMENT_MS)
+  const listing = {
+    ...hub,
+    cards: (...asked: Parameters<ServedHub['cards']>) => {
+      loadSoon()
+      return hub.cards(...asked)
+    },
+  }
+  try {
+    await serveStdio(listing, flags, stop.signal)
+    stop.signal.throwIfAborted()
+  } finally {
+    await hub.close()
+  }
 }
 
 function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
@@ -37,10 +66,10 @@ function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
   }
 }
 
-async function serveStdio(hub: Hub, { dialect }: ServeFlags): Promise<void> {
+async function serveStdio(hub: ServedHub, { dialect }: ServeFlags, stop?: AbortSignal): Promise<void> {
   const { serveMcpStdio } = await import('../../serve/mcp/serve-mcp-stdio.ts')
   const server = await serveMcpStdio(hub, { dialect, onError: tellError })
-  interruptSignal().addEventListener('abort', () => void server.close())
+  for (const signal of [interruptSignal(), stop]) signal?.addEventListener('abort', () => void server.close())
   if (process.stdin.isTTY)
     say('Waiting for an MCP client on standard input. To put tool-hub into one: tool-hub mcp install.')
   await server.closed

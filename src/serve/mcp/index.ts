@@ -10,6 +10,7 @@ export type {
   McpServeOptions,
   McpStdioOptions,
   OwnHandlers,
+  ServedHub,
 } from './options.ts'
 export { type McpHttpServer, serveMcp } from './serve-mcp.ts'
 export { type McpStdioServer, serveMcpStdio } from './serve-mcp-stdio.ts'

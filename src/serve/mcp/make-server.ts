@@ -32,7 +32,16 @@ const ANY_PARAMS = { params: z.looseObject({}) }
  * nothing: what has no handler of its own comes to one function, where each request is checked once, and what the SDK
  * would check again is what we made ourselves. `method`: the only one that it will be asked, where that is known.
  */
-export function makeServer(session: ClientSession, era: Era, { method }: { readonly method?: string } = {}): Server {
+export function makeServer(session: ClientSession, era: Era, options: { readonly method?: string } = {}): Server {
+  return connectServer(session, era, options).server
+}
+
+/** The same, with all that its answers use. */
+export function connectServer(
+  session: ClientSession,
+  era: Era,
+  { method }: { readonly method?: string } = {},
+): Connection {
   const { service } = session
   const server = new Server(service.info, service.serverOptions[era])
   const connection = new ServerConnection(session, era, server)
@@ -49,7 +58,7 @@ export function makeServer(session: ClientSession, era: Era, { method }: { reado
   }
   server.onerror = service.report
   connection.listener = service.options.extras?.(server, { era, run: session.run, answer }) ?? undefined
-  return server
+  return connection
 }
 
 async function listTools({ session, era }: Connection, params: unknown): Promise<Result> {

@@ -1,11 +1,10 @@
 import type { Server, ServerOptions } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { Hub } from '../../hub.ts'
 import { VERSION } from '../../version.ts'
 import { RequestStates } from './ask/request-states.ts'
 import { ClientSession } from './client-session.ts'
 import { TASKS_EXTENSION } from './client-view.ts'
-import type { Era, McpServeOptions } from './options.ts'
+import type { Era, McpServeOptions, ServedHub } from './options.ts'
 import { ToolList } from './tool-list.ts'
 
 const READY_TIMEOUT_MS = 10_000
@@ -14,7 +13,7 @@ const DISCOVERY_TTL_MS = 60_000
 
 /** What all clients of one hub have in common; everything that a server is made of is made here, once. */
 export class McpService {
-  readonly hub: Hub
+  readonly hub: ServedHub
   readonly options: McpServeOptions
   readonly clock: Clock
   readonly tools: ToolList
@@ -26,7 +25,7 @@ export class McpService {
   readonly #connected = new Set<Server>()
   readonly #stopListening: () => void
 
-  constructor(hub: Hub, options: McpServeOptions) {
+  constructor(hub: ServedHub, options: McpServeOptions) {
     const { clock = systemClock, dialect, readyTimeoutMs = READY_TIMEOUT_MS, name = 'tool-hub' } = options
     this.hub = hub
     this.options = options

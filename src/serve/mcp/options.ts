@@ -9,7 +9,11 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Clock } from '../../clock.ts'
+import type { Hub } from '../../hub.ts'
 import type { CallEvent } from '../../result.ts'
+
+/** What a server of MCP uses of a hub. */
+export type ServedHub = Pick<Hub, 'cards' | 'callDynamic' | 'artifact' | 'endRun' | 'onToolsChanged' | 'ready'>
 
 /** Which protocol a client speaks: `modern` since 2026-07-28, `legacy` before, with sessions. */
 export type Era = 'legacy' | 'modern'

@@ -1,5 +1,4 @@
-import type { Hub } from '../../hub.ts'
-import type { McpStdioOptions } from './options.ts'
+import type { McpStdioOptions, ServedHub } from './options.ts'
 
 /** A server that talks to the one who started this process. */
 export interface McpStdioServer {
@@ -14,7 +13,7 @@ export interface McpStdioServer {
  * @example
  * await (await serveMcpStdio(hub)).closed
  */
-export async function serveMcpStdio(hub: Hub, options: McpStdioOptions = {}): Promise<McpStdioServer> {
+export async function serveMcpStdio(hub: ServedHub, options: McpStdioOptions = {}): Promise<McpStdioServer> {
   const { connectStdio } = await import('./stdio/connect-stdio.ts')
   return connectStdio(hub, options)
 }

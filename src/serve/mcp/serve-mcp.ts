@@ -1,5 +1,4 @@
-import type { Hub } from '../../hub.ts'
-import type { McpHttpOptions } from './options.ts'
+import type { McpHttpOptions, ServedHub } from './options.ts'
 
 /** A server that listens. */
 export interface McpHttpServer {
@@ -15,7 +14,7 @@ export interface McpHttpServer {
  * const server = await serveMcp(hub, { port: 3001 })
  * console.log(server.url)
  */
-export async function serveMcp(hub: Hub, options: McpHttpOptions = {}): Promise<McpHttpServer> {
+export async function serveMcp(hub: ServedHub, options: McpHttpOptions = {}): Promise<McpHttpServer> {
   const { listenMcp } = await import('./http/listen-mcp.ts')
   return listenMcp(hub, options)
 }

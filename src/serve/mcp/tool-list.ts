@@ -1,10 +1,9 @@
 import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
 import type { Clock } from '../../clock.ts'
-import type { Hub } from '../../hub.ts'
 import type { ToolCard } from '../../steps/registry.ts'
 import { deepFreeze } from '../../value/deep-freeze.ts'
 import { annotationsOf } from './annotations.ts'
-import type { Era } from './options.ts'
+import type { Era, ServedHub } from './options.ts'
 
 /** How long a client of the modern era may use a list without asking again. */
 const TTL_MS = 60_000
@@ -19,7 +18,7 @@ interface Lists {
 
 /** The visible tools of a hub as MCP shows them: made once, the very same object for everybody until the tools change. */
 export class ToolList {
-  readonly #hub: Hub
+  readonly #hub: ServedHub
   readonly #dialect: string | undefined
   readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
@@ -28,7 +27,7 @@ export class ToolList {
   #arriving: Promise<void> | undefined
 
   constructor(
-    hub: Hub,
+    hub: ServedHub,
     options: { readonly dialect?: string; readonly readyTimeoutMs: number; readonly clock: Clock },
   ) {
     this.#hub = hub
@@ -109,7 +108,7 @@ function toTool(card: ToolCard): Tool {
 }
 
 /** Whatever became of the sources; a call says by itself what is wrong with one. */
-function settled(hub: Hub, { readyTimeoutMs, clock }: { readyTimeoutMs: number; clock: Clock }): Promise<void> {
+function settled(hub: ServedHub, { readyTimeoutMs, clock }: { readyTimeoutMs: number; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(readyTimeoutMs, resolve, { background: true })
     const end = () => {

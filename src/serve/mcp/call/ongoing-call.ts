@@ -1,12 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Question } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { Hub } from '../../../hub.ts'
 import type { QuestionReply } from '../../../options.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from '../../../result.ts'
 import { approvalForm, readApproval } from '../ask/approval-form.ts'
 import type { Form, FormAnswer } from '../ask/elicitation.ts'
 import { questionForm, readAnswer } from '../ask/question-form.ts'
+import type { ServedHub } from '../options.ts'
 
 /** Something the client is asked while its call waits. */
 export interface Ask {
@@ -22,7 +22,7 @@ interface OpenAsk extends Ask {
 
 /** Where the calls of one session are made. */
 export interface CallHome {
-  readonly hub: Hub
+  readonly hub: ServedHub
   readonly run: string
   readonly onEnd: (call: OngoingCall) => void
 }

@@ -6,8 +6,8 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
 import { ToolError } from '../../../errors.ts'
-import type { Hub } from '../../../hub.ts'
 import type { Artifact } from '../../../result.ts'
+import type { ServedHub } from '../options.ts'
 
 const URI = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\/([0-9a-f]{64})(?:\?offset=(\d{1,12}))?$/
 const MOST_REMEMBERED = 1_000
@@ -19,12 +19,12 @@ const TEXT = /^text\/|[/+](?:json|xml|yaml|javascript)\b/
 
 /** The artifacts that calls of one session made: what its client can list and read, and nobody else's. */
 export class SessionArtifacts {
-  readonly #hub: Hub
+  readonly #hub: ServedHub
   readonly #run: string
   /** By hash; the newest is last. */
   readonly #known = new Map<string, Artifact>()
 
-  constructor(hub: Hub, run: string) {
+  constructor(hub: ServedHub, run: string) {
     this.#hub = hub
     this.#run = run
   }

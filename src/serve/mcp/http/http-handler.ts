@@ -11,12 +11,11 @@ import {
   PROTOCOL_VERSION_META_KEY,
   readRequestBody,
 } from '@modelcontextprotocol/server'
-import type { Hub } from '../../../hub.ts'
 import { isPlainObject } from '../../../value/is-plain-object.ts'
 import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
-import type { McpFetchHandler, McpFetchOptions } from '../options.ts'
+import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
 import { LegacySessions } from './legacy-sessions.ts'
 import { refuse } from './refuse.ts'
 import { SessionTable, type TableEntry } from './session-table.ts'
@@ -41,7 +40,7 @@ export class HttpHandler implements McpFetchHandler {
   readonly #sessions = new WeakMap<Request, ClientSession>()
   #closing: Promise<void> | undefined
 
-  constructor(hub: Hub, options: McpFetchOptions) {
+  constructor(hub: ServedHub, options: McpFetchOptions) {
     const { maxSessions = MOST_SESSIONS, sessionIdleMs = IDLE_MS, allowedHosts = [], allowedOrigins = [] } = options
     this.#doorkeeper = createDoorkeeper(options.auth)
     this.#service = new McpService(hub, options)

@@ -2,8 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, BlockList, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { ToolError } from '../../../errors.ts'
-import type { Hub } from '../../../hub.ts'
-import type { McpHttpOptions } from '../options.ts'
+import type { McpHttpOptions, ServedHub } from '../options.ts'
 import type { McpHttpServer } from '../serve-mcp.ts'
 import { HttpHandler } from './http-handler.ts'
 
@@ -13,7 +12,7 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
 /** Listens on an address, loopback unless said; anything wider needs somebody at the door. */
-export async function listenMcp(hub: Hub, options: McpHttpOptions): Promise<McpHttpServer> {
+export async function listenMcp(hub: ServedHub, options: McpHttpOptions): Promise<McpHttpServer> {
   const { host = '127.0.0.1', port = 0, path = '/mcp', graceMs = GRACE_MS, allowedHosts = [] } = options
   const address = host.replace(/^\[(.*)\]$/, '$1')
   if (!isLoopback(address) && !options.auth) {

@@ -1,9 +1,9 @@
 import process from 'node:process'
-import { Writable } from 'node:stream'
 
 /** The standard output for one user alone. */
 export interface OwnStdout {
-  readonly stream: Writable
+  /** Calls back when it is out, or cannot be. */
+  readonly write: (text: string, done: (error?: Error | null) => void) => void
   /** Gives it back to everybody. */
   release(): void
 }
@@ -18,18 +18,13 @@ export function ownStdout(): OwnStdout {
   const { stdout } = process
   const write = stdout.write
   const methods = CONSOLE_METHODS.map((name) => [name, console[name]] as const)
-  const stream = new Writable({
-    decodeStrings: false,
-    write(chunk, encoding, done) {
-      write.call(stdout, chunk, encoding, (error) => done(error))
-    },
-  })
-  const fail = (error: Error) => stream.destroy(error)
+  // Whoever writes hears of it; without a listener it would end the process.
+  const fail = () => {}
   stdout.on('error', fail)
   stdout.write = process.stderr.write.bind(process.stderr) as typeof stdout.write
   for (const name of CONSOLE_METHODS) console[name] = (...values) => console.error(...values)
   return {
-    stream,
+    write: (text, done) => void write.call(stdout, text, 'utf8', done),
     release() {
       stdout.off('error', fail)
       stdout.write = write

@@ -1,0 +1,62 @@
+import type { Hub } from '../../hub.ts'
+import type { HubOptions } from '../../options.ts'
+import { compileVisibility } from '../../policy/visibility.ts'
+import type { ServedHub } from '../../serve/mcp/options.ts'
+import { type BuiltinCard, builtinCards } from '../../tools/cards.generated.ts'
+
+/** A hub that is made when it is first needed: what its tools are is known before. */
+export interface DeferredHub extends ServedHub {
+  /** Makes the hub, once. */
+  load(): Promise<Hub>
+  /** Closes it, where it was made. */
+  close(): Promise<void>
+}
+
+/**
+ * Stands for a hub that has no tools but the built-in ones. A client that starts us wants the list at once, and what makes
+ * a call possible takes longer to load than all that the list needs.
+ */
+export function deferHub(options: HubOptions, make: () => Promise<Hub>): DeferredHub {
+  let making: Promise<Hub> | undefined
+  let made: Hub | undefined
+  const listeners = new Set<() => void>()
+  const load = () => {
+    making ??= make().then((hub) => {
+      made = hub
+      hub.onToolsChanged(() => {
+        for (const listener of listeners) listener()
+      })
+      return hub
+    })
+    return making
+  }
+  return {
+    load,
+    cards: (asked) => made?.cards(asked) ?? cardsOf(options, asked?.dialect),
+    onToolsChanged(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    ready: async (asked) => made?.ready(asked),
+    callDynamic: async (...call) => (made ?? (await load())).callDynamic(...call),
+    artifact: async (...asked) => (await load()).artifact(...asked),
+    endRun: async (run) => made?.endRun(run),
+    // It may just be made, though nobody waits for it any more.
+    close: async () => (await making)?.close(),
+  }
+}
+
+function cardsOf({ visibility = {} }: HubOptions, dialect = dialectOf(visibility)): ReturnType<Hub['cards']> {
+  const sees = compileVisibility(visibility)
+  return builtinCards
+    .filter(({ tool, names, group }) => sees({ name: tool, names, group }).visible)
+    .map((card) => toCard(card, dialect))
+}
+
+function toCard({ names: _, group: __, dialects, ...card }: BuiltinCard, dialect: string | undefined) {
+  return { ...card, ...(dialect !== undefined && Object.hasOwn(dialects, dialect) && dialects[dialect]) }
+}
+
+function dialectOf({ profile }: NonNullable<HubOptions['visibility']>): string | undefined {
+  return profile === 'coding' ? 'coding' : undefined
+}
