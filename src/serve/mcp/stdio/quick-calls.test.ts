@@ -76,7 +76,7 @@ describe('a plain call over stdio', () => {
     expect(await next()).toMatchObject({ id: 1, error: { code: -32602, message: 'Unknown tool: no_such_tool' } })
     call(2, 'say', { text: 3 })
     expect(await next()).toMatchObject({ id: 2, result: { isError: true } })
-    for (const params of [undefined, [], { name: 3 }, { name: 'say', arguments: 'x' }, { name: '' }]) {
+    for (const params of [undefined, { name: 3 }, { name: 'say', arguments: 'x' }, { name: '' }]) {
       send({ id: 3, method: 'tools/call', params })
       expect(await next()).toMatchObject({ id: 3, error: { code: expect.any(Number) } })
     }
@@ -95,6 +95,8 @@ describe('a plain call over stdio', () => {
     const { next, call, send, stdin, server } = await connect()
     stopped = 0
     call(1, 'hang')
+    call(5, 'say', { text: 'under way' })
+    await next()
     send({ method: 'notifications/cancelled', params: { requestId: 99 } })
     send({ method: 'notifications/cancelled', params: { requestId: 1 } })
     call(2, 'say', { text: 'after' })
