@@ -53,7 +53,7 @@ interface Ended {
 }
 
 describe('the examples, run against the built package', () => {
-  const files = readdirSync('examples')
+  const files = readdirSync('examples').sort()
   const cwd = mkdtempSync(join(tmpdir(), 'tool-hub-examples-'))
   const ended = new Map<string, Ended>()
   beforeAll(() => Promise.all(files.map(async (file) => ended.set(file, await run(file, cwd)))))

@@ -6,7 +6,7 @@ import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
 import { type TestHub, testHub } from '../testing/test-hub.ts'
-import { type AiSdkOptions, toAiSdk } from './ai-sdk.ts'
+import { type AiSdkOptions, recordRefusedCalls, toAiSdk } from './ai-sdk.ts'
 
 const ran: string[] = []
 const add = defineTool({
@@ -313,6 +313,29 @@ describe('what policy says about a call of the AI SDK', () => {
     expect(tools.mail_send!.needsApproval).toBeUndefined()
     await generateText({ model: scripted([['mail_send', { to: 'a' }]]), tools, prompt: 'Send.' })
     expect(ran).toEqual(['a'])
+  })
+})
+
+describe('recordRefusedCalls', () => {
+  it('puts calls on record that the SDK answers by itself, and runs none of them', async () => {
+    const { hub, tools, ended } = setUp({}, { names: ['math.add'] })
+    const model = scripted([
+      ['no_such_tool', { a: 1 }],
+      ['text_say', { text: 'not shown to this model' }],
+    ])
+    const { steps } = await generateText({
+      model,
+      tools,
+      experimental_repairToolCall: recordRefusedCalls(hub, { caller: 'ai-sdk' }),
+      stopWhen: stepCountIs(5),
+      prompt: 'Try.',
+    })
+    expect(steps[0]!.content.filter(({ type }) => type === 'tool-error')).toHaveLength(2)
+    expect(ended().map(({ tool, ok }) => [tool, ok])).toEqual([
+      ['no_such_tool', false],
+      ['text.say', true],
+    ])
+    expect(ended()[1]!.meta.dryRun).toBe(true)
   })
 })
 

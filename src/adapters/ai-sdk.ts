@@ -10,6 +10,8 @@ import { approveOwnCall } from './approve-own-call.ts'
 import { type CallProgress, callWithProgress } from './call-with-progress.ts'
 import { chooseCards } from './choose-cards.ts'
 import { failureText } from './failure-text.ts'
+import { NO_JSON } from './no-json.ts'
+import { parseArguments } from './parse-arguments.ts'
 import type { Provider } from './schema/for-provider.ts'
 import { shownSchema } from './shown-schema.ts'
 
@@ -162,4 +164,20 @@ function partOf(block: ContentBlock): AiSdkContentPart {
   if (block.type === 'audio') return { type: 'file-data', data: block.data, mediaType: block.mediaType }
   if (block.type !== 'resource' || block.data === undefined) return { type: 'text', text: textOfBlock(block) }
   return { type: 'file-data', data: block.data, mediaType: block.mediaType ?? 'application/octet-stream' }
+}
+
+/**
+ * For the SDK's `experimental_repairToolCall`: it answers calls of unknown tools, and with arguments that are no JSON, by
+ * itself; this puts them on record. Repairs nothing, runs nothing.
+ * @example
+ * generateText({ model, tools: toAiSdk(hub), experimental_repairToolCall: recordRefusedCalls(hub), messages })
+ */
+export function recordRefusedCalls(hub: Hub, who: Pick<AdapterOptions, 'run' | 'session' | 'caller'> = {}) {
+  return async ({ toolCall }: { readonly toolCall: { readonly toolName: string; readonly input: string } }) => {
+    const args = parseArguments(toolCall.input)
+    const { run, session, caller } = who
+    const options = { run, session, caller, dryRun: true }
+    await hub.callDynamic(toolCall.toolName, 'value' in args ? args.value : NO_JSON, options)
+    return null
+  }
 }

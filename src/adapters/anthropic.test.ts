@@ -108,7 +108,10 @@ describe('the Messages API', () => {
       { type: 'text', text: 'the screen' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
     ])
-    expect(build).toMatchObject({ is_error: true, content: 'EXEC_FAILED: make ended with 2.\nmain.c:1: error' })
+    expect(build).toMatchObject({
+      is_error: true,
+      content: 'EXEC_FAILED: make ended with 2. Read the output.\nmain.c:1: error',
+    })
   })
 
   it('shows documents, names what Claude does not see, and never sends an empty block', async () => {

@@ -21,7 +21,7 @@ describe('failureText', () => {
     const hub = testHub({ tools: [build] })
     const failed = async (input: { output?: string }) => failureText((await hub.call(build, input)) as Failure)
     expect(await failed({})).toBe('EXEC_FAILED: make ended with 2. Read it.')
-    expect(await failed({ output: '3 errors' })).toBe('EXEC_FAILED: make ended with 2.\n3 errors')
+    expect(await failed({ output: '3 errors' })).toBe('EXEC_FAILED: make ended with 2. Read it.\n3 errors')
     await hub.close()
   })
 })

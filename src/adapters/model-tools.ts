@@ -4,6 +4,7 @@ import type { Failure, ToolResult } from '../result.ts'
 import type { ToolCard } from '../steps/registry.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { chooseCards } from './choose-cards.ts'
+import { NO_JSON } from './no-json.ts'
 import { parseArguments } from './parse-arguments.ts'
 import type { ProviderSchema } from './schema/for-provider.ts'
 
@@ -36,9 +37,6 @@ export interface ModelTool<T> {
   readonly card: ToolCard
   readonly schema: ProviderSchema
 }
-
-/** Stands for arguments that are no JSON: a hub takes only plain data, so the call fails on record, whatever the tool accepts. */
-const NO_JSON = new (class ArgumentsThatAreNoJson {})()
 
 /** The tools of a hub in a provider's form, made again only when they change, and the calls that a model makes of them. */
 export class ModelTools<T> {

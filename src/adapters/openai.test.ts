@@ -151,7 +151,7 @@ describe('chat completions', () => {
   it('gives what there is of a failure, after what is wrong', async () => {
     const { openai } = start()
     const [answer] = answersOf(await chatLoop(openai.chat, calls(['build_run', '{}'])))
-    expect(answer).toBe('EXEC_FAILED: make ended with 2.\nmain.c:1: error')
+    expect(answer).toBe('EXEC_FAILED: make ended with 2. Read the output.\nmain.c:1: error')
   })
 
   it('names an image, and shows it as the user only when that is wanted', async () => {

@@ -49,7 +49,7 @@ describe('asking', () => {
     const { desk } = newDesk(() => reply)
     await expect(desk.ask(request, never)).rejects.toMatchObject({
       code: 'APPROVAL_DENIED',
-      message: 'ada refused notes.save: write to drafts/ instead',
+      message: 'ada refused notes.save: write to drafts/ instead.',
       details: { reply },
     })
   })

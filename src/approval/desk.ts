@@ -4,6 +4,7 @@ import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import { deepFreeze } from '../value/deep-freeze.ts'
+import { withStop } from '../value/with-stop.ts'
 import type { Inbox } from './inbox.ts'
 import { parseReply } from './parse-reply.ts'
 
@@ -185,10 +186,12 @@ export class ApprovalDesk {
 function allowed(request: ApprovalRequest, reply: ApprovalReply): ApprovalReply {
   if (reply.decision === 'allow') return reply
   const who = reply.by ?? 'The approver'
-  const message = reply.reason
-    ? `${who} refused ${request.tool}: ${reply.reason}`
-    : `${who} refused ${request.tool} and gave no reason.`
-  throw new ToolError('APPROVAL_DENIED', message, { details: { approval: request.id, reply } })
+  const details = { approval: request.id, reply }
+  if (reply.reason) {
+    throw new ToolError('APPROVAL_DENIED', `${who} refused ${request.tool}: ${withStop(reply.reason)}`, { details })
+  }
+  const message = `${who} refused ${request.tool} and gave no reason.`
+  throw new ToolError('APPROVAL_DENIED', message, { details, hint: 'Do not repeat the call; ask what to do instead.' })
 }
 
 /** What people look at is a copy: nobody can change the call behind its hash, nor show one thing and mean another. */

@@ -2,6 +2,7 @@ import { ToolError } from '../errors.ts'
 import { type Decision, decide, type Question } from '../policy/decide.ts'
 import { requestsFor } from '../policy/skill-requests.ts'
 import type { SkillRequest } from '../rule.ts'
+import { withStop } from '../value/with-stop.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 
@@ -55,8 +56,10 @@ export function refuse(call: Call): void {
   if (call.effect !== 'deny') return
   const { effect, rule, reason, fix } = call.decision!
   if (effect === 'deny') {
-    throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${reason}${aboutUnread(call)}`, {
-      fix: call.unread === undefined ? fix : { ...fix, hint: `Read the whole file first, then write. Or: ${fix.hint}` },
+    const unread = unreadThatDenies(call)
+    const about = unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
+    throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${withStop(reason)}${about}`, {
+      fix: unread === undefined ? fix : { ...fix, hint: `Read the whole file first, then write. Or: ${fix.hint}` },
     })
   }
   throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, {
@@ -64,7 +67,8 @@ export function refuse(call: Call): void {
   })
 }
 
-/** What a person or a model would want to know first: that there is something, and that nobody has looked at it. */
-function aboutUnread({ unread }: Call): string {
-  return unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
+/** A file that is there and that nobody has looked at, where that alone is what denies: reading it first would help. */
+function unreadThatDenies({ unread, decision }: Call): string | undefined {
+  const denied = decision!.demands.filter(({ effect }) => effect === 'deny')
+  return denied.every(({ capability }) => capability === 'danger:destructive') ? unread : undefined
 }

@@ -21,11 +21,18 @@ interface Report {
 /** Runs the runner on the built package, as `npm run attacks` does. */
 function runAttacks(corpus: string): Promise<{ readonly code: number; readonly reports: Report[] }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['scripts/attacks.mjs', '--json', '--corpus', corpus], (error, stdout) => {
-      resolve({ code: error ? Number(error.code) : 0, reports: JSON.parse(stdout) })
-    })
+    execFile(
+      process.execPath,
+      [...LOAD_SOURCES, 'scripts/attacks.mjs', '--json', '--corpus', corpus],
+      (error, stdout) => {
+        resolve({ code: error ? Number(error.code) : 0, reports: JSON.parse(stdout) })
+      },
+    )
   })
 }
+
+/** The judge of command lines is no part of the built package; the runner takes it from the sources. */
+const LOAD_SOURCES = ['--import', './test/support/load-typescript.mjs']
 
 const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 176, 1315] } as const
 
