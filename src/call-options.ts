@@ -26,9 +26,8 @@ export interface CallOptions {
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
   /**
-   * Answers what policy asks about this call and those it makes, instead of the hub's own `approve`. `undefined` leaves
-   * it to the hub's other ways: whoever watches `hub.approvals`, and the inbox; without any, the call ends with
-   * `approval_required`.
+   * Answers what policy asks about this call and those it makes, before the hub's own `approve`. `undefined` leaves it to
+   * that one, to whoever watches `hub.approvals`, and to the inbox; without any, the call ends with `approval_required`.
    */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>
   /** Answers what the tool asks the person, instead of the hub's own `onQuestion`. */

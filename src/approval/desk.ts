@@ -144,8 +144,10 @@ export class ApprovalDesk {
   #leaveToOthers(request: ApprovalRequest): void {
     const waiting = this.#waiting.get(request.id)
     if (!waiting) return
-    this.#waiting.set(request.id, { ...waiting, approve: undefined })
-    this.#failUnreachable('nobody else can be asked')
+    const owner = waiting.approve === this.#approve ? undefined : this.#approve
+    this.#waiting.set(request.id, { ...waiting, approve: owner })
+    if (owner) void this.#askApprover(owner, request)
+    else this.#failUnreachable('nobody else can be asked')
   }
 
   async #post(inbox: Inbox, request: ApprovalRequest, isOnlyWay: boolean): Promise<void> {

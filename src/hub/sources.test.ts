@@ -207,10 +207,14 @@ describe('the options of one call', () => {
     const hub = hubOf({ tools: [tool], approve: () => ({ decision: 'deny', by: 'the hub' }) })
     const yes = await hub.call(tool, {}, { approve: () => ({ decision: 'allow', by: 'the caller' }) })
     expect(yes.meta.approvedBy).toBe('the caller')
-    expect((await hub.call(tool, {}, { approve: () => undefined })).status).toBe('approval_required')
-    const queued = hub.call(tool, {}, { approve: () => undefined })
-    const stop = hub.approvals.watch(({ id }) => void hub.approvals.reply(id, { decision: 'allow', by: 'a watcher' }))
-    expect((await queued).meta.approvedBy).toBe('a watcher')
+    const left = await hub.call(tool, {}, { approve: () => undefined })
+    expect(left.error?.message).toContain('the hub refused')
+    const lonely = hubOf({ tools: [tool], approve: undefined })
+    expect((await lonely.call(tool, {}, { approve: () => undefined })).status).toBe('approval_required')
+    const stop = lonely.approvals.watch(
+      ({ id }) => void lonely.approvals.reply(id, { decision: 'allow', by: 'a watcher' }),
+    )
+    expect((await lonely.call(tool, {}, { approve: () => undefined })).meta.approvedBy).toBe('a watcher')
     stop()
   })
 
