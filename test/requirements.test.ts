@@ -84,8 +84,7 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S1-21': ['test/records.test.ts', 'has the layout of the documents'],
   'S1-22': ['test/limits.test.ts', 'tell at three quarters and stop at the limit'],
   // Tool module (S2)
-  'S2-1': ['test/gateway.test.ts', '
-'],
+  'S2-1': ['test/gateway.test.ts', 'shows the tools of all of them and its own at one endpoint, whichever is down'],
   'S2-2': ['test/policy.test.ts', 'never overwrites, deletes or runs commands until a rule says so'],
   'S2-3': ['test/containment/containment.test.ts', 'commands that try to get out'],
   'S2-4': ['src/hub.test.ts', 'can be registered, found, listed and shown to a model'],
@@ -118,7 +117,10 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S3-10': ['src/policy/visibility.test.ts', 'refuses one that does not exist'],
   'S3-11': ['src/hub.test.ts', 'are visible by profile, allow and deny'],
   'S3-12': ['test/records.test.ts', 'has the layout of the documents'],
-  'S3-13': ['src/adapters/agent-tools.test.ts', 'give failures to the model and to the log, and throw what was stopped'],
+  'S3-13': [
+    'src/adapters/agent-tools.test.ts',
+    'give failures to the model and to the log, and throw what was stopped',
+  ],
   'S3-14': ['src/pipeline.test.ts', 'comes at once when the caller has stopped already'],
   'S3-15': ['src/tools/fs/read-text.test.ts', 'gives an image as an image, by its content and not its name'],
   'S3-16': ['src/adapters/agent-tools.test.ts', 'answer at once when a client executes them'],
@@ -131,12 +133,18 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S4-3': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
   'S4-4': ['src/hub.test.ts', 'bring tools, hooks and a set-up that every call waits for'],
   'S4-5': ['test/dialects.test.ts', 'take the spellings of other families'],
-  'S4-6': ['src/sources/skills/skill-source.test.ts', 'gives its text, where it lies and which files it has, in every dialect'],
+  'S4-6': [
+    'src/sources/skills/skill-source.test.ts',
+    'gives its text, where it lies and which files it has, in every dialect',
+  ],
   'S4-8': ['test/policy.test.ts', 'say effect, rule, source, reason and fix, and do nothing'],
   'S4-9': ['test/policy.test.ts', 'closed whatever the owner writes'],
   'S4-10': ['test/policy.test.ts', 'inside the sandbox, and nothing outside'],
   'S4-11': ['test/policy.test.ts', 'never overwrites, deletes or runs commands until a rule says so'],
-  'S4-12': ['src/sources/skills/skill-source.test.ts', 'is shown to the approver and by explain, and changes no decision'],
+  'S4-12': [
+    'src/sources/skills/skill-source.test.ts',
+    'is shown to the approver and by explain, and changes no decision',
+  ],
   'S4-13': ['test/policy.test.ts', 'never overwrites, deletes or runs commands until a rule says so'],
   'S4-15': ['src/hub.test.ts', 'results have the forms of S0, S2, S3 and S4'],
   'S4-16': ['src/config/load-config.test.ts', 'loadConfig'],
