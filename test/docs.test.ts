@@ -64,7 +64,8 @@ describe('the docs', () => {
 
   it('have the two commands of a fresh machine', () => {
     expect(text('README.md')).toContain('npm ci && npm start')
-    expect(text('README.md')).toContain('npm ci && npm test')
-    expect(text('.ci/run')).toContain('npm ci && npm test')
+    const test = 'npm ci && npm test && npm run conformance'
+    expect(text('README.md')).toContain(test)
+    expect(text('.ci/run')).toContain(test)
   })
 })
