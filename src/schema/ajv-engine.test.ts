@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createCheck } from './ajv-engine.ts'
 import { fromAjvErrors } from './ajv-issues.ts'
 import { compileJsonSchema } from './compile-json-schema.ts'
 import type { SchemaResult } from './compiled-schema.ts'
@@ -103,5 +104,38 @@ describe('many values', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('a schema whose references fan out', () => {
+  const fan = (depth: number, leaf: object) => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: depth }, (_, level) => {
+        const next = { $ref: `#/$defs/d${level + 1}` }
+        return [`d${level}`, { anyOf: [next, next] }]
+      }),
+    )
+    return { $defs: { ...$defs, [`d${depth}`]: leaf } }
+  }
+
+  it('is refused by every value that would take for ever, and does not hang', () => {
+    const inPlace = createCheck({ not: { $ref: '#/$defs/d0' }, ...fan(60, { type: 'string' }) }, 'input')
+    expect(inPlace({})).toMatchObject({ ok: false, issues: [{ message: expect.stringContaining('1000000 steps') }] })
+    const twice = { $ref: '#/$defs/node' }
+    const node = { anyOf: [1, 2].map((version) => ({ properties: { next: twice }, required: [`v${version}`] })) }
+    const deep = createCheck({ ...twice, $defs: { node } }, 'output')
+    const value = Array.from({ length: 60 }).reduce((next: object) => ({ next }), {})
+    expect(deep(value)).toMatchObject({ ok: false, issues: [{ message: expect.stringContaining('steps') }] })
+    expect(deep({ v1: 1 })).toMatchObject({ ok: true })
+  })
+
+  it('is checked as ever where that ends, each value by itself', () => {
+    const check = createCheck({ $ref: '#/$defs/d0', ...fan(8, { type: 'string' }) }, 'input')
+    for (let turn = 0; turn < 3; turn++) expect(check('x').ok).toBe(true)
+    expect(check(3).ok).toBe(false)
+    const list = createCheck({ type: 'array', items: { $ref: '#/$defs/d0' }, ...fan(1, { type: 'integer' }) }, 'input')
+    expect(list(Array.from({ length: 50_000 }, (_, index) => index)).ok).toBe(true)
+    const literal = createCheck({ const: { $ref: 'not a reference' } }, 'input')
+    expect(literal({ $ref: 'not a reference' }).ok).toBe(true)
   })
 })

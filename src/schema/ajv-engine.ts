@@ -6,6 +6,7 @@ import { fromAjvErrors } from './ajv-issues.ts'
 import { cloneJson } from './clone-json.ts'
 import type { JsonObject, SchemaResult, Side } from './compiled-schema.ts'
 import { linearRegExp } from './linear-regexp.ts'
+import { addStepMeter, meterReferences, type StepMeter } from './meter-references.ts'
 
 /** Listing all errors of a value with more parts than this could take more memory than the value. */
 const MOST_PARTS = 2_000
@@ -28,16 +29,18 @@ const OPTIONS: Options = {
 /** Makes the check of one schema: it stops at the first error, and looks for the others only to report them. */
 export function createCheck(schema: JsonObject, side: Side): (value: unknown) => SchemaResult {
   const useDefaults = side === 'input' && JSON.stringify(schema).includes('"default"')
-  const isValid = compile(schema, { side, useDefaults, allErrors: false })
-  let listErrors: ValidateFunction | undefined
+  const { validate: isValid, meter } = compile(schema, { side, useDefaults, allErrors: false })
+  let lister: Compiled | undefined
 
   const errorsOf = (value: unknown): readonly ErrorObject[] => {
     if (!hasFewParts(value)) return isValid.errors ?? []
-    listErrors ??= compile(schema, { side, useDefaults, allErrors: true })
-    listErrors(value)
-    return listErrors.errors ?? []
+    lister ??= compile(schema, { side, useDefaults, allErrors: true })
+    lister.meter?.reset()
+    lister.validate(value)
+    return lister.validate.errors ?? []
   }
   return (given) => {
+    meter?.reset()
     try {
       const value = useDefaults ? cloneJson(given) : given
       if (isValid(value)) return { ok: true, value }
@@ -46,6 +49,12 @@ export function createCheck(schema: JsonObject, side: Side): (value: unknown) =>
       return { ok: false, issues: [{ path: '', message: whyUnchecked(error) }] }
     }
   }
+}
+
+interface Compiled {
+  readonly validate: ValidateFunction
+  /** Where it refers to parts of itself. */
+  readonly meter: StepMeter | undefined
 }
 
 /** What is not JSON (a cycle, a BigInt) or endlessly deep may make the check itself fail, which is no pass. */
@@ -61,7 +70,7 @@ function whyUnchecked(error: unknown): string {
 function compile(
   schema: JsonObject,
   { side, useDefaults, allErrors }: { side: Side; useDefaults: boolean; allErrors: boolean },
-): ValidateFunction {
+): Compiled {
   const ajv = new Ajv2020({ ...OPTIONS, useDefaults, allErrors })
   addFormats.default(ajv)
   // ajv compares each item with each other; 150,000 items would take minutes.
@@ -73,8 +82,9 @@ function compile(
     validate: hasUniqueItems,
     errors: false,
   })
+  const meter = /"\$(dynamicR|r)ef":/.test(JSON.stringify(schema)) ? addStepMeter(ajv) : undefined
   try {
-    return ajv.compile(schema)
+    return { validate: ajv.compile(meter ? meterReferences(schema) : schema), meter }
   } catch (cause) {
     throw ToolError.is(cause) ? cause : unusable(cause, side)
   }

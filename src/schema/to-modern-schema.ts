@@ -2,16 +2,7 @@ import { ToolError } from '../errors.ts'
 import { deepFreeze } from '../value/deep-freeze.ts'
 import { cloneJson } from './clone-json.ts'
 import type { JsonObject, Side } from './compiled-schema.ts'
-
-type Form = 'schema' | 'list' | 'map'
-
-/** Keywords that hold schemas; everything else (`default`, `enum`, `const`, …) holds values and is only copied. */
-const FORMS: ReadonlyMap<string, Form> = new Map([
-  ...named('schema', ['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else']),
-  ...named('schema', ['unevaluatedItems', 'unevaluatedProperties', 'contentSchema']),
-  ...named('list', ['prefixItems', 'allOf', 'anyOf', 'oneOf']),
-  ...named('map', ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']),
-])
+import { FORMS } from './schema-forms.ts'
 
 /** `$async` would make ajv answer with a promise, which is truthy; `id` is draft-04's; `$schema` is noise to a model. */
 const DROPPED: ReadonlySet<string> = new Set(['$schema', '$async', 'id'])
@@ -89,8 +80,4 @@ function unusable({ side, pointer }: Place, what: string): ToolError {
   return new ToolError('CONFIG_INVALID', `The ${side} schema${where} ${what}.`, {
     hint: 'Correct the schema; what it cannot say, check inside execute.',
   })
-}
-
-function named(form: Form, keywords: readonly string[]): Array<[string, Form]> {
-  return keywords.map((keyword) => [keyword, form])
 }
