@@ -121,8 +121,13 @@ const NOTHING_VISIBLE: PolicyWarning = {
   hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
 }
 
-function pluginWarning(name: string, { message, fix }: ToolError): PolicyWarning {
-  return { level: 'error', message, source: `plugin ${name}`, hint: fix.hint }
+function failureWarning(source: string, { message, fix }: ToolError): PolicyWarning {
+  return { level: 'error', message, source, hint: fix.hint }
+}
+
+/** Tools of MCP servers that have not arrived are in their group all the same. */
+function groupsOfArriving(prefixes: readonly string[]): string[] {
+  return prefixes.some((prefix) => prefix.startsWith('mcp/')) ? ['group:mcp'] : []
 }
 
 /** The names that models of a profile know; the canonical ones unless it has its own. */
@@ -176,8 +181,11 @@ class ToolHub {
     this.#plugins.push(plugin)
     const { parts, plugins } = this.#assembly
     plugins.add(plugin, {
-      registerTool: (tool) =>
-        parts.registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin),
+      registerTool: (tool) => {
+        if (typeof tool !== 'object' || tool === null)
+          throw new ToolError('CONFIG_INVALID', 'registerTool needs a tool.')
+        parts.registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin)
+      },
       addHooks: (hooks) => this.addHooks(hooks),
       onEvent: (listener) => this.onEvent(listener),
       withdraw: () => parts.registry.offer(plugin, []),
@@ -233,19 +241,22 @@ class ToolHub {
   }
 
   check(): PolicyWarning[] {
-    const { parts, plugins, layers, visibility, sandbox } = this.#assembly
+    const { parts, plugins, sources, layers, visibility, sandbox } = this.#assembly
     const tools = parts.registry.list()
+    const arriving = sources.prefixes()
     const known = {
       names: tools.flatMap(({ names }) => names),
-      groups: [...new Set(tools.flatMap(({ groups }) => groups))],
+      groups: [...new Set([...tools.flatMap(({ groups }) => groups), ...groupsOfArriving(arriving)])],
+      arriving,
     }
     const lists = unknownVisibilityEntries(visibility, known)
     return [
-      ...plugins.failed.map(({ name, error }) => pluginWarning(name, error)),
+      ...plugins.failed.map(({ name, error }) => failureWarning(`plugin ${name}`, error)),
+      ...sources.failed.map(({ name, error }) => failureWarning(`source ${name}`, error)),
       ...checkPolicy(layers, known),
       ...checkSandbox(sandbox, layers.owner ?? []),
       ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
-      ...(tools.some((tool) => parts.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
+      ...(arriving.length > 0 || tools.some((tool) => parts.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
     ]
   }
 

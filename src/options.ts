@@ -182,6 +182,8 @@ export interface McpOAuth {
   readonly clientId?: string
   /** `${env:X}` or `${secret:x}`. */
   readonly clientSecret?: string
+  /** The only authorization server that may get the secret; the first that the service names unless said. */
+  readonly issuer?: string
   readonly scopes?: readonly string[]
   /** Port of the loopback address that the browser returns to; any free one unless said. */
   readonly callbackPort?: number
@@ -231,6 +233,8 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
     readonly timeoutMs?: number
     /** Let asks wait in a folder below `data`, where `tool-hub approvals` answers them from another process. */
     readonly inbox?: boolean
+    /** Whether MCP clients may be asked, by a form that they show; not with an inbox, unless said. */
+    readonly elicitation?: boolean
   }
   /** Answers what a tool asks the person behind the agent (`ctx.ask`, `core/ask.user`). */
   readonly onQuestion?: (

@@ -7,6 +7,8 @@ import type { SkillRequest } from './rule.ts'
 /** Where tools come from that may come and go while the hub lives: MCP servers, a folder, skills, a client. */
 export interface ToolSource {
   readonly name: string
+  /** While it has failed to start no call passes; others fail alone. */
+  readonly required?: boolean
   /** Begins to offer tools. What takes long goes on after it has returned; calls wait for `expect`ed names only. */
   start(host: SourceHost): void | Promise<void>
   close?(): void | Promise<void>
@@ -37,6 +39,8 @@ export interface SourceHost {
   secret(name: string): string | undefined
   /** Values that no record and no result may hold. */
   hide(values: readonly string[]): void
+  /** A text without the values that nobody may see. */
+  redact(text: string): string
   /** Tells the person who runs the hub something that no call is there to tell. */
   warn(message: string): void
   /** Folder of what outlives runs, absolute. */

@@ -158,7 +158,7 @@ export function assembleParts(options: HubOptions): Assembly {
     },
     policy: compilePolicy(layers),
     sees: rememberSight(compileVisibility(visibility)),
-    ready: plugins.ready,
+    ready: () => plugins.ready() ?? sources.blocking(),
     underWay: new Set(),
     run: (id) => runs.open(id),
     publish: (event) => publish(listeners, event),

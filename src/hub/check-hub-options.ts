@@ -1,6 +1,16 @@
 import { ToolError } from '../errors.ts'
 import { didYouMean } from '../names.ts'
-import type { CommandLimits, CommandSandbox, HubOptions, Limits, Sandbox, Visibility, WebOptions } from '../options.ts'
+import type {
+  CommandLimits,
+  CommandSandbox,
+  HttpMcpServer,
+  HubOptions,
+  Limits,
+  Sandbox,
+  StdioMcpServer,
+  Visibility,
+  WebOptions,
+} from '../options.ts'
 
 /** Every key, so that the compiler says when one is missing here. */
 type Keys<T> = Readonly<Record<keyof Required<T>, true>>
@@ -60,7 +70,7 @@ const LIMITS: Keys<Limits> = {
   commands: true,
 }
 const VISIBILITY: Keys<Visibility> = { profile: true, allow: true, deny: true }
-const APPROVALS: Keys<NonNullable<HubOptions['approvals']>> = { timeoutMs: true, inbox: true }
+const APPROVALS: Keys<NonNullable<HubOptions['approvals']>> = { timeoutMs: true, inbox: true, elicitation: true }
 const REDACT: Keys<NonNullable<HubOptions['redact']>> = { values: true, keys: true }
 const WEB: Keys<WebOptions> = { search: true }
 const COMMAND_SANDBOX: Keys<CommandSandbox> = {
@@ -81,6 +91,18 @@ const COMMAND_LIMITS: Keys<CommandLimits> = {
   outputBytes: true,
 }
 
+const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+const ANY_SERVER = { type: true, disabled: true, trust: true, timeoutMs: true, startTimeoutMs: true } as const
+const STDIO_SERVER: Keys<StdioMcpServer> = {
+  ...ANY_SERVER,
+  command: true,
+  args: true,
+  env: true,
+  cwd: true,
+  sandbox: true,
+}
+const HTTP_SERVER: Keys<HttpMcpServer> = { ...ANY_SERVER, url: true, headers: true, oauth: true }
+
 const SECTIONS = new Map<keyof HubOptions, object>([
   ['visibility', VISIBILITY],
   ['sandbox', SANDBOX],
@@ -96,6 +118,41 @@ export function checkHubOptions(options: HubOptions): void {
   for (const [section, keys] of SECTIONS) checkKeys(options[section] as object | undefined, keys, section)
   checkKeys(options.sandbox?.commands, COMMAND_SANDBOX, 'sandbox.commands')
   checkKeys(options.limits?.commands, COMMAND_LIMITS, 'limits.commands')
+  checkSecrets(options.secrets ?? {})
+  checkMcpServers(options.mcpServers ?? {})
+  const { skills = [], plugins = [], sources = [] } = options
+  if (!isList(skills, (folder) => typeof folder === 'string')) throw invalid('skills takes a list of folders.', '')
+  if (!isList(plugins, hasName)) throw invalid('plugins takes a list of plugins, each with a name.', '')
+  if (!isList(sources, hasName)) throw invalid('sources takes a list of sources, each with a name.', '')
+}
+
+/** A variable of the environment that is not set is the usual mistake. */
+function checkSecrets(secrets: NonNullable<HubOptions['secrets']>): void {
+  for (const [name, secret] of Object.entries(secrets)) {
+    if (typeof secret?.value === 'string' && secret.value !== '' && Array.isArray(secret.hosts)) continue
+    throw invalid(`The secret ${name} needs a value and hosts.`, 'Is its variable of the environment set?')
+  }
+}
+
+function checkMcpServers(servers: NonNullable<HubOptions['mcpServers']>): void {
+  for (const [name, server] of Object.entries(servers)) {
+    if (!SERVER_NAME.test(name)) {
+      throw invalid(`${JSON.stringify(name)} is no name for an MCP server.`, 'Letters, digits, _ and -, at most 32.')
+    }
+    const { command, url } = (server ?? {}) as { readonly command?: unknown; readonly url?: unknown }
+    if ((typeof command === 'string') === (typeof url === 'string')) {
+      throw invalid(`The MCP server ${name} needs a command or a url, one of the two.`, '')
+    }
+    checkKeys(server, typeof url === 'string' ? HTTP_SERVER : STDIO_SERVER, `mcpServers.${name}`)
+  }
+}
+
+function isList(value: unknown, fits: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(fits)
+}
+
+function hasName(value: unknown): boolean {
+  return typeof (value as { readonly name?: unknown } | null)?.name === 'string'
 }
 
 function checkKeys(value: object | undefined, keys: object, where: string): void {

@@ -8,6 +8,7 @@ import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
 import { asToolError } from '../steps/settle.ts'
+import { escapeLine } from '../value/escape-text.ts'
 import type { Explanation } from './explanation.ts'
 
 /** Steps 1 to 5 of the road, told instead of travelled. */
@@ -26,7 +27,12 @@ export async function explainCall(
   const { rule, source, reason } = decision
   const asked = question(parts, run, call)
   const inTaintedRun = decideTainted(parts, asked, decision)
-  const text = [explainDecision(asked, decision), ...(inTaintedRun ? [tellTainted(inTaintedRun)] : [])].join('\n')
+  const { doubt } = call.tool!.tool
+  const text = [
+    explainDecision(asked, decision),
+    ...(doubt === undefined ? [] : [`  in doubt, so it asks: ${escapeLine(doubt)}`]),
+    ...(inTaintedRun ? [tellTainted(inTaintedRun)] : []),
+  ].join('\n')
   const told = { tool: call.name, targets: call.targets, decision, ...(inTaintedRun && { inTaintedRun }) }
   if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
   const tightened = {

@@ -242,3 +242,62 @@ describe('the options of one call', () => {
     expect(seen).toEqual(['call-started', 'call-pending', 'call-ended'])
   })
 })
+
+describe('a source that is required', () => {
+  it('lets no call pass while it starts, and none once it has failed; others fail alone', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const failing = { name: 'guard', required: true, start: () => Promise.reject(new Error('no \u001b[2J power')) }
+    const hub = hubOf({ sources: [failing] })
+    expect((await hub.callDynamic('core/util.time.now', {})).error?.message).toMatch(/guard.*power/)
+    expect(hub.check()).toContainEqual(expect.objectContaining({ level: 'error', source: 'source guard' }))
+    expect(String(warn.mock.calls)).not.toContain('\u001b')
+    let begin = () => {}
+    const slow = { name: 'slow', required: true, start: () => new Promise<void>((resolve) => (begin = resolve)) }
+    const waiting = hubOf({ sources: [slow] })
+    const call = waiting.callDynamic('core/util.time.now', {})
+    begin()
+    expect((await call).ok).toBe(true)
+    warn.mockRestore()
+  })
+})
+
+describe('the names of sources', () => {
+  it('that rules write down for one belong to it alone', () => {
+    const hub = hubOf()
+    const [stranger, mcp] = [heldSource('stranger'), heldSource('mcp')]
+    hub.connect(stranger)
+    hub.connect(mcp)
+    const wanted = ['mcp/github.create_issue', 'mcp_github_x', 'core/skill.list', 'own.tool'].map((name) => say(name))
+    expect(stranger.host.offer(wanted).map(({ name }) => name)).toEqual(wanted.slice(0, 3).map(({ name }) => name))
+    expect(mcp.host.offer([say('mcp/github.create_issue')])).toEqual([])
+  })
+
+  it('are placed again when one goes, whatever order they came in', async () => {
+    const hub = hubOf()
+    const source = heldSource('first')
+    hub.connect(source)
+    const withDialect = { ...say('a.one'), dialects: { coding: { name: 'foo' } } }
+    source.host.offer([withDialect])
+    hub.registry.register(say('foo', 'the caller'))
+    source.host.offer([withDialect, say('a.two')])
+    const other = heldSource('second')
+    hub.connect(other)
+    other.host.offer([say('b.one')])
+    other.host.offer([])
+    for (const name of ['a.one', 'a.two']) expect((await hub.callDynamic(name, {})).ok).toBe(true)
+    expect((await hub.callDynamic('foo', {})).data).toBe('the caller')
+  })
+
+  it('that have not arrived are no mistake in rules and lists', () => {
+    const hub = hubOf({
+      policy: [{ allow: 'mcp/far.tool' }, { allow: 'group:mcp' }, { allow: 'mcp/nobody.tool' }],
+      visibility: { allow: ['mcp/far.tool'] },
+    })
+    const source = heldSource('mcp')
+    hub.connect(source)
+    source.host.expect('mcp/far.', new Promise(() => {}))
+    expect(hub.check().filter(({ level }) => level === 'error')).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('mcp/nobody.tool') }),
+    ])
+  })
+})

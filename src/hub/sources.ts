@@ -8,6 +8,7 @@ import type { SkillRequest } from '../rule.ts'
 import type { SourceHost, ToolSource } from '../source.ts'
 import type { RunState } from '../steps/parts.ts'
 import type { Registry } from '../steps/registry.ts'
+import { escapeText } from '../value/escape-text.ts'
 
 /** What sources may use of a hub. */
 export interface SourcesOptions {
@@ -32,6 +33,7 @@ export class Sources {
   readonly #options: SourcesOptions
   readonly #connected = new Map<ToolSource, Promise<void>>()
   readonly #starting = new Set<Promise<void>>()
+  readonly #failed = new Map<ToolSource, ToolError>()
   readonly #expected = new Map<ToolSource, Map<string, Expected>>()
   readonly #requests = new Map<string | undefined, readonly SkillRequest[]>()
   readonly #closers = new Map<ToolSource, Set<() => unknown>>()
@@ -56,6 +58,26 @@ export class Sources {
   async ready({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
     await Promise.all(this.#connected.values())
     if (all) await Promise.allSettled([...this.#expected.values()].flatMap(arrivals))
+  }
+
+  /** What keeps every call from passing: a source that is required and still starts, or has failed. */
+  blocking(): Promise<void> | undefined {
+    const required = [...this.#connected].filter(([source]) => source.required)
+    if (required.length === 0) return undefined
+    const failed = required.find(([source]) => this.#failed.has(source))
+    if (failed) return Promise.reject(this.#failed.get(failed[0]))
+    const starting = required.map(([, started]) => started).filter((started) => this.#starting.has(started))
+    return starting.length === 0 ? undefined : Promise.all(starting).then(() => this.blocking())
+  }
+
+  /** Those that could not be started, for whoever wonders where their tools are. */
+  get failed(): readonly { readonly name: string; readonly error: ToolError }[] {
+    return [...this.#failed].map(([{ name }, error]) => ({ name, error }))
+  }
+
+  /** How the names begin that sources bring, whether or not they have arrived. */
+  prefixes(): readonly string[] {
+    return [...this.#expected.values()].flatMap((expected) => [...expected.keys()])
   }
 
   /** Something that may bring a tool of this name, or nothing. */
@@ -88,7 +110,9 @@ export class Sources {
     try {
       await source.start(this.#hostOf(source))
     } catch (error) {
-      warn(`The source ${source.name} could not be started: ${messageOf(error)}`)
+      const failure = notStarted(source, error)
+      this.#failed.set(source, failure)
+      warn(failure.message)
       this.#options.registry.offer(source, [])
     }
   }
@@ -96,6 +120,7 @@ export class Sources {
   async #disconnect(source: ToolSource): Promise<void> {
     if (!this.#connected.delete(source)) return
     this.#expected.delete(source)
+    this.#failed.delete(source)
     this.#options.registry.offer(source, [])
     try {
       await source.close?.()
@@ -166,6 +191,7 @@ export class Sources {
       },
       secret: (name) => secrets.get(name)?.value,
       hide: (values) => redactor.hide(values),
+      redact: (text) => redactor.text(text),
     }
   }
 }
@@ -176,8 +202,18 @@ function arrivals(expected: ReadonlyMap<string, Expected>): Promise<unknown>[] {
   return [...expected.values()].map(({ arriving }) => arriving())
 }
 
+/** Names and reasons come from strangers: what they say must not drive a terminal. */
 function warn(message: string): void {
-  process.emitWarning(message, 'ToolHubWarning')
+  process.emitWarning(escapeText(message), 'ToolHubWarning')
+}
+
+function notStarted({ name, required }: ToolSource, cause: unknown): ToolError {
+  return new ToolError('CONFIG_INVALID', `The source ${name} could not be started: ${messageOf(cause)}`, {
+    hint: required
+      ? 'Repair or remove it; until then no call passes, because it is required.'
+      : 'Repair or remove it; its tools are not there until then.',
+    cause,
+  })
 }
 
 function twice(source: ToolSource): ToolError {

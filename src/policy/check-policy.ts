@@ -22,6 +22,8 @@ interface KnownSubjects {
   readonly names: Iterable<string>
   /** As rules spell them: `group:fs`. */
   readonly groups: Iterable<string>
+  /** How names begin that may still come, such as those of an MCP server that is not connected. */
+  readonly arriving?: readonly string[]
 }
 
 /** Looks for rules of the owner that cannot mean what was meant: subjects nobody has, rules that a broader deny shadows. */
@@ -30,21 +32,19 @@ export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: Kn
   const folded = new Set([...subjects].map(normaliseName))
   const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
   return owner.flatMap((sourced) => [
-    ...checkSubject(sourced, subjects, folded),
+    ...checkSubject(sourced, { subjects, folded, arriving: known.arriving ?? [] }),
     ...checkShadow(sourced, denies),
     ...checkCommands(sourced),
   ])
 }
 
-function checkSubject(
-  { rule, source }: SourcedRule,
-  subjects: ReadonlySet<string>,
-  folded: ReadonlySet<string>,
-): PolicyWarning[] {
+function checkSubject({ rule, source }: SourcedRule, { subjects, folded, arriving }: KnownNames): PolicyWarning[] {
   const subject = subjectOf(rule)
   const effect = effectOf(rule)
   const { kind, name } = readSubject(subject, effect)
   if ((effect === 'allow' && kind !== 'group' ? subjects : folded).has(name)) return []
+  const prefix = arriving.find((each) => name.startsWith(each))
+  if (prefix !== undefined) return [unchecked(`${effect} ${subject}`, prefix, describeSource(source))]
   const what = kind === 'group' ? 'group' : 'tool'
   const outcome = effect === 'allow' ? 'it grants nothing' : `it will ${effect} nothing`
   return [
@@ -55,6 +55,25 @@ function checkSubject(
       hint: didYouMean(subject, subjects) || 'List the names with tool-hub list.',
     },
   ]
+}
+
+interface KnownNames {
+  readonly subjects: ReadonlySet<string>
+  readonly folded: ReadonlySet<string>
+  readonly arriving: readonly string[]
+}
+
+/** Whoever brings the tool is not there, or has no such tool: nobody can tell which. */
+function unchecked(rule: string, prefix: string, source: string): PolicyWarning {
+  const isAll = rule.endsWith('*')
+  return {
+    level: 'warning',
+    message: `${rule}: there is no such tool now; what begins with ${prefix} comes from elsewhere.`,
+    source,
+    hint: isAll
+      ? 'For all tools of an MCP server: { allow: remote, on: "mcp:SERVER/*" }.'
+      : 'See whether it is there: tool-hub mcp test.',
+  }
 }
 
 /** No allow covers a program by its path, or a shell with a script: what they run is only known when it runs. */

@@ -39,7 +39,9 @@ export function suggestFix(
   }
   // A tool that is called like a capability cannot be named: the word means the capability.
   const name = [question.tool, ...question.names].find((known) => readSubject(known, 'allow').kind === 'tool')
-  const subjects = [capability, name].filter((known) => known !== undefined)
+  // A tool that does not say what it runs counts as able to run commands: it alone is allowed, not every command.
+  const isVague = target === undefined && (capability === 'exec' || capability === 'remote')
+  const subjects = (isVague ? [name, capability] : [capability, name]).filter((known) => known !== undefined)
   const beats = (subject: string) => {
     const own = specificityOf(readSubject(subject, 'allow'), on.length > 0)
     // Of two that allow the same, both count.

@@ -52,13 +52,18 @@ export function isToolAllowedByPolicy(toolName: string, { allow, deny }: Pick<Vi
 /** Entries of allow and deny that no known tool or group answers to. */
 export function unknownVisibilityEntries(
   { allow = [], deny = [] }: Visibility,
-  known: { readonly names: Iterable<string>; readonly groups: Iterable<string> },
+  known: {
+    readonly names: Iterable<string>
+    readonly groups: Iterable<string>
+    /** How names begin that may still come. */
+    readonly arriving?: readonly string[]
+  },
 ): UnknownEntry[] {
   const candidates = new Set(['*', ...known.names, ...known.groups, ...TOOL_GROUPS.keys()])
   const normal = new Set([...candidates].map(normaliseName))
   const unknown = (list: 'allow' | 'deny', entries: readonly string[]) =>
     entries
-      .filter((entry) => !normal.has(normaliseName(entry)))
+      .filter((entry) => !normal.has(normaliseName(entry)) && !known.arriving?.some((each) => entry.startsWith(each)))
       .map((entry): UnknownEntry => {
         const effect = list === 'allow' ? 'it shows nothing' : 'it hides nothing'
         const message = `tools.${list} has ${JSON.stringify(entry)}, which no tool or group is called: ${effect}. ${didYouMean(entry, candidates)}`

@@ -64,11 +64,17 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
 }
 
 /** Where nobody can be asked, a rule of the owner's is what helps: the one to add is named. */
-function withRule(error: unknown, { decision }: Call): unknown {
+function withRule(error: unknown, { decision, caller }: Call): unknown {
   if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision?.effect !== 'ask') return error
   const { message, details, cause } = error
-  const fix = { ...decision.fix, hint: `Set an approver, or use --yes. For all such calls: ${decision.fix.hint}` }
+  const fix = { ...decision.fix, hint: `${whoCouldAnswer(caller)} For all such calls: ${decision.fix.hint}` }
   return new ToolError(error.code, message, { fix, details, ...(cause !== undefined && { cause }) })
+}
+
+function whoCouldAnswer(caller: string): string {
+  return caller.startsWith('mcp:')
+    ? 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
+    : 'Set an approver (approve, or whoever watches hub.approvals); on the command line use --yes or --wait.'
 }
 
 function changed(tool: string): ToolError {

@@ -106,7 +106,8 @@ export class Registry {
     for (const tool of tools) {
       attempt(tool, () => {
         const entry = known.get(tool) ?? registerable(tool, 'plugin')
-        this.#place(entry)
+        assertMayOffer(entry, source)
+        this.#placeAgain(entry)
         taken.push(entry)
       })
     }
@@ -130,8 +131,18 @@ export class Registry {
     if (!this.#offered.delete(source)) return
     this.#tools = new Map()
     this.#byName = new Map()
-    for (const entry of this.#registered) this.#place(entry)
-    for (const entry of [...this.#offered.values()].flat()) this.#place(entry)
+    for (const entry of this.#registered) this.#placeAgain(entry)
+    for (const entry of [...this.#offered.values()].flat()) this.#placeAgain(entry)
+  }
+
+  /** In another order than at first, two may want one name: the later gives up its dialects, never its place. */
+  #placeAgain(entry: RegisteredTool): void {
+    try {
+      this.#place(entry)
+    } catch {
+      const free = [...entry.dialects.keys()].filter((name) => this.#byName.has(name)).reduce(withoutName, entry)
+      this.#place(free)
+    }
   }
 
   #place(given: RegisteredTool): void {
@@ -313,6 +324,23 @@ function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
     ...(title !== undefined && { title }),
     capabilities: entry.capabilityList,
     ...(entry.output && { output: entry.output.jsonSchema() }),
+  }
+}
+
+/** Names whose authority rules write down for one source: nobody else may be found under them. */
+const RESERVED = [
+  { prefixes: ['mcp/', 'mcp_'], source: 'mcp' },
+  { prefixes: ['core/', 'core_'], source: 'skills' },
+]
+
+function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {
+  const { name: own } = source as { readonly name?: unknown }
+  for (const { prefixes, source: owner } of RESERVED) {
+    const reserved = names.find((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+    if (reserved === undefined || own === owner || tool.override === true) continue
+    throw new ToolError('CONFIG_INVALID', `${reserved} is a name that only the source ${owner} may bring.`, {
+      hint: 'Give the tool another name.',
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-import { ERRORS, type Fix, ToolError } from '../errors.ts'
+import { ERRORS, type ErrorCode, type Fix, ToolError } from '../errors.ts'
 import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
@@ -56,7 +56,7 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
   const message = parts.redactor.text(error.message)
   const fix = plainFix(parts.redactor.value(error.fix))
   const callError: CallError = { code, message, retryable, fix }
-  const text = `${code}: ${message} ${fix.hint}`
+  const text = `${code}: ${message} ${adviceOf(code, fix)}`
   const result: Failure = {
     ok: false,
     status: ERRORS[code].status,
@@ -70,6 +70,12 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
     meta: metaOf(call),
   }
   return { result, bytes: 0, text }
+}
+
+/** What only the owner can change, a model that can reach the config must not take for a thing to do. */
+function adviceOf(code: ErrorCode, { key, hint }: Fix): string {
+  const isOwners = key === 'policy' && ERRORS[code].blame === 'owner'
+  return isOwners ? `Only the owner can change this; tell the user: ${hint}` : hint
 }
 
 /** A failure with something to give nevertheless, which goes the way of every output: checked, hooked, redacted, shortened. */

@@ -1,6 +1,7 @@
-// C0 but tab and line break, DEL and C1, every format character (bidi, zero-width, tags) and line separators.
-const UNSAFE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/gu
-const UNSAFE_OR_BREAK = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+// C0 but tab and line break, DEL and C1, every format character (bidi, zero-width, tags), line separators, and whatever
+// else is drawn as nothing; but for the selectors of emoji, which follow what they change.
+const UNSAFE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}|(?![\uFE00-\uFE0F])\p{Default_Ignorable_Code_Point}/gu
+const UNSAFE_OR_BREAK = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\uFE00-\uFE0F])\p{Default_Ignorable_Code_Point}/gu
 
 /** Text of a tool, a model or a file, made harmless for a terminal: it can neither drive it nor hide or reorder words. */
 export function escapeText(text: string): string {
