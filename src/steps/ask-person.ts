@@ -23,13 +23,16 @@ export async function askPerson(question: Question, call: Call, parts: Parts): P
   const waiting = new AbortController()
   const signal = AbortSignal.any([call.signal, waiting.signal])
   let cancel = () => {}
+  let letGo = () => {}
   const late = new Promise<Answer>((resolve, reject) => {
     cancel = parts.clock.after(timeoutMs, () => {
       waiting.abort()
       if (defaultAnswer !== undefined) resolve({ answer: defaultAnswer, isDefault: true })
       else reject(new ToolError('APPROVAL_TIMEOUT', `Nobody answered ${call.name} within ${timeoutMs} ms.`))
     })
-    call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
+    const stop = () => reject(call.signal.reason)
+    call.signal.addEventListener('abort', stop, { once: true })
+    letGo = () => call.signal.removeEventListener('abort', stop)
   })
   // When the answer comes first, nobody waits for this one any more.
   late.catch(() => {})
@@ -37,6 +40,7 @@ export async function askPerson(question: Question, call: Call, parts: Parts): P
     return await Promise.race([answerOf(onQuestion(question, { callId: call.id, signal }), question, call), late])
   } finally {
     cancel()
+    letGo()
   }
 }
 

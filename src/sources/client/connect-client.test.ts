@@ -330,6 +330,11 @@ describe('the tools of a client', () => {
         define('read'),
         define('core/fs.readText', { override: true }),
         define('message'),
+        define('bash'),
+        define('load_skill'),
+        define('mcp/github.create_issue'),
+        define('MCP_github_create_issue'),
+        define('core_fs_readTextt'),
         define('fine'),
         define('no name'),
       ],
@@ -339,6 +344,11 @@ describe('the tools of a client', () => {
       'read',
       'core/fs.readText',
       'message',
+      'bash',
+      'load_skill',
+      'mcp/github.create_issue',
+      'MCP_github_create_issue',
+      'core_fs_readTextt',
       'no name',
     ])
     expect(other.refused[0]!.why).toBe('The name open_file is taken by the tool open_file.')

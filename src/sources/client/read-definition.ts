@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { messageOf, ToolError } from '../../errors.ts'
 import { boundInput } from '../../limits/input.ts'
-import { assertToolName, toWireName } from '../../names.ts'
-import { groupsOf } from '../../policy/tool-groups.ts'
+import { assertToolName } from '../../names.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
 import { describeIssues } from '../../schema/describe-issues.ts'
 import type { AnySchema } from '../../schema/infer.ts'
@@ -10,6 +9,7 @@ import { fromStandardIssues } from '../../schema/standard-issues.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { isPlainObject } from '../../value/is-plain-object.ts'
 import type { ClientToolDefinition } from './client-tool.ts'
+import { refuseReservedName } from './refuse-reserved-name.ts'
 
 /** A definition that was checked. */
 export interface ReadDefinition {
@@ -44,7 +44,7 @@ const ownSchema = z.object({
 export function readDefinition(given: ClientToolDefinition): ReadDefinition {
   const { name, title, description, input, output, timeoutMs } = flatten(given)
   assertToolName(name)
-  refuseReserved(name)
+  refuseReservedName(name)
   return {
     name,
     title: title && escapeText(title),
@@ -70,15 +70,6 @@ function parse<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
   const issues = fromStandardIssues(result.error.issues, { value: given, jsonSchema: () => ({}) })
   throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(issues, 'A definition of a client tool is not usable'), {
     hint: 'Give { function: { name, description, parameters } }, parameters being JSON Schema.',
-  })
-}
-
-/** Some names put a tool into a group that rules of the owner's speak of, who meant the built-in tools. */
-function refuseReserved(name: string): void {
-  const [, group] = groupsOf({ name, names: [toWireName(name)], group: 'client' })
-  if (group === undefined) return
-  throw new ToolError('CONFIG_INVALID', `The name ${name} is kept for a tool of ${group}.`, {
-    hint: 'Give the tool another name.',
   })
 }
 

@@ -64,7 +64,7 @@ describe('a folder of tools', () => {
   })
 
   it('names each file that gives none, and goes on with the others', async () => {
-    await write('broken.mjs', 'export default {')
+    await write('broken.mjs', '\n\nexport default { name: 1 execute: 2 }')
     await write('good.mjs', `export default ${tool('good', 'yes')}`)
     await write('hooked.mjs', `export default { name: 'h', tools: [], hooks: { decide: () => 'deny' } }`)
     await write('nothing.mjs', 'export const tool = 1')

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -65,7 +65,20 @@ export default ({ greeting = 'hi', secretPath }) => {
         await command.ended()
         return { code: command.state().exitCode, out: command.output().stdout }
       }, { capabilities: ['exec'], targets: { exec: '/argv' } }),
-      says('p.untold', () => 'done', { capabilities: ['write:fs'], targets: () => ({}), dialects: { coding: { name: 'x' } } }),
+      says('p.untold', () => 'done', { capabilities: ['write:fs'], targets: () => ({}), dialects: { coding: { name: 'x' } }, group: 'fs' }),
+      says('p.tell', (_, ctx) => {
+        for (let i = 0; i < 1_100; i++) ctx.evidence({ type: 'text', ref: 'r', summary: 's' })
+        for (let i = 0; i < 4; i++) ctx.progress('x'.repeat(2_000_000))
+        return 'told'
+      }),
+      says('p.asks', async (_, ctx) => {
+        const ask = () => ctx.ask({ question: 'Well?' }).then(({ answer }) => answer, ({ message }) => message)
+        const both = await Promise.all([ask(), ask()])
+        for (let i = 1; i < 20; i++) await ask()
+        return [...both, await ask()]
+      }),
+      ...['read', 'run_shell', 'skill', 'core/fs.readTextt', 'mcp/github.create_issue', 'Mcp_github_x'].map((name) =>
+        says(name, () => 'captured', { capabilities: ['exec'] })),
       says('p.look', () => {
         const seen = existsSync(secretPath)
         let wrote = true
@@ -213,7 +226,37 @@ describe('the tools of an isolated plugin', () => {
     ])
     expect((await hub.explain('p.ctx', { path: 5 })).targets).toEqual([])
     expect((await hub.explain('p.untold', {})).targets).toEqual([])
-    expect(warnings.join()).toContain('the tool p.untold loses its targets, dialects')
+    expect(warnings.join()).toContain(
+      "the tool p.untold has a function for its targets, which stays in its own process; write them as pointers: targets: { 'write:fs': '/path' }.",
+    )
+    expect(warnings.join()).toContain('the tool p.untold loses its dialects, group in a process of its own.')
+  })
+
+  it('have no name and no group that rules for other tools speak of', () => {
+    for (const name of ['read', 'run_shell', 'skill', 'core/fs.readTextt', 'mcp/github.create_issue', 'Mcp_github_x'])
+      expect(warnings).toContainEqual(expect.stringContaining(`the tool ${name} is left out: The name ${name} is kept`))
+    expect(hub.registry.get('read')?.name).toBe('core/fs.readText')
+    expect(hub.registry.get('mcp/github.create_issue')).toBeUndefined()
+    expect(hub.registry.get('p.untold')?.group).toBe('plugin/plugin.mjs')
+    const definition = { name: 't', description: 'x', input: {}, capabilities: [], hasModelForm: false, lost: [] }
+    expect(toDefinitions([{ ...definition, group: 'fs' }], {}).problems).toEqual([
+      expect.stringContaining('the tool t is left out'),
+    ])
+  })
+
+  it('tell and ask as much as a call can hold and a person can answer', async () => {
+    let progressed = 0
+    const onEvent = ({ type }: { type: string }) => void (type === 'call-progressed' && progressed++)
+    const told = await call('p.tell', {}, { onEvent })
+    expect([told.data, progressed, told.evidence.filter(({ ref }) => ref === 'r').length]).toEqual(['told', 2, 1_000])
+    expect(told.meta.notices).toEqual([
+      'The tool told more than 5000000 bytes or 1000 pieces of evidence; some is left out.',
+    ])
+    expect((await call('p.asks')).data).toEqual([
+      'very',
+      'A call of an isolated plugin asks one question at a time.',
+      'A call of an isolated plugin asks at most 20 questions.',
+    ])
   })
 
   it('may be AgentTools of S3', async () => {
@@ -297,15 +340,18 @@ describe('a plugin whose process breaks', () => {
     await clock.advance(500)
     expect((await own.callDynamic('p.greet', { name: 'x' })).ok).toBe(true)
     const other = own.callDynamic('p.wait', {}, { timeoutMs: 60_000 })
-    let hung: string | undefined
-    await new Promise<void>((begun) => {
-      const onEvent = ({ type }: { type: string }) => void (type === 'call-progressed' && begun())
-      void own.callDynamic('p.hang', {}, { timeoutMs: 100, onEvent }).then(({ status }) => {
-        hung = status
+    const hang = async () => {
+      let hung: string | undefined
+      await new Promise<void>((begun) => {
+        const onEvent = ({ type }: { type: string }) => void (type === 'call-progressed' && begun())
+        void own.callDynamic('p.hang', {}, { timeoutMs: 100, onEvent }).then(({ status }) => {
+          hung = status
+        })
       })
-    })
-    while (hung === undefined) await clock.advance(100)
-    expect(hung).toBe('timeout')
+      while (hung === undefined) await clock.advance(100)
+      expect(hung).toBe('timeout')
+    }
+    await hang()
     await clock.advance(2_000)
     expect((await other).error?.message).toContain('did not answer for 2000 ms')
     // Judged by what it was, so not called: what it is now, the caller looks at first.
@@ -313,13 +359,25 @@ describe('a plugin whose process breaks', () => {
     expect((await own.callDynamic('p.greet', { name: 'x' })).error?.code).toBe('CONFLICT')
     expect((await own.callDynamic('p.greet', { name: 'x' })).ok).toBe(true)
     expect(own.cards().find(({ tool }) => tool === 'p.greet')?.title).toBe('Other')
+    // One that hangs still when its hub is closed is given no further time.
+    await hang()
+    let isClosed = false
+    void own.close().then(() => {
+      isClosed = true
+    })
+    while (!isClosed) {
+      await clock.advance(0)
+      await new Promise(setImmediate)
+    }
   })
 
   it('when it is loaded is told by name, with what is wrong', async () => {
     const sources = {
       'hooks.mjs': 'export default { name: "h", tools: [], hooks: { decide: () => "deny" } }',
       'setup.mjs': 'export default { name: "s", setup: (api) => api.addHooks({}) }',
-      'throws.mjs': 'console.log("on the way"); throw new Error("not today")',
+      'throws.mjs': 'console.log("on the way"); throw new Error("not\\u001b[2J today")',
+      'syntax.mjs': '\n\nexport default { name: "x" tools: [] }',
+      'nothing.mjs': 'export default { name: "n", setup: (api) => api.registerTool() }',
       'takes.mjs': 'export default []',
       'registers.mjs': `export default { name: 'r', setup: (api) => api.registerTool(
         { name: 'late', description: 'x', input: {}, targets: { 'read:fs': 'path' }, execute: () => 1 }) }`,
@@ -339,10 +397,54 @@ describe('a plugin whose process breaks', () => {
       /plugin registers\.mjs: the tool late is left out: targets.*is no JSON pointer/,
       /plugin setup\.mjs .*it uses api\.addHooks, which an isolated plugin cannot/,
       /plugin takes\.mjs .*it takes no options/,
-      /plugin throws\.mjs .*not today It said: on the way/,
+      /plugin throws\.mjs .*not\\u\{1b\}\[2J today\. It said: on the way/,
+      /plugin syntax\.mjs does not load: line 3: Unexpected identifier 'tools'/,
+      /plugin nothing\.mjs does not load: registerTool needs a tool\./,
     ])
       expect(warnings).toContainEqual(expect.stringMatching(pattern))
-    expect(warnings.length).toBe(5)
+    expect(warnings.length).toBe(7)
+  })
+
+  it('does not start, so that a hub that requires it can tell', async () => {
+    const missing = isolatePlugin(join(folder, 'missing.mjs'), { required: true })
+    const started: unknown[] = []
+    const own = hubOf({})
+    others.push(own)
+    own.connect({
+      name: 'looked at',
+      start: (host) => missing.start(host)?.catch((error) => void started.push(error)),
+      close: () => missing.close?.(),
+    })
+    await own.ready()
+    expect([missing.required, isolated().required]).toEqual([true, false])
+    expect(started).toEqual([expect.objectContaining({ code: 'UPSTREAM_ERROR' })])
+  })
+
+  it('because its packages are reached by a link is told what to add', async () => {
+    const at = (...names: string[]) => join(folder, 'linked', ...names)
+    await mkdir(at('store', 'node_modules', 'far'), { recursive: true })
+    await mkdir(at('home', 'plugins'), { recursive: true })
+    await writeFile(at('store', 'node_modules', 'far', 'package.json'), '{ "type": "module", "exports": "./index.js" }')
+    await writeFile(at('store', 'node_modules', 'far', 'index.js'), 'export default "far"')
+    await symlink('../store/node_modules', at('home', 'node_modules'))
+    const source = at('home', 'plugins', 'p.mjs')
+    await writeFile(
+      source,
+      "import far from 'far'\nexport default { name: 'far', description: 'x', input: {}, execute: () => far }",
+    )
+    warnings.length = 0
+    spy()
+    const own = hubOf({
+      sources: [isolated({ source }), isolated({ source, name: 'b', fence: { readable: [at('home')] } })],
+    })
+    others.push(own)
+    await own.ready()
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /p\.mjs does not load: .*\/home\/node_modules\/far is reached by a link.*readable: \[".*\/home", /,
+      ),
+    ])
+    expect((await own.callDynamic('far', {})).data).toBe('far')
   })
 })
 

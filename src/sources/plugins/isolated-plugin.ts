@@ -8,8 +8,11 @@ import { ownFile } from '../../own-file.ts'
 import type { Content } from '../../result.ts'
 import type { SourceHost, ToolSource } from '../../source.ts'
 import { escapeLine } from '../../value/escape-text.ts'
+import { withStop } from '../../value/with-stop.ts'
 import { declaredTargets } from './isolated/declared-targets.ts'
+import { linkedPackage } from './isolated/linked-package.ts'
 import { content, type IsolatedDefinition } from './isolated/messages.ts'
+import { packagesAbove } from './isolated/packages-above.ts'
 import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
 import { ShownContent } from './isolated/shown-content.ts'
 import { toDefinitions } from './isolated/to-definitions.ts'
@@ -18,8 +21,10 @@ import { toDefinitions } from './isolated/to-definitions.ts'
 export interface IsolateOptions {
   /** What the function that it exports gets. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** As messages call it; the name of its file unless said. */
+  /** As messages call it, and rules its tools: `group:plugin/<name>`; the name of its file unless said. */
   readonly name?: string
+  /** Without it no call passes: a plugin that does not load closes the road. False unless said. */
+  readonly required?: boolean
   /** What its process gets beside its own folder, the packages around it, and the system's own folders. */
   readonly fence?: ProgramFence
 }
@@ -35,14 +40,15 @@ const FIRST_PAUSE_MS = 500
  *
  * What that costs: a call takes a trip through a pipe, and what is passed has to be JSON. `targets` cannot be a function,
  * since policy is asked in the hub: a tool names the places in its input instead, `targets: { 'write:fs': '/path' }`, or
- * each capability is judged without a target. Dialects, hooks and `override` are not there; `ctx.cache` is the plugin's
- * own; `ctx.fetch` gives answers whole; of `ctx.exec` there is `start`. Tools of one plugin are not isolated from each other.
+ * each capability is judged without a target. Dialects, hooks, `group` and `override` are not there, nor a name of a
+ * built-in tool; `ctx.cache` is the plugin's own; `ctx.fetch` gives answers whole; of `ctx.exec` there is `start`. Tools of
+ * one plugin are not isolated from each other.
  * @example
  * const hub = createToolHub({ sources: [isolatePlugin('./plugins/jira.mjs', { options: { project: 'OPS' } })] })
  */
 export function isolatePlugin(
   file: string,
-  { options, name = basename(file), fence = {} }: IsolateOptions = {},
+  { options, name = basename(file), fence = {}, required = false }: IsolateOptions = {},
 ): ToolSource {
   // In the fence only the real folder is there.
   const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
@@ -57,6 +63,7 @@ export function isolatePlugin(
   let plugin: IsolatedPlugin | undefined
   return {
     name: `plugin ${program.label}`,
+    required,
     async start(host) {
       plugin = new IsolatedPlugin(program, host)
       await plugin.start()
@@ -131,8 +138,12 @@ class IsolatedPlugin {
     } catch (cause) {
       this.#pause()
       if (ToolError.is(cause)) throw cause
-      const message = `The plugin ${label} does not load: ${messageOf(cause)}`
-      throw new ToolError('UPSTREAM_ERROR', message, { hint: 'Correct the plugin, or how it is listed.', cause })
+      const message = `The plugin ${label} does not load: ${escapeLine(messageOf(cause))}`
+      const remedy = linkedPackage(this.#program.file, message)
+      throw new ToolError('UPSTREAM_ERROR', remedy === undefined ? message : `${withStop(message)} ${remedy}`, {
+        hint: remedy ?? 'Correct the plugin, or how it is listed.',
+        cause,
+      })
     }
   }
 
@@ -155,12 +166,11 @@ class IsolatedPlugin {
     this.#said = said
     const { definitions, problems } = toDefinitions(described, this.#program.fence)
     const refused = this.#host.offer(definitions.map((definition) => this.#toTool(definition)))
-    const lost = definitions.filter((definition) => definition.lost.length > 0)
     for (const text of [
       ...(isFenced ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
       ...problems,
       ...refused.map(({ name, why }) => `the tool ${name} is left out: ${why}`),
-      ...lost.map(({ name, lost }) => `the tool ${name} loses its ${lost.join(', ')} in a process of its own.`),
+      ...definitions.flatMap(tellLost),
     ])
       this.#host.warn(escapeLine(`The plugin ${this.#program.label}: ${text}`))
   }
@@ -169,6 +179,8 @@ class IsolatedPlugin {
     const { targets, hasModelForm, lost, ...facts } = definition
     return defineTool({
       ...facts,
+      // Not what it likes: rules speak of the groups of the built-in tools.
+      group: `plugin/${this.#program.label}`,
       ...(targets && { targets: (input: unknown) => declaredTargets(targets, input) }),
       execute: (input: unknown, ctx: BaseContext) => this.call(definition, input, ctx),
       ...(hasModelForm && { toModel: this.#shown.show }),
@@ -176,7 +188,7 @@ class IsolatedPlugin {
   }
 }
 
-/** What a module needs to be imported: what stands beside it, the packages above it, and tool-hub itself. */
+/** What a module needs to be imported: what stands beside it, the packages above it, and tool-hub itself; real paths. */
 function codeOf(file: string): string[] {
   const own = dirname(fileURLToPath(ownFile('own-file')))
   const folders = [dirname(file), own, ...packagesAbove(dirname(file)), ...packagesAbove(own)]
@@ -184,10 +196,15 @@ function codeOf(file: string): string[] {
   return [...found, join(dirname(own), 'package.json')]
 }
 
-function packagesAbove(folder: string): string[] {
-  const above = dirname(folder)
-  return [join(folder, 'node_modules'), ...(above === folder ? [] : packagesAbove(above))]
+function tellLost({ name, lost }: IsolatedDefinition): string[] {
+  const others = lost.filter((what) => what !== 'targets')
+  return [
+    ...(lost.length > others.length ? [`the tool ${name} has a function for its targets, ${AS_POINTERS}`] : []),
+    ...(others.length > 0 ? [`the tool ${name} loses its ${others.join(', ')} in a process of its own.`] : []),
+  ]
 }
+
+const AS_POINTERS = "which stays in its own process; write them as pointers: targets: { 'write:fs': '/path' }."
 
 function checkedContent(tool: string, given: unknown): Content {
   const parsed = content.safeParse(given)

@@ -1,6 +1,8 @@
 import { pathToFileURL } from 'node:url'
 import type { Clock } from '../../clock.ts'
 import type { AnyTool } from '../../define.ts'
+import { syntaxLine } from '../../disk/syntax-line.ts'
+import { messageOf } from '../../errors.ts'
 import { toolsOfExport } from './tools-of-export.ts'
 import { within } from './within.ts'
 
@@ -14,8 +16,17 @@ export function loadToolFile(
   const url = pathToFileURL(path)
   url.searchParams.set('version', version)
   const load = async () => {
-    const module = (await import(url.href)) as { readonly default?: unknown }
+    const module = await importModule(path, url)
     return toolsOfExport(module.default)
   }
   return within(load(), LOAD_MS, clock, () => new Error(`it did not load within ${LOAD_MS} ms.`))
+}
+
+async function importModule(path: string, url: URL): Promise<{ readonly default?: unknown }> {
+  try {
+    return await import(url.href)
+  } catch (cause) {
+    const line = await syntaxLine(path, cause)
+    throw line === undefined ? cause : new Error(`line ${line}: ${messageOf(cause)}`, { cause })
+  }
 }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { expandHome } from '../../disk/expand-home.ts'
 import { lookAtFolder } from '../../disk/look-at-folder.ts'
 import type { Sandbox } from '../../options.ts'
 
@@ -8,7 +8,7 @@ import type { Sandbox } from '../../options.ts'
  */
 export function skillRoots(folders: readonly string[]): NonNullable<Sandbox['roots']> {
   return folders.flatMap((folder) => {
-    const path = resolve(folder)
+    const path = expandHome(folder)
     const found = lookAtFolder(path)
     return found ? [{ path, mode: 'read' as const, ...(found.distrust && { untrusted: true }) }] : []
   })

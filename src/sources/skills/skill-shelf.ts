@@ -1,10 +1,12 @@
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
+import { expandHome } from '../../disk/expand-home.ts'
 import { type FoundIn, findInFolders } from '../../disk/find-in-folders.ts'
 import { lookAtFolder } from '../../disk/look-at-folder.ts'
 import { readRegular } from '../../disk/open-regular.ts'
 import { messageOf } from '../../errors.ts'
 import type { SourceHost } from '../../source.ts'
 import { escapeLine } from '../../value/escape-text.ts'
+import { withStop } from '../../value/with-stop.ts'
 import { HEAD_BYTES } from './head-bytes.ts'
 import type { SkillFacts } from './parse-skill.ts'
 
@@ -60,14 +62,18 @@ export class SkillShelf {
 
   /** The sandbox has a root for each folder that was there at the beginning; one that comes later has none. */
   #open(folder: string): string[] {
-    const found = lookAtFolder(resolve(folder))
+    const found = lookAtFolder(expandHome(folder))
     if (!found) {
+      // One in the home is named for every machine that may have it.
+      if (folder.startsWith('~/')) return []
       this.#host.warn(`There is no folder ${escapeLine(folder)}, so it gives no skills until the next start.`)
       return []
     }
     const { path, distrust } = found
     if (distrust)
-      this.#host.warn(`The folder of skills ${path} ${distrust.why}: what is read there counts as from outside.`)
+      this.#host.warn(
+        escapeLine(`The folder of skills ${path} ${distrust.why}: what is read there counts as from outside.`),
+      )
     return [path]
   }
 
@@ -123,7 +129,7 @@ export class SkillShelf {
 
   #tell(problems: readonly string[]): void {
     const texts = new Set(problems.map(escapeLine))
-    for (const text of texts) if (!this.#told.has(text)) this.#host.warn(`${text} It is left out.`)
+    for (const text of texts) if (!this.#told.has(text)) this.#host.warn(`${withStop(text)} It is left out.`)
     this.#told = texts
   }
 }

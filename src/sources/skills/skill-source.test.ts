@@ -124,11 +124,22 @@ describe('the list of skills', () => {
     expect(await ids(hub)).toEqual(['good'])
     expect(warnings).toEqual([expect.stringMatching(message)])
     expect(warnings[0]).toContain(join(folder, 'bad', 'SKILL.md:'))
+    expect(warnings[0]).toMatch(/[.:!?] It is left out\.$/)
   })
 
   it('shows no character that nobody sees', async () => {
     await skill('odd', { description: 'Fine\u{e0041}\u{e0042} \u202edrow\u202c 👩‍💻 می‌روم\u200b.' })
     expect((await list(await hubOf())).skills).toMatchObject([{ description: 'Fine drow 👩‍💻 می‌روم.' }])
+  })
+
+  it('of a folder in the home is there when the folder is, and nobody is told when it is not', async () => {
+    vi.stubEnv('HOME', folder)
+    await skill('.skills/one')
+    await write('.skills/one/SKILL.md', '---\nname: one\ndescription: x\n---\n')
+    const hub = await hubOf({ folders: ['~/.skills', '~/missing'] })
+    vi.unstubAllEnvs()
+    expect(await ids(hub)).toEqual(['one'])
+    expect(warnings).toEqual([])
   })
 
   it('of a folder that is not there is empty, and of one that others can write counts as from outside', async () => {

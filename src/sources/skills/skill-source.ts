@@ -1,4 +1,5 @@
 import type { ToolSource } from '../../source.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { createListSkills } from './list-skills.ts'
 import { createLoadSkill } from './load-skill.ts'
 import { SkillShelf } from './skill-shelf.ts'
@@ -18,7 +19,7 @@ export function createSkillSource(folders: readonly string[]): ToolSource {
       const offering = shelf.scan().then(() => host.offer(tools))
       for (const prefix of ['core/skill.', 'core_skill_', 'list_skills', 'load_skill', 'skill'])
         host.expect(prefix, offering)
-      for (const { name, why } of await offering) host.warn(`The tool ${name} is left out: ${why}`)
+      for (const { name, why } of await offering) host.warn(escapeLine(`The tool ${name} is left out: ${why}`))
     },
   }
 }

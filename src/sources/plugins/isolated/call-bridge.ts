@@ -23,16 +23,28 @@ const question = z.strictObject({
 const artifactOptions = z.strictObject({ name: text.optional(), mediaType: text.optional() }).optional()
 
 const MOST_TOLD = 50_000
+/** All of it is kept until the call ends; what is more is left out, and that is told. */
+const MOST_TOLD_BYTES = 5_000_000
+const MOST_EVIDENCE = 1_000
 const MOST_AT_ONCE = 500
+/** A person answers them. */
+const MOST_QUESTIONS = 20
 
 /** What one call of an isolated plugin does with its context: asked for by name, checked, done by the real one. */
 export class CallBridge {
+  readonly #ctx: BaseContext
   readonly #uses: ReadonlyMap<string, Use>
   readonly #tells: ReadonlyMap<string, Use>
   #told = 0
+  #toldBytes = 0
+  #evidence = 0
+  #isFull = false
   #atOnce = 0
+  #questions = 0
+  #isAsking = false
 
   constructor(ctx: BaseContext) {
+    this.#ctx = ctx
     this.#tells = new Map<string, Use>([
       ['progress', ([update]) => ctx.progress(content.parse(update))],
       ['evidence', ([given]) => ctx.evidence(evidence.parse(given))],
@@ -42,7 +54,7 @@ export class CallBridge {
     ])
     this.#uses = new Map<string, Use>([
       ['artifact', ([given, options]) => ctx.artifact(bytesOrText.parse(given), artifactOptions.parse(options))],
-      ['ask', ([given]) => ctx.ask(question.parse(given) as Question)],
+      ['ask', ([given]) => this.#ask(question.parse(given) as Question)],
       ['call', ([tool, input]) => ctx.call(text.parse(tool), input)],
       ...useFiles(ctx),
       ...useFetch(ctx),
@@ -51,9 +63,10 @@ export class CallBridge {
   }
 
   /** Something without an answer; false when it is more, or other, than any tool has to tell. */
-  tell(method: string, args: readonly unknown[]): boolean {
+  tell(method: string, args: readonly unknown[], bytes: number): boolean {
     const tell = this.#tells.get(method)
     if (!tell || ++this.#told > MOST_TOLD) return false
+    if (!this.#hasRoom(method, bytes)) return true
     try {
       tell(args)
     } catch (error) {
@@ -75,6 +88,32 @@ export class CallBridge {
       this.#atOnce--
     }
   }
+
+  #hasRoom(method: string, bytes: number): boolean {
+    this.#toldBytes += bytes
+    const isOneTooMany = method === 'evidence' && ++this.#evidence > MOST_EVIDENCE
+    if (this.#toldBytes <= MOST_TOLD_BYTES && !isOneTooMany) return true
+    if (!this.#isFull) this.#ctx.notice(TOO_MUCH)
+    this.#isFull = true
+    return false
+  }
+
+  async #ask(question: Question): Promise<unknown> {
+    if (this.#isAsking) throw new ToolError('RATE_LIMITED', 'A call of an isolated plugin asks one question at a time.')
+    if (++this.#questions > MOST_QUESTIONS) throw tooManyQuestions()
+    this.#isAsking = true
+    try {
+      return await this.#ctx.ask(question)
+    } finally {
+      this.#isAsking = false
+    }
+  }
+}
+
+const TOO_MUCH = `The tool told more than ${MOST_TOLD_BYTES} bytes or ${MOST_EVIDENCE} pieces of evidence; some is left out.`
+
+function tooManyQuestions(): ToolError {
+  return new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MOST_QUESTIONS} questions.`)
 }
 
 function undeclared(method: string): ToolError {

@@ -2,14 +2,17 @@
 // on to the hub what they ask of `ctx`. It and its two parts import nothing else of the project and are plain JavaScript,
 // so that they are the same files in the sources and in a build. One JSON message a line: from the hub on standard input,
 // to the hub on standard output, on which nobody else writes. All it says is checked on the other side.
+import { execFile } from 'node:child_process'
 import { Console } from 'node:console'
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { contextOf, openCall } from './child-context.mjs'
 import { errorShape, send, toolError } from './child-wire.mjs'
 
 const FACTS = [
   ...['title', 'retry', 'callers', 'timeoutMs', 'overflow', 'maxOutputChars', 'examples'],
-  ...['category', 'group', 'tags', 'version', 'costUnits'],
+  ...['category', 'tags', 'version', 'costUnits'],
 ]
 /** What only a plugin in the hub's own process can have. */
 const HOME_ONLY = ['hooks', 'required']
@@ -68,8 +71,19 @@ async function load({ file, options }) {
     tools = new Map(found.toReversed().map((tool) => [tool.name, tool]))
     send({ type: 'ready', tools: described })
   } catch (error) {
-    send({ type: 'failed', message: String(error?.message ?? error).slice(0, 2_000) })
+    send({ type: 'failed', message: `${await placeOf(file, error)}${error?.message ?? error}`.slice(0, 2_000) })
   }
+}
+
+/** `line 3: ` for a module that cannot be read: Node knows it and says it on a terminal only. See src/disk/syntax-line.ts. */
+async function placeOf(file, error) {
+  if (!(error instanceof SyntaxError)) return ''
+  const said = await promisify(execFile)(process.execPath, ['--check', file], { timeout: 5_000 }).then(
+    () => error.stack,
+    ({ stderr }) => stderr,
+  )
+  const [, place, line] = /^([^\n]*):(\d+)\n/.exec(said ?? '') ?? []
+  return place?.includes(basename(file)) ? `line ${line}: ` : ''
 }
 
 async function toolsOf(given) {
@@ -88,7 +102,10 @@ async function toolsOf(given) {
       `it uses api.${what}, which an isolated plugin cannot: it would guard from a place that can be ended.`,
     )
   }
-  const registerTool = (tool) => void registered.push(tool)
+  const registerTool = (tool) => {
+    if (typeof tool !== 'object' || tool === null) throw new Error('registerTool needs a tool.')
+    registered.push(tool)
+  }
   await given.setup?.({ registerTool, addHooks: refuse('addHooks'), onEvent: refuse('onEvent') })
   return registered
 }
@@ -111,7 +128,7 @@ function describe(tool) {
     hasModelForm: isAgent || typeof tool.toModel === 'function',
     lost: [
       ...(typeof tool.targets === 'function' ? ['targets'] : []),
-      ...['dialects', 'override', 'doubt'].filter((key) => tool[key] !== undefined),
+      ...['dialects', 'override', 'doubt', 'group'].filter((key) => tool[key] !== undefined),
     ],
   }
 }

@@ -31,7 +31,6 @@ export const isolatedDefinition = z.strictObject({
     .max(50)
     .optional(),
   category: z.string().max(100).optional(),
-  group: z.string().max(64).optional(),
   tags: z.array(z.string().max(100)).max(50).optional(),
   version: z.string().max(100).optional(),
   costUnits: z.number().min(0).optional(),
@@ -88,7 +87,7 @@ const thrown = z.strictObject({
 export type Thrown = z.infer<typeof thrown>
 
 /** Everything that the process of a plugin may say; what an author can have wrong is looked at where it is used. */
-export const childMessage = z.discriminatedUnion('type', [
+const childMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), tools: z.array(z.unknown()).max(200) }),
   z.strictObject({ type: z.literal('failed'), message: text }),
   z.strictObject({
@@ -105,3 +104,12 @@ export const childMessage = z.discriminatedUnion('type', [
 
 /** Something that the process of a plugin said. */
 export type ChildMessage = z.infer<typeof childMessage>
+
+/** Reads a line of such a process: no JSON, or no message of ours, is one that its reader ends the process for. */
+export function parseMessage(line: string): ChildMessage | { readonly type: 'unknown' } {
+  try {
+    return childMessage.parse(JSON.parse(line))
+  } catch {
+    return { type: 'unknown' }
+  }
+}

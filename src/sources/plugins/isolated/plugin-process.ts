@@ -6,9 +6,10 @@ import { messageOf, ToolError } from '../../../errors.ts'
 import { ownFile } from '../../../own-file.ts'
 import type { SourceHost } from '../../../source.ts'
 import { escapeLine } from '../../../value/escape-text.ts'
+import { withStop } from '../../../value/with-stop.ts'
 import { within } from '../within.ts'
 import { CallBridge } from './call-bridge.ts'
-import { type ChildMessage, childMessage, type Thrown } from './messages.ts'
+import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'
 import { readBoundedLines } from './read-bounded-lines.ts'
 
 /** What is run, and how. */
@@ -43,7 +44,7 @@ const MOST_UNREAD_BYTES = 64_000_000
 /** Messages of calls that are over, which a tool that ignores its signal sends for a while. */
 const MOST_STRAYS = 10_000
 const STDERR_CHARS = 500
-/** How long a stopped tool has to come to its end, and after that its process to answer at all. */
+/** How long a stopped tool has to come to its end, and its process to answer at all. */
 const GRACE_MS = 900
 const PONG_MS = 2_000
 
@@ -55,6 +56,8 @@ export class PluginProcess {
   readonly #calls = new Map<number, OpenCall>()
   #onFirst: { resolve(tools: unknown[]): void; reject(error: Error): void } | undefined
   #onPong: (() => void) | undefined
+  /** Its process did not even answer while a tool had its time to stop. */
+  #isSilent = false
   #nextCall = 1
   #strays = 0
   #stderr = ''
@@ -74,7 +77,8 @@ export class PluginProcess {
       return { child, described: await within(loading, LOAD_MS, host.clock, late) }
     } catch (error) {
       await child.stop(0)
-      throw new Error(`${messageOf(error)}${child.#stderr && ` It said: ${escapeLine(child.#stderr)}`}`)
+      const said = escapeLine(child.#stderr.trim())
+      throw new Error(said === '' ? messageOf(error) : `${withStop(messageOf(error))} It said: ${said}`)
     }
   }
 
@@ -126,19 +130,18 @@ export class PluginProcess {
   }
 
   async stop(graceMs?: number): Promise<void> {
-    this.#fail('was stopped', graceMs)
+    this.#fail('was stopped', this.#isSilent ? 0 : graceMs)
     await this.#program.ended
   }
 
-  /** The tool is told and has a moment; when it does not end, and its process does not even answer, that is ended. */
+  /** The tool is told and has a moment; when its process does not even answer, that is ended a little later. */
   #abort(call: number, { reason }: AbortSignal): void {
     const error = ToolError.is(reason) ? reason : new ToolError('ABORTED', 'The call was stopped.')
     this.#send({ type: 'abort', call, reason: shapeOf(error) })
+    this.#ping()
     const giveUp = () => {
-      const open = this.#calls.get(call)
-      if (!open) return
-      open.reject(error)
-      this.#ping()
+      this.#isSilent = this.#onPong !== undefined
+      this.#calls.get(call)?.reject(error)
     }
     this.#clock.after(GRACE_MS, giveUp, { background: true })
   }
@@ -150,6 +153,7 @@ export class PluginProcess {
     this.#onPong = () => {
       cancel()
       this.#onPong = undefined
+      this.#isSilent = false
     }
     this.#send({ type: 'ping', id: 1 })
   }
@@ -169,22 +173,22 @@ export class PluginProcess {
         this.#fail('said something that is no message')
         break
       default:
-        this.#hearCall(message)
+        this.#hearCall(message, Buffer.byteLength(line))
     }
   }
 
-  #hearCall(message: Exclude<ChildMessage, { type: 'ready' | 'failed' | 'pong' }>): void {
+  #hearCall(message: Exclude<ChildMessage, { type: 'ready' | 'failed' | 'pong' }>, bytes: number): void {
     const open = this.#calls.get(message.call)
     if (!open) this.#ignore()
     else if (message.type === 'result') open.resolve(message)
     else if (message.type === 'error') open.reject(errorOf(message.error))
     else if (message.type === 'use') void this.#use(open.bridge, message)
-    else this.#tell(open, message)
+    else this.#tell(open, message, bytes)
   }
 
-  #tell({ bridge, reject }: OpenCall, { method, args }: Extract<ChildMessage, { type: 'tell' }>): void {
+  #tell({ bridge, reject }: OpenCall, { method, args }: Extract<ChildMessage, { type: 'tell' }>, bytes: number): void {
     try {
-      if (!bridge.tell(method, args)) this.#fail('told more, or other things, than a tool has to tell')
+      if (!bridge.tell(method, args, bytes)) this.#fail('told more, or other things, than a tool has to tell')
     } catch (error) {
       // In this process it would have thrown where it was called.
       reject(error as Error)
@@ -228,15 +232,6 @@ export class PluginProcess {
     for (const { reject } of this.#calls.values()) reject(this.#end)
     // Whoever waits for its end waits for `ended`.
     this.#program.stop({ graceMs }).catch(() => {})
-  }
-}
-
-function parseMessage(line: string): ChildMessage | { readonly type: 'unknown' } {
-  try {
-    return childMessage.parse(JSON.parse(line))
-  } catch {
-    // No JSON, or no message of ours: whoever asks ends the process for it.
-    return { type: 'unknown' }
   }
 }
 

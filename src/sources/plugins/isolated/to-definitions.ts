@@ -1,5 +1,8 @@
 import type { ProgramFence } from '../../../commands.ts'
 import type { Capability } from '../../../define.ts'
+import { messageOf } from '../../../errors.ts'
+import { withStop } from '../../../value/with-stop.ts'
+import { refuseReservedName } from '../../client/refuse-reserved-name.ts'
 import { type IsolatedDefinition, isolatedDefinition } from './messages.ts'
 
 /** The tools of a plugin as it described them, and what is wrong with the others. */
@@ -10,14 +13,23 @@ export function toDefinitions(
   const definitions: IsolatedDefinition[] = []
   const problems: string[] = []
   for (const [index, each] of described.entries()) {
-    const parsed = isolatedDefinition.safeParse(each)
-    if (parsed.success) definitions.push(withFence(parsed.data, fence))
-    else {
-      const [issue] = parsed.error.issues
-      problems.push(`the tool ${nameOf(each) ?? index + 1} is left out: ${issue?.path.join('.')} ${issue?.message}`)
+    try {
+      definitions.push(withFence(toDefinition(each), fence))
+    } catch (error) {
+      problems.push(`the tool ${nameOf(each) ?? index + 1} is left out: ${messageOf(error)}`)
     }
   }
   return { definitions, problems }
+}
+
+function toDefinition(described: unknown): IsolatedDefinition {
+  const parsed = isolatedDefinition.safeParse(described)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new Error(withStop(`${issue?.path.join('.')} ${issue?.message}`))
+  }
+  refuseReservedName(parsed.data.name)
+  return parsed.data
 }
 
 /** What its process can do past the doors of the hub, every one of its tools can, and nobody is told on what. */
