@@ -19,6 +19,7 @@ const hub = createToolHub({
 })
 const server = await serveMcp(hub, {
   extras: addExtras,
+  elicitation: true,
   taskAfterMs: TASK_AFTER_MS,
   onError: (error) => console.error(error),
 })

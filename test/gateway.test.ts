@@ -42,7 +42,7 @@ describe('a hub as a gateway to MCP servers', () => {
       ],
       approve: undefined,
     }) as TestHub
-    server = await serveMcp(hub, { graceMs: 0 })
+    server = await serveMcp(hub, { graceMs: 0, elicitation: true, readyTimeoutMs: 30_000 })
     client = await connect(server.url, (message) => {
       forms.push(message)
       return { action: 'accept', content: { decision } }

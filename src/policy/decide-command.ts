@@ -68,7 +68,7 @@ function tell(
 
 const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
 
-const SPLIT = { key: 'policy', hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
+const SPLIT = { hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
 
 /** One for each part that is not allowed yet; none when a rule cannot say one of them. */
 function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]): readonly string[] | undefined {

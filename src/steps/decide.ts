@@ -59,7 +59,8 @@ export function refuse(call: Call): void {
     const unread = unreadThatDenies(call)
     const about = unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
     throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${withStop(reason)}${about}`, {
-      fix: unread === undefined ? fix : { ...fix, hint: `Read the whole file first, then write. Or: ${fix.hint}` },
+      // Without a key: reading is for the caller to do.
+      fix: unread === undefined ? fix : { hint: `Read the whole file first, then write. Or: ${fix.hint}` },
     })
   }
   throw new ToolError('POLICY_DENIED', `${call.name} is denied by a decide hook.`, {

@@ -1,10 +1,21 @@
 import { randomBytes } from 'node:crypto'
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { ToolError } from '../../errors.ts'
 import { HeldCalls } from './call/held-calls.ts'
 import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
 import { SessionArtifacts } from './call/session-artifacts.ts'
 import type { McpService } from './mcp-service.ts'
 import { SessionTasks } from './tasks/session-tasks.ts'
+
+/** Whose a session is. */
+export interface SessionOwner {
+  readonly principal?: string
+  readonly knownName?: string
+  /** Whether its client is asked what policy and tools ask, unless the options say; true unless said. */
+  readonly asksClient?: boolean
+}
+
+const MOST_CALLS = 1_000
 
 /**
  * What belongs to one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one who
@@ -17,6 +28,8 @@ export class ClientSession {
   readonly principal: string
   /** Its name, where we know it better than from itself. */
   readonly knownName: string | undefined
+  /** Whether its client is asked what policy and tools ask. */
+  readonly asksClient: boolean
   readonly artifacts: SessionArtifacts
   readonly held: HeldCalls
   readonly tasks: SessionTasks
@@ -24,15 +37,13 @@ export class ClientSession {
   readonly #calls = new Set<OngoingCall>()
   #ending: Promise<void> | undefined
 
-  constructor(
-    service: McpService,
-    { principal, knownName }: { readonly principal?: string; readonly knownName?: string } = {},
-  ) {
-    const { hub, clock } = service
+  constructor(service: McpService, { principal, knownName, asksClient = true }: SessionOwner = {}) {
+    const { hub, clock, options } = service
     this.service = service
     this.run = newRunId(clock.now())
     this.principal = principal ?? this.run
     this.knownName = knownName
+    this.asksClient = options.elicitation ?? asksClient
     this.#home = { hub, run: this.run, onEnd: (call) => void this.#calls.delete(call) }
     this.artifacts = new SessionArtifacts(hub, this.run)
     this.held = new HeldCalls(clock)
@@ -45,6 +56,7 @@ export class ClientSession {
 
   start(start: CallStart): OngoingCall {
     if (this.#ending) throw new ToolError('ABORTED', 'The session has ended.')
+    if (this.#calls.size >= MOST_CALLS) throw tooMany()
     const call = new OngoingCall(this.#home, start)
     this.#calls.add(call)
     return call
@@ -68,6 +80,11 @@ export class ClientSession {
     await this.whenIdle()
     await this.service.hub.endRun(this.run)
   }
+}
+
+function tooMany(): ProtocolError {
+  const message = `This session has ${MOST_CALLS} calls under way and takes no more.`
+  return new ProtocolError(ProtocolErrorCode.InternalError, message)
 }
 
 function newRunId(now: number): string {

@@ -2,14 +2,17 @@ import type { Server, ServerOptions } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../clock.ts'
 import { VERSION } from '../../version.ts'
 import { RequestStates } from './ask/request-states.ts'
-import { ClientSession } from './client-session.ts'
+import { ClientSession, type SessionOwner } from './client-session.ts'
 import { TASKS_EXTENSION } from './client-view.ts'
 import type { Era, McpServeOptions, ServedHub } from './options.ts'
 import { ToolList } from './tool-list.ts'
 
-const READY_TIMEOUT_MS = 10_000
+const READY_TIMEOUT_MS = 3_000
 const TASK_AFTER_MS = 10_000
 const DISCOVERY_TTL_MS = 60_000
+const INSTRUCTIONS =
+  'These tools are governed: the owner has rules for what they may do, and some calls wait for a person to allow them. ' +
+  'When a call ends with POLICY_DENIED or APPROVAL_DENIED, do not try to get the same in another way: tell the user.'
 
 /** What all clients of one hub have in common; everything that a server is made of is made here, once. */
 export class McpService {
@@ -37,7 +40,7 @@ export class McpService {
     this.#stopListening = this.tools.onChange(() => this.#tellChange())
   }
 
-  openSession(whose?: { readonly principal?: string; readonly knownName?: string }): ClientSession {
+  openSession(whose?: SessionOwner): ClientSession {
     return new ClientSession(this, whose)
   }
 
@@ -65,7 +68,7 @@ export class McpService {
   }
 }
 
-function serverOptions(era: Era, { instructions }: McpServeOptions): ServerOptions {
+function serverOptions(era: Era, { instructions = INSTRUCTIONS }: McpServeOptions): ServerOptions {
   const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
   return {
     capabilities: {
@@ -73,7 +76,7 @@ function serverOptions(era: Era, { instructions }: McpServeOptions): ServerOptio
       resources: {},
       ...(era === 'legacy' ? { tasks } : { extensions: { [TASKS_EXTENSION]: {} } }),
     },
-    ...(instructions !== undefined && { instructions }),
+    ...(instructions !== '' && { instructions }),
     ...(era === 'modern' && { cacheHints: { 'server/discover': { ttlMs: DISCOVERY_TTL_MS, cacheScope: 'private' } } }),
   }
 }

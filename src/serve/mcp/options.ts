@@ -24,13 +24,17 @@ export interface McpServeOptions {
   readonly dialect?: string
   /** What the server calls itself; `tool-hub` unless said. */
   readonly name?: string
-  /** How to use the tools, for the model behind the client. */
+  /** How to use the tools, for the model behind the client; unless said, that they are governed and what to do when one is refused. */
   readonly instructions?: string
-  /** Whether a client that can show forms is asked what policy and tools ask; else the hub's own ways are the only ones. True unless said. */
+  /**
+   * Whether a client that can show forms is asked what policy and tools ask; else the hub's own ways are the only ones.
+   * Unless said, it is over stdio, where the client is who started this process, and over HTTP for those of whom `auth`
+   * knows who they are: without, any program on this machine could say yes to its own calls.
+   */
   readonly elicitation?: boolean
   /** A call that takes longer becomes a task, for clients of the modern era that know tasks; 10 s unless said. */
   readonly taskAfterMs?: number
-  /** How long the first list of tools waits for sources that are still connecting; 10 s unless said. */
+  /** How long the first list of tools waits for sources that are still connecting; 3 s unless said. */
   readonly readyTimeoutMs?: number
   /** Adds to each server that is made: prompts, resources, completions. */
   readonly extras?: McpExtras
@@ -75,7 +79,7 @@ export interface McpFetchOptions extends McpServeOptions {
   readonly auth?: McpAuth
   /** Where it answers; `/mcp` unless said. */
   readonly path?: string
-  /** Clients at once; 100 unless said. */
+  /** Clients at once; 100 unless said. When there are too many, whoever has most makes room. */
   readonly maxSessions?: number
   /** How long a client that does nothing is kept; 30 minutes unless said. */
   readonly sessionIdleMs?: number

@@ -115,11 +115,42 @@ describe.each(ERAS)('a client of the %s era', (era) => {
     })
   })
 
+  it('gets data no longer than the limit allows, of the form that was promised, with a link to the whole', async () => {
+    const text = `first${'x'.repeat(270_000)}last`
+    const read = defineTool({
+      name: 'read',
+      description: 'Reads.',
+      input: z.strictObject({}),
+      output: z.strictObject({ path: z.string(), lines: z.array(z.string()), code: z.string().regex(/^y+$/) }),
+      execute: () => ({ path: '/srv/a', lines: [text, 'short'], code: 'y'.repeat(15_000) }),
+    })
+    const { url } = await serve({ tools: [read], limits: { outputChars: 10_000 } })
+    const client = await connect(url, era)
+    // From now on the client checks what it gets.
+    await client.listTools()
+    const { content, structuredContent } = await client.callTool({ name: 'read', arguments: {} })
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(21_000)
+    const link = (content as { type: string; uri: string }[]).find(({ type }) => type === 'resource_link')!
+    expect(structuredContent).toEqual({
+      path: '/srv/a',
+      lines: [
+        expect.stringMatching(/^firstx+\n… \[\d+ characters cut; the whole text: (artifact:.*)\] …\nx+last$/),
+        'short',
+      ],
+      code: 'y'.repeat(15_000),
+    })
+    expect((structuredContent as { lines: string[] }).lines[0]).toContain(link.uri)
+    const [whole] = (await client.readResource({ uri: link.uri })).contents as { text: string }[]
+    expect(whole!.text).toContain(text)
+  })
+
   it('gets what policy denies as a result', async () => {
     const { url } = await serve({ tools: [add], policy: [{ deny: 'math/add', reason: 'no sums today' }] })
     const client = await connect(url, era)
     const result = await client.callTool({ name: 'math_add', arguments: { a: 1, b: 1 } })
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('no sums today') }] })
+    const text = expect.stringMatching(/no sums today.* Only the owner can change this.* Remove or narrow/)
+    expect(result).toMatchObject({ isError: true, content: [{ text }] })
+    expect(result.content).toHaveLength(1)
   })
 
   it('is told in the same words that a tool is unknown and that it is hidden', async () => {
@@ -191,6 +222,13 @@ describe.each(ERAS)('a client of the %s era', (era) => {
         message: expect.stringContaining('not found'),
       })
     }
+  })
+
+  it('is told that the tools are governed', async () => {
+    const { url } = await serve({ tools: [add] })
+    expect((await connect(url, era)).getInstructions()).toMatch(/^These tools are governed/)
+    const silent = await serve({ tools: [add] }, { instructions: '' })
+    expect((await connect(silent.url, era)).getInstructions()).toBeUndefined()
   })
 
   it('refuses a cursor that nobody gave out', async () => {

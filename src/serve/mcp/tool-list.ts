@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import type { ToolCard } from '../../steps/registry.ts'
 import { deepFreeze } from '../../value/deep-freeze.ts'
 import { annotationsOf } from './annotations.ts'
+import { listSchema } from './list-schema.ts'
 import type { Era, ServedHub } from './options.ts'
 
 /** How long a client of the modern era may use a list without asking again. */
@@ -11,8 +12,7 @@ const TTL_MS = 60_000
 interface Lists {
   readonly legacy: ListToolsResult
   readonly modern: ListToolsResult
-  /** By wire name, whether its results have `structuredContent`. */
-  readonly isStructured: ReadonlyMap<string, boolean>
+  readonly byName: ReadonlyMap<string, Tool>
   readonly json: string
 }
 
@@ -48,9 +48,9 @@ export class ToolList {
     return this.#current()[era]
   }
 
-  /** Whether the tool says what its data looks like; undefined for a name that is not in the list. */
-  isStructured(name: string): boolean | undefined {
-    return this.#current().isStructured.get(name)
+  /** The tool of a wire name, as it is listed. */
+  find(name: string): Tool | undefined {
+    return this.#current().byName.get(name)
   }
 
   /** Hears when the list is another one than before. Returns how to stop. */
@@ -90,7 +90,7 @@ function build(cards: readonly ToolCard[]): Lists {
   return {
     legacy: deepFreeze({ tools: legacy }),
     modern: deepFreeze({ tools: modern, ttlMs: TTL_MS, cacheScope: 'private' as const }),
-    isStructured: new Map(modern.map(({ name, outputSchema }) => [name, outputSchema !== undefined])),
+    byName: new Map(modern.map((tool) => [tool.name, tool])),
     json: JSON.stringify(modern),
   }
 }
@@ -101,8 +101,8 @@ function toTool(card: ToolCard): Tool {
     name,
     ...(title !== undefined && { title }),
     description,
-    inputSchema: { ...structuredClone(parameters), type: 'object' },
-    ...(card.output?.type === 'object' && { outputSchema: { ...structuredClone(card.output), type: 'object' } }),
+    inputSchema: { ...listSchema(parameters), type: 'object' },
+    ...(card.output?.type === 'object' && { outputSchema: { ...listSchema(card.output), type: 'object' } }),
     annotations: annotationsOf(capabilities),
   }
 }

@@ -2,7 +2,16 @@ import type { ApprovalReply, ApprovalRequest } from '../../../result.ts'
 import type { Form, FormAnswer } from './elicitation.ts'
 import { shownJson, shownLine } from './shown-text.ts'
 
-const MOST_LINES = 20
+const MOST_HEAD_LINES = 15
+const MOST_TAIL_LINES = 5
+/** A command is read to its end before it is allowed. */
+const MOST_TARGET_CHARS = 1_000
+/** What changed in a tool is in the reason. */
+const MOST_REASON_CHARS = 2_000
+
+const ONCE = 'once: this call only.'
+const SESSION = 'session: this very call again, until the client disconnects.'
+const TOOL = 'tool: every call of this tool on the same targets, whatever else it says, until the client disconnects.'
 
 /** The question whether a call may happen, as a form. Every text in it that is not ours is shown as it is, on one line. */
 export function approvalForm(request: ApprovalRequest): Form {
@@ -10,13 +19,14 @@ export function approvalForm(request: ApprovalRequest): Form {
   const lines = [
     `May ${shownLine(tool)} run?`,
     ...listed('Target', targets),
-    `Reason: ${shownLine(reason)}`,
+    `Reason: ${shownLine(reason, MOST_REASON_CHARS)}`,
     `Rule: ${shownLine(rule)}`,
     `Asked by: ${shownLine(caller)}`,
     ...(purpose === undefined ? [] : [`Purpose, as the caller says: ${shownLine(purpose)}`]),
     ...listed('Requested by a skill (information, not a permission)', requests),
     `Input: ${shownJson(input)}`,
   ]
+  const canCoverTool = coversTool(request)
   return {
     message: lines.join('\n'),
     requestedSchema: {
@@ -26,8 +36,8 @@ export function approvalForm(request: ApprovalRequest): Form {
         remember: {
           type: 'string',
           title: 'Remember',
-          description: 'once: this call only. session: this very call again, until the client disconnects.',
-          enum: ['once', 'session'],
+          description: [ONCE, SESSION, ...(canCoverTool ? [TOOL] : [])].join(' '),
+          enum: ['once', 'session', ...(canCoverTool ? ['tool'] : [])],
           default: 'once',
         },
       },
@@ -37,16 +47,32 @@ export function approvalForm(request: ApprovalRequest): Form {
 }
 
 /** What the person decided; anything but a clear yes is a no. */
-export function readApproval({ action, content }: FormAnswer, by: string): ApprovalReply {
+export function readApproval({ action, content }: FormAnswer, by: string, request: ApprovalRequest): ApprovalReply {
   if (action !== 'accept') return { decision: 'deny', by, reason: action === 'decline' ? 'declined' : 'dismissed' }
-  const remember = content?.remember === 'session' ? 'session' : 'once'
-  if (content?.decision === 'allow') return { decision: 'allow', remember, by }
-  if (content?.decision === 'deny') return { decision: 'deny', remember, by }
+  const lasting = lastingOf(content?.remember, request)
+  if (content?.decision === 'allow') return { decision: 'allow', ...lasting, by }
+  if (content?.decision === 'deny') return { decision: 'deny', ...lasting, by }
   return { decision: 'deny', by, reason: 'the client sent no decision' }
 }
 
+/** What was not offered was not chosen. */
+function lastingOf(remember: unknown, request: ApprovalRequest): Pick<ApprovalReply, 'remember' | 'covers'> {
+  if (remember === 'tool' && coversTool(request)) return { remember: 'session', covers: 'targets' }
+  return { remember: remember === 'session' ? 'session' : 'once' }
+}
+
+/** The target of a command says nothing of its folder, variables and input: a yes to it is a yes to this very call. */
+function coversTool({ targets }: ApprovalRequest): boolean {
+  return !targets.some((target) => target.startsWith('exec '))
+}
+
 function listed(title: string, values: readonly string[]): string[] {
-  const shown = values.slice(0, MOST_LINES).map((value) => `${title}: ${shownLine(value)}`)
-  const left = values.length - shown.length
-  return left > 0 ? [...shown, `${title}: and ${left} more`] : shown
+  const show = (value: string) => `${title}: ${shownLine(value, MOST_TARGET_CHARS)}`
+  const left = values.length - MOST_HEAD_LINES - MOST_TAIL_LINES
+  if (left <= 0) return values.map(show)
+  return [
+    ...values.slice(0, MOST_HEAD_LINES).map(show),
+    `${title}: and ${left} more`,
+    ...values.slice(-MOST_TAIL_LINES).map(show),
+  ]
 }

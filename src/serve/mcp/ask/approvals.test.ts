@@ -6,7 +6,9 @@ import { type FormReply, useServedHubs } from '../../../../test/support/mcp-serv
 import { defineTool } from '../../../define.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
-const { serve, connect } = useServedHubs()
+const { serve: serveHub, connect } = useServedHubs()
+/** Nobody is known here, and yet asked. */
+const serve: typeof serveHub = (options, serving) => serveHub(options, { elicitation: true, ...serving })
 const ERAS = ['legacy', 'modern'] as const
 
 /** A tool that policy asks about, and how often it ran. */
@@ -103,6 +105,28 @@ describe.each(ERAS)('what policy asks, in the %s era', (era) => {
     expect(asked).toBe(2)
   })
 
+  it('is remembered for the tool on the same targets when the person says so', async () => {
+    let asked = 0
+    const tool = defineTool({
+      name: 'paper.shred',
+      description: 'Destroys a paper.',
+      input: z.strictObject({ paper: z.string(), slowly: z.boolean().default(false) }),
+      capabilities: ['danger:destructive'],
+      targets: ({ paper }) => ({ 'danger:destructive': paper }),
+      execute: ({ paper }) => paper,
+    })
+    const { url } = await serve({ tools: [tool], policy: [{ ask: 'paper.shred' }], approve: undefined })
+    const onForm = (): FormReply => {
+      asked++
+      return { action: 'accept', content: { decision: 'allow', remember: 'tool' } }
+    }
+    const client = await connect(url, era, { onForm })
+    for (const args of [{ paper: 'a' }, { paper: 'a', slowly: true }, { paper: 'b' }]) {
+      await client.callTool({ name: 'paper_shred', arguments: args })
+    }
+    expect(asked).toBe(2)
+  })
+
   it('goes to whoever watches the hub when the client shows no forms', async () => {
     const { tool, policy, shredded } = shredder()
     const { hub, url } = await serve({ tools: [tool], policy, approve: undefined })
@@ -136,6 +160,19 @@ describe.each(ERAS)('what policy asks, in the %s era', (era) => {
     const { url } = await serve({ tools: [tool], policy }, { elicitation: false })
     const client = await connect(url, era, { onForm: () => ({ action: 'decline' }) })
     expect(textOf(await client.callTool({ name: 'paper_shred', arguments: { paper: 'x' } }))).toContain('shredded x')
+  })
+
+  it('is not put to a client of whom nobody knows who it is, unless the owner wants it', async () => {
+    const { tool, policy } = shredder()
+    const { url } = await serveHub({ tools: [tool], policy, approve: undefined })
+    const client = await connect(url, era, { onForm: () => ALLOW })
+    const result = await client.callTool({ name: 'paper_shred', arguments: { paper: 'x' } })
+    expect(textOf(result)).toMatch(/^APPROVAL_UNAVAILABLE: /)
+    const token = 'a-token-that-nobody-guesses'
+    const known = await serveHub({ tools: [tool], policy, approve: undefined }, { auth: { token } })
+    const headers = { authorization: `Bearer ${token}` }
+    const friend = await connect(known.url, era, { onForm: () => ALLOW, headers })
+    expect(textOf(await friend.callTool({ name: 'paper_shred', arguments: { paper: 'x' } }))).toBe('shredded x')
   })
 
   it('is asked for a call that a tool makes, whose work goes on after', async () => {

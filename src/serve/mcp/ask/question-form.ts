@@ -17,7 +17,11 @@ const FIELD = z.object({
   type: z.enum(['string', 'number', 'integer', 'boolean', 'array']),
   title: z.string().optional(),
   description: z.string().optional(),
-  default: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+  // It would come back unseen: one that cannot be shown as it is, is left out.
+  default: z
+    .union([VALUE, z.number(), z.boolean(), z.array(VALUE).max(200)])
+    .optional()
+    .catch(undefined),
   enum: z.array(VALUE).max(200).optional(),
   enumNames: z.array(VALUE).max(200).optional(),
   oneOf: CHOICES.optional(),
@@ -53,13 +57,18 @@ export function questionForm(tool: string, { question, context, options, default
 
 /** What the person said, for `onQuestion`; a person who does not answer is an error that says so. */
 export function readAnswer({ form }: Question, { action, content }: FormAnswer): QuestionReply {
-  if (action !== 'accept') {
-    const what = action === 'decline' ? 'declined to answer' : 'closed the question'
-    throw new ToolError('APPROVAL_DENIED', `The person ${what}.`, { hint: 'Go on without the answer, or stop.' })
-  }
-  if (form) return content ?? {}
-  const answer = content?.answer
-  return typeof answer === 'string' ? answer : ''
+  if (action !== 'accept') throw unanswered(action === 'decline' ? 'declined to answer' : 'closed the question')
+  const required = form ? (FORM.safeParse(form).data?.required ?? []) : ['answer']
+  const given = content ?? {}
+  const missing = required.filter((name) => !Object.hasOwn(given, name) || given[name] === null)
+  if (missing.length > 0) throw unanswered(`gave no ${missing.map((name) => shownLine(name, 64)).join(', ')}`)
+  if (form) return given
+  if (typeof given.answer === 'string') return given.answer
+  throw unanswered('gave no text as the answer')
+}
+
+function unanswered(what: string): ToolError {
+  return new ToolError('APPROVAL_DENIED', `The person ${what}.`, { hint: 'Go on without the answer, or stop.' })
 }
 
 function shownOptions(options: readonly string[]): string {
@@ -73,7 +82,7 @@ function textForm(defaultAnswer: string | undefined): Form['requestedSchema'] {
   const answer = {
     type: 'string' as const,
     title: 'Answer',
-    ...(defaultAnswer !== undefined && { default: defaultAnswer }),
+    ...(VALUE.safeParse(defaultAnswer).success && { default: defaultAnswer }),
   }
   return { type: 'object', properties: { answer }, required: ['answer'] }
 }

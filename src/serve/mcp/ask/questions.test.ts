@@ -4,7 +4,9 @@ import { type FormReply, useServedHubs } from '../../../../test/support/mcp-serv
 import { defineTool, type Question } from '../../../define.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
-const { serve, connect } = useServedHubs()
+const { serve: serveHub, connect } = useServedHubs()
+/** Nobody is known here, and yet asked. */
+const serve: typeof serveHub = (options, serving) => serveHub(options, { elicitation: true, ...serving })
 
 /** A tool that asks something in the middle of its work, and how often it began. */
 function asking(question: Question) {
@@ -79,6 +81,18 @@ describe.each(['legacy', 'modern'] as const)('a question of a tool, in the %s er
     const result = await client.callTool({ name: 'order', arguments: {} })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(new RegExp(`^APPROVAL_DENIED: The person ${words}`))
+  })
+
+  it.each([
+    ['no answer', { question: 'Lunch?' }, {}, /gave no answer/],
+    ['not all that a form requires', { question: 'Lunch?', form: FORM }, { portions: 2 }, /gave no dish/],
+  ] as const)('fails for the tool when the person sends %s', async (_, question, content, words) => {
+    const { tool } = asking(question)
+    const { url } = await serve({ tools: [tool] })
+    const client = await connect(url, era, { onForm: (): FormReply => ({ action: 'accept', content }) })
+    const result = await client.callTool({ name: 'order', arguments: {} })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(words)
   })
 
   it('goes to the hub when the client shows no forms', async () => {

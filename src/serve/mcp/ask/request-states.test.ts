@@ -45,6 +45,17 @@ describe('a sealed state', () => {
     for (const attempt of attempts) await expect(states.open(attempt, bound)).rejects.toMatchObject(refused)
   })
 
+  it('still opens for others when one has used very many', async () => {
+    const states = new RequestStates()
+    const use = async (principal: string) => {
+      const own = { ...bound, principal }
+      return states.open((await states.seal(own, [])).state, own)
+    }
+    for (let index = 0; index < 2_000; index++) await use('mallory')
+    await expect(use('mallory')).rejects.toMatchObject(refused)
+    await expect(use('anna')).resolves.toMatchObject({ principal: 'anna' })
+  })
+
   it('does not open after ten minutes', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const states = new RequestStates()

@@ -23,16 +23,16 @@ export interface RequestState extends Bound {
 }
 
 const TTL_SECONDS = 600
-const MOST_USED = 10_000
+const MOST_USED_EACH = 2_000
 
 /**
  * States of calls that wait for input, sealed by HMAC with a key that only this process has, good for 10 minutes and for
- * one use.
+ * one use. What was used is remembered for each principal by itself: who uses up its own room keeps nobody else from going on.
  */
 export class RequestStates {
   readonly #codec = createRequestStateCodec<RequestState>({ key: randomBytes(32), ttlSeconds: TTL_SECONDS })
-  /** Ids that were used, until they would have expired anyway. The oldest is first. */
-  readonly #used = new Map<string, number>()
+  /** By principal, the ids that were used, until they would have expired anyway; in each the oldest is first. */
+  readonly #used = new Map<string, Map<string, number>>()
 
   /** Seals what was asked; gives back the text for the client and the id of the round. */
   async seal(bound: Bound, asked: readonly AskedThing[]): Promise<{ readonly id: string; readonly state: string }> {
@@ -45,7 +45,7 @@ export class RequestStates {
   async open(sealed: unknown, bound: Bound): Promise<RequestState> {
     const state = await this.#verified(sealed)
     const isSame = state.principal === bound.principal && state.tool === bound.tool && state.digest === bound.digest
-    if (!isSame || !this.#use(state.id)) throw refused()
+    if (!isSame || !this.#use(state)) throw refused()
     return state
   }
 
@@ -60,15 +60,24 @@ export class RequestStates {
     }
   }
 
-  #use(id: string): boolean {
+  #use({ principal, id }: RequestState): boolean {
     const now = Date.now()
-    for (const [old, expiresAt] of this.#used) {
-      if (expiresAt > now) break
-      this.#used.delete(old)
-    }
-    if (this.#used.has(id) || this.#used.size >= MOST_USED) return false
-    this.#used.set(id, now + (TTL_SECONDS + 1) * 1_000)
+    this.#forgetOld(now)
+    const used = this.#used.get(principal) ?? new Map<string, number>()
+    if (used.has(id) || used.size >= MOST_USED_EACH) return false
+    used.set(id, now + (TTL_SECONDS + 1) * 1_000)
+    this.#used.set(principal, used)
     return true
+  }
+
+  #forgetOld(now: number): void {
+    for (const used of this.#used.values()) {
+      for (const [id, expiresAt] of used) {
+        if (expiresAt > now) break
+        used.delete(id)
+      }
+    }
+    for (const [principal, used] of this.#used) if (used.size === 0) this.#used.delete(principal)
   }
 }
 

@@ -43,7 +43,7 @@ export interface CallStart {
   readonly hearsEvents?: boolean
   /** Is told of each ask, instead of it waiting for the next turn. */
   readonly onAsk?: (ask: Ask, call: OngoingCall) => void
-  readonly toResult: (result: ToolResult) => CallToolResult
+  readonly toResult: (result: ToolResult) => CallToolResult | Promise<CallToolResult>
 }
 
 /** What happened to a call first. */
@@ -136,7 +136,8 @@ export class OngoingCall {
         ...(canAsk && { approve: this.#approve, onQuestion: this.#onQuestion }),
         ...((onEvent || hearsEvents) && { onEvent: (event) => this.onEvent?.(event) }),
       })
-      return toResult(result)
+      const made = toResult(result)
+      return made instanceof Promise ? await made : made
     } finally {
       if (canAsk) this.giveUpAsking()
       onEnd(this)
@@ -145,7 +146,7 @@ export class OngoingCall {
 
   readonly #approve = async (request: ApprovalRequest): Promise<ApprovalReply | undefined> => {
     const answer = this.#takeAnswer(request.hash) ?? (await this.#ask(approvalForm(request), request.hash))
-    return answer && readApproval(answer, this.#start.caller)
+    return answer && readApproval(answer, this.#start.caller, request)
   }
 
   readonly #onQuestion = async (question: Question): Promise<QuestionReply> => {

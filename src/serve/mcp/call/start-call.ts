@@ -17,23 +17,23 @@ export interface CallRequest extends Pick<CallStart, 'signal' | 'answers' | 'hea
 /** Sends a call down the road of the hub, in the run of its session. */
 export function startCall(connection: Connection, client: ClientView, request: CallRequest): OngoingCall {
   const { session } = connection
-  const { tools, options } = session.service
+  const { tools } = session.service
   const { params, context, signal, answers, hearsEvents, onAsk } = request
   const { name } = params
   return session.start({
     name,
     input: params.arguments ?? {},
     caller: client.caller,
-    canAsk: client.canElicit && options.elicitation !== false,
+    canAsk: client.canElicit && session.asksClient,
     signal,
     answers,
     hearsEvents,
     onAsk,
     onEvent: eventListener(connection, params, context),
     toResult: (result) => {
-      const isStructured = tools.isStructured(name)
-      if (isStructured === undefined && isUnknown(result)) throw unknownTool(name)
-      return toCallResult(result, { isStructured: isStructured === true, uriOf: session.artifacts.uriOf })
+      const tool = tools.find(name)
+      if (!tool && isUnknown(result)) throw unknownTool(name)
+      return toCallResult(result, { schema: tool?.outputSchema, uriOf: session.artifacts.uriOf })
     },
   })
 }

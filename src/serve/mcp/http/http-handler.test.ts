@@ -156,6 +156,17 @@ describe('who may call', () => {
     expect((await handler.fetch(ping(), as('anna'))).status).toBe(200)
   })
 
+  it('is two callers, however alike their names are put together', async () => {
+    const handler = await handlerOf()
+    const as = (clientId: string, sub: string) => ({ authInfo: { token: '', clientId, scopes: [], extra: { sub } } })
+    const opened = await handler.fetch(post(INITIALIZE), as('a/b', 'c'))
+    const ping = post(
+      { jsonrpc: '2.0', id: 2, method: 'ping' },
+      { 'mcp-session-id': opened.headers.get('mcp-session-id')! },
+    )
+    expect((await handler.fetch(ping, as('a', 'b/c'))).status).toBe(404)
+  })
+
   it('must be said before a server can be reached from other machines', async () => {
     const hub = testHub()
     closers.push(() => hub.close())
@@ -187,6 +198,20 @@ describe('a request', () => {
       body: 'x'.repeat(4 * 1024 * 1024 + 1),
     })
     expect(response.status).toBe(413)
+  })
+
+  it.each([
+    ['a Host that is none', 'POST /mcp HTTP/1.1\r\nHost: a b:c'],
+    ['a method of proxies', 'TRACE /mcp HTTP/1.1\r\nHost: localhost'],
+  ])('with %s is a bad request', async (_, head) => {
+    const errors: Error[] = []
+    const { url } = await serve({ tools: [whoami] }, { onError: (error) => errors.push(error) })
+    const socket = connectSocket(Number(url.port), '127.0.0.1')
+    socket.write(`${head}\r\nContent-Length: 0\r\n\r\n`)
+    const said: Buffer = await new Promise((resolve) => socket.once('data', resolve))
+    socket.destroy()
+    expect(String(said)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(errors).toEqual([])
   })
 
   it('for a method that does not exist is answered as HTTP says it', async () => {
@@ -223,6 +248,45 @@ describe('sessions', () => {
     expect([await ping(first), await ping(second), await ping(third)]).toEqual([200, 404, 200])
     await clock.advance(80_000)
     expect([await ping(first), await ping(third)]).toEqual([404, 404])
+  })
+
+  it('of one who has many make room for others, and its own for more of its own', async () => {
+    const clock = fakeClock()
+    const handler = await handlerOf({ clock, maxSessions: 4 })
+    const as = (clientId: string) => ({ authInfo: { token: '', clientId, scopes: [] } })
+    const open = async (who: string) => {
+      await clock.advance(1_000)
+      return (await handler.fetch(post(INITIALIZE), as(who))).headers.get('mcp-session-id')!
+    }
+    const ping = async (who: string, session: string) => {
+      const request = post({ jsonrpc: '2.0', id: 2, method: 'ping' }, { 'mcp-session-id': session })
+      return (await handler.fetch(request, as(who))).status
+    }
+    const anna = await open('anna')
+    const mallory = [await open('mallory'), await open('mallory'), await open('mallory')]
+    // Anna's is idle for longest, and still not the one that goes.
+    mallory.push(await open('mallory'))
+    const ben = await open('ben')
+    expect([await ping('anna', anna), await ping('ben', ben)]).toEqual([200, 200])
+    const statuses = await Promise.all(mallory.map((session) => ping('mallory', session)))
+    expect(statuses).toEqual([404, 404, 200, 200])
+  })
+
+  it('of one who keeps all in use make room for another', async () => {
+    const handler = await handlerOf({ maxSessions: 4 })
+    const as = (clientId: string) => ({ authInfo: { token: '', clientId, scopes: [] } })
+    const open = async (who: string) => {
+      const response = await handler.fetch(post(INITIALIZE), as(who))
+      return { status: response.status, id: response.headers.get('mcp-session-id')! }
+    }
+    for (let index = 0; index < 4; index++) {
+      const { id } = await open('mallory')
+      const headers = { host: 'localhost:3001', accept: 'text/event-stream', 'mcp-session-id': id }
+      const listening = new Request('http://localhost:3001/mcp', { headers })
+      expect((await handler.fetch(listening, as('mallory'))).status).toBe(200)
+    }
+    expect((await open('mallory')).status).toBe(503)
+    expect((await open('anna')).status).toBe(200)
   })
 
   it('are ended by their client', async () => {

@@ -19,7 +19,7 @@ import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
 import { LegacySessions } from './legacy-sessions.ts'
 import { refuse } from './refuse.ts'
 import { SessionTable, type TableEntry } from './session-table.ts'
-import { type Caller, callerOf, createDoorkeeper, type Doorkeeper } from './who-calls.ts'
+import { type Caller, callerOf, createDoorkeeper, type Doorkeeper, ownerOf } from './who-calls.ts'
 
 const MOST_SESSIONS = 100
 const IDLE_MS = 30 * 60_000
@@ -117,13 +117,14 @@ export class HttpHandler implements McpFetchHandler {
   }
 
   /** The modern era has no sessions: all that one caller does belongs together. */
-  #sessionOf({ principal, knownName }: Caller): ClientSession | undefined {
+  #sessionOf(caller: Caller): ClientSession | undefined {
+    const { principal } = caller
     const key = `principal:${principal}`
     const known = this.#table.get(key)
     if (known) return known.session
-    if (!this.#table.makeRoom()) return undefined
+    if (!this.#table.makeRoom(principal)) return undefined
     const { clock, report } = this.#service
-    const session = this.#service.openSession({ principal, knownName })
+    const session = this.#service.openSession(ownerOf(caller))
     this.#table.add(key, { session, close: () => session.end().catch(report), usedAt: clock.now(), streams: 0 })
     return session
   }

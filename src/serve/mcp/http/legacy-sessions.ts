@@ -5,7 +5,7 @@ import { makeServer } from '../make-server.ts'
 import type { McpService } from '../mcp-service.ts'
 import { refuse } from './refuse.ts'
 import type { SessionTable, TableEntry } from './session-table.ts'
-import type { Caller } from './who-calls.ts'
+import { type Caller, ownerOf } from './who-calls.ts'
 
 /** A session of the legacy era, with its connection. */
 export interface LegacyEntry extends TableEntry {
@@ -43,9 +43,9 @@ export class LegacySessions {
   }
 
   async #open(request: Request, body: unknown, caller: Caller): Promise<Response> {
-    if (!this.#table.makeRoom()) return refuse(503, 'Too many sessions are open. Try again later.')
+    if (!this.#table.makeRoom(caller.principal)) return refuse(503, 'Too many sessions are open. Try again later.')
     const service = this.#service
-    const session = service.openSession({ principal: caller.principal, knownName: caller.knownName })
+    const session = service.openSession(ownerOf(caller))
     const server = makeServer(session, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, BlockList, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { ToolError } from '../../../errors.ts'
@@ -25,12 +25,14 @@ export async function listenMcp(hub: ServedHub, options: McpHttpOptions): Promis
     )
   }
   const handler = new HttpHandler(hub, { ...options, allowedHosts: [...allowedHosts, ...ownNames(address)] })
-  const server = createServer(
-    toNodeHandler(handler, {
-      ...(options.onError && { onerror: options.onError }),
-      ...(options.maxBodyBytes !== undefined && { maxRequestBodySize: options.maxBodyBytes }),
-    }),
-  )
+  const answer = toNodeHandler(handler, {
+    ...(options.onError && { onerror: options.onError }),
+    ...(options.maxBodyBytes !== undefined && { maxRequestBodySize: options.maxBodyBytes }),
+  })
+  const server = createServer((request, response) => {
+    if (isReadable(request)) return void answer(request, response)
+    response.writeHead(400, { connection: 'close' }).end('Bad Request')
+  })
   await listening(server, address, port)
   const { port: bound } = server.address() as AddressInfo
   let closing: Promise<void> | undefined
@@ -41,6 +43,11 @@ export async function listenMcp(hub: ServedHub, options: McpHttpOptions): Promis
       return closing
     },
   }
+}
+
+/** What makes no request of the web: a Host that is none, or a method that only proxies have. */
+function isReadable({ headers, url, method }: IncomingMessage): boolean {
+  return URL.canParse(`http://${headers.host ?? ''}${url}`) && method !== 'TRACE' && method !== 'TRACK'
 }
 
 function isLoopback(address: string): boolean {

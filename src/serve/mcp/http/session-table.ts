@@ -13,7 +13,8 @@ export interface TableEntry {
 
 /**
  * The sessions of a server: bounded in number, and each ends when its client has done nothing for long. When there are
- * too many, the one that was idle for longest makes room.
+ * too many, whoever has most of them makes room with the one that was idle for longest, so that nobody can keep others
+ * out: one who has more than a quarter of all gives up even what is in use to one who has less.
  */
 export class SessionTable<E extends TableEntry> {
   readonly #entries = new Map<string, E>()
@@ -35,12 +36,23 @@ export class SessionTable<E extends TableEntry> {
     return entry
   }
 
-  /** Whether there is room for one more, after one that is idle made it. */
-  makeRoom(): boolean {
+  /** Whether there is room for one more of a principal, after another one made it. */
+  makeRoom(principal: string): boolean {
     if (this.#entries.size < this.#most) return true
-    const [idlest] = [...this.#entries].filter(([, entry]) => isIdle(entry)).sort(([, a], [, b]) => a.usedAt - b.usedAt)
-    if (!idlest) return false
-    this.#close(...idlest)
+    const counts = this.#counts()
+    const most = Math.max(0, ...counts.values())
+    const own = counts.get(principal) ?? 0
+    const isOwn = own >= most
+    const others = [...this.#entries].filter(([, { session }]) =>
+      isOwn ? session.principal === principal : counts.get(session.principal) === most,
+    )
+    const share = Math.max(1, Math.floor(this.#most / 4))
+    const mayStop = own < share && most > share
+    const [first] = others
+      .filter(([, entry]) => mayStop || isIdle(entry))
+      .sort(([, a], [, b]) => inUse(a) - inUse(b) || a.usedAt - b.usedAt)
+    if (!first) return false
+    this.#close(...first)
     return true
   }
 
@@ -66,6 +78,14 @@ export class SessionTable<E extends TableEntry> {
     await Promise.allSettled(entries.map(({ close }) => close()))
   }
 
+  #counts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { session } of this.#entries.values()) {
+      counts.set(session.principal, (counts.get(session.principal) ?? 0) + 1)
+    }
+    return counts
+  }
+
   #sweepLater(): () => void {
     return this.#clock.after(
       this.#idleMs / 4,
@@ -84,6 +104,12 @@ export class SessionTable<E extends TableEntry> {
   }
 }
 
-function isIdle({ session, streams }: TableEntry): boolean {
-  return streams === 0 && !session.isBusy
+function isIdle(entry: TableEntry): boolean {
+  return inUse(entry) === 0
+}
+
+/** 0: idle, 1: its client only listens, 2: calls are under way. */
+function inUse({ session, streams }: TableEntry): number {
+  if (session.isBusy) return 2
+  return streams > 0 ? 1 : 0
 }

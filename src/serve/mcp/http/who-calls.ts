@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { ToolError } from '../../../errors.ts'
 import { escapeLine } from '../../../value/escape-text.ts'
+import type { SessionOwner } from '../client-session.ts'
 import type { McpAuth } from '../options.ts'
 
 const SHORTEST_TOKEN = 16
@@ -41,9 +42,15 @@ export function createDoorkeeper(auth: McpAuth | undefined): Doorkeeper {
 
 /** The caller whom somebody in front of us has found out. */
 export function callerOf(authInfo: AuthInfo): Caller {
-  const subject = authInfo.extra?.sub
-  const name = typeof subject === 'string' ? `${authInfo.clientId}/${subject}` : authInfo.clientId
-  return { principal: `auth:${name}`, knownName: escapeLine(name).slice(0, 64), authInfo }
+  const { clientId, extra } = authInfo
+  const parts = typeof extra?.sub === 'string' ? [clientId, extra.sub] : [clientId]
+  // As JSON no two are alike, whatever is in their names.
+  return { principal: `auth:${JSON.stringify(parts)}`, knownName: escapeLine(parts.join('/')).slice(0, 64), authInfo }
+}
+
+/** Whose the sessions of a caller are; one who could be anybody is not asked. */
+export function ownerOf({ principal, knownName, authInfo }: Caller): SessionOwner {
+  return { principal, knownName, asksClient: authInfo !== undefined }
 }
 
 function tokenDoorkeeper(token: string): Doorkeeper {

@@ -83,6 +83,31 @@ describe('a plain call over stdio', () => {
     expect(hub.list().length).toBeGreaterThan(0)
   })
 
+  it('leaves ids that are none, or odd, to the SDK, and goes on', async () => {
+    const { next, call, write } = await connect()
+    for (const id of [{ a: 1 }, [1], true, null, 1.5, 1e300]) call(id, 'say', { text: 'hi' })
+    write('{"jsonrpc":"2.0","id":{"__proto__":1},"method":"tools/call","params":{"__proto__":{},"name":"say"}}')
+    write(
+      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${'{"arguments":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
+    )
+    write('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{"toString":1}}}')
+    call('x'.repeat(1_000), 'say', { text: 'long' })
+    call(9, 'say', { text: 'still here' })
+    const seen = []
+    do seen.push(await next())
+    while (seen.at(-1).id !== 9)
+    expect(seen.at(-1)).toMatchObject({ result: { content: [{ text: 'still here' }] } })
+  })
+
+  it('is refused when a thousand are under way', async () => {
+    const { next, call } = await connect()
+    for (let id = 1; id <= 1_000; id++) call(id, 'hang')
+    call('one more', 'say', { text: 'hi' })
+    expect(await next()).toMatchObject({ id: 'one more', error: { message: expect.stringContaining('1000 calls') } })
+    call('with meta', 'say', { text: 'hi' }, { _meta: {} })
+    expect(await next()).toMatchObject({ id: 'with meta', error: { message: expect.stringContaining('1000 calls') } })
+  })
+
   it('outlives lines that are no messages', async () => {
     const { next, call, write } = await connect()
     for (const line of ['', 'nonsense', '[]', '3', 'null', '{"jsonrpc":"1.0","id":1,"method":"tools/call"}'])

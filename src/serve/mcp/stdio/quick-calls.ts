@@ -9,6 +9,8 @@ interface Call {
   readonly params: Readonly<Record<string, unknown>>
 }
 
+const LONGEST_ID = 256
+
 /**
  * Plain calls of tools in the legacy era, past the SDK, whose checks and bookkeeping take longer than the road of a hub:
  * their parameters are checked here, once, and what goes back is what we made. Everything else is left to the SDK:
@@ -40,11 +42,11 @@ export class QuickCalls {
   }
 
   #plainCall({ method, id, params }: Readonly<Record<string, unknown>>): Call | undefined {
-    if (method !== 'tools/call' || (typeof id !== 'string' && !Number.isSafeInteger(id))) return undefined
+    if (method !== 'tools/call' || !isPlainId(id)) return undefined
     if (!isPlainObject(params) || params._meta !== undefined || params.task !== undefined) return undefined
     // Before it has introduced itself, and with a number that is taken, what to say is the SDK's business.
-    const isOurs = this.#connection.server.getClientVersion() !== undefined && !this.#underWay.has(id as RequestId)
-    return isOurs ? { id: id as RequestId, params } : undefined
+    const isOurs = this.#connection.server.getClientVersion() !== undefined && !this.#underWay.has(id)
+    return isOurs ? { id, params } : undefined
   }
 
   #cancel(params: unknown): boolean {
@@ -68,6 +70,11 @@ export class QuickCalls {
     // Nobody waits for the answer to what was cancelled.
     if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', id, ...answer })
   }
+}
+
+/** Whatever else is or is not an id, the SDK says. */
+function isPlainId(id: unknown): id is RequestId {
+  return typeof id === 'string' ? id.length <= LONGEST_ID : Number.isSafeInteger(id)
 }
 
 /** As much of a context as a plain call uses: what stops it, and the way to ask the client. */

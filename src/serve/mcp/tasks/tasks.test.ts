@@ -4,7 +4,9 @@ import { useServedHubs } from '../../../../test/support/mcp-served.ts'
 import { defineTool } from '../../../define.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
-const { serve, connect, connectFirst } = useServedHubs()
+const { serve: serveHub, connect, connectFirst } = useServedHubs()
+/** Nobody is known here, and yet asked. */
+const serve: typeof serveHub = (options, serving) => serveHub(options, { elicitation: true, ...serving })
 
 /** A tool that ends when the test says so. */
 function slow() {
@@ -170,6 +172,15 @@ describe('a call as a task of the modern era', () => {
     })
     const { result } = await send(url, 'tools/call', { name: 'slow', arguments: {} }, {})
     expect(result).toMatchObject({ resultType: 'complete', content: [{ text: 'in the end' }] })
+  })
+
+  it('is not shown to a client that does not say it knows tasks', async () => {
+    const { tool } = slow()
+    const { url } = await serve({ tools: [tool] }, { taskAfterMs: 1 })
+    const { result } = await send(url, 'tools/call', { name: 'slow', arguments: {} })
+    const { taskId } = result as { taskId: string }
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+      expect((await send(url, method, { taskId }, {})).error).toMatchObject({ code: -32021 })
   })
 
   it('is stopped when it is cancelled', async () => {
