@@ -63,7 +63,9 @@ export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Red
       return new RedactStream(knownBytes)
     },
     hide(more) {
-      all.push(...more)
+      const news = more.filter((value) => !all.includes(value))
+      if (news.length === 0) return
+      all.push(...news)
       known = KnownValues.of(all)
       knownBytes = undefined
       lastClean = ''

@@ -1,10 +1,10 @@
 import type { AnyTool, BaseContext } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import type { ContentBlock } from '../../result.ts'
+import { mcpContent } from '../mcp-content.ts'
 import { acceptSchema } from './accept-schema.ts'
 import { defineForm } from './define-form.ts'
 import type { FormGovernance } from './form-governance.ts'
-import { mcpContent } from './mcp-content.ts'
 import { showValue } from './show-value.ts'
 
 /** A tool as MCP servers list it. */

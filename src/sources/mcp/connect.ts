@@ -5,10 +5,11 @@ import type { SourceHost, WebFetch } from '../../source.ts'
 import { VERSION } from '../../version.ts'
 import type { References } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
+import { namePlace } from './name-place.ts'
 import { ProgramTransport } from './program-transport.ts'
 import { carryRawTools } from './raw-tools.ts'
 import { resolveOAuth } from './resolve-oauth.ts'
-import { resolveServer, signsIn } from './resolve-server.ts'
+import { type ResolvedServer, resolveServer, signsIn } from './resolve-server.ts'
 import { statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
 
@@ -64,7 +65,7 @@ const LONGEST_CALL_MS = 600_000
 
 /** Connects to a server in the protocol that it speaks. Leaves nothing behind when it fails. */
 export async function connect(options: ConnectOptions): Promise<Connected> {
-  const { name, server, host, env, known } = options
+  const { name, server, host, env } = options
   const resolved = resolveServer(name, server, { host, env })
   const sdk = await import('@modelcontextprotocol/client')
   if (resolved.kind === 'program') {
@@ -74,6 +75,19 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
     }
     return attemptTwice(start, sdk, options)
   }
+  try {
+    return await connectWeb(options, resolved, sdk)
+  } catch (error) {
+    throw namePlace(error, resolved.url)
+  }
+}
+
+async function connectWeb(
+  options: ConnectOptions,
+  resolved: Extract<ResolvedServer, { kind: 'web' }>,
+  sdk: Sdk,
+): Promise<Connected> {
+  const { known } = options
   const road = await openRoad(options, resolved, sdk)
   if (resolved.isSse || known.isSse) return attempt(openSse(road), sdk, { ...options, known: { era: 'legacy' } })
   try {
@@ -153,11 +167,11 @@ async function openRoad(
   }
   known.fetch ??= host.webFetch(fetchOptions)
   const { fetch } = known
-  if (!isSigningIn) return { server: name, url, headers, fetch, authProvider: undefined, sdk }
+  if (!isSigningIn) return { server: name, url, headers, fetch, authProvider: undefined, sdk, clock: host.clock }
   const { openOAuth } = await import('./oauth/oauth-provider.ts')
   const { oauthFetch } = await import('./oauth/oauth-fetch.ts')
   const authProvider = openOAuth({ server: name, ...resolveOAuth(name, service, host, env), host })
-  return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk }
+  return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk, clock: host.clock }
 }
 
 /** A server of the first protocol does not know the method of the second. */

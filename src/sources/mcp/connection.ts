@@ -5,8 +5,8 @@ import { ToolError } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { type Connected, type ConnectOptions, connect } from './connect.ts'
 import type { Definition, LeftOut } from './definition.ts'
-import { answerElicitation } from './elicitation.ts'
 import { MOST_PAGES, MOST_TOOLS, NO_TIMEOUT_MS } from './limits.ts'
+import { Questions } from './questions.ts'
 import { rawToolsOf } from './raw-tools.ts'
 import { readDefinitions } from './read-definitions.ts'
 import { statusOf, upstreamError } from './upstream-error.ts'
@@ -25,12 +25,12 @@ export class Connection {
   readonly #name: string
   readonly #connected: Connected
   readonly #clock: Clock
-  readonly #active: Set<BaseContext>
+  readonly #active: Set<Questions>
   /** Resolves with why, once it is over. */
   readonly closed: Promise<ToolError>
 
   static async open(options: Omit<ConnectOptions, 'prepare'>): Promise<Connection> {
-    const active = new Set<BaseContext>()
+    const active = new Set<Questions>()
     const prepare = (client: Client) => {
       client.onerror = () => {
         // What breaks a call is told by the call; the rest are messages that mean nothing to anybody.
@@ -40,7 +40,7 @@ export class Connection {
     return new Connection(options.name, await connect({ ...options, prepare }), options.host.clock, active)
   }
 
-  constructor(name: string, connected: Connected, clock: Clock, active: Set<BaseContext>) {
+  constructor(name: string, connected: Connected, clock: Clock, active: Set<Questions>) {
     this.#name = name
     this.#connected = connected
     this.#clock = clock
@@ -108,18 +108,21 @@ export class Connection {
 
   /** Calls a tool, with what its server asks in between; throws errors of the table only. */
   async call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
-    this.#active.add(ctx)
+    const questions = new Questions(this.#name, ctx)
+    this.#active.add(questions)
     try {
-      return await this.#callThrough(definition, input, ctx)
+      return await this.#callThrough(definition, input, ctx, questions)
     } catch (error) {
       if (ctx.signal.aborted) throw ctx.signal.reason
       throw this.#connected.transport.reason ?? upstreamError(this.#name, error)
     } finally {
-      this.#active.delete(ctx)
+      this.#active.delete(questions)
+      questions.close()
     }
   }
 
-  async #callThrough({ tool, input: inputSchema }: Definition, input: unknown, ctx: BaseContext) {
+  async #callThrough(definition: Definition, input: unknown, ctx: BaseContext, questions: Questions) {
+    const { tool, input: inputSchema } = definition
     const { client, sdk } = this.#connected
     const options = {
       signal: ctx.signal,
@@ -134,7 +137,7 @@ export class Connection {
       const result: unknown = await client.callTool(params, options)
       if (!sdk.isInputRequiredResult(result)) return result as CallToolResult
       const { inputRequests = {}, requestState } = result
-      const inputResponses = await this.#fulfil(inputRequests, ctx)
+      const inputResponses = await this.#fulfil(inputRequests, ctx, questions)
       const answers = Object.keys(inputResponses).length > 0 ? { inputResponses } : {}
       params = { ...params, ...answers, ...(requestState !== undefined && { requestState }) }
     }
@@ -144,7 +147,11 @@ export class Connection {
   }
 
   /** What the newest protocol asks in between: one question after the other. */
-  async #fulfil(requests: Readonly<Record<string, unknown>>, ctx: BaseContext): Promise<Record<string, ElicitResult>> {
+  async #fulfil(
+    requests: Readonly<Record<string, unknown>>,
+    ctx: BaseContext,
+    questions: Questions,
+  ): Promise<Record<string, ElicitResult>> {
     const asked = Object.entries(requests)
     if (asked.length === 0) await wait(PUT_OFF_MS, this.#clock, ctx.signal)
     const answers: [string, ElicitResult][] = []
@@ -157,7 +164,7 @@ export class Connection {
           { retryable: false },
         )
       }
-      answers.push([key, await answerElicitation(this.#name, params, ctx)])
+      answers.push([key, await questions.ask(params)])
     }
     return Object.fromEntries(answers)
   }
@@ -178,13 +185,13 @@ export class Connection {
 }
 
 /** The old protocol does not say for which call a server asks: the calls under way must be of one run. */
-async function answer(server: string, params: unknown, active: ReadonlySet<BaseContext>): Promise<ElicitResult> {
+async function answer(server: string, params: unknown, active: ReadonlySet<Questions>): Promise<ElicitResult> {
   const calls = [...active]
   const last = calls.at(-1)
   const isOfOneRun = last !== undefined && calls.every(({ run }) => run === last.run)
-  if (isOfOneRun) return answerElicitation(server, params, last)
-  for (const ctx of calls)
-    ctx.notice(`${server} asked something, and it cannot be known for which of ${calls.length} calls.`)
+  if (isOfOneRun) return last.ask(params)
+  const why = `${server} asked something, and it cannot be known for which of ${calls.length} calls.`
+  await Promise.all(calls.map((questions) => questions.refuse(why)))
   return { action: 'cancel' }
 }
 

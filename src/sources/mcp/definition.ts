@@ -11,6 +11,8 @@ export interface Definition {
   readonly input: unknown
   readonly output: JsonObject | undefined
   readonly annotations: JsonObject
+  /** Of all of it: equal for what is equal, whatever the order of its keys. */
+  readonly hash: string
 }
 
 /** A tool of a server that a hub cannot offer. */

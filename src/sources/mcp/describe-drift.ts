@@ -3,7 +3,8 @@ import { PART_NAMES, type PartName, type PinnedParts } from './pinned-parts.ts'
 
 const MOST_LINES = 20
 const LINE_CHARS = 100
-const HASH_CHARS = 12
+/** Of a hash in a text that a remembered yes is bound to: so many that no two are made with the same. */
+const HASH_CHARS = 32
 
 /** A definition before and after, as far as it was kept. */
 export interface Drift {
@@ -25,8 +26,13 @@ export async function describeDrift({ before, after, hash }: Drift): Promise<str
   const shown = lines.slice(0, MOST_LINES)
   const left = lines.length - shown.length
   const more = left > 0 ? [`… ${left} more lines`] : []
-  const headline = `its server changed its ${what} since it was first seen (now ${hash.slice(0, HASH_CHARS)})`
+  const headline = `its server changed its ${what} since it was first seen (now ${shortHash(hash)})`
   return [headline, ...shown.map(escapeText), ...more].join('\n')
+}
+
+/** The part of a hash that texts about a definition hold. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, HASH_CHARS)
 }
 
 const NAMES: Record<PartName, string> = {

@@ -3,20 +3,13 @@ import { z } from 'zod'
 import type { BaseContext } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
-import { isDeeperThan } from './is-deeper-than.ts'
+import { ElicitationForm } from './elicitation-form.ts'
 
 const QUESTION_CHARS = 4_000
-const MOST_FIELDS = 50
-const DEEPEST_FORM = 8
-
-const Form = z
-  .looseObject({ type: z.literal('object'), properties: z.record(z.string(), z.looseObject({})) })
-  .refine((form) => Object.keys(form.properties).length <= MOST_FIELDS, `A form has at most ${MOST_FIELDS} fields.`)
-  .refine((form) => !isDeeperThan(form, DEEPEST_FORM), 'A form is flat.')
 
 const Request = z.union([
   z.looseObject({ mode: z.literal('url'), message: z.string(), url: z.string() }),
-  z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: Form }),
+  z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: ElicitationForm }),
 ])
 
 /** Puts what a server asks to the person behind the very call that it asks for. Addresses are told, never opened. */

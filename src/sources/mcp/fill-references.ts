@@ -4,6 +4,8 @@ import { ToolError } from '../../errors.ts'
 export interface References {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: (name: string) => string | undefined
+  /** Hears of every value that was taken from there, and of no default. */
+  readonly onValue?: (kind: 'env' | 'secret', name: string, value: string) => void
 }
 
 /** `${env:X}`, `${secret:x}`, and `${X}` as Claude writes it; each may say what holds without it, `${X:-default}`. */
@@ -12,9 +14,12 @@ const REFERENCE = /\$\{(?:([A-Za-z]+):(?!-))?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^
 /** A text of the configuration of a server with what it refers to; one that is missing is told by its name. */
 export function fillReferences(text: string, references: References, where: string): string {
   return text.replaceAll(REFERENCE, (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
-    const value = lookUp(kind ?? 'env', name, references, { whole, where }) ?? otherwise
-    if (value !== undefined) return value
-    throw missing(kind === 'secret' ? `the secret ${name}` : `the environment variable ${name}`, where, kind)
+    const value = lookUp(kind ?? 'env', name, references, { whole, where })
+    if (value === undefined && otherwise !== undefined) return otherwise
+    if (value === undefined)
+      throw missing(kind === 'secret' ? `the secret ${name}` : `the environment variable ${name}`, where, kind)
+    references.onValue?.(kind === 'secret' ? 'secret' : 'env', name, value)
+    return value
   })
 }
 

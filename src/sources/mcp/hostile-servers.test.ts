@@ -54,7 +54,7 @@ describe('a server with hostile tools', () => {
   })
 
   it('gets no name of a built-in tool', async () => {
-    expect(source.status()[0]!.tools.some((name) => /^mcp\/bad\.core_fs_readText-[0-9a-f]{8}$/.test(name))).toBe(true)
+    expect(source.status()[0]!.tools.some((name) => /^mcp\/bad\.core_fs_readText-[0-9a-f]{16}$/.test(name))).toBe(true)
     const result = await hub.call('core/fs.readText', { path: 'none.txt' })
     expect(result.error?.message).not.toContain('called')
     expect((await hub.call('read', { path: 'none.txt' })).tool).toBe('core/fs.readText')

@@ -236,6 +236,11 @@ describe('servers over HTTP', () => {
       code: 'UPSTREAM_ERROR',
       fix: { hint: expect.stringContaining('mcp login locked') },
     })
-    expect(down.error).toMatchObject({ retryable: true })
+    expect(down.error).toMatchObject({
+      retryable: true,
+      fix: {
+        hint: expect.stringMatching(/^Is the server running at http:\S+\/mcp\? Correct the url in tool-hub.yaml\.$/),
+      },
+    })
   })
 })

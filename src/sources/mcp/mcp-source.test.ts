@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningProgram } from '../../commands.ts'
+import type { ToolError } from '../../errors.ts'
 import type { SourceHost } from '../../source.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import { createMcpSource, type McpSource } from './mcp-source.ts'
@@ -225,5 +226,13 @@ describe('real servers behind a hub', () => {
     expect(report.ok && report.tools.map(({ name }) => name)).toContain('mcp/memory.read_graph')
     const failed = await testServer('none', { command: 'no-such-program-anywhere' }, host)
     expect(failed.ok).toBe(false)
+  })
+
+  it('tells what a server said before it broke off, without secrets, and what to do by hand', async () => {
+    const args = ['-e', 'console.error("no", process.env.WORD); process.exit(3)']
+    const report = await testServer('x', { command: 'node', args, env: { WORD: '${secret:api}' } }, host)
+    const { problem } = report as { problem: ToolError }
+    expect(problem.message).toMatch(/ended with exit code 3\. It said: no \[redacted:/)
+    expect(problem.fix.hint).toMatch(/^Run it by hand: node -e '/)
   })
 })

@@ -13,7 +13,7 @@ export type PartName = (typeof PART_NAMES)[number]
 const LONGEST_PART = 4_000
 
 /** Name, texts, schemas and annotations as one hash: equal for what is equal, whatever the order of its keys. */
-export function hashDefinition(definition: Definition): string {
+export function hashDefinition(definition: Omit<Definition, 'hash'>): string {
   const { tool, title = null, description, input = null, output = null, annotations } = definition
   return hashJson({ annotations, description, input, output, title, tool })
 }

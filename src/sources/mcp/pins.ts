@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { JsonState } from '../../store/json-state.ts'
 import type { Definition } from './definition.ts'
-import type { Drift } from './describe-drift.ts'
-import { hashDefinition, PART_NAMES, type PinnedParts, partsOf } from './pinned-parts.ts'
+import { type Drift, describeDrift } from './describe-drift.ts'
+import { fitPins } from './fit-pins.ts'
+import { PART_NAMES, type PinnedParts, partsOf } from './pinned-parts.ts'
 
 const Seen = z.strictObject({
   hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -17,8 +18,16 @@ const FileSchema = z.strictObject({ version: z.literal(1), pins: z.array(PinSche
 export type Pin = z.infer<typeof PinSchema>
 type File = z.infer<typeof FileSchema>
 
-/** Above it only hashes are kept of a server's definitions. */
-const MOST_CHARS = 500_000
+/** What a look at the definitions of a server found, by the server's names. */
+export interface Review {
+  /** Those that are not as they were pinned. */
+  readonly drifts: ReadonlyMap<string, Drift>
+  /** New ones that could not be pinned: the server has more pins than any needs. */
+  readonly unpinned: ReadonlySet<string>
+}
+
+/** Each server has its own room in it. */
+const MOST_BYTES = 32_000_000
 
 /** The definitions that the owner has seen, below the folder of what outlives runs. Shared by processes. */
 export class Pins {
@@ -31,19 +40,21 @@ export class Pins {
       empty: { version: 1, pins: [] },
       what: 'The pinned definitions of MCP tools',
       hint: 'Correct or delete the file; without it, tools are pinned as they are seen next.',
+      maxBytes: MOST_BYTES,
     })
   }
 
-  /** Pins what is seen for the first time, and gives back what is not as it was pinned, by the server's names. */
-  review(server: string, definitions: readonly Definition[], now: Date): ReadonlyMap<string, Drift> {
+  /** Pins what is seen for the first time, and gives back what is not as it was pinned. */
+  review(server: string, definitions: readonly Definition[], now: Date): Review {
     const seen = seenNow(definitions, now)
     const { pins } = this.#state.update((file) => reviewed(file, server, seen))
+    const unpinned = new Set(seen.keys())
     const drifts = new Map<string, Drift>()
     for (const pin of pins) {
-      if (pin.server !== server || !pin.drifted || !seen.has(pin.tool)) continue
-      drifts.set(pin.tool, { before: pin.parts, after: pin.drifted.parts, hash: pin.drifted.hash })
+      if (pin.server !== server || !unpinned.delete(pin.tool) || !pin.drifted) continue
+      drifts.set(pin.tool, driftOf(pin, pin.drifted))
     }
-    return drifts
+    return { drifts, unpinned }
   }
 
   /** All of them, or those of a server. */
@@ -51,14 +62,14 @@ export class Pins {
     return this.#state.read().pins.filter((pin) => server === undefined || pin.server === server)
   }
 
-  /** Takes what a server gives now for what it should; gives back the tools whose definition that changes. */
-  accept(server: string): readonly string[] {
-    const accepted: string[] = []
+  /** Takes what a server gives now for what it should; gives back what that changes. */
+  accept(server: string): readonly Accepted[] {
+    const accepted: Accepted[] = []
     this.#state.update((file) => {
       const pins = file.pins.map((pin) => {
         const { drifted, ...others } = pin
         if (pin.server !== server || !drifted) return pin
-        accepted.push(pin.tool)
+        accepted.push({ tool: pin.tool, drift: driftOf(pin, drifted) })
         return { ...others, ...drifted }
       })
       return accepted.length > 0 ? { ...file, pins } : file
@@ -85,7 +96,16 @@ export function listPins(data: string, server?: string): readonly Pin[] {
 
 /** Accepts the definitions of a server as they were last seen, for the CLI; gives back the tools that changed. */
 export function acceptPins(data: string, server: string): readonly string[] {
-  return new Pins(data).accept(server)
+  return new Pins(data).accept(server).map(({ tool }) => tool)
+}
+
+/** The same, with what changed in each of them, for a person to read. */
+export async function acceptPinsWithDrift(
+  data: string,
+  server: string,
+): Promise<readonly { readonly tool: string; readonly drift: string }[]> {
+  const accepted = new Pins(data).accept(server)
+  return Promise.all(accepted.map(async ({ tool, drift }) => ({ tool, drift: await describeDrift(drift) })))
 }
 
 /** Forgets the definitions of a server, for the CLI. */
@@ -95,35 +115,39 @@ export function forgetPins(data: string, server: string): number {
 
 type SeenNow = { readonly hash: string; readonly parts: PinnedParts; readonly at: string }
 
+/** A definition that was taken for what it should be. */
+export interface Accepted {
+  readonly tool: string
+  readonly drift: Drift
+}
+
+function driftOf({ parts }: Pin, drifted: NonNullable<Pin['drifted']>): Drift {
+  return { before: parts, after: drifted.parts, hash: drifted.hash }
+}
+
 function seenNow(definitions: readonly Definition[], now: Date): Map<string, SeenNow> {
   const at = now.toISOString()
-  let room = MOST_CHARS
-  const seen = new Map<string, SeenNow>()
-  for (const definition of definitions) {
-    const parts = partsOf(definition)
-    room -= JSON.stringify(parts).length
-    seen.set(definition.tool, { hash: hashDefinition(definition), parts: room >= 0 ? parts : {}, at })
-  }
-  return seen
+  return new Map(
+    definitions.map((definition) => [definition.tool, { hash: definition.hash, parts: partsOf(definition), at }]),
+  )
 }
 
 /** The same file again when nothing is new, so that nothing is written. */
 function reviewed(file: File, server: string, seen: ReadonlyMap<string, SeenNow>): File {
-  let isChanged = false
-  const known = new Set<string>()
-  const pins = file.pins.map((pin) => {
-    const now = pin.server === server ? seen.get(pin.tool) : undefined
-    if (!now) return pin
-    known.add(pin.tool)
-    const { drifted, ...others } = pin
-    if (now.hash === (drifted ?? pin).hash) return pin
-    isChanged = true
-    return now.hash === pin.hash ? others : { ...pin, drifted: now }
-  })
-  for (const [tool, now] of seen) {
-    if (known.has(tool)) continue
-    isChanged = true
-    pins.push({ server, tool, ...now })
-  }
-  return isChanged ? { ...file, pins } : file
+  const others = file.pins.filter((pin) => pin.server !== server)
+  const before = file.pins.filter((pin) => pin.server === server)
+  const known = before.map((pin) => compared(pin, seen.get(pin.tool)))
+  const names = new Set(known.map(({ tool }) => tool))
+  const fresh = [...seen].flatMap(([tool, now]) => (names.has(tool) ? [] : [{ server, tool, ...now }]))
+  const isSame = known.every((pin, index) => pin === before[index])
+  if (isSame && fresh.length === 0) return file
+  const fitted = fitPins(known, fresh, seen)
+  return isSame && fitted.length === before.length ? file : { ...file, pins: [...others, ...fitted] }
+}
+
+/** The same pin again unless its definition is another than the last time. */
+function compared(pin: Pin, now: SeenNow | undefined): Pin {
+  const { drifted, ...pinned } = pin
+  if (!now || now.hash === (drifted ?? pin).hash) return pin
+  return now.hash === pin.hash ? pinned : { ...pin, drifted: now }
 }

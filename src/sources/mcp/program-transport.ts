@@ -8,8 +8,8 @@ import { MOST_MESSAGE_BYTES, MOST_STDERR_BYTES } from './limits.ts'
 import { OutputTail } from './output-tail.ts'
 import { wait } from './wait.ts'
 
-/** How long a program has for each step of its end: its input closed, SIGTERM, SIGKILL. */
-const GRACE_MS = 1_000
+/** How long a program has for each step of its end: its input closed, SIGTERM, SIGKILL; a second in all. */
+const GRACE_MS = 500
 /** Between the end of its output and its own. */
 const MOMENT_MS = 500
 const SHOWN_LINES = 10
@@ -41,6 +41,7 @@ export class ProgramTransport implements Transport {
   readonly #lines = new LineSplitter(MOST_MESSAGE_BYTES)
   readonly #tail = new OutputTail(MOST_STDERR_BYTES)
   readonly #allSaid: Promise<unknown>
+  #allRead: Promise<unknown> = Promise.resolve()
   #noise = ''
   #isClosed = false
   /** It does not talk any more, and has ended or soon will. */
@@ -66,8 +67,8 @@ export class ProgramTransport implements Transport {
       this.#isOver = true
     })
     stdout.on('data', (chunk: Buffer) => this.#read(chunk))
-    const read = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
-    void read.then(async () => {
+    this.#allRead = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
+    void this.#allRead.then(async () => {
       this.#isOver = true
       this.#finish(await this.#whyOver())
     })
@@ -77,8 +78,9 @@ export class ProgramTransport implements Transport {
     if (this.#isClosed) return Promise.reject(this.reason ?? this.#failed('was closed'))
     return new Promise((resolve, reject) => {
       this.#program.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (error) reject(this.reason ?? this.#failed('does not take any more input'))
-        else resolve()
+        if (!error) return resolve()
+        this.#isOver = true
+        reject(this.reason ?? this.#failed('does not take any more input'))
       })
     })
   }
@@ -139,7 +141,7 @@ export class ProgramTransport implements Transport {
   async #whyOver(): Promise<ToolError> {
     const moment = wait(MOMENT_MS, this.#clock)
     const end = await Promise.race([this.#program.ended, moment])
-    await Promise.race([this.#allSaid, moment])
+    await Promise.race([Promise.all([this.#allSaid, this.#allRead]), moment])
     return end ? this.#endedWith(end) : this.#failed('closed its output')
   }
 

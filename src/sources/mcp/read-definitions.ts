@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { messageOf } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { Definition, LeftOut } from './definition.ts'
 import { findHeaderFault } from './find-header-fault.ts'
 import { isDeeperThan } from './is-deeper-than.ts'
+import { hashDefinition } from './pinned-parts.ts'
 
 const LONGEST_NAME = 1_000
 const LONGEST_DEFINITION = 200_000
@@ -33,12 +35,21 @@ export function readDefinitions(
   const leftOut: LeftOut[] = []
   const room = { chars: MOST_CHARS }
   for (const given of tools) {
-    const read = readDefinition(given, hasHeaders, room)
+    const read = attemptToRead(given, hasHeaders, room)
     if (typeof read === 'string') leftOut.push({ tool: nameOf(given) ?? 'one without a name', why: read })
     else if (definitions.has(read.tool)) leftOut.push({ tool: shown(read.tool), why: 'another has the same name' })
     else definitions.set(read.tool, read)
   }
   return { definitions: [...definitions.values()], leftOut }
+}
+
+/** One that cannot even be read hides no other. */
+function attemptToRead(...given: Parameters<typeof readDefinition>): Definition | string {
+  try {
+    return readDefinition(...given)
+  } catch (error) {
+    return `it cannot be read: ${escapeLine(messageOf(error).slice(0, 300))}`
+  }
 }
 
 /** The definition, or why it cannot be used. */
@@ -55,7 +66,15 @@ function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: numb
   if (execution?.taskSupport === 'required') return 'it can only be called as a task'
   const fault = hasHeaders ? findHeaderFault(inputSchema) : undefined
   if (fault !== undefined) return fault
-  return { tool: name, title, description, input: inputSchema, output: outputSchema, annotations }
+  if (holdsNoNumber([inputSchema, outputSchema, annotations])) return 'it holds a number that no JSON can hold'
+  const definition = { tool: name, title, description, input: inputSchema, output: outputSchema, annotations }
+  return { ...definition, hash: hashDefinition(definition) }
+}
+
+/** `1e400` is read as infinity, which cannot be written again, nor compared. */
+function holdsNoNumber(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsNoNumber)
 }
 
 function nameOf(given: unknown): string | undefined {

@@ -1,7 +1,8 @@
 import type { HttpMcpServer, McpOAuth } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
-import { fillReferences, type References } from './fill-references.ts'
+import type { References } from './fill-references.ts'
 import { toServerUrl } from './resolve-server.ts'
+import { openReferences } from './server-references.ts'
 
 /** Where and how to sign in to a server, with everything filled in that its configuration refers to. */
 export function resolveOAuth(
@@ -10,8 +11,7 @@ export function resolveOAuth(
   host: Pick<SourceHost, 'secret' | 'hide'>,
   env: References['env'] = process.env,
 ): { readonly url: string; readonly oauth: McpOAuth | undefined } {
-  const fill = (text: string, where: string) =>
-    fillReferences(text, { env, secret: (key) => host.secret(key) }, `${where} of the MCP server ${name}`)
+  const { fill } = openReferences(name, { host, env })
   const { href } = toServerUrl(name, fill(url, 'url'))
   if (!oauth) return { url: href, oauth: undefined }
   const { clientId, clientSecret, ...others } = oauth

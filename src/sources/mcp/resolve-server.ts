@@ -1,9 +1,9 @@
 import type { ProgramRequest } from '../../commands.ts'
 import { ToolError } from '../../errors.ts'
 import type { HttpMcpServer, McpServer, StdioMcpServer } from '../../options.ts'
-import { lookAtKeys } from '../../record/secret-keys.ts'
 import type { SourceHost } from '../../source.ts'
-import { fillReferences, type References } from './fill-references.ts'
+import type { References } from './fill-references.ts'
+import { openReferences } from './server-references.ts'
 
 /** A server with everything filled in that its configuration refers to. */
 export type ResolvedServer =
@@ -15,22 +15,13 @@ export type ResolvedServer =
       readonly isSse: boolean
     }
 
-const SHORTEST_SECRET = 6
-const kindOf = lookAtKeys(undefined, (key) => key)
-
 /** Fills in what the configuration of a server refers to, when it is about to be used; secrets are hidden from then on. */
 export function resolveServer(
   name: string,
   server: McpServer,
-  { host, env }: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: References['env'] },
+  from: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: References['env'] },
 ): ResolvedServer {
-  const fill = (text: string, where: string) =>
-    fillReferences(text, { env, secret: (key) => host.secret(key) }, `${where} of the MCP server ${name}`)
-  const fillAll = (texts: Readonly<Record<string, string>> = {}, where: string) => {
-    const filled = Object.entries(texts).map(([key, text]) => [key, fill(text, `${where}.${key}`)] as const)
-    host.hide(filled.flatMap(([key, value]) => (kindOf(key) === 'ordinary' ? [] : secretsIn(value))))
-    return Object.fromEntries(filled)
-  }
+  const { fill, fillAll } = openReferences(name, from)
   if (isProgram(server)) {
     const { command, args = [], cwd, sandbox } = server
     const request = {
@@ -53,12 +44,6 @@ export function isProgram(server: McpServer): server is StdioMcpServer {
 /** Whether the hub signs in by itself where the server wants that. */
 export function signsIn({ oauth, headers = {} }: HttpMcpServer): boolean {
   return oauth !== false && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
-}
-
-/** `Bearer abc` is the secret `abc`, also where it stands without the first word. */
-function secretsIn(value: string): string[] {
-  const parts = [value, value.slice(value.indexOf(' ') + 1)]
-  return [...new Set(parts)].filter((part) => part.length >= SHORTEST_SECRET)
 }
 
 /** The address of a server, which is one of http or https. */

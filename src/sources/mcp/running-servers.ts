@@ -46,7 +46,7 @@ export class RunningServers {
   async accept(server: string): Promise<readonly string[]> {
     const accepted = this.#pins.accept(server)
     await this.#links.get(server)?.refresh()
-    return accepted
+    return accepted.map(({ tool }) => tool)
   }
 
   async close(): Promise<void> {

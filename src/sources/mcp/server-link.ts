@@ -3,6 +3,7 @@ import type { BaseContext } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { Backoff } from './backoff.ts'
 import type { Known } from './connect.ts'
 import { Connection } from './connection.ts'
@@ -12,6 +13,7 @@ import { START_TIMEOUT_MS } from './limits.ts'
 import type { Pins } from './pins.ts'
 import { Refresher } from './refresher.ts'
 import { ServerTools } from './server-tools.ts'
+import { tooSlow } from './too-slow.ts'
 import { upstreamError } from './upstream-error.ts'
 
 /** What one server needs of its source. */
@@ -85,6 +87,7 @@ export class ServerLink {
   /** Calls a tool, over a new connection where the old one is gone. */
   async #call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const connection = await untilAborted(this.connect(), ctx.signal)
+    this.#assertUnchanged(definition)
     try {
       return await connection.call(definition, input, ctx)
     } catch (error) {
@@ -92,6 +95,7 @@ export class ServerLink {
       if (!connection.hasLostSession(error)) throw error
       this.#lose(connection)
       const renewed = await untilAborted(this.connect(), ctx.signal)
+      this.#assertUnchanged(definition)
       return renewed.call(definition, input, ctx)
     }
   }
@@ -101,7 +105,8 @@ export class ServerLink {
     const startedAt = host.clock.now()
     const deadline = new AbortController()
     const timeoutMs = server.startTimeoutMs ?? START_TIMEOUT_MS
-    const cancel = host.clock.after(timeoutMs, () => deadline.abort(tooSlow(name, timeoutMs)), { background: true })
+    const giveUp = () => deadline.abort(tooSlow(name, server, timeoutMs, `look at it with: tool-hub mcp test ${name}.`))
+    const cancel = host.clock.after(timeoutMs, giveUp, { background: true })
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal])
     let connection: Connection | undefined
     try {
@@ -176,19 +181,30 @@ export class ServerLink {
       this.refresh().catch(() => {}),
       ctx.signal,
     )
-    if (this.shelf.has(tool)) return
-    const { name } = this.#options
+    this.#assertThere(tool)
+  }
+
+  /** What was judged, and perhaps allowed by a person, is this very definition. */
+  #assertUnchanged(definition: Definition): void {
+    this.#assertThere(definition.tool)
+    if (this.shelf.holds(definition)) return
     throw new ToolError(
-      'TOOL_NOT_FOUND',
-      `${name} does not have the tool ${JSON.stringify(tool.slice(0, 80))} any more.`,
+      'CONFLICT',
+      `${this.#options.name} changed ${shown(definition.tool)} meanwhile; it was not called.`,
+      {
+        hint: 'Look at its tools again, then call.',
+      },
     )
+  }
+
+  #assertThere(tool: string): void {
+    if (this.shelf.has(tool)) return
+    throw new ToolError('TOOL_NOT_FOUND', `${this.#options.name} does not have ${shown(tool)} any more.`)
   }
 }
 
-function tooSlow(name: string, timeoutMs: number): ToolError {
-  return new ToolError('TIMEOUT', `${name} did not connect and list its tools within ${timeoutMs} ms.`, {
-    hint: `Raise startTimeout of mcpServers.${name}, or look at it with: tool-hub mcp test ${name}.`,
-  })
+function shown(tool: string): string {
+  return `the tool ${JSON.stringify(escapeLine(tool.slice(0, 80)))}`
 }
 
 /** Waits for something that goes on without this call. */

@@ -4,9 +4,9 @@ import { messageOf } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
 import type { Definition, JsonObject, LeftOut } from './definition.ts'
-import { describeDrift } from './describe-drift.ts'
+import { type Drift, describeDrift, shortHash } from './describe-drift.ts'
 import type { Pins } from './pins.ts'
-import { isLeftOut, type ToolParts, toTool } from './to-tool.ts'
+import { isLeftOut, type ToolParts, toTool, UNCHECKED } from './to-tool.ts'
 import { toToolName } from './tool-name.ts'
 
 /** What the tools of a server are made with. */
@@ -22,10 +22,13 @@ export interface ServerToolsOptions {
 
 interface Made {
   readonly key: string
+  readonly definition: Definition
   readonly tool: AnyTool | LeftOut
 }
 
 const MOST_TOLD = 5
+/** Tools whose schemas cannot be checked in any time. */
+const MOST_ENDLESS = 5
 
 /** The tools of one server as a hub has them; one that stays the same stays the same object. */
 export class ServerTools {
@@ -45,13 +48,24 @@ export class ServerTools {
     return this.#made.has(tool)
   }
 
+  /** Whether a definition is what the server says of the tool now, as far as is known. */
+  holds({ tool, hash }: Definition): boolean {
+    return this.#made.get(tool)?.definition.hash === hash
+  }
+
   /** Takes what a server lists, with a doubt for each tool that is not as it was first seen. */
   async take(definitions: readonly Definition[], leftOut: readonly LeftOut[], signal: AbortSignal): Promise<void> {
     const drifts = await this.#review(definitions)
     const share = shareSchemas()
     const made = new Map<string, Made>()
+    let endless = 0
     for (const definition of definitions) {
-      made.set(definition.tool, await this.#make(definition, drifts.get(definition.tool), share))
+      const next =
+        endless < MOST_ENDLESS
+          ? await this.#make(definition, drifts.get(definition.tool), share)
+          : this.#skip(definition)
+      if (isLeftOut(next.tool) && next.tool.why.includes(UNCHECKED)) endless++
+      made.set(definition.tool, next)
       // To make a tool compiles its schemas; everybody else has their turn in between.
       await setImmediate()
       signal.throwIfAborted()
@@ -67,14 +81,20 @@ export class ServerTools {
   async #review(definitions: readonly Definition[]): Promise<ReadonlyMap<string, string>> {
     const { name, host, pins } = this.#options
     try {
-      const drifts = [...pins.review(name, definitions, new Date(host.clock.now()))]
-      return new Map(
-        await Promise.all(drifts.map(async ([tool, drift]) => [tool, await describeDrift(drift)] as const)),
-      )
+      const { drifts, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
+      const doubtful = definitions.filter(({ tool }) => drifts.has(tool) || unpinned.has(tool))
+      const doubts = doubtful.map(async (each) => [each.tool, await this.#doubt(each, drifts.get(each.tool))] as const)
+      return new Map(await Promise.all(doubts))
     } catch (error) {
       host.warn(`MCP server ${name}: its definitions cannot be compared with those first seen: ${messageOf(error)}`)
-      return new Map(definitions.map(({ tool }) => [tool, UNCOMPARED]))
+      return new Map(definitions.map((each) => [each.tool, uncompared(each)]))
     }
+  }
+
+  async #doubt(definition: Definition, drift: Drift | undefined): Promise<string> {
+    const { name } = this.#options
+    if (!drift) return `${uncompared(definition)}; to begin anew: tool-hub mcp pin ${name} --forget`
+    return describeDrift(drift).catch(() => uncompared(definition))
   }
 
   async #make(definition: Definition, drift: string | undefined, share: ToolParts['share']): Promise<Made> {
@@ -83,7 +103,16 @@ export class ServerTools {
     const known = this.#made.get(definition.tool)
     if (known?.key === key) return known
     const name = this.#nameOf(definition.tool)
-    return { key, tool: await toTool({ name, serverName, server, definition, drift, share, call }) }
+    const tool = await toTool({ name, serverName, server, definition, drift, share, call }).catch(
+      (error: unknown): LeftOut => ({ tool: definition.tool, why: messageOf(error) }),
+    )
+    return { key, definition, tool }
+  }
+
+  /** A check that does not come to an end is stopped, but costs time; a server that has many wants to take it. */
+  #skip(definition: Definition): Made {
+    const why = `${MOST_ENDLESS} tools of its server before it ${UNCHECKED}`
+    return { key: '', definition, tool: { tool: definition.tool, why } }
   }
 
   #nameOf(tool: string): string {
@@ -100,7 +129,10 @@ export class ServerTools {
   }
 }
 
-const UNCOMPARED = 'its definition cannot be compared with the one that was first seen'
+/** With its hash: a yes to one definition must never be a yes to another. */
+function uncompared({ hash }: Definition): string {
+  return `its definition cannot be compared with the one that was first seen (now ${shortHash(hash)})`
+}
 
 /** Many tools of a server take the same arguments, or none. */
 function shareSchemas(): ToolParts['share'] {

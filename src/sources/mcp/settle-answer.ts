@@ -2,9 +2,10 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { BaseContext } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import type { ContentBlock } from '../../result.ts'
+import { mcpContent } from '../mcp-content.ts'
 import { isDeeperThan } from './is-deeper-than.ts'
 import { DEEPEST_ANSWER } from './limits.ts'
-import { textOf, toContent } from './to-content.ts'
+import { textOf } from './text-of.ts'
 
 const ERROR_CHARS = 4_000
 
@@ -29,7 +30,7 @@ export async function settleAnswer(
       retryable: false,
     })
   }
-  const content = toContent(answer.content)
+  const content = mcpContent(answer.content)
   const data: AnswerData = { content, ...(structuredContent !== undefined && { structuredContent }) }
   if (isError) throw failed(target, data, hasOutput)
   if (!hasOutput) return data

@@ -1,14 +1,17 @@
 import { ToolError } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import type { Era } from './connect.ts'
 import { Connection } from './connection.ts'
 import type { LeftOut } from './definition.ts'
 import type { References } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
 import { Pins } from './pins.ts'
+import { isProgram } from './resolve-server.ts'
 import { assertServerName } from './server-name.ts'
 import { ServerTools } from './server-tools.ts'
+import { tooSlow } from './too-slow.ts'
 import { upstreamError } from './upstream-error.ts'
 
 /** What was found out about a server. */
@@ -45,10 +48,12 @@ export async function testServer(
   env: References['env'] = process.env,
 ): Promise<ServerReport> {
   const { clock } = host
+  const redact = (text: string) => host.redact(text)
   const startedAt = clock.now()
   const deadline = new AbortController()
   const timeoutMs = server.startTimeoutMs ?? START_TIMEOUT_MS
-  const cancel = clock.after(timeoutMs, () => deadline.abort(tooSlow(name, timeoutMs)))
+  const look = 'see whether its command works by hand.'
+  const cancel = clock.after(timeoutMs, () => deadline.abort(tooSlow(name, server, timeoutMs, look)))
   let connection: Connection | undefined
   try {
     assertServerName(name)
@@ -59,22 +64,50 @@ export async function testServer(
     const call = () => Promise.reject(new ToolError('ABORTED', 'This server is only looked at.'))
     const shelf = new ServerTools({ name, server, names: [name], host, pins: new Pins(host.data), call })
     await shelf.take(definitions, leftOut, deadline.signal)
-    const { era, info } = connection
+    const { era } = connection
+    const info = connection.info && { name: redact(connection.info.name), version: redact(connection.info.version) }
     const tools = shelf.tools.map(({ name, title, description, capabilities, doubt }) => {
-      return { name, title, description, capabilities, doubt, drift: shelf.drifts.get(name) }
+      const drift = shelf.drifts.get(name)
+      return {
+        name,
+        title: title && redact(title),
+        description: redact(description),
+        capabilities,
+        doubt: doubt && redact(doubt),
+        drift: drift && redact(drift),
+      }
     })
-    return { ok: true, era, info, tools, leftOut: shelf.leftOut, connectMs: connectedAt - startedAt, listMs }
+    const leftOutTold = shelf.leftOut.map((texts) => redactTexts(texts, redact))
+    return { ok: true, era, info, tools, leftOut: leftOutTold, connectMs: connectedAt - startedAt, listMs }
   } catch (error) {
     const reason = deadline.signal.aborted && !ToolError.is(error) ? deadline.signal.reason : error
-    return { ok: false, problem: upstreamError(name, connection?.reason ?? reason), ms: clock.now() - startedAt }
+    const problem = upstreamError(name, connection?.reason ?? reason)
+    return { ok: false, problem: forPerson(problem, server, redact), ms: clock.now() - startedAt }
   } finally {
     cancel()
     await connection?.close().catch(() => {})
   }
 }
 
-function tooSlow(name: string, timeoutMs: number): ToolError {
-  return new ToolError('TIMEOUT', `${name} did not connect and list its tools within ${timeoutMs} ms.`, {
-    hint: `Raise startTimeout of mcpServers.${name}, or see whether its command works by hand.`,
-  })
+/** Here nobody starts it again, and whoever reads this is looking at it already. */
+function forPerson(problem: ToolError, server: McpServer, redact: SourceHost['redact']): ToolError {
+  const { code, message, fix, retryable } = problem
+  const hint = fix.hint.includes('tool-hub mcp test') ? byHand(server) : fix.hint
+  return new ToolError(code, redact(message), { fix: { ...fix, hint: redact(hint) }, retryable, cause: problem })
+}
+
+/** As it stands in the config: what it refers to may be secret. */
+function byHand(server: McpServer): string {
+  if (!isProgram(server))
+    return `See whether it answers at ${escapeLine(server.url.split('?', 1)[0]!)}, and what it logs.`
+  const words = [server.command, ...(server.args ?? [])].map(quote)
+  return `Run it by hand: ${escapeLine(words.join(' '))}`
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+function redactTexts(texts: LeftOut, redact: SourceHost['redact']): LeftOut {
+  return { tool: redact(texts.tool), why: redact(texts.why) }
 }

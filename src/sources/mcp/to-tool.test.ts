@@ -15,6 +15,7 @@ function make(definition: Partial<Definition>, { trust = false, answer = { conte
     input: {},
     output: undefined,
     annotations: {},
+    hash: '',
     ...definition,
   }
   const server = { command: 'x', trust }
@@ -53,6 +54,18 @@ describe('a tool of a server', () => {
   it('is left out when its output schema cannot be used', async () => {
     const made = (await make({ output: { type: 'object', properties: { a: { $ref: '#/none' } } } })) as LeftOut
     expect(made.why).toContain('output schema')
+  })
+
+  it('is left out when checking its arguments would take for ever', async () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, level) => {
+        const next = { $ref: `#/$defs/d${level + 1}` }
+        return [`d${level}`, { allOf: [next, next, next] }]
+      }),
+    )
+    const input = { type: 'object', not: { $ref: '#/$defs/d0' }, $defs: { ...$defs, d40: {} } }
+    expect(((await make({ input })) as LeftOut).why).toMatch(/input schema could not be checked: takes over/)
+    expect(((await make({ output: input })) as LeftOut).why).toContain('output schema could not be checked')
   })
 
   it('keeps pictures beside structured data as artifacts', async () => {

@@ -72,11 +72,16 @@ function rightsOf(annotations: JsonObject, target: string, isTrusted: boolean) {
   return { capabilities, targets: () => targets }
 }
 
+/** How the check of a schema begins to say that it did not come to an end. */
+export const UNCHECKED = 'could not be checked'
+
 /** The first value compiles a schema, which a broken one does not survive. */
 async function whyUnusable(schema: JsonObject, side: 'input' | 'output'): Promise<string | undefined> {
   try {
-    await compileSchema(schema, { side }).validate({})
-    return undefined
+    const checked = await compileSchema(schema, { side }).validate({})
+    // An empty object is checked at once, unless the schema is made so that nothing ever is.
+    const endless = checked.ok ? undefined : checked.issues.find(({ message }) => message.startsWith(UNCHECKED))
+    return endless && `its ${side} schema ${endless.message}`
   } catch (error) {
     return messageOf(error)
   }

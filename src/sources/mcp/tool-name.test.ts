@@ -12,7 +12,14 @@ describe('the name of a tool of a server', () => {
     const given = names.map((name) => toToolName('files', name, ['files']))
     for (const name of given) expect(() => assertToolName(name)).not.toThrow()
     expect(new Set(given.map(toWireName)).size).toBe(names.length)
-    expect(given[0]).toMatch(/^mcp\/files\.read_file-[0-9a-f]{8}$/)
+    expect(given[0]).toMatch(/^mcp\/files\.read_file-[0-9a-f]{16}$/)
+  })
+
+  it('is never one that another tool was given', () => {
+    const changed = toToolName('files', 'read file', ['files'])
+    const alias = changed.slice('mcp/files.'.length)
+    expect(toToolName('files', alias, ['files'])).not.toBe(changed)
+    expect(toToolName('files', 'add-4f', ['files'])).toBe('mcp/files.add-4f')
   })
 
   it('fits into 64 characters with the longest server name', () => {

@@ -48,7 +48,7 @@ export function upstreamError(server: string, thrown: unknown): ToolError {
 }
 
 /** One of ours that somebody between has wrapped. */
-function findToolError(thrown: unknown): ToolError | undefined {
+export function findToolError(thrown: unknown): ToolError | undefined {
   let error = thrown
   for (let depth = 0; depth < DEEPEST_CAUSE && error instanceof Error; depth++) {
     if (ToolError.is(error)) return error

@@ -1,10 +1,15 @@
 import type { OAuthClientProvider, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
+import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
 import { boundResponse } from './bound-response.ts'
 import { MOST_MESSAGE_BYTES } from './limits.ts'
 
 type Sdk = typeof import('@modelcontextprotocol/client')
+
+/** Between the end of a stream of events and the next try, whatever the server wishes (`retry: 0`). */
+const SHORTEST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 3_600_000
 
 /** What is needed to talk to a server over HTTP. */
 export interface WebRoad {
@@ -14,6 +19,7 @@ export interface WebRoad {
   readonly fetch: WebFetch
   readonly authProvider: OAuthClientProvider | undefined
   readonly sdk: Sdk
+  readonly clock: Clock
 }
 
 /** MCP over streamable HTTP; a request whose stream ends without an answer fails at once instead of never. */
@@ -21,6 +27,10 @@ export function openStreamable(road: WebRoad): Transport & { terminateSession():
   const transport = new road.sdk.StreamableHTTPClientTransport(road.url, {
     fetch: ownFetch(road),
     ...(road.authProvider && { authProvider: road.authProvider }),
+    reconnectionScheduler: (reconnect, delayMs) =>
+      road.clock.after(Math.min(Math.max(delayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS), reconnect, {
+        background: true,
+      }),
   })
   const send = transport.send.bind(transport)
   transport.send = (message, options) => {
@@ -36,14 +46,24 @@ export function openStreamable(road: WebRoad): Transport & { terminateSession():
 
 /** MCP over SSE as servers of the first protocol speak it; it is over with its stream. */
 export function openSse(road: WebRoad): Transport & { reason: ToolError | undefined } {
+  const fetch = ownFetch(road)
+  let failure: unknown
   const transport = new road.sdk.SSEClientTransport(road.url, {
-    fetch: ownFetch(road),
+    fetch: (...request) =>
+      fetch(...request).catch((error: unknown) => {
+        failure = error
+        throw error
+      }),
     ...(road.authProvider && { authProvider: road.authProvider }),
   })
   const start = transport.start.bind(transport)
   const state = Object.assign(transport as Transport, { reason: undefined as ToolError | undefined })
   state.start = async () => {
-    await start()
+    await start().catch((error: unknown) => {
+      // The SDK tells the same three times over, and not what kind it is.
+      if (ToolError.is(failure)) state.reason = failure
+      throw error
+    })
     const { onerror } = transport
     // It would go on with a new session that knows nothing of this one.
     transport.onerror = (error) => {

@@ -85,6 +85,7 @@ class Provider implements OAuthClientProvider {
 
   clientInformation(context: Context): StoredOAuthClientInformation | undefined {
     const { client } = this.#read()
+    if (context) this.#assertIssuer(context.issuer)
     const named = this.#namedClient()
     if (named) return { ...named, issuer: this.#bind(named.client_id, client, context) }
     if (this.#options.signIn) return client && this.#isUsable(client) ? client : undefined
@@ -162,9 +163,25 @@ class Provider implements OAuthClientProvider {
     return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) }
   }
 
+  /** Where the owner says who signs people in, nobody else does, whatever the server says. */
+  #assertIssuer(found: string): void {
+    const { server, oauth } = this.#options
+    if (oauth?.issuer === undefined || withoutSlash(oauth.issuer) === withoutSlash(found)) return
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `${server} names ${escapeLine(found)} to sign in; the owner named ${escapeLine(oauth.issuer)}.`,
+      {
+        fix: {
+          key: `mcpServers.${server}.oauth.issuer`,
+          hint: 'Correct it if the server is right; else do not sign in.',
+        },
+      },
+    )
+  }
+
   /** Whose client it is: the first authorization server that it was used with, and no other that the server names later. */
   #bind(id: string, known: SignInEntry['client'], context: Context): string | undefined {
-    const issuer = known?.client_id === id ? known.issuer : undefined
+    const issuer = this.#options.oauth?.issuer ?? (known?.client_id === id ? known.issuer : undefined)
     if (!context) return issuer
     if (issuer === undefined) {
       this.#change((entry) => ({ ...entry, client: { client_id: id, issuer: context.issuer } }))

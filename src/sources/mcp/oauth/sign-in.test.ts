@@ -7,6 +7,7 @@ import { startAuthorizationServer } from '../../../../test/support/authorization
 import { systemClock } from '../../../clock.ts'
 import { createWebFetch, type OpenWebFetch } from '../../../guards/network/web-fetch.ts'
 import type { McpOAuth } from '../../../options.ts'
+import type { WebFetch } from '../../../source.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { openOAuth } from './oauth-provider.ts'
 import { type SignInOptions, signInToServer, signOut } from './sign-in.ts'
@@ -152,6 +153,18 @@ describe('signing in', () => {
     evil.close()
   })
 
+  it('gives nothing to an authorization server that the owner did not name', async () => {
+    const oauth = { clientId: 'me', clientSecret: 'hush-hush-hush', callbackPort: await freePort() }
+    const redirect_uris = [`http://127.0.0.1:${oauth.callbackPort}/callback`]
+    server.clients.set('me', { redirect_uris, client_secret: 'hush-hush-hush' })
+    const visited = vi.fn()
+    const other = signIn({ oauth: { ...oauth, issuer: 'https://auth.example' }, openBrowser: visited })
+    await expect(other).rejects.toThrow(/to sign in; the owner named https:\/\/auth\.example/)
+    expect([visited.mock.calls.length, count('/token')]).toEqual([0, 0])
+    await signIn({ oauth: { ...oauth, issuer: `${server.origin}/` } })
+    expect(server.tokens()).toHaveLength(2)
+  })
+
   it('registers anew for another way back, and forgets nothing when it is given up', async () => {
     await signIn()
     const controller = new AbortController()
@@ -231,6 +244,16 @@ describe('a sign-in that cannot be', () => {
     server.behaviour.metadata = { registration_endpoint: undefined }
     await expect(signIn()).rejects.toThrow(
       expect.objectContaining({ fix: { hint: expect.stringContaining('oauth.clientId') } }),
+    )
+  })
+
+  it('meets a server that only takes a token', async () => {
+    const locked: WebFetch = async (url) => new Response(null, { status: String(url) === server.url ? 401 : 404 })
+    await expect(signIn({ fetch: locked })).rejects.toThrow(
+      expect.objectContaining({
+        message: 'github offers no sign-in.',
+        fix: expect.objectContaining({ hint: expect.stringContaining('set headers.Authorization') }),
+      }),
     )
   })
 

@@ -31,6 +31,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
   const port = oauth?.callbackPort
   const waiting = { state, timeoutMs: TIMEOUT_MS, clock: host.clock, signal, ...(port !== undefined && { port }) }
   const callback = await openWebCallback(waiting)
+  let offersNone = false
   try {
     const provider = openOAuth({
       ...options,
@@ -51,6 +52,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
     const challenge = await readChallenge(sdk, fetchFn, url)
     // Anew each time: what the server says about signing in may have changed.
     const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
+    offersNone = !found.resourceMetadata && !found.authorizationServerMetadata
     await provider.saveDiscoveryState?.({
       ...found,
       ...(challenge.place && { resourceMetadataUrl: challenge.place.resourceMetadataUrl.href }),
@@ -66,7 +68,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
     })
     if (begun === 'REDIRECT') await finish(sdk, provider, { options, fetchFn, answer: await callback.answer })
   } catch (error) {
-    throw toSignInError(sdk, error, options)
+    throw toSignInError(sdk, error, { ...options, offersNone })
   } finally {
     callback.close()
   }
@@ -130,10 +132,25 @@ function refused(server: string, answer: URLSearchParams): ToolError {
 }
 
 /** What went wrong, in words of ours. */
-function toSignInError(sdk: Sdk, error: unknown, { server, signal }: SignInOptions): ToolError {
+function toSignInError(
+  sdk: Sdk,
+  error: unknown,
+  { server, signal, offersNone }: SignInOptions & { readonly offersNone: boolean },
+): ToolError {
   if (ToolError.is(error)) return error
   if (signal.aborted) return new ToolError('ABORTED', `Signing in to ${server} was stopped.`, { cause: error })
   if (error instanceof Error && ToolError.is(error.cause)) return error.cause
+  // Nothing there speaks of signing in; the SDK had to guess where.
+  if (offersNone) {
+    return new ToolError('UPSTREAM_ERROR', `${server} offers no sign-in.`, {
+      fix: {
+        key: `mcpServers.${server}.headers.Authorization`,
+        hint: 'It offers no sign-in; if it takes a token, set headers.Authorization.',
+      },
+      retryable: false,
+      cause: error,
+    })
+  }
   const isUnregistered =
     error instanceof sdk.RegistrationRejectedError || /dynamic client registration/.test(messageOf(error))
   return new ToolError('UPSTREAM_ERROR', `Signing in to ${server} failed: ${shorten(messageOf(error))}`, {

@@ -1,5 +1,5 @@
-import type { ContentBlock } from '../../result.ts'
-import { showValue } from './show-value.ts'
+import type { ContentBlock } from '../result.ts'
+import { showValue } from './forms/show-value.ts'
 
 type Block = Readonly<Record<string, unknown>>
 
