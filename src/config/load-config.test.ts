@@ -77,7 +77,7 @@ limits:
     tools: { web_search: { calls: 20, rate: { perSecond: 1, burst: 3 }, concurrency: 1 } } }
 policy:
   - { allow: read_file, except: [secret.txt], when: { tainted: false, caller: script }, limit: { timeout: 1s, maxBytes: 10MB, maxResults: 100 } }
-approvals: { timeout: 10m, inbox: true }
+approvals: { timeout: 10m, inbox: true, elicitation: true }
 runs: false
 data: /var/lib/tool-hub
 durability: full
@@ -121,13 +121,28 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
           11,
         ),
       ],
-      approvals: { timeoutMs: 600_000, inbox: true },
+      approvals: { timeoutMs: 600_000, inbox: true, elicitation: true },
       runs: false,
       data: '/var/lib/tool-hub',
       durability: 'full',
       caller: 'ci',
       redact: { keys: ['x-token'], values: ['hunter2-hunter2'] },
     })
+  })
+
+  it('starts programs in the folder of the config, and fenced ones in one of their own unless said', async () => {
+    const servers =
+      '{ a: { command: x }, b: { command: x, sandbox: true }, c: { command: x, sandbox: true, cwd: sub } }'
+    await write('tool-hub.yaml', `mcpServers: ${servers}\n`)
+    const { options } = await loadConfig({ cwd: folder })
+    const folders = Object.values(options.mcpServers ?? {}).map((server) => 'cwd' in server && server.cwd)
+    expect(folders).toEqual([folder, false, path.join(folder, 'sub')])
+  })
+
+  it('keeps records where it is told to, also with a config from elsewhere', async () => {
+    const file = await write('other/x.yaml', 'version: 1\n')
+    const { options } = await loadConfig({ cwd: folder, file, home: path.dirname(file) })
+    expect(options.data).toBe(path.join(folder, 'other', '.tool-hub'))
   })
 
   it('needs no file: the defaults hold, records stay in the folder', async () => {

@@ -11,6 +11,10 @@ export interface LoadConfigOptions {
   readonly file?: string
   /** Loads the tools of the folder `tools` again whenever they change; false unless said. */
   readonly watch?: boolean
+  /** Whether plugins and the folder `tools` are loaded, which runs their code; true unless said. */
+  readonly plugins?: boolean
+  /** Where `runs` and `data` are unless the config says; beside a config that was found, in `cwd` with `file`, unless said. */
+  readonly home?: string
 }
 
 /** A config, ready for `createToolHub`. */
@@ -32,13 +36,16 @@ export async function loadConfig({
   cwd = process.cwd(),
   file,
   watch = false,
+  plugins = true,
+  home,
 }: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const folder = path.resolve(cwd)
   const found = file === undefined ? await findConfig(folder) : path.resolve(folder, file)
   if (found === undefined) {
-    return { file: undefined, options: toOptions({}, { base: folder, home: folder }), warnings: [] }
+    return { file: undefined, options: toOptions({}, { base: folder, home: home ?? folder }), warnings: [] }
   }
   // The schema library is loaded only when there is something to check.
   const { readConfig } = await import('./read-config.ts')
-  return readConfig(found, { cwd: folder, home: file === undefined ? path.dirname(found) : folder, watch })
+  const own = file === undefined ? path.dirname(found) : folder
+  return readConfig(found, { cwd: folder, home: home ?? own, watch, plugins })
 }

@@ -101,6 +101,26 @@ describe('the plugins of a config', () => {
     })
   })
 
+  it('are all named when several do not load', async () => {
+    await write('project/x.mjs', 'throw new Error("no luck")')
+    await expect(load(['./x.mjs', './y.mjs'])).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(
+        /2 problems:[\s\S]*x\.mjs does not load: no luck[\s\S]*y\.mjs does not load: there is no/,
+      ),
+    })
+  })
+
+  it('do not run where nobody wants them to, nor do the tools of the folder', async () => {
+    await write('project/x.mjs', 'globalThis.pluginRan = true; export default { name: "x" }')
+    await write('project/.tool-hub/tools/y.mjs', 'globalThis.pluginRan = true')
+    await write('project/tool-hub.yaml', 'plugins: [./x.mjs, not-installed]\nmcpServers: { a: { command: x } }\n')
+    const { options } = await loadConfig({ cwd: path.join(folder, 'project'), plugins: false })
+    expect(options).toMatchObject({ mcpServers: { a: { command: 'x' } } })
+    expect([options.plugins, options.sources]).toEqual([undefined, undefined])
+    expect(globalThis).not.toHaveProperty('pluginRan')
+  })
+
   it('do not run while the config has a mistake', async () => {
     await write('project/x.mjs', 'globalThis.pluginRan = true; export default { name: "x" }')
     await write('project/tool-hub.yaml', 'plugins: [./x.mjs]\npolicy: [{ alow: x }]\n')

@@ -5,7 +5,7 @@ import type { AnyTool, Plugin } from '../define.ts'
 import { messageOf } from '../errors.ts'
 import type { ToolSource } from '../source.ts'
 import type { ConfigDocument } from './config-document.ts'
-import { configError, formatPath, formatPlace } from './problem.ts'
+import { configError, formatPath, formatPlace, type Problem } from './problem.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import type { Config } from './schema.ts'
 import { toFence } from './to-mcp-servers.ts'
@@ -22,11 +22,13 @@ export interface LoadedPlugins {
   readonly warnings: readonly string[]
 }
 
-/** Imports the plugins of a config, in their order; the first that fails is named, and ends it unless it is not required. */
+/** Imports the plugins of a config, in their order; all that fail are named, and end it unless they are not required. */
 export async function loadPlugins(document: ConfigDocument, written: readonly Written[]): Promise<LoadedPlugins> {
   const plugins: Plugin[] = []
   const sources: ToolSource[] = []
   const warnings: string[] = []
+  const problems: Problem[] = []
+  const causes: unknown[] = []
   for (const [index, entry] of written.map(pluginEntry).entries()) {
     const path = ['plugins', index]
     try {
@@ -39,14 +41,16 @@ export async function loadPlugins(document: ConfigDocument, written: readonly Wr
         warnings.push(`${formatPlace(document.label, path, position)} ${formatPath(path)}: ${message}`)
         continue
       }
-      throw configError(document.label, [{ path, position, message }], {
-        hint: 'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one. To go on without it: { use, required: false }.',
-        cause,
-      })
+      problems.push({ path, position, message })
+      causes.push(cause)
     }
   }
-  return { plugins, sources, warnings }
+  if (problems.length === 0) return { plugins, sources, warnings }
+  throw configError(document.label, problems, { hint: HINT, cause: causes[0] })
 }
+
+const HINT =
+  'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one. To go on without it: { use, required: false }.'
 
 /** All forms of a plugin in a config as one. */
 export function pluginEntry(written: Written): Entry {
@@ -54,11 +58,11 @@ export function pluginEntry(written: Written): Entry {
   return Array.isArray(written) ? { use: written[0], options: written[1] } : (written as Entry)
 }
 
-async function isolate(configFile: string, { use, options, isolate }: Entry): Promise<ToolSource> {
+async function isolate(configFile: string, { use, options, isolate, required = true }: Entry): Promise<ToolSource> {
   const file = await pluginFile(configFile, use)
   const { isolatePlugin } = await import('../sources/plugins/isolated-plugin.ts')
   const fence = typeof isolate === 'object' ? toFence(isolate, dirname(configFile)) : {}
-  return isolatePlugin(file, { options, fence })
+  return isolatePlugin(file, { options, fence, required })
 }
 
 async function loadPlugin(configFile: string, { use, options, required }: Entry): Promise<Plugin> {

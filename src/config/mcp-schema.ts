@@ -15,6 +15,10 @@ export const fenceSchema = z.union([z.boolean(), fence])
 const oauth = z.strictObject({
   clientId: key(text, 'The id that the service knows this client by; it is registered unless said.'),
   clientSecret: key(text, 'As a reference: ${env:NAME} or ${secret:name}.'),
+  issuer: key(
+    text,
+    'The only authorization server that may get the secret; the first that the service names unless said.',
+  ),
   scopes: key(z.array(text), 'What to ask for; what the service suggests unless said.'),
   callbackPort: key(z.int().min(1).max(65_535), 'Port that the browser returns to; any free one unless said.'),
 })
@@ -50,7 +54,7 @@ const program = z.strictObject({
   command: text.describe('The program.'),
   args: key(z.array(z.string()), 'Its arguments.', []),
   env: key(texts, 'Its environment beside PATH, HOME and the like; ${env:NAME} and ${secret:name} are filled in.'),
-  cwd: key(text, 'The folder it runs in; that of this config unless said.'),
+  cwd: key(text, 'The folder it runs in; that of this config unless said, with sandbox one of its own.'),
   sandbox: key(fenceSchema, 'Fences it in like a command.', false),
   ...common,
 })

@@ -17,16 +17,16 @@ import { toPolicyRules, toRules } from './to-rules.ts'
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
 export async function readConfig(
   file: string,
-  { cwd, home, watch }: { cwd: string; home: string; watch: boolean },
+  { cwd, home, watch, plugins: runsCode }: { cwd: string; home: string; watch: boolean; plugins: boolean },
 ): Promise<LoadedConfig> {
   const document = await readDocument(file, cwd)
   const config = checkConfig(document)
   const policy = await rulesOf(document, config, cwd)
   // Plugins are code: they run only once everything else is known to be right.
-  const { plugins, sources, warnings } = await loadPlugins(document, config.plugins ?? [])
+  const { plugins, sources, warnings } = await loadPlugins(document, (runsCode && config.plugins) || [])
   const options = toOptions(config, { base: path.dirname(file), home })
-  const all = [...sources, ...(await folderSources(options, watch))]
-  const own = await ownFiles(document, config)
+  const all = [...sources, ...(runsCode ? await folderSources(options, watch) : [])]
+  const own = await ownFiles(document, runsCode ? config : { ...config, plugins: [] })
   return {
     file,
     options: {

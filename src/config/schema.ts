@@ -72,6 +72,10 @@ const approvals = z.strictObject({
     'Let questions wait below data, where tool-hub approvals answers them from another process.',
     false,
   ),
+  elicitation: key(
+    z.boolean(),
+    'Whether MCP clients that can show a form are asked; true unless said, but not with an inbox, nor over HTTP without a token.',
+  ),
 })
 
 const redact = z.strictObject({

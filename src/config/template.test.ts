@@ -35,7 +35,7 @@ describe('configTemplate', () => {
     const [, ...lines] = configTemplate().split('\n')
     const all = lines
       .join('\n')
-      .replaceAll(/^( *)# (?=[-a-z]+: |- |sandbox:| {2})/gm, '$1')
+      .replaceAll(/^( *)# (?=[-a-zA-Z]+: |- |sandbox:| {2})/gm, '$1')
       .replaceAll(/"@acme\/tool-hub-jira"|\.\/plugins\/redact\.mjs/g, './plugin.mjs')
     const { options } = await load(all)
     expect(options.policy).toHaveLength(7)
@@ -43,12 +43,14 @@ describe('configTemplate', () => {
       'approvals',
       'data',
       'limits',
+      'mcpServers',
       'plugins',
       'policy',
       'redact',
       'runs',
       'sandbox',
       'secrets',
+      'skills',
       'visibility',
       'web',
     ])

@@ -39,13 +39,17 @@ policy:
 limits:
   timeout: 60s
   output: 30KB # characters a model gets of one call; the whole is kept
-  calls: 200 # a run
+  calls: 200 # a run; one session of an MCP client is one run
   # rate: 10/s
   # tools: { web_search: { calls: 20, rate: 30/min } }
 
 # approvals: { timeout: 10m }
 # redact: { keys: [x-internal-token], env: [GITHUB_TOKEN] }
 # plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]
+
+# Tools of MCP servers, as mcp/NAME.TOOL; each call asks until a rule says otherwise. tool-hub mcp add writes these lines.
+# mcpServers: { docs: { url: "https://mcp.example.org/mcp" }, files: { command: npx, args: [-y, a-server], sandbox: true } }
+# skills: [./skills] # folders with a folder for each skill
 
 # Records of what was done. The folders belong into .gitignore.
 runs: ./runs

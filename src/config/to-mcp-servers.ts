@@ -24,10 +24,11 @@ export function toMcpServers(servers: WrittenMcpServers, { base, home }: Folders
 type Written = Extract<McpServer, { command: string }>
 
 function inFolders(server: Written, base: string): McpServer {
-  const { cwd = '.', sandbox } = server
+  const { cwd, sandbox } = server
   return {
     ...server,
-    cwd: resolvePath(base, cwd),
+    // A fence has a folder of its own; that of the config would have to be opened to it.
+    ...((cwd !== undefined || !sandbox) && { cwd: resolvePath(base, cwd ?? '.') }),
     ...(typeof sandbox === 'object' && { sandbox: toFence(sandbox, base) }),
   }
 }

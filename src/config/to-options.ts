@@ -26,11 +26,16 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     sandbox: sandbox && toSandbox(sandbox, base),
     secrets: maybe(toSecrets, config.secrets),
     mcpServers: maybe((servers) => toMcpServers(servers, { base, home }), config.mcpServers),
-    skills: config.skills?.map((folder) => resolvePath(base, folder)),
+    skills: config.skills?.map((folder) => (folder.startsWith('~/') ? folder : resolvePath(base, folder))),
     web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
     limits: limits && toLimits(limits),
     approvals:
-      approvals && withoutUndefined({ timeoutMs: maybe(parseDuration, approvals.timeout), inbox: approvals.inbox }),
+      approvals &&
+      withoutUndefined({
+        timeoutMs: maybe(parseDuration, approvals.timeout),
+        inbox: approvals.inbox,
+        elicitation: approvals.elicitation,
+      }),
     runs: runs === undefined ? resolvePath(home, 'runs') : runs && resolvePath(base, runs),
     data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
     durability: config.durability,

@@ -5,8 +5,12 @@ import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import { searchEngine } from '../../guards/files/search/search-engine.ts'
+import type { Hub } from '../../hub.ts'
+import { allReady } from '../hub/all-ready.ts'
+import { watchServers } from '../hub/watch-servers.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
+import { examineServers, examineSources } from './doctor-sources.ts'
 import { examineSearch } from './doctor-web.ts'
 
 /** One thing that was looked at. */
@@ -34,6 +38,7 @@ export async function examine(
       configFound(config),
       ...(await examineSandbox(options)),
       ...(await policy(config)),
+      ...examineSources(options),
       ...examineSearch(options),
       ...records(options.runs),
     ]
@@ -100,19 +105,26 @@ function configBroken(error: unknown): Finding {
 
 async function policy({ options }: LoadedConfig): Promise<Finding[]> {
   try {
-    const doubts = await withHubOf(options, (hub) => hub.check())
-    if (doubts.length === 0) return [{ state: 'good', what: 'policy', detail: 'no rule is in doubt' }]
-    return doubts.map(({ level, source, message, hint }) => {
-      return {
-        state: level === 'error' ? 'broken' : 'weak',
-        what: 'policy',
-        detail: `${source}: ${message}`,
-        ...(hint && { fix: hint }),
-      }
+    const { options: watched, status } = await watchServers(options)
+    return await withHubOf(watched, async (hub) => {
+      await allReady(hub)
+      return [...rules(hub.check()), ...examineServers(options, status())]
     })
   } catch (error) {
     return [{ ...configBroken(error), what: 'policy' }]
   }
+}
+
+function rules(doubts: ReturnType<Hub['check']>): Finding[] {
+  if (doubts.length === 0) return [{ state: 'good', what: 'policy', detail: 'no rule is in doubt' }]
+  return doubts.map(({ level, source, message, hint }) => {
+    return {
+      state: level === 'error' ? 'broken' : 'weak',
+      what: 'policy',
+      detail: `${source}: ${message}`,
+      ...(hint && { fix: hint }),
+    }
+  })
 }
 
 function records(runs: string | false | undefined): Finding[] {

@@ -16,6 +16,7 @@ describe('tool-hub doctor', () => {
       'config',
       'commands',
       'policy',
+      'plugins',
       'records',
       'disk',
     ])

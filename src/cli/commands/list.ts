@@ -4,9 +4,13 @@ import type { Visibility } from '../../options.ts'
 import { type Listed, openListing } from '../hub/open-listing.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { lineWidth, widthOf } from '../output/fit-line.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { UsageError } from '../usage-error.ts'
+
+/** For what a tool is for. */
+const LEAST_ROOM = 40
 
 interface ListFlags {
   readonly config?: string
@@ -18,7 +22,7 @@ interface ListFlags {
 
 const EXAMPLES = `
 The third column has the names that models know a tool by in a dialect (coding, files); tool-hub show read shows what
-such a name takes. Where a name may have no / and no dot, core/fs.stat is core_fs_stat.
+such a name takes; a narrow terminal leaves it out. Where a name may have no / and no dot, core/fs.stat is core_fs_stat.
 
 Examples:
   tool-hub list
@@ -42,7 +46,8 @@ async function list(flags: ListFlags): Promise<void> {
   const tools = inGroup(listed, flags.group).filter(({ listing }) => listing.visible || flags.hidden)
   if (flags.json) return printJson(tools.map(({ listing, dialectNames }) => ({ ...listing, dialectNames })))
   if (tools.length === 0) return say('No tool is visible here. tool-hub list --hidden says why.')
-  await print(table(tools.map(row)))
+  const rows = tools.map(row)
+  await print(table(isNarrow(rows) ? rows.map(withoutDialects) : rows))
 }
 
 /** An unknown profile is refused where visibility is compiled, with the nearest name. */
@@ -57,6 +62,16 @@ function inGroup(listed: readonly Listed[], wanted: string | undefined): readonl
   if (known.has(group)) return listed.filter(({ groups }) => groups.includes(group))
   const hint = didYouMean(group, known) || `Groups: ${[...known].sort().join(', ')}.`
   throw new UsageError(`No tool is in ${group}.`, hint)
+}
+
+/** What a tool is for says more than its other names, where there is no room for both. */
+function isNarrow(rows: readonly (readonly string[])[]): boolean {
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => widthOf(cells[column]!))))
+  return lineWidth() - widths.reduce((sum, width) => sum + width + 2, 0) < LEAST_ROOM
+}
+
+function withoutDialects([name, capabilities, _dialects, description]: readonly string[]): string[] {
+  return [name!, capabilities!, description!]
 }
 
 function row({ listing: { name, capabilities, description, visible, why }, dialectNames }: Listed): string[] {

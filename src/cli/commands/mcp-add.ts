@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
 import { addConfigOption } from '../input/add-options.ts'
+import { UsageError } from '../usage-error.ts'
 
 const EXAMPLES = `
 Examples:
   tool-hub mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
   tool-hub mcp add github --env GITHUB_TOKEN='\${env:GITHUB_TOKEN}' --sandbox -- npx -y some-github-server
   tool-hub mcp add docs --url https://mcp.example.org/mcp --header 'Authorization=Bearer \${secret:docs}'`
+
+const PROGRAM = 'tool-hub mcp add NAME -- npx -y some-server'
 
 /** `mcp add`: a server into the config. */
 export function describeMcpAdd(command: Command): void {
@@ -23,6 +26,12 @@ export function describeMcpAdd(command: Command): void {
     .option('--force', 'Replace a server of this name')
     .option('--dry-run', 'Only show the change')
     .addHelpText('after', EXAMPLES)
+    .exitOverride((error) => {
+      // An option of the program, most likely.
+      if (error.code !== 'commander.unknownOption' || error.message.includes('Did you mean')) throw error
+      const option = /'(.*)'/.exec(error.message)?.[1]
+      throw new UsageError(`mcp add has no option ${option}.`, `Put the program after --: ${PROGRAM}`)
+    })
     .action(async (...words: Parameters<typeof import('../mcp/add-server.ts').addServer>) =>
       (await import('../mcp/add-server.ts')).addServer(...words),
     )

@@ -1,15 +1,18 @@
 import type { Command } from 'commander'
 import { agentPrograms } from '../mcp/agent-programs.ts'
+import { UsageError } from '../usage-error.ts'
 
 const NAMES = agentPrograms().map(({ name }) => name)
+const CHOICES = `Give one of: ${NAMES.join(', ')}.`
 
 const EXAMPLES = `
-The change is shown as a diff, and the file as it was is kept beside it.
+The change is shown as a diff, and the file as it was is kept beside it. For all projects (--user, claude-desktop) tool-hub
+is started by its own path, with the config that you name or none: nothing in the folder the agent starts in counts.
 
 Examples:
   tool-hub mcp install claude-code
   tool-hub mcp install cursor --dry-run
-  tool-hub mcp install vscode --user --root ~/work`
+  tool-hub mcp install vscode --user --root ~/work --config ~/work/tool-hub.yaml`
 
 /** `mcp install`: puts tool-hub into the config of another program. */
 export function describeMcpInstall(command: Command): void {
@@ -23,6 +26,9 @@ export function describeMcpInstall(command: Command): void {
     .option('--name <name>', 'Its name there', 'tool-hub')
     .option('--dry-run', 'Only show the change')
     .addHelpText('after', EXAMPLES)
+    .exitOverride((error) => {
+      throw error.code === 'commander.missingArgument' ? new UsageError('Put it into which program?', CHOICES) : error
+    })
     .action(async (...words: Parameters<typeof import('../mcp/install-into.ts').installInto>) =>
       (await import('../mcp/install-into.ts')).installInto(...words),
     )

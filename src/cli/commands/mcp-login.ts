@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import type { HttpMcpServer } from '../../options.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
@@ -33,7 +34,8 @@ export function describeMcpLogout(command: Command): void {
 async function login(name: string, flags: LoginFlags): Promise<void> {
   await withSourceHost(flags, async (host, servers) => {
     const server = serverNamed(servers, name)
-    if (!('url' in server)) throw new UsageError(`${name} is a program; there is nothing to sign in to.`, '')
+    if (!('url' in server))
+      throw new UsageError(`${name} is a program; there is nothing to sign in to.`, 'Give it what it needs by env.')
     if (server.oauth === false) throw new UsageError(`oauth is switched off for ${name}.`, 'Take oauth: false out.')
     const { resolveOAuth } = await import('../../sources/mcp/resolve-oauth.ts')
     const { url, oauth } = resolveOAuth(name, server as HttpMcpServer, host)
@@ -41,14 +43,14 @@ async function login(name: string, flags: LoginFlags): Promise<void> {
     const fetch = host.webFetch({ origins: [new URL(url).origin], publicHosts: true })
     await signInToServer({ server: name, url, oauth, host, fetch, openBrowser, say, signal: interruptSignal() })
   })
-  await (flags.json ? printJson({ signedIn: name }) : print(`Signed in to ${name}.`))
+  await (flags.json ? printJson({ signedIn: name }) : print(escapeLine(`Signed in to ${name}.`)))
 }
 
 async function logout(name: string, flags: LoginFlags): Promise<void> {
   const { signOut } = await import('../../sources/mcp/oauth/sign-in.ts')
   const forgotten = await withSourceHost(flags, async (host) => signOut({ server: name, host }))
   if (flags.json) return printJson({ signedOut: name, forgotten })
-  await print(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`)
+  await print(escapeLine(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`))
 }
 
 /** The person's own browser; where there is none, the address was told. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { escapeLine } from '../../value/escape-text.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { withSourceHost } from '../mcp/with-source-host.ts'
+import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
 import { print, printJson } from '../output/print.ts'
 
 interface PinFlags {
@@ -29,14 +30,18 @@ export function describeMcpPin(command: Command): void {
 }
 
 async function pin(name: string, flags: PinFlags): Promise<void> {
-  const { acceptPins, forgetPins } = await import('../../sources/mcp/pins.ts')
-  await withSourceHost(flags, async ({ data }) => {
+  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/pins.ts')
+  await withSourceHost(flags, async ({ data }, servers) => {
+    // Of a server that was taken out, what was pinned can still be looked after.
+    if (listPins(data, name).length === 0) serverNamed(servers, name)
     if (flags.forget) {
       const forgotten = forgetPins(data, name)
-      return flags.json ? printJson({ forgotten }) : print(`Forgot ${forgotten} definitions of ${name}.`)
+      return flags.json ? printJson({ forgotten }) : print(escapeLine(`Forgot ${forgotten} definitions of ${name}.`))
     }
     const accepted = acceptPins(data, name)
     if (flags.json) return printJson({ accepted })
-    await print(accepted.length > 0 ? `Accepted: ${accepted.join(', ')}.` : `Nothing of ${name} had changed.`)
+    // The names are the server's own.
+    const told = accepted.length > 0 ? `Accepted: ${accepted.join(', ')}.` : `Nothing of ${name} had changed.`
+    await print(escapeLine(told))
   })
 }

@@ -1,11 +1,18 @@
-import { resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { errnoOf } from '../../disk/errno.ts'
+import { ToolError } from '../../errors.ts'
 import type { Hub } from '../../hub.ts'
+import { didYouMean } from '../../names.ts'
 import type { HubOptions } from '../../options.ts'
 import type { ServedHub } from '../../serve/mcp/options.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
 import { hasMoreTools } from '../hub/has-more-tools.ts'
 import { readConfig } from '../hub/read-config.ts'
+import { watchServers } from '../hub/watch-servers.ts'
+import { assertFolder } from '../input/assert-path.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
@@ -15,24 +22,66 @@ const A_MOMENT_MS = 10
 
 /** What `tool-hub mcp` may be told. */
 export interface ServeFlags {
-  readonly config?: string
+  /** False reads none, and nothing else from the folder it is started in. */
+  readonly config?: string | false
   readonly root?: string
   readonly dialect?: string
   readonly http?: string | true
   readonly host?: string
   readonly tokenEnv?: string
+  readonly elicitation?: boolean
   readonly watch?: boolean
 }
+
+/** Those of the built-in tools. */
+const DIALECTS = ['coding', 'files']
 
 /** `mcp`: serves the tools until the client goes, or until it is interrupted. */
 export async function serve(flags: ServeFlags): Promise<void> {
   if (flags.http === undefined && (flags.host !== undefined || flags.tokenEnv !== undefined))
     throw new UsageError('--host and --token-env are for --http.', 'Add --http, or leave them out.')
-  const { options: written } = await readConfig(flags)
-  const options = optionsOf(written, flags)
-  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, flags)
+  if (flags.root !== undefined) assertFolder('--root', flags.root)
+  const options = optionsOf(await readOptions(flags), flags)
+  const served = { ...flags, elicitation: mayAskClients(options, flags) }
+  if (!hasMoreTools(options)) assertDialect(flags.dialect, DIALECTS)
+  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served)
   const { withHubOf } = await import('../hub/with-hub.ts')
-  await withHubOf(options, (hub) => (flags.http === undefined ? serveStdio(hub, flags) : serveHttp(hub, flags)))
+  const { options: watched, tellBroken } = await watchServers(options)
+  await withHubOf(watched, async (hub) => {
+    assertDialect(flags.dialect, dialectsOf(hub))
+    // That the hub cannot get ready was told before.
+    void hub.ready({ all: true }).then(tellBroken, () => {})
+    await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
+  })
+}
+
+/** Whoever starts us by a config that is spelt out may do so in any folder: nothing comes from there then. */
+async function readOptions({ config, watch }: ServeFlags): Promise<HubOptions> {
+  if (config === false) {
+    const data = join(homedir(), '.tool-hub')
+    return { data, runs: join(data, 'runs') }
+  }
+  const home = config !== undefined && isAbsolute(config) ? { home: dirname(config) } : {}
+  return (await readConfig({ config, watch, ...home })).options
+}
+
+/** A form that anybody answers who can reach us is no approval; with an inbox, that is where the person sits. */
+export function mayAskClients({ approvals = {} }: HubOptions, flags: ServeFlags): boolean {
+  if (flags.elicitation === false) return false
+  const isOpen = flags.http !== undefined && flags.tokenEnv === undefined
+  return approvals.elicitation ?? !(approvals.inbox || isOpen)
+}
+
+function dialectsOf(hub: Hub): string[] {
+  return [...new Set(hub.registry.list().flatMap(({ dialects = {} }) => Object.keys(dialects)))].sort()
+}
+
+function assertDialect(dialect: string | undefined, known: readonly string[]): void {
+  if (dialect === undefined || known.includes(dialect)) return
+  throw new UsageError(
+    `There is no dialect ${JSON.stringify(dialect)}.`,
+    [didYouMean(dialect, known), `There are: ${known.join(', ')}.`].join(' ').trim(),
+  )
 }
 
 /** The list is there at once; the hub is made when it is out, or when the first call comes, and must then be right. */
@@ -66,24 +115,28 @@ function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
   }
 }
 
-async function serveStdio(hub: ServedHub, { dialect }: ServeFlags, stop?: AbortSignal): Promise<void> {
+async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, stop?: AbortSignal): Promise<void> {
   const { serveMcpStdio } = await import('../../serve/mcp/serve-mcp-stdio.ts')
-  const server = await serveMcpStdio(hub, { dialect, onError: tellError })
+  const server = await serveMcpStdio(hub, { dialect, elicitation, onError: tellError })
   for (const signal of [interruptSignal(), stop]) signal?.addEventListener('abort', () => void server.close())
   if (process.stdin.isTTY)
     say('Waiting for an MCP client on standard input. To put tool-hub into one: tool-hub mcp install.')
   await server.closed
 }
 
-async function serveHttp(hub: Hub, { dialect, http, host, tokenEnv }: ServeFlags): Promise<void> {
+async function serveHttp(hub: Hub, flags: ServeFlags): Promise<void> {
+  const { dialect, elicitation, http, host, tokenEnv } = flags
   const { serveMcp } = await import('../../serve/mcp/serve-mcp.ts')
   const token = tokenEnv === undefined ? undefined : tokenOf(tokenEnv)
   const server = await serveMcp(hub, {
     dialect,
+    elicitation,
     port: http === true ? 0 : portOf(String(http)),
     ...(host !== undefined && { host }),
     ...(token !== undefined && { auth: { token } }),
     onError: tellError,
+  }).catch((error) => {
+    throw inWords(error, flags)
   })
   say(`Serving MCP at ${server.url}. Ctrl-C ends it.`)
   const signal = interruptSignal()
@@ -92,6 +145,19 @@ async function serveHttp(hub: Hub, { dialect, http, host, tokenEnv }: ServeFlags
     signal.addEventListener('abort', () => done(), { once: true })
   })
   await server.close()
+}
+
+/** Why it cannot listen, in the words of the command line. */
+function inWords(error: unknown, { http, host, tokenEnv }: ServeFlags): unknown {
+  if (!ToolError.is(error) || error.code !== 'CONFIG_INVALID') return error
+  const errno = errnoOf(error.cause)
+  if (errno === 'EADDRINUSE')
+    return new UsageError(`Port ${http} is taken.`, 'Give another one, or --http alone for any that is free.')
+  if (errno === 'EACCES')
+    return new UsageError(`Port ${http} is not yours to open.`, 'Give one from 1024 up, or --http alone.')
+  if (error.cause === undefined && host !== undefined && tokenEnv === undefined)
+    return new UsageError(error.message, 'Leave --host out, or say who may call: --token-env NAME.')
+  return error
 }
 
 function portOf(text: string): number {
@@ -111,5 +177,5 @@ function tokenOf(name: string): string {
 }
 
 function tellError(error: Error): void {
-  say(`mcp: ${error.message}`)
+  say(escapeLine(`mcp: ${error.message}`))
 }

@@ -4,10 +4,14 @@ import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
-import { wrapText } from '../output/fit-line.ts'
+import { fitLine, lineWidth, wrapText } from '../output/fit-line.ts'
 import { hintOf } from '../output/hint-of.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
+import { ownCommand } from '../own-command.ts'
+
+/** In a pipe, where a line is as long as it is. */
+const LONGEST_LINE = 160
 
 interface TestFlags {
   readonly config?: string
@@ -61,17 +65,17 @@ function describeReport(name: string, report: ServerReport): string {
   const who = info ? `${info.name} ${info.version}` : 'it does not say what it is'
   const times = `connected in ${Math.round(connectMs)} ms, listed in ${Math.round(listMs)} ms`
   return [
-    `${style('green', 'good')}    ${name}  ${escapeLine(who)}, ${era} era, ${times}`,
+    fitLine(`${style('green', 'good')}    ${name}  ${escapeLine(who)}, ${era} era, ${times}`),
     ...tools.map(({ name: tool, description, doubt }) => describeTool(tool, description, doubt)),
-    ...leftOut.map(({ tool, why }) => `        left out: ${escapeLine(`${tool}: ${why}`)}`),
-    ...(tools.some(({ drift }) => drift) ? [`        accept what changed: tool-hub mcp pin ${name}`] : []),
+    ...leftOut.map(({ tool, why }) => wrapText(`        left out: ${escapeLine(`${tool}: ${why}`)}`, 10)),
+    ...(tools.some(({ drift }) => drift) ? [`        accept what changed: ${ownCommand()} mcp pin ${name}`] : []),
   ].join('\n')
 }
 
 function describeTool(name: string, description: string, doubt: string | undefined): string {
   const [line = ''] = description.split('\n', 1)
-  const told = `        ${name}  ${escapeLine(line.slice(0, 100))}`
-  return doubt === undefined
-    ? told
-    : `${told}\n          ${style('yellow', 'asks:')} ${escapeText(doubt).replaceAll('\n', '\n          ')}`
+  const told = fitLine(`        ${escapeLine(`${name}  ${line}`)}`, Math.min(lineWidth(), LONGEST_LINE))
+  if (doubt === undefined) return told
+  const asks = `          ${style('yellow', 'asks:')} ${escapeText(doubt).replaceAll('\n', '\n          ')}`
+  return `${told}\n${wrapText(asks, 10)}`
 }

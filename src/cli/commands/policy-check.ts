@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { PolicyWarning } from '../../policy/check-policy.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
+import { allReady } from '../hub/all-ready.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -24,7 +25,10 @@ export function describePolicyCheck(command: Command): void {
 }
 
 async function check(flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const doubts = await withHub(flags, (hub) => hub.check())
+  const doubts = await withHub(flags, async (hub) => {
+    await allReady(hub)
+    return hub.check()
+  })
   if (doubts.some(({ level }) => level === 'error')) process.exitCode = EXIT.usage
   if (flags.json) return printJson(doubts)
   if (doubts.length === 0) return say('Nothing is wrong with config and rules.')

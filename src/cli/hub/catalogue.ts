@@ -34,9 +34,15 @@ export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
 
 async function toolsOf(options: HubOptions): Promise<readonly AnyTool[]> {
   if (!hasMoreTools(options)) return builtinTools
-  const { withHubOf } = await import('./with-hub.ts')
-  return withHubOf(options, async (hub) => {
-    await hub.ready({ all: true })
+  const [{ withHubOf }, { allReady }, { watchServers }] = await Promise.all([
+    import('./with-hub.ts'),
+    import('./all-ready.ts'),
+    import('./watch-servers.ts'),
+  ])
+  const { options: watched, tellBroken } = await watchServers(options)
+  return withHubOf(watched, async (hub) => {
+    await allReady(hub)
+    tellBroken()
     return hub.registry.list()
   })
 }

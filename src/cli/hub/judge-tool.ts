@@ -1,4 +1,4 @@
-import type { Capability, Effect } from '../../define.ts'
+import type { Capability, Effect, ResolvedTarget } from '../../define.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { HubOptions } from '../../options.ts'
 import { compilePolicy } from '../../policy/compile-policy.ts'
@@ -37,16 +37,44 @@ export function judgeTools(options: HubOptions): (tool: RegisteredTool) => ToolV
   const policy = compilePolicy(policyLayers(options))
   const hasHosts = (options.sandbox?.network ?? []).length > 0
   return (entry) => {
-    const { tool, names, groups, capabilityList } = entry
-    const asked = { tool: tool.name, names, groups, targets: [], caller: 'direct', tainted: false } as const
-    const always = tool.targets ? capabilityList.filter((each) => !NEEDED_BY.has(each)) : capabilityList
+    const { tool, names, groups } = entry
+    const { capabilities: needed, targets } = fixedDemands(entry)
+    const asked = { tool: tool.name, names, groups, targets, caller: 'direct', tainted: false } as const
+    const always = tool.targets ? needed.filter((each) => !NEEDED_BY.has(each)) : needed
     const { effect, rule, source, reason } = decide(policy, {
       ...asked,
-      capabilities: always.length > 0 ? always : capabilityList,
+      targets: targets.filter(({ capability }) => always.length === 0 || always.includes(capability)),
+      capabilities: always.length > 0 ? always : needed,
     })
-    const { demands } = decide(policy, { ...asked, capabilities: capabilityList })
+    const { demands } = decide(policy, { ...asked, capabilities: needed })
     const capabilities = demands.map((demand) => verdictOn(demand, entry, hasHosts))
     return { effect, rule, source, reason, capabilities }
+  }
+}
+
+/** What tools of somebody else state; their targets are plain texts. */
+const REMOTE = new Set<Capability>(['remote', 'danger:destructive'])
+
+interface Demands {
+  readonly capabilities: readonly Capability[]
+  readonly targets: readonly ResolvedTarget[]
+}
+
+/** A tool of somebody else acts on one target, whatever its arguments are: it is judged on that. */
+function fixedDemands({ tool, capabilityList }: RegisteredTool): Demands {
+  const unknown = { capabilities: capabilityList, targets: [] }
+  const isRemote = capabilityList.includes('remote') && capabilityList.every((each) => REMOTE.has(each))
+  if (!tool.targets || !isRemote) return unknown
+  try {
+    const stated = Object.entries(tool.targets({}, { isUnread: () => false })) as [Capability, unknown][]
+    const unused = stated.filter(([, value]) => Array.isArray(value) && value.length === 0).map(([name]) => name)
+    const targets = stated.flatMap(([capability, value]) =>
+      [value].flat().flatMap((each) => (typeof each === 'string' ? [{ capability, value: each }] : [])),
+    )
+    return { capabilities: capabilityList.filter((each) => !unused.includes(each)), targets }
+  } catch {
+    // It needs its arguments for that.
+    return unknown
   }
 }
 

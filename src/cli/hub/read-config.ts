@@ -2,6 +2,7 @@ import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
+import { noteConfig } from './known-config.ts'
 
 const told = new Set<string>()
 
@@ -9,11 +10,17 @@ const told = new Set<string>()
 export async function readConfig({
   config,
   watch = false,
+  plugins = true,
+  home,
 }: {
   readonly config?: string
   readonly watch?: boolean
+  /** False leaves out the plugins and the tools folder: no code of theirs runs. */
+  readonly plugins?: boolean
+  readonly home?: string
 }): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ file: config, watch })
+  const loaded = await loadConfig({ file: config, watch, plugins, ...(home !== undefined && { home }) })
+  noteConfig(loaded.file)
   for (const warning of loaded.warnings.filter((each) => !told.has(each))) {
     told.add(warning)
     say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning)}`)

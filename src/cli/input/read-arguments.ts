@@ -1,5 +1,7 @@
+import { ToolError } from '../../errors.ts'
 import type { Hub } from '../../hub.ts'
 import { compileSchema } from '../../schema/compile-schema.ts'
+import { allReady } from '../hub/all-ready.ts'
 import { quoteWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseFlags } from './parse-flags.ts'
@@ -20,7 +22,7 @@ interface Typed {
 
 /** The arguments of a call as the command line gives them: JSON text, `-` for stdin, or flags; none is `{}`. */
 export async function readArguments(hub: Hub, typed: Typed): Promise<unknown> {
-  const schema = schemaOf(hub, typed.tool)
+  const schema = needsSchema(typed.words) ? await arrivedSchema(hub, typed.tool) : schemaOf(hub, typed.tool)
   const input = await parseWords(typed, schema)
   const taken = isFlags(typed.words) ? schema?.required?.find((name) => isTaken(name, typed, input)) : undefined
   if (taken === undefined) return input
@@ -33,8 +35,7 @@ export async function readArguments(hub: Hub, typed: Typed): Promise<unknown> {
 async function parseWords(typed: Typed, schema: Wanted | undefined): Promise<unknown> {
   const [first, ...others] = typed.words
   if (first === undefined) return {}
-  // The call itself tells best what is wrong with the name.
-  if (isFlags(typed.words)) return schema ? parseFlags(typed.words, schema as Record<string, unknown>) : {}
+  if (isFlags(typed.words)) return parseFlags(typed.words, schema as Record<string, unknown>)
   if (others.length > 0) {
     throw new UsageError(
       `${typed.words.length} arguments after the tool.`,
@@ -45,6 +46,24 @@ async function parseWords(typed: Typed, schema: Wanted | undefined): Promise<unk
   const name = /^\s*[[{"]/.test(first) ? undefined : firstText(schema)
   if (name === undefined) return parseJson(first, 'The argument')
   throw new UsageError(`${JSON.stringify(first)} has no name.`, `Name it: --${name} ${quoteWord(first)}`)
+}
+
+/** Flags mean something only by the schema; what is wrong with JSON, or with the name, the call tells best. */
+function needsSchema([first]: readonly string[]): boolean {
+  return first !== undefined && first !== '-' && !/^\s*[[{"]/.test(first)
+}
+
+/** The tool may be on its way, from a server that has not said yet what it has. One that does not come is told. */
+async function arrivedSchema(hub: Hub, tool: string): Promise<Wanted> {
+  const schema = schemaOf(hub, tool)
+  if (schema) return schema
+  await allReady(hub)
+  const arrived = schemaOf(hub, tool)
+  if (arrived) return arrived
+  const { error } = await hub.explain(tool, {})
+  throw new ToolError(error?.code ?? 'TOOL_NOT_FOUND', error?.message ?? `There is no tool ${JSON.stringify(tool)}.`, {
+    ...(error && { fix: error.fix }),
+  })
 }
 
 /** The schema of the wire arguments: the dialect's own where the tool was named by a dialect. */

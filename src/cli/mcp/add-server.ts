@@ -1,9 +1,10 @@
-import { mcpServersSchema } from '../../config/mcp-schema.ts'
+import { ownCommand, quoteWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import { serversIn } from './edit-servers.ts'
-import { holdsSecret } from './holds-secret.ts'
+import { findFault } from './find-fault.ts'
 import { makeEdit } from './make-edit.ts'
 import { ownConfigFile, planServers } from './own-config.ts'
+import { type TakenOut, withoutSecrets } from './without-secrets.ts'
 
 /** What the options of `mcp add` and `mcp remove` say. */
 export interface AddFlags {
@@ -22,22 +23,27 @@ export interface AddFlags {
 /** Puts a server into the config. */
 export async function addServer(name: string, words: string[], flags: AddFlags): Promise<void> {
   const entry = entryOf(words, flags)
-  const checked = mcpServersSchema.safeParse({ [name]: entry })
-  if (!checked.success) throw invalid(name, checked.error.issues)
-  const file = await ownConfigFile(flags)
-  const edit = planServers(file, [{ name, entry }])
-  if (!flags.force && Object.hasOwn(serversIn(file, edit.before ?? '', 'mcpServers'), name))
+  const fault = findFault(name, entry)
+  if (fault) throw new UsageError(`The server ${name} cannot be added: ${fault.message}.`, fault.hint)
+  const [secret] = withoutSecrets(name, entry).taken
+  if (secret) throw holdsSecret(secret)
+  const config = await ownConfigFile(flags)
+  const edit = planServers(config, [{ name, entry }])
+  if (!flags.force && Object.hasOwn(serversIn(config.file, edit.before ?? '', 'mcpServers'), name))
     throw new UsageError(`There is a server ${name} already.`, 'Use --force to replace it, or choose another name.')
-  await makeEdit(edit, flags, [`Then: tool-hub mcp test ${name}`])
+  await makeEdit(edit, flags, [`Then: ${ownCommand()} mcp test ${name}`])
 }
 
 /** Takes a server out of the config. */
 export async function removeServer(name: string, flags: AddFlags): Promise<void> {
-  const file = await ownConfigFile(flags)
-  const edit = planServers(file, [{ name, entry: undefined }])
-  const known = Object.keys(serversIn(file, edit.before ?? '', 'mcpServers'))
+  const config = await ownConfigFile(flags)
+  const edit = planServers(config, [{ name, entry: undefined }])
+  const known = Object.keys(serversIn(config.file, edit.before ?? '', 'mcpServers'))
   if (!known.includes(name))
-    throw new UsageError(`There is no server ${name}.`, known.length > 0 ? `There are: ${known.join(', ')}.` : '')
+    throw new UsageError(
+      `There is no server ${name} in ${config.file}.`,
+      known.length > 0 ? `There are: ${known.join(', ')}.` : 'It names no servers at all.',
+    )
   await makeEdit(edit, flags, [])
 }
 
@@ -60,30 +66,24 @@ function entryOf(words: readonly string[], flags: AddFlags): Record<string, unkn
   }
 }
 
-/** A secret in the config would be read by everybody who reads the config. */
 function pairs(option: string, written: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     written.map((pair) => {
       const at = pair.indexOf('=')
-      if (at < 1) throw new UsageError(`${option} takes NAME=VALUE, not ${JSON.stringify(pair)}.`, '')
-      const [name, value] = [pair.slice(0, at), pair.slice(at + 1)]
-      if (holdsSecret(value))
-        throw new UsageError(
-          `The value of ${name} looks like a secret, which does not belong into a config.`,
-          `Set it in your environment and write ${option} ${name}='\${env:${name}}'.`,
-        )
-      return [name, value]
+      if (at < 1)
+        throw new UsageError(`${option} takes NAME=VALUE, not ${JSON.stringify(pair)}.`, `Write ${option} NAME=VALUE.`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
     }),
   )
 }
 
-function invalid(
-  name: string,
-  [issue]: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[],
-) {
-  const where = issue?.path.slice(1).join('.')
+/** A secret in the config would be read by everybody who reads the config. */
+function holdsSecret({ part, key, variable, now }: TakenOut): UsageError {
+  const what = { env: `The value of ${key}`, headers: `The header ${key}`, url: 'The address' }[part] ?? 'A word'
+  const option = { env: '--env ', headers: '--header ', url: '--url ' }[part] ?? ''
+  const word = quoteWord(key === undefined ? now : `${key}=${now}`)
   return new UsageError(
-    `The server ${name} cannot be added: ${where ? `${where}: ` : ''}${issue?.message}.`,
-    'Names have letters, digits, _ and -, at most 32.',
+    `${what} looks like a secret, which does not belong into a config.`,
+    `Set ${variable} in your environment and write ${option}${word}.`,
   )
 }

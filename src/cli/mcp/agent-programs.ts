@@ -16,6 +16,8 @@ export interface AgentProgram {
   readonly isTyped: boolean
   /** What the person has to do then. */
   readonly next: string
+  /** The same, where it is for all projects and that differs. */
+  readonly nextForAll?: string
 }
 
 /** The programs whose configs can be read and written. */
@@ -31,6 +33,7 @@ export function agentPrograms(home = homedir(), platform = process.platform): re
       user: join(home, '.claude.json'),
       isTyped: false,
       next: 'Start claude in this folder and type /mcp.',
+      nextForAll: 'Start claude anew, in any folder, and type /mcp.',
     },
     {
       name: 'claude-desktop',

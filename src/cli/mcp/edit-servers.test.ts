@@ -31,6 +31,37 @@ describe('changeServer', () => {
     )
   })
 
+  it('leaves neighbours, indentation and line ends as they are', () => {
+    const cases = [
+      ['{\n\t"mcpServers": {\n\t\t"a": { "command": "x" }\n\t}\n}\n', '"x" },\n\t\t"b": {\n\t\t\t"command": "npx",'],
+      ['{\r\n    "mcpServers": {}\r\n}\r\n', '{\r\n    "mcpServers": {\r\n        "b": {\r\n            "command"'],
+      ['{\n  "mcpServers": { "a": {"command":"x"} }, "other": [1,2]\n}', '{"command":"x"}, "b": {"command":"npx"'],
+      ['{"numStartups":3}', '{"numStartups":3, "mcpServers": {"b":{"command":"npx"'],
+      ['{\n  "mcpServers": {\n    // none yet\n  }\n}\n', '// none yet'],
+      [
+        '{\n  "mcpServers": {\n    "b": { "command": "old" },\n    "c": {"url":"u"}\n  }\n}\n',
+        '    },\n    "c": {"url":"u"}\n',
+      ],
+    ] as const
+    for (const [text, wanted] of cases) {
+      const changed = changeServer('mcp.json', text, { key: 'mcpServers', name: 'b', entry })
+      expect(changed).toContain(wanted)
+      expect(serversIn('mcp.json', changed, 'mcpServers').b).toEqual(entry)
+    }
+    const yaml = 'a:   [1,2]     # aligned\nmcpServers:\n    one: { command: x } # first\n\n# after\nz: 1\n'
+    const changed = changeServer('c.yaml', yaml, { key: 'mcpServers', name: 'b', entry })
+    expect(changed).toContain('a:   [1,2]     # aligned\nmcpServers:\n    one: { command: x } # first\n    b:\n')
+    expect(changed).toContain('\n\n# after\nz: 1\n')
+    expect(changeServer('c.yaml', 'a:   1 # x\n', { key: 'mcpServers', name: 'b', entry })).toContain('a:   1 # x\nmcp')
+  })
+
+  it('tells where JSON is broken, and what servers are not', () => {
+    const change = { key: 'mcpServers', name: 'b', entry }
+    expect(() => changeServer('mcp.json', '{\n  "a": 1\n  "b": 2\n}', change)).toThrow('mcp.json:3:3 is no JSON object')
+    for (const file of ['mcp.json', 'c.yaml'])
+      expect(() => changeServer(file, '{"mcpServers": [{"command": "x"}]}', change)).toThrow('is a list, no object')
+  })
+
   it('refuses what it cannot read, and what is code', () => {
     expect(() => changeServer('mcp.json', '{ "a": ', { key: 'servers', name: 'b', entry })).toThrow(/no JSON object/)
     expect(() => changeServer('mcp.json', '[]', { key: 'servers', name: 'b', entry })).toThrow(/no JSON object/)

@@ -1,8 +1,10 @@
 import { extname } from 'node:path'
-import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser'
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { parseDocument } from 'yaml'
 import { isPlainObject } from '../../value/is-plain-object.ts'
 import { UsageError } from '../usage-error.ts'
+import { editJson } from './edit-json.ts'
+import { editYaml } from './edit-yaml.ts'
 
 /** The key that holds the servers, and what is to become of one: its entry, or undefined to take it out. */
 export interface ServerChange {
@@ -14,17 +16,22 @@ export interface ServerChange {
 
 /** The text of a config with one server changed; comments and everything else stay as they are. */
 export function changeServer(file: string, text: string, change: ServerChange): string {
+  const { key, name, entry } = change
   switch (extname(file)) {
     case '.yaml':
-    case '.yml':
-      return changeYaml(file, text, change)
+    case '.yml': {
+      const document = readYaml(file, text)
+      serversOf(file, document.toJS(), key)
+      return editYaml(document, text, key, name, entry)
+    }
     case '.json':
     case '.jsonc':
-      return changeJson(file, text, change)
+      serversOf(file, parseJson(file, text), key)
+      return editJson(text, [key, name], entry)
     default:
       throw new UsageError(
         `${file} cannot be changed from here.`,
-        `Write it yourself: ${JSON.stringify({ [change.key]: { [change.name]: change.entry } })}`,
+        `Write it yourself: ${JSON.stringify({ [key]: { [name]: entry } })}`,
       )
   }
 }
@@ -32,39 +39,50 @@ export function changeServer(file: string, text: string, change: ServerChange): 
 /** The servers that a config names. */
 export function serversIn(file: string, text: string, key: string): Readonly<Record<string, unknown>> {
   const isYaml = /\.ya?ml$/.test(file)
-  const whole: unknown = isYaml ? parseDocument(text).toJS() : parseJson(file, text)
-  const servers = isPlainObject(whole) && Object.hasOwn(whole, key) ? whole[key] : {}
-  if (isPlainObject(servers)) return servers
-  throw new UsageError(`${key} in ${file} is no object.`, 'Mend the file first.')
+  return serversOf(file, isYaml ? readYaml(file, text).toJS() : parseJson(file, text), key)
 }
 
-function changeYaml(file: string, text: string, { key, name, entry }: ServerChange): string {
+function serversOf(file: string, whole: unknown, key: string): Readonly<Record<string, unknown>> {
+  const servers = isPlainObject(whole) && Object.hasOwn(whole, key) ? whole[key] : undefined
+  if (isPlainObject(servers)) return servers
+  if (servers === undefined || servers === null) return {}
+  const kind = Array.isArray(servers) ? 'a list' : `a ${typeof servers}`
+  throw new UsageError(
+    `${key} in ${file} is ${kind}, no object.`,
+    `It holds servers by their names: { "${key}": { "NAME": { "command": "…" } } }. Mend the file first.`,
+  )
+}
+
+function readYaml(file: string, text: string) {
   const document = parseDocument(text)
   const [problem] = document.errors
   if (problem) throw new UsageError(`${file} cannot be read: ${problem.message}`, 'Mend the file first.')
-  if (document.contents === null) return `${text}${key}:\n  ${JSON.stringify(name)}: ${JSON.stringify(entry)}\n`
-  if (entry === undefined) document.deleteIn([key, name])
-  else document.setIn([key, name], document.createNode(entry))
-  const servers = document.getIn([key])
-  if (entry === undefined && isEmptyMap(servers)) document.delete(key)
-  return document.toString({ lineWidth: 120 })
-}
-
-function isEmptyMap(node: unknown): boolean {
-  return typeof node === 'object' && node !== null && 'items' in node && (node.items as unknown[]).length === 0
-}
-
-function changeJson(file: string, text: string, { key, name, entry }: ServerChange): string {
-  parseJson(file, text)
-  const whole = text.trim() === '' ? '{}\n' : text
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' }
-  return applyEdits(whole, modify(whole, [key, name], entry, { formattingOptions }))
+  const whole: unknown = document.toJS()
+  if (whole === null || isPlainObject(whole)) return document
+  throw new UsageError(`${file} is no mapping of keys.`, 'Mend the file first; nothing was changed.')
 }
 
 function parseJson(file: string, text: string): unknown {
   if (text.trim() === '') return {}
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
-  if (errors.length === 0 && isPlainObject(value)) return value
-  throw new UsageError(`${file} is no JSON object.`, 'Mend the file first; nothing was changed.')
+  const [problem] = errors
+  if (!problem && isPlainObject(value)) return value
+  throw new UsageError(
+    problem ? `${file}${placeOf(text, problem)} is no JSON object: ${wordsOf(problem)}.` : `${file} is no JSON object.`,
+    'Mend the file first; nothing was changed.',
+  )
+}
+
+/** `:3:14`. */
+function placeOf(text: string, { offset }: ParseError): string {
+  const lines = text.slice(0, offset).split('\n')
+  return `:${lines.length}:${lines.at(-1)!.length + 1}`
+}
+
+/** `CommaExpected` is `comma expected`. */
+function wordsOf({ error }: ParseError): string {
+  return printParseErrorCode(error)
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
 }

@@ -1,13 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { mcpServersSchema } from '../../config/mcp-schema.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { isPlainObject } from '../../value/is-plain-object.ts'
 import { say } from '../output/print.ts'
+import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import { agentPrograms } from './agent-programs.ts'
 import { serversIn } from './edit-servers.ts'
+import { findFault } from './find-fault.ts'
 import { makeEdit } from './make-edit.ts'
 import { ownConfigFile, planServers } from './own-config.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { type TakenOut, withoutSecrets } from './without-secrets.ts'
 
 /** What the options of `mcp import` say. */
 export interface ImportFlags {
@@ -19,29 +22,99 @@ export interface ImportFlags {
 
 /** Copies the servers of another program into the config. */
 export async function importServers(from: string, flags: ImportFlags): Promise<void> {
-  const found = filesOf(from).flatMap((file) => readServers(file))
-  if (found.length === 0) throw new UsageError(`No MCP server was found in ${filesOf(from).join(' and ')}.`, '')
-  const file = await ownConfigFile(flags)
+  const files = filesOf(from)
+  const read = files.filter((file) => existsSync(file))
+  const found = read.flatMap((file) => readServers(file))
+  if (found.length === 0) throw nothing(from, files, read)
+  const config = await ownConfigFile(flags)
+  const { file } = config
   const present = existsSync(file) ? serversIn(file, readFileSync(file, 'utf8'), 'mcpServers') : {}
-  const changes: { name: string; entry: unknown }[] = []
+  const changes = new Map<string, unknown>()
   for (const [name, written] of found) {
     // It would call itself.
     if (isOurselves(written)) continue
-    if (!flags.force && Object.hasOwn(present, name)) {
-      say(`${name} is there already and stays; --force replaces it.`)
-      continue
-    }
-    const { entry, missing } = withoutSecrets(written)
-    const checked = mcpServersSchema.safeParse({ [name]: entry })
-    if (!checked.success) {
-      say(`${name} was left out: ${checked.error.issues[0]?.message}`)
-      continue
-    }
-    for (const variable of missing) say(`${name}: its secret was not copied; set ${variable} in your environment.`)
-    changes.push({ name, entry })
+    if (changes.has(name)) tell(`${name} is there twice; the first counts, of ${read[0]}.`)
+    else if (!flags.force && Object.hasOwn(present, name))
+      tell(`${name} is there already and stays; --force replaces it.`)
+    else takeOver(name, written, changes)
   }
-  if (changes.length === 0) return say('There is nothing to take over.')
-  await makeEdit(planServers(file, changes), flags, ['Then: tool-hub mcp test'])
+  if (changes.size === 0) return say('There is nothing to take over.')
+  const edit = planServers(
+    config,
+    [...changes].map(([name, entry]) => ({ name, entry })),
+  )
+  await makeEdit(edit, flags, [`Then: ${ownCommand()} mcp test`])
+  // Whoever only copies has an agent that goes around the policy.
+  tell(`Read: ${read.join(', ')}. The servers are still in there, and an agent uses them past tool-hub.`)
+  tell(`Take them out there when they work here, and put tool-hub in: ${ownCommand()} mcp install.`)
+}
+
+function takeOver(name: string, written: unknown, changes: Map<string, unknown>): void {
+  const { entry, dropped } = withoutRights(written)
+  const { entry: cleaned, taken } = withoutSecrets(name, withoutInputs(entry))
+  const fault = findFault(name, cleaned)
+  if (fault) {
+    tell(`${name} was left out: ${fault.message}. ${fault.hint}`)
+    return
+  }
+  if (dropped.length > 0) tell(`${name}: not copied: ${dropped.join(', ')}. What it may do, you say here.`)
+  for (const { part, variable } of taken) tell(`${name}: a secret in ${placeOf(part)} was not copied; set ${variable}.`)
+  changes.set(name, cleaned)
+}
+
+function placeOf(part: TakenOut['part']): string {
+  return part === 'url' ? 'its url' : `its ${part}`
+}
+
+/** What is taken over; the rest says nothing here, or is not for a file of somebody else to decide. */
+const TAKEN = ['type', 'command', 'args', 'env', 'cwd', 'disabled', 'timeout', 'startTimeout', 'url', 'headers']
+
+/** How far a server is trusted, how loosely it is fenced in and what it may do unasked, the owner says here. */
+function withoutRights(written: unknown): { readonly entry: unknown; readonly dropped: readonly string[] } {
+  if (!isPlainObject(written)) return { entry: written, dropped: [] }
+  const entry = Object.fromEntries(Object.entries(written).filter(([key]) => TAKEN.includes(key)))
+  const dropped = Object.keys(written).filter((key) => !TAKEN.includes(key) && key !== 'sandbox' && key !== 'oauth')
+  const { sandbox, oauth } = written
+  if (sandbox !== undefined && sandbox !== true) dropped.push(sandbox ? 'what sandbox opens' : 'sandbox: false')
+  if (sandbox) entry.sandbox = true
+  if (isPlainObject(oauth)) {
+    const { clientSecret, ...others } = oauth
+    if (clientSecret !== undefined) dropped.push('oauth.clientSecret')
+    if (Object.keys(others).length > 0) entry.oauth = others
+  } else if (oauth !== undefined) entry.oauth = oauth
+  return { entry, dropped }
+}
+
+/** VS Code asks the person for `${input:x}`; here it comes from the environment. */
+function withoutInputs<T>(value: T): T {
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\{input:([\w.-]+)\}/g, (_, id: string) => {
+      const variable = id.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')
+      tell(`Set ${variable}: it takes the place of \${input:${id}}.`)
+      return `\${env:${variable}}`
+    }) as T
+  if (Array.isArray(value)) return value.map(withoutInputs) as T
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutInputs(item)])) as T
+}
+
+/** Names and values of the file are somebody else's. */
+function tell(text: string): void {
+  say(escapeLine(text))
+}
+
+function nothing(from: string, files: readonly string[], read: readonly string[]): UsageError {
+  const names = agentPrograms().map(({ name }) => name)
+  const isProgram = names.includes(from)
+  if (read.length === 0)
+    return new UsageError(
+      isProgram ? `There is no ${files.join(' and no ')}.` : `There is no file ${files.join(' and ')}.`,
+      `Give a file with mcpServers, or one of: ${names.join(', ')}.`,
+    )
+  return new UsageError(
+    `No MCP server is in ${read.join(' and ')}.`,
+    'It should have mcpServers, or servers, with an entry each.',
+  )
 }
 
 function filesOf(from: string): string[] {
@@ -51,7 +124,6 @@ function filesOf(from: string): string[] {
 }
 
 function readServers(file: string): [string, unknown][] {
-  if (!existsSync(file)) return []
   const text = readFileSync(file, 'utf8')
   return ['mcpServers', 'servers'].flatMap((key) => Object.entries(serversIn(file, text, key)))
 }

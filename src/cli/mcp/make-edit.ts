@@ -1,4 +1,4 @@
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { applyEdit, diffOf, type FileEdit } from './file-edit.ts'
 
@@ -8,13 +8,15 @@ export async function makeEdit(
   { dryRun, json }: { readonly dryRun?: boolean; readonly json?: boolean },
   next: readonly string[],
 ): Promise<void> {
-  const { file, before, after } = edit
+  const { before, after } = edit
   const isSame = before === after
+  const diff = diffOf(edit)
   const backup = isSame || dryRun ? undefined : applyEdit(edit)
-  if (json) return printJson({ file, changed: !isSame && !dryRun, ...(backup && { backup }), diff: diffOf(edit) })
+  if (json) return printJson({ file: edit.file, changed: !isSame && !dryRun, ...(backup && { backup }), diff })
+  const file = escapeLine(edit.file)
   if (isSame) return say(`${file} says so already.`)
-  await print(escapeText(diffOf(edit)))
+  await print(escapeText(diff))
   if (dryRun) return say(`Nothing was changed; without --dry-run ${file} would be.`)
-  say(`Changed ${file}${backup === undefined ? '' : `; as it was: ${backup}`}.`)
-  for (const line of next) say(line)
+  say(`Changed ${file}${backup === undefined ? '' : `; as it was: ${escapeLine(backup)}`}.`)
+  for (const line of next) say(escapeLine(line))
 }

@@ -9,7 +9,8 @@ export async function withSourceHost<T>(
   flags: { readonly config?: string },
   use: (host: SourceHost, servers: Readonly<Record<string, McpServer>>) => Promise<T>,
 ): Promise<T> {
-  const { options } = await readConfig(flags)
+  // Looking at servers is no reason to run the code of plugins.
+  const { options } = await readConfig({ ...flags, plugins: false })
   const { mcpServers = {}, skills: _skills, sources: _sources, plugins: _plugins, ...rest } = options
   return withHubOf(rest, async (hub) => {
     const host = await new Promise<SourceHost>((resolve) => {

@@ -3,6 +3,7 @@ import { escapeLine } from '../../value/escape-text.ts'
 import { ownCommand, quoteWord } from '../own-command.ts'
 
 const LONGEST = 2_000
+const TAIL = 500
 
 /** A waiting call in words: what, with which arguments, on what, why it asks, for whom. One line each. */
 export function describeRequest(request: ApprovalRequest): string[] {
@@ -11,8 +12,7 @@ export function describeRequest(request: ApprovalRequest): string[] {
     ['arguments', shorten(JSON.stringify(request.input) ?? 'none')],
     ...request.targets.map((target) => ['target', target] as const),
     ['rule', request.rule],
-    // A rule without a reason of its own says only itself again.
-    ...(request.reason.includes(request.rule) ? [] : [['reason', request.reason] as const]),
+    ...(isOnlyTheRule(request) ? [] : [['reason', request.reason] as const]),
     ['caller', `${request.caller}, run ${request.run}`],
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
     ...request.requests.map((wish) => ['wish', wish] as const),
@@ -35,6 +35,13 @@ export function describeAge({ id, askedAt }: ApprovalRequest, now: number = Date
   return escapeLine(`${id}  asked ${age} ago (${askedAt})`)
 }
 
+/** A rule without a reason of its own says only itself again. More than that somebody may have put there to be read. */
+function isOnlyTheRule({ rule, reason }: ApprovalRequest): boolean {
+  return [rule, `Needs an approval by ${rule}.`].includes(reason)
+}
+
+/** Both ends: what matters may stand last. */
 function shorten(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)} … ${text.length - LONGEST} more characters`
+  if (text.length <= LONGEST) return text
+  return `${text.slice(0, LONGEST - TAIL)} … ${text.length - LONGEST} more characters … ${text.slice(-TAIL)}`
 }

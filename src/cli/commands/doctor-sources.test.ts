@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { ToolError } from '../../errors.ts'
+import { examineServers, examineSources } from './doctor-sources.ts'
+
+it('says what the config of a server refers to and is not set, and which did not answer', () => {
+  const mcpServers = {
+    a: { command: 'x', env: { T: '${env:NO_SUCH_VARIABLE}' } },
+    b: { url: 'https://x.example', headers: { H: 'Bearer ${secret:gone}' } },
+    c: { command: 'x', disabled: true, args: ['${env:NO_SUCH_VARIABLE}'] },
+    d: { command: 'x' },
+    e: { command: 'x' },
+  }
+  const problem = new ToolError('UPSTREAM_ERROR', 'It went away.')
+  const findings = examineServers({ mcpServers }, [
+    { name: 'd', state: 'down', tools: [], leftOut: [], problem },
+    { name: 'e', state: 'connected', tools: ['mcp/e.x'], leftOut: [] },
+  ])
+  expect(findings.map(({ state }) => state)).toEqual(['broken', 'broken', 'good', 'weak', 'good'])
+  expect(findings[0]!.detail).toContain('env.T of the MCP server a needs the environment variable NO_SUCH_VARIABLE')
+  expect(findings[1]!.detail).toContain('the secret gone')
+  expect(findings[3]!.detail).toContain('It went away.')
+})
+
+it('says where other tools come from', () => {
+  const findings = examineSources({ plugins: [{ name: 'p' }], data: '/nowhere', skills: ['/nowhere/skills'] })
+  expect(findings.map(({ state, what }) => [state, what])).toEqual([
+    ['good', 'plugins'],
+    ['broken', 'skills'],
+  ])
+})

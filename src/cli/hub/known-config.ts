@@ -1,0 +1,11 @@
+let isMissing = false
+
+/** Remembers whether a config was found, for what is told to people. */
+export function noteConfig(file: string | undefined): void {
+  isMissing = file === undefined
+}
+
+/** Whether a config was looked for and there is none. */
+export function hasNoConfig(): boolean {
+  return isMissing
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { defineTool } from '../../define.ts'
+import type { Hub } from '../../hub.ts'
+import type { SourceHost } from '../../source.ts'
+import { testHub } from '../../testing/test-hub.ts'
+import { readArguments } from './read-arguments.ts'
+
+const late = defineTool({
+  name: 'late/x.echo',
+  description: 'Comes later.',
+  input: { type: 'object', properties: { count: { type: 'integer' } } },
+  execute: () => 'never',
+})
+
+it('waits for a tool that is on its way before it reads flags, and never takes them for nothing', async () => {
+  const hub = testHub() as unknown as Hub
+  let arrive = () => {}
+  hub.connect({
+    name: 'late',
+    start(host: SourceHost) {
+      const arriving = new Promise<void>((resolve) => {
+        arrive = () => {
+          host.offer([late])
+          resolve()
+        }
+      })
+      host.expect('late/x.', arriving)
+    },
+  })
+  const read = (tool: string) => readArguments(hub, { tool, words: ['--count', '3'], flags: {} })
+  const reading = read('late/x.echo')
+  setImmediate(arrive)
+  expect(await reading).toEqual({ count: 3 })
+  await expect(read('late/x.ecko')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' })
+  expect(await readArguments(hub, { tool: 'nope', words: [], flags: {} })).toEqual({})
+  await hub.close()
+})

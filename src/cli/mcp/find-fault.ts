@@ -1,0 +1,40 @@
+import { toJsonSchema } from '../../config/config-json-schema.ts'
+import { describeIssue } from '../../config/describe-issue.ts'
+import { mcpServersSchema } from '../../config/mcp-schema.ts'
+import { formatPath } from '../../config/problem.ts'
+import { isPlainObject } from '../../value/is-plain-object.ts'
+
+/** What is wrong with a server, and what to do about it. */
+export interface Fault {
+  readonly message: string
+  readonly hint: string
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+
+/** What keeps a server out of the config; nothing when it is right. */
+export function findFault(name: string, entry: unknown): Fault | undefined {
+  if (!NAME.test(name))
+    return {
+      message: `${JSON.stringify(name.slice(0, 64))} cannot be its name`,
+      hint: 'Names have letters, digits, _ and -, a letter first, at most 32.',
+    }
+  if (!isPlainObject(entry)) return { message: `it is ${kindOf(entry)}, no object`, hint: SHAPE }
+  const servers = { [name]: entry }
+  const { error } = mcpServersSchema.safeParse(servers)
+  if (!error) return undefined
+  if (entry.command === undefined && entry.url === undefined)
+    return { message: 'it has neither a command nor a url', hint: SHAPE }
+  const [first] = error.issues.flatMap((issue) => describeIssue(issue, servers, toJsonSchema(mcpServersSchema)))
+  const where = formatPath(first?.path.slice(1) ?? [])
+  const told = first?.message.replace(/\.$/, '') ?? 'it cannot be read'
+  return { message: `${where ? `${where}: ` : ''}${told}`, hint: where === 'url' ? ADDRESS : SHAPE }
+}
+
+const SHAPE = 'A server is { "command": "npx", "args": [ … ] } or { "url": "https://…" }.'
+const ADDRESS = 'Write the address whole: https://mcp.example.org/mcp.'
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
+}

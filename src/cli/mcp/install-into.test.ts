@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { VERSION } from '../../version.ts'
+import { agentPrograms } from './agent-programs.ts'
+import { installInto } from './install-into.ts'
+import { ownEntry } from './own-entry.ts'
+
+let home: string
+let project: string
+let said: string
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-install-')))
+  project = join(home, 'project')
+  mkdirSync(project)
+  said = ''
+  vi.stubEnv('HOME', home)
+  vi.spyOn(process, 'cwd').mockReturnValue(project)
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, 'write').mockImplementation((text, ...rest: unknown[]) => {
+      said += text
+      const done = rest.at(-1)
+      if (typeof done === 'function') done()
+      return true
+    })
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+  rmSync(home, { recursive: true, force: true })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: what another program reads
+const json = (file: string): any => JSON.parse(readFileSync(file, 'utf8'))
+const name = 'tool-hub'
+
+it('takes nothing from the folder the agent starts in, where it is for all projects', async () => {
+  writeFileSync(join(project, 'tool-hub.yaml'), 'version: 1\n')
+  await installInto('claude-code', { user: true, root: '.', name })
+  const { command, args } = json(join(home, '.claude.json')).mcpServers[name]
+  expect(command).toBe(process.execPath)
+  expect(args.slice(-4)).toEqual(['mcp', '--root', project, '--no-config'])
+  expect(args.at(-5)).toMatch(/^\/.*cli\/main\.[jt]s$/)
+  expect(said).toMatch(/in any folder[\s\S]*no config/)
+  await installInto('claude-desktop', { root: '.', config: 'tool-hub.yaml', name })
+  const desktop = agentPrograms().find((each) => each.name === 'claude-desktop')!.user
+  expect(json(desktop).mcpServers[name].args.slice(-2)).toEqual(['--config', join(project, 'tool-hub.yaml')])
+  // Also where the project is the home itself.
+  vi.mocked(process.cwd).mockReturnValue(home)
+  await expect(installInto('cursor', { user: true, name })).rejects.toThrow('any folder')
+})
+
+it('names the version in a project', () => {
+  const [program] = agentPrograms()
+  const main = { file: '/x/node_modules/tool-hub/dist/cli/main.js', flags: [] }
+  expect(ownEntry(program!, { isForAll: false, main })).toEqual({
+    command: 'npx',
+    args: ['-y', `tool-hub@${VERSION}`, 'mcp', '--root', '.'],
+  })
+})
+
+it('keeps what the person added to the entry, and says that it was replaced', async () => {
+  const file = join(project, '.mcp.json')
+  const env = { LEVEL: 'debug' }
+  writeFileSync(file, JSON.stringify({ mcpServers: { [name]: { url: 'https://old', env, note: 1 } } }))
+  await installInto('claude-code', { name })
+  expect(json(file).mcpServers[name]).toEqual({
+    command: 'node',
+    args: expect.arrayContaining(['mcp', '--root', '.']),
+    env,
+    note: 1,
+  })
+  expect(said).toContain('takes the place of the entry tool-hub')
+})
+
+it('refuses places that are not there, and a file of the project that leads out of it', async () => {
+  await expect(installInto('vscode', { root: 'nope', name })).rejects.toThrow('--root "nope" does not exist')
+  await expect(installInto('vscode', { config: 'nope.yaml', name })).rejects.toThrow('--config "nope.yaml"')
+  writeFileSync(join(home, 'precious.json'), '{}')
+  symlinkSync(join(home, 'precious.json'), join(project, '.mcp.json'))
+  await expect(installInto('claude-code', { name })).rejects.toThrow('leads out of the folder')
+  expect(readFileSync(join(home, 'precious.json'), 'utf8')).toBe('{}')
+})

@@ -1,0 +1,19 @@
+import { escapeText } from '../value/escape-text.ts'
+import { say } from './output/print.ts'
+import { style } from './output/terminal.ts'
+
+/** Tells the warnings of tool-hub as this command line tells everything, each once; others stay Node's. */
+export function tellWarnings(): void {
+  const others = process.listeners('warning')
+  const told = new Set<string>()
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ToolHubWarning') {
+      for (const listener of others) listener.call(process, warning)
+      return
+    }
+    if (told.has(warning.message)) return
+    told.add(warning.message)
+    say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning.message)}`)
+  })
+}
