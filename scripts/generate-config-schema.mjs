@@ -69,7 +69,8 @@ runs: ./runs
 \`\`\`
 
 - **Paths** are relative to the folder of the config; \`~/\` is your home. The record folders \`runs\` and \`data\`, when the
-  config does not name them, are beside a config that was found, and in the working folder with \`--config\`.
+  config does not name them, are beside a config that was found, and in the working folder with \`--config\`; but
+  \`tool-hub mcp\` keeps them beside a config that is named by its whole path, and in \`~/.tool-hub\` with \`--no-config\`.
 - **Times** are \`250ms\`, \`60s\`, \`5m\` (or \`5min\`), \`1h\`, \`1d\`; a bare number is milliseconds.
 - **Sizes** are \`512B\`, \`30KB\` (30,000), \`5MB\`, \`1GB\`, and \`64KiB\` (65,536), \`1MiB\`, \`1GiB\`; a bare number is bytes.
 - **Rates** are \`10/s\`, \`100/min\`, \`1000/h\`: that many at once, that many in the time on average.

@@ -21,11 +21,16 @@ export class LineSplitter {
   }
 
   #line(end: Buffer): string {
+    const line = (this.#waitingBytes === 0 && end.length <= this.#maxBytes ? end : this.#joined(end)).toString('utf8')
+    return line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+
+  #joined(end: Buffer): Buffer {
     this.#keep(end)
-    const line = Buffer.concat(this.#waiting).toString('utf8')
+    const line = Buffer.concat(this.#waiting)
     this.#waiting = []
     this.#waitingBytes = 0
-    return line.endsWith('\r') ? line.slice(0, -1) : line
+    return line
   }
 
   #keep(part: Buffer): void {

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { McpServer } from '../../options.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { withoutSecrets } from '../mcp/without-secrets.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 
@@ -16,15 +15,17 @@ export function describeMcpList(command: Command): void {
 
 async function list(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
   const { options } = await readConfig({ ...flags, plugins: false })
-  const servers = Object.entries(options.mcpServers ?? {})
-  if (flags.json) return printJson(servers.map(([name, server]) => ({ name, ...shown(name, server) })))
+  const { withoutSecrets } = await import('../mcp/without-secrets.ts')
+  // Values of the environment and of headers are nobody's to read, nor are secrets elsewhere.
+  const servers = Object.entries(options.mcpServers ?? {}).map(
+    ([name, server]) => [name, withoutSecrets(name, server, () => '[redacted]').entry as McpServer] as const,
+  )
+  if (flags.json) return printJson(servers.map(([name, server]) => ({ name, ...shown(server) })))
   if (servers.length === 0) return say('There is no MCP server. Add one: tool-hub mcp add NAME -- COMMAND.')
-  await print(table(servers.map(([name, server]) => [name, ...Object.values(shown(name, server))])))
+  await print(table(servers.map(([name, server]) => [name, ...Object.values(shown(server))])))
 }
 
-/** Values of the environment and of headers are nobody's to read, nor are secrets elsewhere. */
-function shown(name: string, written: McpServer): { kind: string; where: string; notes: string } {
-  const server = withoutSecrets(name, written, () => '[redacted]').entry as McpServer
+function shown(server: McpServer): { kind: string; where: string; notes: string } {
   const isProgram = 'command' in server
   const notes = [
     server.disabled && 'disabled',

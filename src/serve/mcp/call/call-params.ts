@@ -2,8 +2,11 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { isPlainObject } from '../../../value/is-plain-object.ts'
 
+/** Characters of the name of a tool. */
+export const LONGEST_NAME = 256
+
 const PARAMS = z.object({
-  name: z.string().min(1).max(256),
+  name: z.string().min(1).max(LONGEST_NAME),
   // Not copied: how large and deep arguments may be is the hub's to say.
   arguments: z.custom<Readonly<Record<string, unknown>>>(isPlainObject, 'expected an object').optional(),
   task: z.object({ ttl: z.number().nullish() }).optional(),

@@ -1,12 +1,12 @@
 import { ProtocolError, ProtocolErrorCode, type RequestId, type ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../value/is-plain-object.ts'
 import { callLegacy } from '../call/call-legacy.ts'
-import { parseCall } from '../call/call-params.ts'
+import { type CallParams, LONGEST_NAME } from '../call/call-params.ts'
 import type { Connection } from '../call/connection.ts'
 
 interface Call {
   readonly id: RequestId
-  readonly params: Readonly<Record<string, unknown>>
+  readonly params: CallParams
 }
 
 const LONGEST_ID = 256
@@ -43,7 +43,7 @@ export class QuickCalls {
 
   #plainCall({ method, id, params }: Readonly<Record<string, unknown>>): Call | undefined {
     if (method !== 'tools/call' || !isPlainId(id)) return undefined
-    if (!isPlainObject(params) || params._meta !== undefined || params.task !== undefined) return undefined
+    if (!isPlainParams(params)) return undefined
     // Before it has introduced itself, and with a number that is taken, what to say is the SDK's business.
     const isOurs = this.#connection.server.getClientVersion() !== undefined && !this.#underWay.has(id)
     return isOurs ? { id, params } : undefined
@@ -62,7 +62,7 @@ export class QuickCalls {
     try {
       const context = contextOf(this.#connection, controller.signal)
       const client = this.#connection.client(context)
-      answer = { result: await callLegacy(this.#connection, client, parseCall(params), context) }
+      answer = { result: await callLegacy(this.#connection, client, params, context) }
     } catch (error) {
       answer = { error: errorOf(error) }
     }
@@ -75,6 +75,14 @@ export class QuickCalls {
 /** Whatever else is or is not an id, the SDK says. */
 function isPlainId(id: unknown): id is RequestId {
   return typeof id === 'string' ? id.length <= LONGEST_ID : Number.isSafeInteger(id)
+}
+
+/** The parameters of a call without anything beside; by hand, because this is most of what is checked all day. */
+function isPlainParams(params: unknown): params is CallParams {
+  if (!isPlainObject(params) || params._meta !== undefined || params.task !== undefined) return false
+  const { name, arguments: input } = params
+  if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME) return false
+  return input === undefined || isPlainObject(input)
 }
 
 /** As much of a context as a plain call uses: what stops it, and the way to ask the client. */
