@@ -316,6 +316,25 @@ describe('what policy says about a call of the AI SDK', () => {
   })
 })
 
+describe('what was answered before', () => {
+  it('is not asked again, be it a yes or a no', async () => {
+    const { hub, tools } = setUp({
+      approve: ({ targets }) => ({
+        decision: targets[0]!.endsWith('ada') ? 'allow' : 'deny',
+        remember: 'session',
+        by: 'boss',
+      }),
+    })
+    const asks = (to: string) => tools.mail_send!.needsApproval!({ to })
+    expect(await asks('ada')).toBe(true)
+    for (const to of ['ada', 'bob']) await hub.call(send, { to })
+    expect([await asks('ada'), await asks('bob'), await asks('eve')]).toEqual([false, false, true])
+    const { remembered, text } = await hub.explain('mail.send', { to: 'bob' })
+    expect(remembered).toMatchObject({ decision: 'deny', by: 'boss' })
+    expect(text).toContain('answered before: deny by boss')
+  })
+})
+
 describe('recordRefusedCalls', () => {
   it('puts calls on record that the SDK answers by itself, and runs none of them', async () => {
     const { hub, tools, ended } = setUp({}, { names: ['math.add'] })

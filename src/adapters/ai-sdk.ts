@@ -10,6 +10,7 @@ import { approveOwnCall } from './approve-own-call.ts'
 import { type CallProgress, callWithProgress } from './call-with-progress.ts'
 import { chooseCards } from './choose-cards.ts'
 import { failureText } from './failure-text.ts'
+import { needsAnswer } from './needs-answer.ts'
 import { NO_JSON } from './no-json.ts'
 import { parseArguments } from './parse-arguments.ts'
 import type { Provider } from './schema/for-provider.ts'
@@ -84,7 +85,7 @@ function toolOf(
     inputSchema: schemaOf(schema),
     ...(strict && { strict }),
     ...(isAsked && {
-      needsApproval: async (input: unknown) => (await hub.explain(name, restore(input), who)).effect === 'ask',
+      needsApproval: (input: unknown) => needsAnswer(hub, name, restore(input), who),
     }),
     execute(input, { toolCallId, messages, abortSignal: signal }) {
       const isYes = isAsked && isApproved(messages, { name, toolCallId, input })

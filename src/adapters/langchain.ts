@@ -135,8 +135,8 @@ async function askThrough(
   call: { readonly input: unknown; readonly toolCallId: string | undefined; readonly who: CallOptions },
 ): Promise<z.infer<typeof Answer> | undefined> {
   const { input, toolCallId, who } = call
-  const { effect, reason, text } = await hub.explain(name, input, who)
-  if (effect !== 'ask') return undefined
+  const { effect, reason, text, remembered } = await hub.explain(name, input, who)
+  if (effect !== 'ask' || remembered) return undefined
   const id = hashJson({ name, input, toolCallId: toolCallId ?? null })
   const answer = Answer.safeParse(interrupt({ id, toolCallId, tool, input, reason, text }))
   if (answer.data?.id === id) return answer.data

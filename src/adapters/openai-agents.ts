@@ -6,6 +6,7 @@ import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { chooseCards } from './choose-cards.ts'
 import { failureText } from './failure-text.ts'
+import { needsAnswer } from './needs-answer.ts'
 import type { Provider } from './schema/for-provider.ts'
 import { shownSchema } from './shown-schema.ts'
 
@@ -72,8 +73,7 @@ function toolOptions(
     description,
     ...({ strict, parameters: schema } as object as OpenAiAgentsParameters),
     ...(isAsked && {
-      needsApproval: async (_context: unknown, input: unknown) =>
-        (await hub.explain(name, restore(input), who)).effect === 'ask',
+      needsApproval: async (_context: unknown, input: unknown) => needsAnswer(hub, name, restore(input), who),
     }),
     async execute(input, context, { signal, toolCall } = {}) {
       // The SDK binds the yes of its user to the call's id, name and arguments.

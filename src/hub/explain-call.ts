@@ -1,9 +1,11 @@
+import type { Grant } from '../approval/grants.ts'
 import type { AnyTool } from '../define.ts'
 import type { ToolError } from '../errors.ts'
 import { judge } from '../pipeline.ts'
 import { type Decision, decide, type Question } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
 import { requestsFor } from '../policy/skill-requests.ts'
+import { rememberedAnswer } from '../steps/approve.ts'
 import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
@@ -28,12 +30,22 @@ export async function explainCall(
   const asked = question(parts, run, call)
   const inTaintedRun = decideTainted(parts, asked, decision)
   const { doubt } = call.tool!.tool
+  const remembered = call.effect === 'ask' ? tellRemembered(rememberedAnswer(parts, call)) : undefined
   const text = [
     explainDecision(asked, decision),
     ...(doubt === undefined ? [] : [`  in doubt, so it asks: ${escapeLine(doubt)}`]),
+    ...(remembered
+      ? [`  answered before: ${remembered.decision} by ${escapeLine(remembered.by)} (${remembered.grant})`]
+      : []),
     ...(inTaintedRun ? [tellTainted(inTaintedRun)] : []),
   ].join('\n')
-  const told = { tool: call.name, targets: call.targets, decision, ...(inTaintedRun && { inTaintedRun }) }
+  const told = {
+    tool: call.name,
+    targets: call.targets,
+    decision,
+    ...(remembered && { remembered }),
+    ...(inTaintedRun && { inTaintedRun }),
+  }
   if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
   const tightened = {
     rule: `a decide hook tightened ${decision.effect} to ${call.effect}`,
@@ -57,6 +69,10 @@ function decideTainted(parts: Parts, asked: Question, { effect }: Decision): Exp
   const other = decide(parts.policy, { ...asked, tainted: true })
   if (other.effect === effect) return undefined
   return { effect: other.effect, rule: other.rule, source: other.source, reason: other.reason }
+}
+
+function tellRemembered(grant: Grant | undefined): Explanation['remembered'] {
+  return grant && { decision: grant.effect, by: grant.by, grant: grant.id }
 }
 
 function tellTainted({ effect, source }: NonNullable<Explanation['inTaintedRun']>): string {

@@ -13,6 +13,8 @@ export interface Explanation {
   /** Set when the call would not get as far as policy. */
   readonly error?: CallError
   readonly decision?: Decision
+  /** Set when it would ask, and somebody has answered before. */
+  readonly remembered?: { readonly decision: 'allow' | 'deny'; readonly by: string; readonly grant: string }
   /** Set when a run that has read from outside gets another answer. */
   readonly inTaintedRun?: Pick<Decision, 'effect' | 'rule' | 'source' | 'reason'>
   /** For people, several lines. */

@@ -1,4 +1,5 @@
 import { approvalHash } from '../approval/approval-hash.ts'
+import type { Grant } from '../approval/grants.ts'
 import { ToolError } from '../errors.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../record/events.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
@@ -19,10 +20,8 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     return
   }
   const request = approvalRequest(parts, call)
-  const { hash, tool, targets, session } = request
-  // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
-  const isExact = call.tool!.tool.doubt !== undefined
-  const remembered = parts.grants.find({ hash, tool, targets, session: session ?? `run:${call.run}`, isExact })
+  const { hash, tool, targets } = request
+  const remembered = rememberedAnswer(parts, call, { hash, targets })
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
@@ -61,6 +60,23 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     record({ type: 'approval-answered', ...of, decision, by: refusal?.by, reason: (error as Error).message })
     throw withRule(error, call)
   }
+}
+
+/** What was answered before and holds for this call too. */
+export function rememberedAnswer(
+  parts: Parts,
+  call: Call,
+  { hash, targets }: { readonly hash: string; readonly targets: readonly string[] } = boundTo(parts, call),
+): Grant | undefined {
+  const { session = `run:${call.run}` } = call.options
+  // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
+  const isExact = call.tool!.tool.doubt !== undefined
+  return parts.grants.find({ hash, tool: call.name, targets, session, isExact })
+}
+
+function boundTo(parts: Parts, call: Call) {
+  const targets = targetLines(parts, call)
+  return { hash: hashOf(call, targets), targets }
 }
 
 /** Where nobody can be asked, a rule of the owner's is what helps: the one to add is named. */
