@@ -19,7 +19,8 @@ import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
 import type { ToolSource } from './source.ts'
 import { Call } from './steps/call.ts'
-import type { Origin, ToolCard, WireTool } from './steps/registry.ts'
+import type { Origin } from './steps/registered-tool.ts'
+import type { ToolCard, WireTool } from './steps/tool-card.ts'
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../call-options.ts'
 import type { Hub } from '../hub.ts'
 import type { Failure, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/registry.ts'
+import type { ToolCard } from '../steps/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { chooseCards } from './choose-cards.ts'
 import { NO_JSON } from './no-json.ts'

@@ -1,7 +1,7 @@
 import type { Hub } from '../hub.ts'
 import { textOfBlock } from '../project-result.ts'
 import type { ContentBlock } from '../result.ts'
-import type { ToolCard } from '../steps/registry.ts'
+import type { ToolCard } from '../steps/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { chooseCards } from './choose-cards.ts'

@@ -1,7 +1,7 @@
 import type { Hub } from '../hub.ts'
 import { textOfBlock } from '../project-result.ts'
 import type { ContentBlock, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/registry.ts'
+import type { ToolCard } from '../steps/tool-card.ts'
 import { failureText } from './failure-text.ts'
 import {
   itemsOf,

@@ -1,5 +1,6 @@
 import type { Sight } from '../policy/visibility.ts'
-import type { RegisteredTool, Registry } from '../steps/registry.ts'
+import type { RegisteredTool } from '../steps/registered-tool.ts'
+import type { Registry } from '../steps/registry.ts'
 
 /** A tool as `list` shows it. */
 export interface ToolListing {

@@ -8,7 +8,7 @@ import type { CommandReading } from '../policy/shell/reading.ts'
 import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
 import { hashJson } from '../value/hash.ts'
-import type { RegisteredDialect, RegisteredTool } from './registry.ts'
+import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 
 /** A command, where it runs, and the names of the variables it may add. */
 export interface JudgedCommand {

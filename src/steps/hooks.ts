@@ -5,7 +5,7 @@ import { ToolError } from '../errors.ts'
 import { STRICTNESS } from '../policy/strictness.ts'
 import type { ToolResult } from '../result.ts'
 import type { Call } from './call.ts'
-import type { RegisteredTool } from './registry.ts'
+import type { RegisteredTool } from './registered-tool.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 

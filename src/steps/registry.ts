@@ -1,67 +1,20 @@
-import type { AnyTool, CallerKind, Capability, Dialect } from '../define.ts'
-import { CAPABILITIES, GUARDED } from '../define.ts'
+import type { AnyTool } from '../define.ts'
 import { ToolError } from '../errors.ts'
-import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
-import { groupsOf } from '../policy/tool-groups.ts'
-import { type CompiledSchema, compileSchema } from '../schema/compile-schema.ts'
-
-/** Who brought a tool; a later origin replaces an earlier one of the same name. Those of the owner no agent sees. */
-export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
-
-/** A tool with everything that is derived from it once. */
-export interface RegisteredTool {
-  readonly tool: AnyTool
-  readonly origin: Origin
-  readonly wire: string
-  /** Canonical, wire and dialect names: what rules and lists may call it. */
-  readonly names: readonly string[]
-  /** Those that rules may call it by: a word that is a capability of its own means that capability. */
-  readonly ruleNames: readonly string[]
-  readonly group: string
-  readonly groups: readonly string[]
-  readonly capabilities: ReadonlySet<Capability>
-  /** The same, for policy. */
-  readonly capabilityList: readonly Capability[]
-  /** Those of the built-in tool whose place it has. */
-  readonly floor?: readonly Capability[]
-  /** May change something outside: its repetition is not free. */
-  readonly hasEffects: boolean
-  /** May do so without a door that tells: its intent is on record before it runs. */
-  readonly recordsFirst: boolean
-  readonly callers: readonly CallerKind[]
-  readonly input: CompiledSchema
-  readonly output: CompiledSchema | undefined
-  readonly dialects: ReadonlyMap<string, RegisteredDialect>
-}
-
-/** A dialect with its compiled schema. */
-export interface RegisteredDialect {
-  readonly kind: string
-  readonly dialect: Dialect
-  readonly input: CompiledSchema | undefined
-}
-
-/** A tool with everything that a door to the outside may show of it, under the name of one dialect. */
-export interface ToolCard extends WireTool {
-  /** Canonical. */
-  readonly tool: string
-  readonly title?: string
-  readonly capabilities: readonly Capability[]
-  /** JSON Schema of `data`; none where another dialect shows it, or the tool does not say. */
-  readonly output?: Record<string, unknown>
-}
+import { didYouMean } from '../names.ts'
+import {
+  type Origin,
+  type RegisteredDialect,
+  type RegisteredTool,
+  registerable,
+  replacing,
+  withoutName,
+} from './registered-tool.ts'
+import { cardOf, type ToolCard, type WireTool, wireForm } from './tool-card.ts'
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
   readonly name: string
   readonly why: string
-}
-
-/** A tool as a model provider wants it. */
-export interface WireTool {
-  readonly name: string
-  readonly description: string
-  readonly parameters: Record<string, unknown>
 }
 
 /** A tool found by one of its names, and the dialect that name belongs to. */
@@ -220,113 +173,6 @@ export class Registry {
   }
 }
 
-/** Checks a tool and derives once what calls need of it; what its author changes later changes nothing. */
-function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
-  assertToolName(tool?.name)
-  if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function.')
-  if (typeof tool.description !== 'string') throw invalid(tool, 'has no description.')
-  if (tool.input === null || (typeof tool.input !== 'object' && typeof tool.input !== 'function')) {
-    throw invalid(tool, 'has no input schema.')
-  }
-  for (const capability of tool.capabilities ?? []) {
-    if (!(CAPABILITIES as readonly string[]).includes(capability)) {
-      throw invalid(
-        tool,
-        `declares the unknown capability ${JSON.stringify(capability)}. ${didYouMean(capability, CAPABILITIES)}`,
-      )
-    }
-  }
-  const capabilities = new Set<Capability>(tool.capabilities ?? [])
-  const dialects = new Map<string, RegisteredDialect>()
-  for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
-    const input = dialect.input && compileSchema(dialect.input, { side: 'input' })
-    for (const name of [dialect.name, ...(dialect.aliases ?? [])]) {
-      assertToolName(name)
-      dialects.set(name, { kind, dialect, input })
-    }
-  }
-  const wire = toWireName(tool.name)
-  const group = tool.group ?? groupOf(tool.name)
-  const names = [...new Set([tool.name, wire, ...dialects.keys()])]
-  return {
-    tool,
-    origin,
-    wire,
-    names,
-    ruleNames: ruleNames(names, capabilities),
-    group,
-    groups: groupsOf({ name: tool.name, names, group }),
-    ...rightsOf(capabilities),
-    callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
-    input: compileSchema(tool.input, { side: 'input' }),
-    output: tool.output && compileSchema(tool.output, { side: 'output' }),
-    dialects,
-  }
-}
-
-/** A built-in tool gives way only to one that means it, and what it may do is then the least that its place is judged by. */
-function replacing(entry: RegisteredTool, present: RegisteredTool): RegisteredTool {
-  if (entry.tool === present.tool || (present.floor === undefined && present.origin !== 'builtin')) return entry
-  if (entry.origin !== 'owner' && entry.tool.override !== true) throw needsOverride(entry)
-  const floor = present.floor ?? present.capabilityList
-  const capabilities = new Set([...entry.capabilities, ...floor])
-  return { ...entry, floor, ...rightsOf(capabilities), ruleNames: ruleNames(entry.names, capabilities) }
-}
-
-/** What follows from the capabilities alone. */
-function rightsOf(capabilities: ReadonlySet<Capability>) {
-  const all = [...capabilities]
-  return {
-    capabilities,
-    capabilityList: all,
-    hasEffects: all.some((capability) => capability !== 'read:fs'),
-    recordsFirst: all.some((capability) => !isGuarded(capability, capabilities)),
-  }
-}
-
-/** The same tool with one name of its dialects less. */
-function withoutName(entry: RegisteredTool, name: string): RegisteredTool {
-  const dialects = new Map([...entry.dialects].filter(([own]) => own !== name))
-  const names = entry.names.filter((own) => own !== name)
-  return {
-    ...entry,
-    dialects,
-    names,
-    ruleNames: ruleNames(names, entry.capabilities),
-    groups: groupsOf({ name: entry.tool.name, names, group: entry.group }),
-  }
-}
-
-function ruleNames(names: readonly string[], capabilities: ReadonlySet<string>): readonly string[] {
-  return names.filter((name) => !capabilities.has(name))
-}
-
-/** Destroying files is a change to files; destroying anything else has no door that tells. */
-function isGuarded(capability: Capability, all: ReadonlySet<Capability>): boolean {
-  return GUARDED.has(capability) || (capability === 'danger:destructive' && all.has('write:fs'))
-}
-
-function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
-  for (const { kind: own, dialect, input } of entry.dialects.values()) {
-    if (own !== kind) continue
-    const description = dialect.description ?? entry.tool.description
-    return { name: dialect.name, description, parameters: (input ?? entry.input).jsonSchema() }
-  }
-  return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
-}
-
-function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
-  const wire = wireForm(entry, kind)
-  const { name: tool, title } = entry.tool
-  return {
-    ...wire,
-    tool,
-    ...(title !== undefined && { title }),
-    capabilities: entry.capabilityList,
-    ...(entry.output && { output: entry.output.jsonSchema() }),
-  }
-}
-
 /** Names whose authority rules write down for one source: nobody else may be found under them. */
 const RESERVED = [
   { prefixes: ['mcp/', 'mcp_'], source: 'mcp' },
@@ -342,18 +188,6 @@ function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {
       hint: 'Give the tool another name.',
     })
   }
-}
-
-function needsOverride({ tool }: RegisteredTool): ToolError {
-  return new ToolError('CONFIG_INVALID', `${tool.name} is the name of a built-in tool.`, {
-    hint: 'Give your tool another name; to take the place of the built-in one, define it with override: true.',
-  })
-}
-
-function invalid(tool: AnyTool, what: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}`, {
-    hint: 'See docs/contract.md for what a tool needs.',
-  })
 }
 
 function clash(name: string, owner: string): ToolError {

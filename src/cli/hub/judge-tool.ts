@@ -3,7 +3,7 @@ import { policyLayers } from '../../hub/policy-layers.ts'
 import type { HubOptions } from '../../options.ts'
 import { compilePolicy } from '../../policy/compile-policy.ts'
 import { type DemandDecision, decide } from '../../policy/decide.ts'
-import type { RegisteredTool } from '../../steps/registry.ts'
+import type { RegisteredTool } from '../../steps/registered-tool.ts'
 
 /** What the rules say to one capability of a tool before its targets are known. */
 export interface CapabilityVerdict {

@@ -1,6 +1,6 @@
 import type { ListToolsResult, Tool } from '@modelcontextprotocol/server'
 import type { Clock } from '../../clock.ts'
-import type { ToolCard } from '../../steps/registry.ts'
+import type { ToolCard } from '../../steps/tool-card.ts'
 import { deepFreeze } from '../../value/deep-freeze.ts'
 import { annotationsOf } from './annotations.ts'
 import { listSchema } from './list-schema.ts'
