@@ -2,13 +2,13 @@ import { convertToModelMessages, generateText, type ModelMessage, stepCountIs, s
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { ran, send, sendTwice, wait } from '../../test/support/adapter-tools.ts'
 import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
 import { type TestHub, testHub } from '../testing/test-hub.ts'
 import { type AiSdkOptions, recordRefusedCalls, toAiSdk } from './ai-sdk.ts'
 
-const ran: string[] = []
 const add = defineTool({
   name: 'math.add',
   title: 'Add',
@@ -21,29 +21,6 @@ const say = defineTool({
   description: 'Says.',
   input: z.strictObject({ text: z.string(), times: z.number().default(2) }),
   execute: ({ text, times }) => text.repeat(times),
-})
-const send = defineTool({
-  name: 'mail.send',
-  description: 'Sends.',
-  input: z.strictObject({ to: z.string() }),
-  capabilities: ['remote'],
-  targets: ({ to }) => ({ remote: `mail:${to}` }),
-  execute: ({ to }) => {
-    ran.push(to)
-    return `sent to ${to}`
-  },
-})
-const sendTwice = defineTool({
-  name: 'mail.sendTwice',
-  description: 'Sends, and has another one sent.',
-  input: z.strictObject({ to: z.string() }),
-  capabilities: ['remote'],
-  targets: ({ to }) => ({ remote: `mail:${to}` }),
-  execute: async ({ to }, ctx) => {
-    ran.push(to)
-    const inner = await ctx.call(send, { to: 'boss' })
-    return inner.ok ? 'both' : `one, ${inner.error.code}`
-  },
 })
 const draw = defineTool({
   name: 'draw.dot',
@@ -68,16 +45,6 @@ const count = defineTool({
     ctx.progress('two')
     return 'three'
   },
-})
-const wait = defineTool({
-  name: 'time.wait',
-  description: 'Waits until it is stopped.',
-  input: z.strictObject({}),
-  execute: (_, ctx) =>
-    new Promise<string>((_resolve, reject) => {
-      ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
-      ctx.progress('waiting')
-    }),
 })
 const TOOLS = [add, say, send, sendTwice, draw, count, wait]
 const NAMES = TOOLS.map(({ name }) => name)

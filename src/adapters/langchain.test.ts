@@ -5,29 +5,18 @@ import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
 import { FakeStreamingChatModel } from '@langchain/core/utils/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { ran, send, wait } from '../../test/support/adapter-tools.ts'
 import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
 import { type TestHub, testHub } from '../testing/test-hub.ts'
 import { type LangChainQuestion, toLangChain } from './langchain.ts'
 
-const ran: string[] = []
 const add = defineTool({
   name: 'math.add',
   description: 'Adds.',
   input: z.strictObject({ a: z.number(), b: z.number().default(1) }),
   execute: ({ a, b }) => ({ sum: a + b }),
-})
-const send = defineTool({
-  name: 'mail.send',
-  description: 'Sends.',
-  input: z.strictObject({ to: z.string() }),
-  capabilities: ['remote'],
-  targets: ({ to }) => ({ remote: `mail:${to}` }),
-  execute: ({ to }) => {
-    ran.push(to)
-    return `sent to ${to}`
-  },
 })
 const draw = defineTool({
   name: 'draw.dot',
@@ -48,16 +37,6 @@ const count = defineTool({
     ctx.progress('two')
     return 'three'
   },
-})
-const wait = defineTool({
-  name: 'time.wait',
-  description: 'Waits until it is stopped.',
-  input: z.strictObject({}),
-  execute: (_, ctx) =>
-    new Promise<string>((_resolve, reject) => {
-      ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
-      ctx.progress('waiting')
-    }),
 })
 const TOOLS = [add, send, draw, count, wait]
 const NAMES: readonly string[] = TOOLS.map(({ name }) => name)

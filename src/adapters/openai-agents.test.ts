@@ -2,6 +2,7 @@ import { Agent, type AgentInputItem, Runner, RunState, setTracingDisabled, tool 
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { ran, send, sendTwice, wait } from '../../test/support/adapter-tools.ts'
 import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
@@ -10,35 +11,11 @@ import { type OpenAiAgentsOptions, toOpenAiAgents } from './openai-agents.ts'
 
 setTracingDisabled(true)
 
-const ran: string[] = []
 const add = defineTool({
   name: 'math.add',
   description: 'Adds.',
   input: z.strictObject({ a: z.number(), b: z.number().default(1) }),
   execute: ({ a, b }) => ({ sum: a + b }),
-})
-const send = defineTool({
-  name: 'mail.send',
-  description: 'Sends.',
-  input: z.strictObject({ to: z.string() }),
-  capabilities: ['remote'],
-  targets: ({ to }) => ({ remote: `mail:${to}` }),
-  execute: ({ to }) => {
-    ran.push(to)
-    return `sent to ${to}`
-  },
-})
-const sendTwice = defineTool({
-  name: 'mail.sendTwice',
-  description: 'Sends, and has another one sent.',
-  input: z.strictObject({ to: z.string() }),
-  capabilities: ['remote'],
-  targets: ({ to }) => ({ remote: `mail:${to}` }),
-  execute: async ({ to }, ctx) => {
-    ran.push(to)
-    const inner = await ctx.call(send, { to: 'boss' })
-    return inner.ok ? 'both' : `one, ${inner.error.code}`
-  },
 })
 const draw = defineTool({
   name: 'draw.dot',
@@ -50,16 +27,6 @@ const draw = defineTool({
     { type: 'image', data: png, mediaType: 'image/png' },
     { type: 'resource', uri: 'file:///a.pdf', mediaType: 'application/pdf', data: 'JVBERi0=' },
   ],
-})
-const wait = defineTool({
-  name: 'time.wait',
-  description: 'Waits until it is stopped.',
-  input: z.strictObject({}),
-  execute: (_, ctx) =>
-    new Promise<string>((_resolve, reject) => {
-      ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
-      ctx.progress('waiting')
-    }),
 })
 const TOOLS = [add, send, sendTwice, draw, wait]
 const NAMES: readonly string[] = TOOLS.map(({ name }) => name)
