@@ -32,7 +32,10 @@ export function outputFile(path: string): OutputFile {
       return { ref: `artifact:${sha256}`, name, bytes: (await stat(path)).size, sha256, mediaType }
     },
     async discard() {
+      // It may still be about to be opened, which would make the file anew.
+      const closed = once(stream, 'close')
       stream.destroy()
+      await closed
       await rm(path, { force: true })
     },
   }
