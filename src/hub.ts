@@ -12,10 +12,10 @@ import type { Explanation } from './hub/explanation.ts'
 import { listTools, type ToolListing } from './hub/list-tools.ts'
 import { streamEvents } from './hub/stream-events.ts'
 import type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
-import type { HubOptions, Visibility } from './options.ts'
+import type { HubOptions } from './options.ts'
 import { travel } from './pipeline.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
-import { unknownVisibilityEntries } from './policy/visibility.ts'
+import { dialectOf, unknownVisibilityEntries } from './policy/visibility.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
 import type { ToolSource } from './source.ts'
 import { Call } from './steps/call.ts'
@@ -129,11 +129,6 @@ function failureWarning(source: string, { message, fix }: ToolError): PolicyWarn
 /** Tools of MCP servers that have not arrived are in their group all the same. */
 function groupsOfArriving(prefixes: readonly string[]): string[] {
   return prefixes.some((prefix) => prefix.startsWith('mcp/')) ? ['group:mcp'] : []
-}
-
-/** The names that models of a profile know; the canonical ones unless it has its own. */
-function dialectOf({ profile }: Visibility): string | undefined {
-  return profile === 'coding' ? 'coding' : undefined
 }
 
 class ToolHub {

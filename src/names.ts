@@ -12,6 +12,9 @@ export function assertToolName(name: unknown): asserts name is string {
   })
 }
 
+/** Names of MCP servers: part of every name of their tools, so they are short and plain. */
+export const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+
 /** A run id names a folder, so it is one on every system: no separators, no dot first. */
 const RUN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 

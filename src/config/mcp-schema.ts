@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SERVER_NAME } from '../names.ts'
 import { duration, key, text } from './schema-parts.ts'
 
 const texts = z.record(z.string(), z.string())
@@ -69,7 +70,7 @@ const service = z.strictObject({
 
 /** MCP servers by name, in the shape of Claude, Cursor and VS Code. */
 export const mcpServersSchema = z.record(
-  z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, 'letters, digits, _ and -, at most 32, a letter first'),
+  z.string().regex(SERVER_NAME, 'letters, digits, _ and -, at most 32, a letter first'),
   z.union([program, service]),
 )
 

@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
+import { didYouMean, SERVER_NAME } from '../names.ts'
 import type {
   CommandLimits,
   CommandSandbox,
@@ -91,7 +91,6 @@ const COMMAND_LIMITS: Keys<CommandLimits> = {
   outputBytes: true,
 }
 
-const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
 const ANY_SERVER = { type: true, disabled: true, trust: true, timeoutMs: true, startTimeoutMs: true } as const
 const STDIO_SERVER: Keys<StdioMcpServer> = {
   ...ANY_SERVER,

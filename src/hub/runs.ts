@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenFiles } from '../change.ts'
@@ -100,12 +99,6 @@ export class Runs {
       return
     }
   }
-}
-
-/** A new run id: sorts by time, says when. */
-export function newRunId(clock: Clock): string {
-  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
-  return `run-${stamp}-${randomBytes(4).toString('hex')}`
 }
 
 class OpenRun implements RunState {

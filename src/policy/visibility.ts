@@ -72,6 +72,11 @@ export function unknownVisibilityEntries(
   return [...unknown('allow', allow), ...unknown('deny', deny)]
 }
 
+/** The names that models of a profile know; the canonical ones unless it has its own. */
+export function dialectOf({ profile }: Visibility): string | undefined {
+  return profile === 'coding' ? 'coding' : undefined
+}
+
 function keysOf(tool: ToolNames): string[] {
   return [...new Set([tool.name, ...tool.names].map(normaliseName)), ...groupsOf(tool), '*']
 }

@@ -12,7 +12,7 @@ is started by its own path, with the config that you name or none: nothing in th
 Examples:
   tool-hub mcp install claude-code
   tool-hub mcp install cursor --dry-run
-  tool-hub mcp install vscode --user --root ~/work --config ~/work/tool-hub.yaml`
+  tool-hub mcp install vscode --user --root ~/notes --config ~/notes/tool-hub.yaml`
 
 /** `mcp install`: puts tool-hub into the config of another program. */
 export function describeMcpInstall(command: Command): void {

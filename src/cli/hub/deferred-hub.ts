@@ -1,6 +1,6 @@
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
-import { compileVisibility } from '../../policy/visibility.ts'
+import { compileVisibility, dialectOf } from '../../policy/visibility.ts'
 import type { ServedHub } from '../../serve/mcp/options.ts'
 import { type BuiltinCard, builtinCards } from '../../tools/cards.generated.ts'
 
@@ -55,8 +55,4 @@ function cardsOf({ visibility = {} }: HubOptions, dialect = dialectOf(visibility
 
 function toCard({ names: _, group: __, dialects, ...card }: BuiltinCard, dialect: string | undefined) {
   return { ...card, ...(dialect !== undefined && Object.hasOwn(dialects, dialect) && dialects[dialect]) }
-}
-
-function dialectOf({ profile }: NonNullable<HubOptions['visibility']>): string | undefined {
-  return profile === 'coding' ? 'coding' : undefined
 }

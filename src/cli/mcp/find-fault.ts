@@ -2,6 +2,7 @@ import { toJsonSchema } from '../../config/config-json-schema.ts'
 import { describeIssue } from '../../config/describe-issue.ts'
 import { mcpServersSchema } from '../../config/mcp-schema.ts'
 import { formatPath } from '../../config/problem.ts'
+import { SERVER_NAME } from '../../names.ts'
 import { isPlainObject } from '../../value/is-plain-object.ts'
 
 /** What is wrong with a server, and what to do about it. */
@@ -10,11 +11,9 @@ export interface Fault {
   readonly hint: string
 }
 
-const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
-
 /** What keeps a server out of the config; nothing when it is right. */
 export function findFault(name: string, entry: unknown): Fault | undefined {
-  if (!NAME.test(name))
+  if (!SERVER_NAME.test(name))
     return {
       message: `${JSON.stringify(name.slice(0, 64))} cannot be its name`,
       hint: 'Names have letters, digits, _ and -, a letter first, at most 32.',

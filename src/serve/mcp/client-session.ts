@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { ToolError } from '../../errors.ts'
+import { newRunId } from '../../hub/new-run-id.ts'
 import { HeldCalls } from './call/held-calls.ts'
 import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
 import { SessionArtifacts } from './call/session-artifacts.ts'
@@ -40,7 +40,7 @@ export class ClientSession {
   constructor(service: McpService, { principal, knownName, asksClient = true }: SessionOwner = {}) {
     const { hub, clock, options } = service
     this.service = service
-    this.run = newRunId(clock.now())
+    this.run = newRunId(clock, 'mcp')
     this.principal = principal ?? this.run
     this.knownName = knownName
     this.asksClient = options.elicitation ?? asksClient
@@ -85,9 +85,4 @@ export class ClientSession {
 function tooMany(): ProtocolError {
   const message = `This session has ${MOST_CALLS} calls under way and takes no more.`
   return new ProtocolError(ProtocolErrorCode.InternalError, message)
-}
-
-function newRunId(now: number): string {
-  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
-  return `mcp-${stamp}-${randomBytes(4).toString('hex')}`
 }

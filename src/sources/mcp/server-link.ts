@@ -4,6 +4,7 @@ import { ToolError } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
 import { escapeLine } from '../../value/escape-text.ts'
+import { untilAborted } from '../../value/until-aborted.ts'
 import { Backoff } from './backoff.ts'
 import type { Known } from './connect.ts'
 import { Connection } from './connection.ts'
@@ -205,14 +206,4 @@ export class ServerLink {
 
 function shown(tool: string): string {
   return `the tool ${JSON.stringify(escapeLine(tool.slice(0, 80)))}`
-}
-
-/** Waits for something that goes on without this call. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

@@ -1,7 +1,5 @@
 import { ToolError } from '../../errors.ts'
-
-/** Part of every name of a tool, so it is short and plain. */
-const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
+import { SERVER_NAME } from '../../names.ts'
 
 /** Refuses what cannot name an MCP server. */
 export function assertServerName(name: string): void {

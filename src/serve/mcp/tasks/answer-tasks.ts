@@ -6,6 +6,7 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import { untilAborted } from '../../../value/until-aborted.ts'
 import { parseFormAnswer } from '../ask/elicitation.ts'
 import { parsePage, parseTask } from '../call/call-params.ts'
 import type { Connection } from '../call/connection.ts'
@@ -63,21 +64,6 @@ export function updateTask(connection: Connection, params: unknown, context: Ser
     if (answer) call.answer(key, answer)
   }
   return {}
-}
-
-/** The client may stop waiting, and come again. */
-async function untilAborted<T>(ended: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  let stop = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([ended, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 /** The modern era has tasks as an extension, which a client declares with each request. */
