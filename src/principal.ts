@@ -1,0 +1,17 @@
+import type { BudgetLimits, Rate, Sandbox, Visibility } from './options.ts'
+import type { Rule, SourcedRule } from './rule.ts'
+
+/** Somebody who calls through a door that others use too: what they may see and do, never more than the hub's owner lets everybody. */
+export interface Principal {
+  /** Recorded with every call; runs, client tools and what was asked belong to it. */
+  readonly name: string
+  /** A narrower look at the tools. */
+  readonly visibility?: Visibility
+  /** Further rules, beside the owner's. */
+  readonly policy?: readonly (Rule | SourcedRule)[]
+  /** What it may use a day (UTC), counted in the store. */
+  readonly budget?: BudgetLimits
+  readonly rate?: Rate
+  /** Its own folders instead of the hub's. */
+  readonly roots?: Sandbox['roots']
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { callEntry } from './calls.ts'
+import { effect } from './common.ts'
+
+/** A rule that holds, in the order of precedence. */
+export const policyRule = z.object({
+  layer: z.enum(['always', 'owner', 'defaults']),
+  effect,
+  /** `deny "*" on ~/.ssh/**`. */
+  text: z.string(),
+  /** `tool-hub.yaml:12`. */
+  source: z.string(),
+  reason: z.string().optional(),
+})
+export type PolicyRule = z.infer<typeof policyRule>
+
+/** `GET /v1/policy`. */
+export const policyState = z.object({
+  rules: z.array(policyRule),
+  warnings: z.array(
+    z.object({ level: z.string(), message: z.string(), source: z.string(), hint: z.string().optional() }),
+  ),
+  /** The owner's rules as YAML, to edit; `file` is where they are saved. */
+  yaml: z.string(),
+  file: z.string().optional(),
+  /** Changes with the file; a save names the one it started from. */
+  version: z.string(),
+  /** Why it cannot be saved here, if so. */
+  readOnly: z.string().optional(),
+})
+export type PolicyState = z.infer<typeof policyState>
+
+/** Body of `POST /v1/policy/explain`. */
+export const explainRequest = z.strictObject({ tool: z.string(), input: z.unknown(), run: z.string().optional() })
+export const explanation = z.object({
+  tool: z.string(),
+  effect,
+  rule: z.string(),
+  source: z.string(),
+  reason: z.string(),
+  targets: z.array(z.object({ capability: z.string(), value: z.string() })),
+  text: z.string(),
+  fix: z.string().optional(),
+})
+export type PolicyExplanation = z.infer<typeof explanation>
+
+/** Body of `POST /v1/policy/test`: rules as YAML, tried on the latest recorded calls. */
+export const policyTestRequest = z.strictObject({
+  yaml: z.string().max(1_000_000),
+  calls: z.number().int().min(1).max(10_000).default(1_000),
+})
+export const policyTestReport = z.object({
+  checked: z.number(),
+  /** Calls whose arguments were not recorded whole, or whose tool is gone. */
+  skipped: z.number(),
+  changed: z.array(
+    z.object({
+      call: callEntry,
+      before: effect,
+      after: effect,
+      rule: z.string(),
+      source: z.string(),
+      reason: z.string(),
+    }),
+  ),
+})
+export type PolicyTestReport = z.infer<typeof policyTestReport>
+
+/** Body of `PUT /v1/policy`. */
+export const policySave = z.strictObject({ yaml: z.string().max(1_000_000), version: z.string() })

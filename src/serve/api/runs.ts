@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { callEntry } from './calls.ts'
+import { pageQuery } from './common.ts'
+
+export const runEntry = z.object({
+  run: z.string(),
+  caller: z.string(),
+  startedAt: z.number(),
+  endedAt: z.number(),
+  calls: z.number(),
+  failures: z.number(),
+})
+export type RunEntry = z.infer<typeof runEntry>
+
+export const runQuery = pageQuery.extend({ caller: z.string().optional() })
+export const runList = z.object({ runs: z.array(runEntry), next: z.number().optional() })
+
+/** `GET /v1/runs/{run}`: the run and its calls, oldest first, at most 5,000. */
+export const runDetail = z.object({ run: runEntry, calls: z.array(callEntry), isTruncated: z.boolean() })
+export type RunDetail = z.infer<typeof runDetail>
+
+/** A file that a call of the run changed; `GET /v1/runs/{run}/changes`, newest first. */
+export const fileChange = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  path: z.string(),
+  /** What undoing it would do: restore, remove, move back …; or why it cannot. */
+  action: z.string(),
+  reason: z.string().optional(),
+  /** Unified diff from what the call left to what was there before, where both are text. */
+  diff: z.string().optional(),
+})
+export type FileChange = z.infer<typeof fileChange>
+export const changeList = z.object({ changes: z.array(fileChange) })
+
+/** Body of `POST /v1/runs/{run}/undo`; without `call`, the whole run. */
+export const undoRequest = z.strictObject({
+  call: z.string().optional(),
+  dryRun: z.boolean().optional(),
+  force: z.boolean().optional(),
+})
+export const undoReport = z.object({ ok: z.boolean(), dryRun: z.boolean(), changes: z.array(fileChange) })
+export type UndoAnswer = z.infer<typeof undoReport>
