@@ -1,0 +1,116 @@
+import type { CallFilter, CallIndex, IndexBatch, IndexedCall, IndexedRun, RateSlice } from '../../store.ts'
+import {
+  changeOf,
+  changeRun,
+  isFailure,
+  type KeptRun,
+  mergeCall,
+  progressOf,
+  type RunChange,
+} from '../rules/index-call.ts'
+import { pageSize } from '../rules/page-size.ts'
+import { foldWords } from '../rules/search-text.ts'
+import { searchedText } from '../rules/searched-text.ts'
+import { MOST_SLICES, sliceLength } from '../rules/slice-length.ts'
+import { Recent } from './recent.ts'
+
+/** The index over run records in memory: of the calls and runs that came last. */
+export class MemoryCalls implements CallIndex {
+  readonly #calls: Recent<IndexedCall>
+  readonly #runs: Recent<KeptRun>
+
+  constructor(max: number) {
+    this.#calls = new Recent(max)
+    this.#runs = new Recent(max)
+  }
+
+  put({ calls, runs }: IndexBatch): void {
+    for (const entry of calls) {
+      const before = this.#calls.get(entry.callId)
+      const call = before ? mergeCall(before, entry) : { ...entry }
+      if (call === before) continue
+      this.#calls.set(call.callId, call)
+      this.#change(changeOf(call, before))
+    }
+    for (const progress of runs) this.#change(progressOf(progress))
+  }
+
+  position(run: string): number {
+    return this.#runs.get(run)?.bytes ?? 0
+  }
+
+  run(id: string): IndexedRun | undefined {
+    const run = this.#runs.get(id)
+    return run && shown(run)
+  }
+
+  call(callId: string): IndexedCall | undefined {
+    return this.#calls.get(callId)
+  }
+
+  runs({ before, caller, limit }: { before?: number; caller?: string; limit: number }): readonly IndexedRun[] {
+    return [...this.#runs.values()]
+      .filter((run) => (before === undefined || run.startedAt < before) && (!caller || run.caller === caller))
+      .sort((a, b) => b.startedAt - a.startedAt || (a.run < b.run ? 1 : -1))
+      .slice(0, pageSize(limit))
+      .map(shown)
+  }
+
+  calls(filter: CallFilter): readonly IndexedCall[] {
+    const [text] = foldWords([filter.text ?? ''])
+    return [...this.#calls.values()]
+      .filter((call) => fits(call, filter) && (text === undefined || searchedText(call).includes(text)))
+      .sort((a, b) => b.startedAt - a.startedAt || b.seq - a.seq || (a.callId < b.callId ? 1 : -1))
+      .slice(0, pageSize(filter.limit))
+  }
+
+  rates({ since, sliceMs }: { since: number; sliceMs: number }): readonly RateSlice[] {
+    const length = sliceLength(sliceMs)
+    const slices = new Map<number, IndexedCall[]>()
+    for (const call of this.#calls.values()) {
+      if (call.startedAt < since) continue
+      const at = Math.trunc(call.startedAt / length) * length
+      const slice = slices.get(at)
+      if (slice) slice.push(call)
+      else slices.set(at, [call])
+    }
+    return [...slices]
+      .sort(([a], [b]) => a - b)
+      .slice(0, MOST_SLICES)
+      .map(([at, calls]) => sliceOf(at, calls))
+  }
+
+  clear(): void {
+    this.#calls.clear()
+    this.#runs.clear()
+  }
+
+  #change(change: RunChange): void {
+    this.#runs.set(change.run, changeRun(this.#runs.get(change.run), change))
+  }
+}
+
+function shown({ bytes: _, ...run }: KeptRun): IndexedRun {
+  return run
+}
+
+function fits(call: IndexedCall, { run, tool, caller, status, before }: CallFilter): boolean {
+  if (run !== undefined && call.run !== run) return false
+  if (tool !== undefined && call.tool !== tool) return false
+  if (caller !== undefined && call.caller !== caller) return false
+  if (before !== undefined && call.startedAt >= before) return false
+  if (status === undefined) return true
+  return status === 'failed' ? isFailure(call.status) : call.status === status
+}
+
+function sliceOf(at: number, calls: readonly IndexedCall[]): RateSlice {
+  const durations = calls.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs]))
+  const total = durations.reduce((sum, ms) => sum + ms, 0)
+  return {
+    at,
+    calls: calls.length,
+    failures: calls.filter(({ status }) => isFailure(status)).length,
+    meanMs: durations.length === 0 ? 0 : total / durations.length,
+    maxMs: Math.max(0, ...durations),
+  }
+}

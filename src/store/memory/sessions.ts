@@ -1,0 +1,34 @@
+import type { SessionStore, StoredSession } from '../../store.ts'
+import { assertRoom } from './assert-room.ts'
+
+/** Sign-ins in memory. */
+export class MemorySessions implements SessionStore {
+  readonly #sessions = new Map<string, StoredSession>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  add(session: StoredSession): void {
+    if (!this.#sessions.has(session.hash)) assertRoom(this.#sessions, this.#max, 'sessions')
+    this.#sessions.set(session.hash, { ...session })
+  }
+
+  find(hash: string, now: number): StoredSession | undefined {
+    const session = this.#sessions.get(hash)
+    return session && session.expiresAt > now ? session : undefined
+  }
+
+  remove(hash: string): void {
+    this.#sessions.delete(hash)
+  }
+
+  removeOf(token: string): void {
+    for (const [hash, session] of this.#sessions) if (session.token === token) this.#sessions.delete(hash)
+  }
+
+  sweep(now: number): void {
+    for (const [hash, { expiresAt }] of this.#sessions) if (expiresAt <= now) this.#sessions.delete(hash)
+  }
+}

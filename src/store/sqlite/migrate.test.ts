@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSqlite, type SqliteDatabase } from './load-sqlite.ts'
+import { migrate } from './migrate.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { openStore } from './open-store.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tool-hub-migrate-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** What a file of that version holds, put there as the tool-hub of its time did. */
+const ROWS: readonly string[] = [
+  `INSERT INTO idempotency_keys (name, args_hash, state, owner, result, expires_at) VALUES ('k', 'h', 'finished', 'o', '1', 9)`,
+  `INSERT INTO grants (id, tool, body, created_at) VALUES ('g', 't', '{}', 1)`,
+  `INSERT INTO tokens (id, name, hash, body, created_at) VALUES ('t', 'ci', 'hash', '{}', 1)`,
+  `INSERT INTO notes (id, scope, content, searched, created_at) VALUES ('n', 's', 'Text', 'text', 1)`,
+  `INSERT INTO runs (run, caller, started_at, ended_at, calls, failures, bytes) VALUES ('r', 'c', 1, 2, 3, 1, 99)`,
+]
+
+function openFile(name: string): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(join(folder, name), { timeout: 0 })
+  database.exec('PRAGMA synchronous = OFF')
+  return database
+}
+
+function schemaOf(database: SqliteDatabase): unknown[] {
+  return database.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all()
+}
+
+describe('migrate', () => {
+  it.each(MIGRATIONS.map((_, version) => version))('takes a file of version %i to the last one', async (version) => {
+    const fresh = openFile(`fresh-${version}.db`)
+    migrate(fresh, 'fresh', MIGRATIONS)
+    const old = openFile(`old-${version}.db`)
+    migrate(old, 'old', MIGRATIONS.slice(0, version))
+    for (const row of ROWS.slice(0, version)) old.exec(row)
+    const before = ROWS.slice(0, version).map((row) => old.prepare(`SELECT * FROM ${row.split(' ')[2]}`).all())
+    migrate(old, 'old', MIGRATIONS)
+    expect(schemaOf(old)).toEqual(schemaOf(fresh))
+    expect(old.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+    expect(ROWS.slice(0, version).map((row) => old.prepare(`SELECT * FROM ${row.split(' ')[2]}`).all())).toEqual(before)
+    for (const database of [fresh, old]) database.close()
+  })
+
+  it('has rows to take along for every version but the last', () => {
+    expect(ROWS).toHaveLength(MIGRATIONS.length - 1)
+  })
+
+  it('refuses a file of a version that it does not know, and leaves it as it is', async () => {
+    const newer = openFile('store.db')
+    migrate(newer, 'newer', [...MIGRATIONS, 'CREATE TABLE later (id TEXT PRIMARY KEY)'])
+    const before = schemaOf(newer)
+    await expect(openStore(folder).check()).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining(`has version ${MIGRATIONS.length + 1}; this tool-hub knows up to`),
+    })
+    expect(schemaOf(newer)).toEqual(before)
+    newer.close()
+  })
+
+  it('refuses a database of another program', () => {
+    const other = openFile('other.db')
+    other.exec('CREATE TABLE photos (id INTEGER); PRAGMA user_version = 3')
+    expect(() => migrate(other, 'other', MIGRATIONS)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('another program') }),
+    )
+    other.close()
+  })
+
+  it('takes a step whole or not at all', () => {
+    const file = openFile('broken.db')
+    const steps = [MIGRATIONS[0]!, 'CREATE TABLE half (id TEXT); CREATE TABLE half (id TEXT)']
+    expect(() => migrate(file, 'broken', steps)).toThrow(/already exists/)
+    expect(file.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })
+    expect(file.prepare(`SELECT name FROM sqlite_master WHERE name = 'half'`).all()).toEqual([])
+    migrate(file, 'broken', [MIGRATIONS[0]!, 'CREATE TABLE half (id TEXT)'])
+    expect(file.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+    file.close()
+  })
+})

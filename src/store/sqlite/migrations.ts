@@ -1,0 +1,171 @@
+/** Written with every call, so that the sweep has no index of times: each would cost a page more at every write. */
+const KEYS_BUDGETS_RATES = `
+CREATE TABLE idempotency_keys (
+  name TEXT PRIMARY KEY,
+  args_hash TEXT NOT NULL,
+  state TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  expires_at BIGINT,
+  result TEXT
+);
+CREATE TABLE budgets (
+  account TEXT PRIMARY KEY,
+  calls BIGINT NOT NULL,
+  wall_ms DOUBLE PRECISION NOT NULL,
+  bytes DOUBLE PRECISION NOT NULL,
+  cost DOUBLE PRECISION NOT NULL,
+  expires_at BIGINT
+);
+CREATE TABLE rates (
+  bucket TEXT PRIMARY KEY,
+  tokens DOUBLE PRECISION NOT NULL,
+  filled_at BIGINT NOT NULL,
+  full_at BIGINT NOT NULL
+);
+`
+
+const ASKS_GRANTS = `
+CREATE TABLE asks (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  run TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  request TEXT NOT NULL,
+  asked_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  owner TEXT NOT NULL,
+  state TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  reply TEXT,
+  answered_by TEXT,
+  answered_via TEXT,
+  answered_at BIGINT
+);
+CREATE INDEX asks_age ON asks (asked_at);
+CREATE INDEX asks_expiry ON asks (expires_at);
+CREATE INDEX asks_state ON asks (state, asked_at);
+CREATE INDEX asks_hash ON asks (hash, caller);
+CREATE TABLE grants (
+  id TEXT PRIMARY KEY,
+  tool TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT
+);
+CREATE INDEX grants_tool ON grants (tool, created_at);
+`
+
+const TOKENS_SESSIONS = `
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  hash TEXT NOT NULL UNIQUE,
+  body TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT,
+  used_at BIGINT
+);
+CREATE TABLE sessions (
+  hash TEXT PRIMARY KEY,
+  token TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL
+);
+CREATE INDEX sessions_token ON sessions (token);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+`
+
+const JOBS_SLOTS_NOTES = `
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  due_at BIGINT NOT NULL,
+  attempts INTEGER NOT NULL,
+  owner TEXT,
+  leased_until BIGINT NOT NULL
+);
+CREATE INDEX jobs_due ON jobs (kind, due_at);
+CREATE TABLE slots (
+  slot TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  leased_until BIGINT NOT NULL
+);
+CREATE TABLE notes (
+  id TEXT PRIMARY KEY,
+  scope TEXT NOT NULL,
+  content TEXT NOT NULL,
+  searched TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX notes_scope ON notes (scope, created_at);
+`
+
+const CALLS = `
+CREATE TABLE calls (
+  call_id TEXT PRIMARY KEY,
+  run TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  tool TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  principal TEXT,
+  parent TEXT,
+  status TEXT NOT NULL,
+  started_at BIGINT NOT NULL,
+  duration_ms DOUBLE PRECISION,
+  effect TEXT,
+  rule TEXT,
+  error TEXT,
+  summary TEXT,
+  targets TEXT,
+  approved_by TEXT,
+  failed INTEGER NOT NULL,
+  searched TEXT NOT NULL
+);
+CREATE INDEX calls_time ON calls (started_at);
+CREATE INDEX calls_run ON calls (run, started_at);
+CREATE INDEX calls_tool ON calls (tool, started_at);
+CREATE INDEX calls_caller ON calls (caller, started_at);
+CREATE INDEX calls_failed ON calls (failed, started_at);
+CREATE TABLE runs (
+  run TEXT PRIMARY KEY,
+  caller TEXT NOT NULL,
+  started_at BIGINT NOT NULL,
+  ended_at BIGINT NOT NULL,
+  calls BIGINT NOT NULL,
+  failures BIGINT NOT NULL,
+  bytes BIGINT NOT NULL
+);
+CREATE INDEX runs_time ON runs (started_at);
+CREATE INDEX runs_caller ON runs (caller, started_at);
+`
+
+/** The number of an event is counted in a row of its own: swept events must not give theirs to new ones. */
+const EVENTS = `
+CREATE TABLE counters (
+  name TEXT PRIMARY KEY,
+  value BIGINT NOT NULL
+);
+INSERT INTO counters (name, value) VALUES ('events', 0);
+CREATE TABLE events (
+  seq BIGINT PRIMARY KEY,
+  topic TEXT NOT NULL,
+  body TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE INDEX events_age ON events (created_at);
+`
+
+/** The steps from an empty file to the present one, in order; one that was released is never changed. */
+export const MIGRATIONS: readonly string[] = [
+  KEYS_BUDGETS_RATES,
+  ASKS_GRANTS,
+  TOKENS_SESSIONS,
+  JOBS_SLOTS_NOTES,
+  CALLS,
+  EVENTS,
+]

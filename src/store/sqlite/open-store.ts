@@ -1,0 +1,64 @@
+import { join, resolve } from 'node:path'
+import type { Store } from '../../store.ts'
+import { createAsks } from './asks.ts'
+import { backUp } from './backup.ts'
+import { createBudgets } from './budgets.ts'
+import { createCalls } from './calls.ts'
+import { Connection } from './connection.ts'
+import { createEvents } from './events.ts'
+import { createGrants } from './grants.ts'
+import { createJobs } from './jobs.ts'
+import { createKeys } from './keys.ts'
+import { createNotes } from './notes.ts'
+import { createRates } from './rates.ts'
+import { createSessions } from './sessions.ts'
+import { createSlots } from './slots.ts'
+import { createSweep } from './sweep.ts'
+import { createTokens } from './tokens.ts'
+
+/** How a store file is used. */
+export interface OpenStoreOptions {
+  /** How long a write waits for another process, in which this one does nothing else; 2 s unless said. */
+  readonly busyTimeoutMs?: number
+  /** How often it is looked for events of other processes while somebody watches; every 200 ms unless said. */
+  readonly pollMs?: number
+  /** The most pages of 4 KB that the file may have; as many as fit on the disk unless said. */
+  readonly maxPages?: number
+  /** Dates events whose cause says no time; the machine's clock unless said. */
+  readonly now?: () => number
+}
+
+/** The store of a data folder, in its file `store.db`: made and opened at the first use, shared by processes. */
+export function openStore(folder: string, options: OpenStoreOptions = {}): Store {
+  const { busyTimeoutMs = 2_000, pollMs = 200, maxPages, now = Date.now } = options
+  const connection = new Connection(join(resolve(folder), 'store.db'), { busyTimeoutMs, maxPages })
+  const events = createEvents(connection, pollMs)
+  const write = connection.statement(
+    `INSERT INTO counters (name, value) VALUES ('check', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`,
+  )
+  const takeBack = connection.statement(`DELETE FROM counters WHERE name = 'check'`)
+  return {
+    keys: createKeys(connection),
+    budgets: createBudgets(connection),
+    rates: createRates(connection),
+    asks: createAsks(connection, events, now),
+    grants: createGrants(connection),
+    tokens: createTokens(connection),
+    sessions: createSessions(connection),
+    jobs: createJobs(connection),
+    slots: createSlots(connection),
+    memory: createNotes(connection),
+    calls: createCalls(connection),
+    events,
+    async check() {
+      write.run()
+      takeBack.run()
+    },
+    backup: (path) => backUp(connection, path),
+    sweep: createSweep(connection),
+    async close() {
+      events.close()
+      connection.close()
+    },
+  }
+}

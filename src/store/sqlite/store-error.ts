@@ -1,0 +1,74 @@
+import { shortPath } from '../../disk/short-path.ts'
+import { messageOf, ToolError } from '../../errors.ts'
+
+/** What SQLite says in words, by its primary code: not every one of its methods gives the number. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['database is locked', 5],
+  ['database table is locked', 6],
+  ['attempt to write a readonly database', 8],
+  ['disk I/O error', 10],
+  ['database disk image is malformed', 11],
+  ['database or disk is full', 13],
+  ['unable to open database file', 14],
+  ['file is not a database', 26],
+])
+const CONSTRAINT = 19
+
+/** An error of SQLite as one that says what to do; any other comes back as it is. */
+export function toStoreError(error: unknown, path: string): unknown {
+  const code = codeOf(error)
+  if (code === undefined) return error
+  const name = shortPath(path)
+  const details = { path, sqlite: messageOf(error) }
+  const options = (hint: string, retryable = false) => ({ hint, retryable, details, cause: error })
+  switch (code) {
+    case 5:
+    case 6:
+      return new ToolError(
+        'CONFLICT',
+        `The store ${name} is locked by another process.`,
+        options('Try again in a few seconds; if it stays so, end the process that has the file open.', true),
+      )
+    case 13:
+      return new ToolError(
+        'RECORDS_UNAVAILABLE',
+        `The store ${name} cannot grow: the disk is full.`,
+        options('Free space on the disk of that folder; nothing was written.', true),
+      )
+    case 8:
+    case 10:
+      return new ToolError(
+        'RECORDS_UNAVAILABLE',
+        `The store ${name} cannot be written: ${messageOf(error)}.`,
+        options('Look at the disk of that folder, and whether it may be written.', true),
+      )
+    case 11:
+    case 26:
+      return new ToolError(
+        'CONFIG_INVALID',
+        `The store ${name} is damaged, or no store: ${messageOf(error)}.`,
+        options('Move it away with its -wal and -shm files and put a backup in its place; without one, start anew.'),
+      )
+    case 3:
+    case 14:
+      return new ToolError(
+        'CONFIG_INVALID',
+        `The store ${name} cannot be opened: ${messageOf(error)}.`,
+        options('Look whether the folder is there and yours, and how many files are open.'),
+      )
+    default:
+      return error
+  }
+}
+
+/** Whether a row was refused because there is another of the same name. */
+export function isDuplicate(error: unknown): boolean {
+  return codeOf(error) === CONSTRAINT
+}
+
+/** The primary code; undefined for what is no error of SQLite. */
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  return WORDS.get(error.message)
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { newOwner } from '../../disk/process-owner.ts'
+import type { NewAsk, Store } from '../../store.ts'
+
+const OWNER = newOwner()
+/** No process has this id: it is above the largest that Linux gives. */
+const DEAD = JSON.stringify({ ...JSON.parse(OWNER), pid: 2 ** 30 })
+const DAY = 86_400_000
+
+/** What waits for a person. */
+export function asksSuite(name: string, store: () => Store): void {
+  describe(`the asks of ${name}`, () => {
+    const answer = { reply: '{"decision":"allow"}', by: 'anna', via: 'console', at: 50 }
+
+    it('wait until the first answer, which wins', async () => {
+      await store().asks.file(ask())
+      expect(await store().asks.find('ask-1')).toEqual({ ...ask(), state: 'waiting', used: false })
+      const won = await store().asks.answer('ask-1', answer)
+      expect(won).toEqual({ won: true, ask: { ...ask(), state: 'answered', answer, used: false } })
+      expect(await store().asks.answer('ask-1', { ...answer, by: 'bert' })).toEqual({ won: false, ask: won?.ask })
+      expect(await store().asks.answer('nothing', answer)).toBeUndefined()
+    })
+
+    it('take no answer after their time, nor once they are withdrawn', async () => {
+      await store().asks.file(ask())
+      expect(await store().asks.answer('ask-1', { ...answer, at: 101 })).toMatchObject({ won: false })
+      expect(await store().asks.answer('ask-1', { ...answer, at: 100 })).toMatchObject({ won: true })
+      for (const state of ['withdrawn', 'expired'] as const) {
+        await store().asks.file(ask({ id: state }))
+        await store().asks.withdraw(state, state)
+        expect(await store().asks.answer(state, answer)).toMatchObject({ won: false, ask: { state } })
+      }
+    })
+
+    it('are not withdrawn once they are answered, and filed once', async () => {
+      await store().asks.file(ask())
+      await expect(async () => store().asks.file(ask())).rejects.toMatchObject({ code: 'CONFLICT' })
+      await store().asks.answer('ask-1', answer)
+      await store().asks.withdraw('ask-1', 'withdrawn')
+      expect(await store().asks.find('ask-1')).toMatchObject({ state: 'answered', answer })
+    })
+
+    it('are adopted by the same call of the same caller, when the process that asked is gone', async () => {
+      await store().asks.file(ask({ owner: DEAD }))
+      const adopt = (change = {}) =>
+        store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60, ...change })
+      expect(await adopt({ hash: 'other' })).toBeUndefined()
+      expect(await adopt({ caller: 'other' })).toBeUndefined()
+      expect(await adopt({ now: 101 })).toBeUndefined()
+      expect(await adopt()).toEqual({ ...ask({ owner: OWNER }), state: 'waiting', used: false })
+      expect(await adopt()).toBeUndefined()
+    })
+
+    it('are adopted with their answer, until somebody used it', async () => {
+      await store().asks.file(ask({ owner: DEAD }))
+      await store().asks.answer('ask-1', answer)
+      const adopt = (owner: string) => store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner, now: DAY })
+      expect(await adopt(DEAD)).toMatchObject({ id: 'ask-1', state: 'answered', answer, owner: DEAD })
+      await store().asks.use('ask-1')
+      expect(await adopt(OWNER)).toBeUndefined()
+      expect(await store().asks.find('ask-1')).toMatchObject({ used: true })
+    })
+
+    it('are adopted from nobody who cannot be told to be gone', async () => {
+      await store().asks.file(ask({ id: 'far', owner: JSON.stringify({ pid: 1, space: 'another machine' }) }))
+      await store().asks.file(ask({ id: 'ours', owner: OWNER }))
+      expect(await store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60 })).toBeUndefined()
+    })
+
+    it('are listed newest first, by state and kind, in pages', async () => {
+      for (let n = 1; n <= 5; n++)
+        await store().asks.file(ask({ id: `ask-${n}`, askedAt: n, kind: n % 2 ? 'approval' : 'question' }))
+      await store().asks.answer('ask-3', answer)
+      const ids = async (filter?: Parameters<Store['asks']['list']>[0]) =>
+        (await store().asks.list(filter)).map(({ id }) => id.slice(-1)).join('')
+      expect(await ids()).toBe('54321')
+      expect(await ids({ state: 'waiting' })).toBe('5421')
+      expect(await ids({ kind: 'question' })).toBe('42')
+      expect(await ids({ state: 'waiting', kind: 'approval', before: 5 })).toBe('1')
+      expect(await ids({ before: 5, limit: 2 })).toBe('43')
+      expect(await ids({ limit: -1 })).toBe('')
+    })
+
+    it('tell every change once, in order', async () => {
+      const heard: string[] = []
+      const stop = store().events.watch(({ topic, body }) => heard.push(`${topic} ${body}`))
+      await store().asks.file(ask({ owner: DEAD }))
+      await store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60 })
+      await store().asks.answer('ask-1', answer)
+      await store().asks.answer('ask-1', answer)
+      await store().asks.use('ask-1')
+      await store().asks.use('ask-1')
+      await store().asks.withdraw('ask-1', 'expired')
+      await store().asks.file(ask({ id: 'ask-2' }))
+      await store().asks.withdraw('ask-2', 'expired')
+      await Promise.resolve()
+      stop()
+      const states = ['waiting', 'waiting', 'answered', 'answered'].map((state) => ['ask-1', state])
+      expect(heard).toEqual(
+        [...states, ['ask-2', 'waiting'], ['ask-2', 'expired']].map(
+          ([id, state]) => `ask ${JSON.stringify({ id, state })}`,
+        ),
+      )
+    })
+
+    it('are swept a month after they ended; one that waits stays', async () => {
+      await store().asks.file(ask({ id: 'answered' }))
+      await store().asks.answer('answered', answer)
+      await store().asks.file(ask({ id: 'waiting', expiresAt: 90 * DAY }))
+      await store().sweep(30 * DAY)
+      expect((await store().asks.list()).map(({ id }) => id).sort()).toEqual(['answered', 'waiting'])
+      await store().sweep(31 * DAY)
+      expect((await store().asks.list()).map(({ id }) => id)).toEqual(['waiting'])
+    })
+  })
+}
+
+function ask(change: Partial<NewAsk> = {}): NewAsk {
+  return {
+    id: 'ask-1',
+    kind: 'approval',
+    callId: 'call-1',
+    run: 'run-1',
+    tool: 'notes.save',
+    caller: 'agent',
+    hash: 'call-hash',
+    request: '{"tool":"notes.save"}',
+    askedAt: 10,
+    expiresAt: 100,
+    owner: OWNER,
+    ...change,
+  }
+}

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import type { IndexedCall, Store } from '../../store.ts'
+
+/** The index over run records. */
+export function indexSuite(name: string, store: () => Store): void {
+  describe(`the index of ${name}`, () => {
+    const put = (calls: readonly IndexedCall[], runs: { run: string; bytes: number; at: number }[] = []) =>
+      store().calls.put({ calls, runs })
+    const ids = async (filter: object = {}) =>
+      (await store().calls.calls({ limit: 100, ...filter })).map(({ callId }) => callId).join(' ')
+
+    it('completes a call with its end, and keeps the run counted', async () => {
+      const start = call({ status: 'running', principal: 'token:ci', parent: 'c0' })
+      await put([start])
+      expect(await store().calls.call('c1')).toEqual(start)
+      expect(await store().calls.run('r1')).toMatchObject({ calls: 1, failures: 0 })
+      const { principal: _, parent: __, ...rest } = start
+      await put([{ ...rest, seq: 7, status: 'error', durationMs: 30, error: 'TIMEOUT', startedAt: 1030 }])
+      expect(await store().calls.call('c1')).toEqual({ ...start, status: 'error', durationMs: 30, error: 'TIMEOUT' })
+      expect(await store().calls.run('r1')).toEqual({
+        run: 'r1',
+        caller: 'agent',
+        startedAt: 1000,
+        endedAt: 1030,
+        calls: 1,
+        failures: 1,
+      })
+    })
+
+    it('is the same after everything was put again, in any order', async () => {
+      const entries = [call({ status: 'running' }), call({ status: 'denied', durationMs: 5 }), call({ callId: 'c2' })]
+      await put(entries)
+      const before = [await store().calls.call('c1'), await store().calls.run('r1')]
+      await put([...entries].reverse())
+      expect([await store().calls.call('c1'), await store().calls.run('r1')]).toEqual(before)
+      expect(before[1]).toMatchObject({ calls: 2, failures: 1 })
+    })
+
+    it('leaves a call to its run when another claims the id', async () => {
+      await put([call()])
+      await put([call({ run: 'r2', status: 'error' })])
+      expect(await store().calls.call('c1')).toMatchObject({ run: 'r1', status: 'ok' })
+      expect(await store().calls.run('r2')).toBeUndefined()
+    })
+
+    it('remembers how far a record was read, and never goes back', async () => {
+      expect(await store().calls.position('r1')).toBe(0)
+      await put([], [{ run: 'r1', bytes: 500, at: 2000 }])
+      await put([call()], [{ run: 'r1', bytes: 400, at: 1500 }])
+      expect(await store().calls.position('r1')).toBe(500)
+      expect(await store().calls.run('r1')).toEqual({
+        run: 'r1',
+        caller: 'agent',
+        startedAt: 1000,
+        endedAt: 2000,
+        calls: 1,
+        failures: 0,
+      })
+    })
+
+    it('keeps the first caller of a run', async () => {
+      await put([call({ caller: 'first' }), call({ callId: 'c2', caller: 'second' })])
+      expect(await store().calls.run('r1')).toMatchObject({ caller: 'first', calls: 2 })
+    })
+
+    it('finds calls by run, tool, caller, state, time and text, newest first', async () => {
+      await put([
+        call({ callId: 'a', startedAt: 1, run: 'r1', tool: 'core/fs.readText', caller: 'x' }),
+        call({ callId: 'b', startedAt: 2, run: 'r2', tool: 'core/exec.run', caller: 'x', status: 'denied' }),
+        call({ callId: 'c', startedAt: 3, run: 'r2', caller: 'y', status: 'running', summary: 'Saved 50% of it' }),
+        call({ callId: 'd', startedAt: 4, run: 'r1', caller: 'z', status: 'pending', targets: ['/Home/Notes.md'] }),
+        call({ callId: 'e', startedAt: 4, seq: 9, run: 'r3', caller: 'z', status: 'interrupted' }),
+      ])
+      expect(await ids()).toBe('e d c b a')
+      expect(await ids({ limit: 2 })).toBe('e d')
+      expect(await ids({ run: 'r2' })).toBe('c b')
+      expect(await ids({ tool: 'core/fs.readText' })).toBe('a')
+      expect(await ids({ caller: 'x', before: 2 })).toBe('a')
+      expect(await ids({ status: 'failed' })).toBe('e b')
+      expect(await ids({ status: 'pending' })).toBe('d')
+      expect(await ids({ text: 'exec.RUN' })).toBe('b')
+      expect(await ids({ text: '50%' })).toBe('c')
+      expect(await ids({ text: 'home/notes' })).toBe('d')
+      expect(await ids({ text: 'Z', status: 'failed' })).toBe('e')
+      expect(await ids({ text: '_', run: 'r1' })).toBe('')
+      await expect(async () => ids({ text: 'x'.repeat(201) })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    })
+
+    it('lists runs newest first, by caller and in pages, and forgets all when cleared', async () => {
+      for (let n = 1; n <= 4; n++)
+        await put([call({ callId: `c${n}`, run: `r${n}`, startedAt: n, caller: n === 2 ? 'other' : 'agent' })])
+      const runs = async (filter: object) =>
+        (await store().calls.runs({ limit: 10, ...filter })).map(({ run }) => run).join(' ')
+      expect(await runs({})).toBe('r4 r3 r2 r1')
+      expect(await runs({ caller: 'agent', before: 4 })).toBe('r3 r1')
+      expect(await runs({ limit: 1 })).toBe('r4')
+      await store().calls.clear()
+      expect(await runs({})).toBe('')
+      expect(await ids()).toBe('')
+      expect(await store().calls.position('r1')).toBe(0)
+    })
+
+    it('counts calls, failures and durations per slice of time', async () => {
+      await put([
+        call({ callId: 'a', startedAt: 59_999, durationMs: 1 }),
+        call({ callId: 'b', startedAt: 60_000, durationMs: 10 }),
+        call({ callId: 'c', startedAt: 119_999, durationMs: 20, status: 'error' }),
+        call({ callId: 'd', startedAt: 119_999, status: 'running', durationMs: undefined }),
+        call({ callId: 'e', startedAt: 240_000, status: 'running', durationMs: undefined }),
+      ])
+      expect(await store().calls.rates({ since: 60_000, sliceMs: 60_000 })).toEqual([
+        { at: 60_000, calls: 3, failures: 1, meanMs: 15, maxMs: 20 },
+        { at: 240_000, calls: 1, failures: 0, meanMs: 0, maxMs: 0 },
+      ])
+      await expect(async () => store().calls.rates({ since: 0, sliceMs: 0 })).rejects.toMatchObject({
+        code: 'INPUT_SCHEMA_INVALID',
+      })
+    })
+
+    it('takes a call whose texts hold odd characters', async () => {
+      await put([call({ summary: 'nul \0 and half \ud83d of a pair', targets: ['a\0b'] })])
+      expect(await ids({ text: 'nul' })).toBe('c1')
+      expect((await store().calls.call('c1'))?.targets).toEqual(['a\0b'])
+    })
+  })
+}
+
+function call(change: Partial<IndexedCall> = {}): IndexedCall {
+  return {
+    callId: 'c1',
+    run: 'r1',
+    seq: 3,
+    tool: 'notes.save',
+    caller: 'agent',
+    status: 'ok',
+    startedAt: 1000,
+    ...change,
+  }
+}

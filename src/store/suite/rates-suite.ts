@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { Store } from '../../store.ts'
+
+const DAY = 86_400_000
+
+/** Token buckets. */
+export function ratesSuite(name: string, store: () => Store): void {
+  describe(`the rates of ${name}`, () => {
+    const slow = { bucket: 'slow', perSecond: 1, burst: 1 }
+    const fast = { bucket: 'fast', perSecond: 10, burst: 2 }
+
+    it('let a burst through, then say how long to wait, and mean it', async () => {
+      expect(await store().rates.take([fast], 1000)).toEqual({ ok: true })
+      expect(await store().rates.take([fast], 1000)).toEqual({ ok: true })
+      expect(await store().rates.take([fast], 1000)).toEqual({ ok: false, bucket: 'fast', waitMs: 100 })
+      expect(await store().rates.take([fast], 1099)).toEqual({ ok: false, bucket: 'fast', waitMs: 1 })
+      expect(await store().rates.take([fast], 1100)).toEqual({ ok: true })
+    })
+
+    it('take from no bucket when one is empty, and name the one that takes longest', async () => {
+      await store().rates.take([slow, fast], 1000)
+      expect(await store().rates.take([fast, slow], 1000)).toEqual({ ok: false, bucket: 'slow', waitMs: 1000 })
+      expect(await store().rates.take([fast], 1000)).toEqual({ ok: true })
+      expect(await store().rates.take([fast, slow], 1000)).toMatchObject({ bucket: 'slow' })
+    })
+
+    it('go on after the clock was set back', async () => {
+      await store().rates.take([slow], 1_000_000)
+      expect(await store().rates.take([slow], 1000)).toEqual({ ok: false, bucket: 'slow', waitMs: 1000 })
+      expect(await store().rates.take([slow], 2000)).toEqual({ ok: true })
+    })
+
+    it('say that waiting does not help where nothing is refilled', async () => {
+      const never = { bucket: 'never', perSecond: 0, burst: 1 }
+      expect(await store().rates.take([never], 0)).toEqual({ ok: true })
+      await store().sweep(DAY)
+      expect(await store().rates.take([never], DAY)).toEqual({
+        ok: false,
+        bucket: 'never',
+        waitMs: Number.POSITIVE_INFINITY,
+      })
+    })
+  })
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { Store, StoredToken } from '../../store.ts'
+
+/** Grants, tokens and sessions. */
+export function signInSuite(name: string, store: () => Store): void {
+  describe(`the grants, tokens and sessions of ${name}`, () => {
+    it('remember answers, oldest first and by tool, until they are taken back or expire', async () => {
+      const grant = { id: 'g1', tool: 'a', body: '{}', createdAt: 2 }
+      await store().grants.put(grant)
+      await store().grants.put({ ...grant, id: 'g2', tool: 'b', createdAt: 1, expiresAt: 100 })
+      await store().grants.put({ ...grant, body: '{"changed":true}' })
+      expect((await store().grants.list()).map(({ id }) => id)).toEqual(['g2', 'g1'])
+      expect(await store().grants.list({ tool: 'a' })).toEqual([{ ...grant, body: '{"changed":true}' }])
+      await store().sweep(100)
+      expect((await store().grants.list()).map(({ id }) => id)).toEqual(['g1'])
+      expect(await store().grants.remove('g1')).toBe(true)
+      expect(await store().grants.remove('g1')).toBe(false)
+    })
+
+    it('find a token by its hash, and have each name once', async () => {
+      const token: StoredToken = { id: 't1', name: 'ci', hash: 'h1', body: '{}', createdAt: 1 }
+      await store().tokens.add(token)
+      for (const twin of [{ id: 't1' }, { name: 'ci' }, { hash: 'h1' }]) {
+        const other = { ...token, id: 't2', name: 'other', hash: 'h2', ...twin }
+        await expect(async () => store().tokens.add(other)).rejects.toMatchObject({ code: 'CONFLICT' })
+      }
+      await store().tokens.add({ ...token, id: 't0', name: 'older', hash: 'h0', createdAt: 0, expiresAt: 9 })
+      expect((await store().tokens.list()).map(({ id }) => id)).toEqual(['t0', 't1'])
+      await store().tokens.touch('t1', 20)
+      await store().tokens.touch('t1', 10)
+      await store().tokens.touch('nobody', 10)
+      expect(await store().tokens.findByHash('h1')).toEqual({ ...token, usedAt: 20 })
+      expect(await store().tokens.remove('t1')).toBe(true)
+      expect(await store().tokens.remove('t1')).toBe(false)
+      expect(await store().tokens.findByHash('h1')).toBeUndefined()
+      await store().tokens.add(token)
+    })
+
+    it('know a session until it expires, ends, or its token is revoked', async () => {
+      const session = { hash: 's1', token: 't1', body: '{}', createdAt: 1, expiresAt: 100 }
+      await store().sessions.add(session)
+      for (const hash of ['s2', 's3']) await store().sessions.add({ ...session, hash })
+      await store().sessions.add({ ...session, hash: 's4', token: 't2', expiresAt: 200 })
+      expect(await store().sessions.find('s1', 99)).toEqual(session)
+      expect(await store().sessions.find('s1', 100)).toBeUndefined()
+      await store().sessions.remove('s2')
+      expect(await store().sessions.find('s2', 0)).toBeUndefined()
+      await store().sessions.removeOf('t1')
+      expect(await store().sessions.find('s3', 0)).toBeUndefined()
+      await store().sweep(199)
+      expect(await store().sessions.find('s4', 0)).toBeDefined()
+      await store().sweep(200)
+      expect(await store().sessions.find('s4', 0)).toBeUndefined()
+    })
+  })
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { newOwner } from '../../disk/process-owner.ts'
+import type { Store } from '../../store.ts'
+
+const OWNER = newOwner()
+
+/** Jobs, slots and notes. */
+export function workSuite(name: string, store: () => Store): void {
+  describe(`the jobs, slots and notes of ${name}`, () => {
+    const take = (now: number) => store().jobs.take({ kind: 'hook', owner: OWNER, now, leaseMs: 100 })
+
+    it('give the job that is due first to one at a time, and again when the lease ran out', async () => {
+      for (const [id, dueAt] of [
+        ['late', 20],
+        ['early', 10],
+        ['future', 900],
+      ] as const)
+        await store().jobs.add({ id, kind: 'hook', body: '{}', dueAt })
+      await store().jobs.add({ id: 'early', kind: 'hook', body: '"twice"', dueAt: 1 })
+      await store().jobs.add({ id: 'cron', kind: 'schedule', body: '{}', dueAt: 0 })
+      expect(await take(9)).toBeUndefined()
+      expect(await take(30)).toEqual({ id: 'early', kind: 'hook', body: '{}', dueAt: 10, attempts: 1 })
+      expect(await take(30)).toMatchObject({ id: 'late' })
+      expect(await take(30)).toBeUndefined()
+      await store().jobs.finish('late')
+      expect(await take(129)).toBeUndefined()
+      expect(await take(130)).toMatchObject({ id: 'early', attempts: 2 })
+      expect((await store().jobs.list({ kind: 'hook' })).map(({ id }) => id)).toEqual(['early', 'future'])
+      expect(await store().jobs.list({ kind: 'hook', limit: 1 })).toHaveLength(1)
+    })
+
+    it('put a job that failed off until later', async () => {
+      await store().jobs.add({ id: 'j', kind: 'hook', body: '{}', dueAt: 0 })
+      await take(0)
+      await store().jobs.retry('j', 50)
+      expect(await take(49)).toBeUndefined()
+      expect(await take(50)).toMatchObject({ id: 'j', dueAt: 50, attempts: 2 })
+    })
+
+    it('lease a slot to one owner at a time', async () => {
+      const lease = (owner: string, now: number) => store().slots.lease('minute', { owner, now, until: now + 100 })
+      expect(await lease('a', 0)).toBe(true)
+      expect(await lease('b', 99)).toBe(false)
+      expect(await lease('a', 50)).toBe(true)
+      expect(await lease('b', 149)).toBe(false)
+      expect(await lease('b', 150)).toBe(true)
+      await store().slots.release('minute', 'a')
+      await store().sweep(200)
+      expect(await lease('a', 200)).toBe(false)
+      await store().slots.release('minute', 'b')
+      expect(await lease('a', 200)).toBe(true)
+    })
+
+    it('find notes of a scope that hold every word, whatever the case, newest first', async () => {
+      const texts = ['Überall 50% of the COFFEE', 'coffee_is out', 'tea', 'coffee in another room']
+      for (const [n, text] of texts.entries())
+        await store().memory.put({ id: `n${n}`, scope: n === 3 ? 'other' : 'kitchen', text, createdAt: n })
+      const search = async (words: string[], limit = 10) =>
+        (await store().memory.search({ scope: 'kitchen', words, limit })).map(({ id }) => id).join(' ')
+      expect(await search(['coffee'])).toBe('n1 n0')
+      expect(await search(['coffee'], 1)).toBe('n1')
+      expect(await search(['ÜBER', 'Coffee'])).toBe('n0')
+      expect(await search(['50%'])).toBe('n0')
+      expect(await search(['%'])).toBe('n0')
+      expect(await search(['e_i'])).toBe('n1')
+      expect(await search(['!'])).toBe('')
+      expect(await search([''])).toBe('n2 n1 n0')
+      await expect(async () => search(['x'.repeat(201)])).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+      await expect(async () => search(Array(33).fill('x'))).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+      await store().memory.put({ id: 'n2', scope: 'kitchen', text: 'Coffee after all', createdAt: 9 })
+      expect(await search(['coffee', 'after'])).toBe('n2')
+      expect(await store().memory.find('n2')).toEqual({
+        id: 'n2',
+        scope: 'kitchen',
+        text: 'Coffee after all',
+        createdAt: 9,
+      })
+      expect(await store().memory.remove('n2')).toBe(true)
+      expect(await store().memory.remove('n2')).toBe(false)
+      expect(await store().memory.find('n2')).toBeUndefined()
+    })
+  })
+}
