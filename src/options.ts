@@ -4,6 +4,7 @@ import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
 import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
 import type { ToolSource } from './source.ts'
+import type { Store } from './store.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -243,8 +244,10 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   ) => QuestionReply | Promise<QuestionReply>
   /** Folder of the run records; `./runs` unless said; `false` keeps none. */
   readonly runs?: string | false
-  /** Folder of what outlives runs (saved grants, waiting approvals); `./.tool-hub` unless said. */
+  /** Folder of what outlives runs (pins, sign-ins, the store of the command line); `./.tool-hub` unless said. */
   readonly data?: string
+  /** What outlives the process: grants, waiting asks, idempotency keys, budgets. In memory unless given: `openStore(…)`. */
+  readonly store?: Store
   readonly durability?: Durability
   /** The run of calls that name none; a new id unless said. */
   readonly run?: string

@@ -4,6 +4,7 @@ import { knownKeys } from '../src/config/config-json-schema.ts'
 import { ToolError } from '../src/errors.ts'
 import { BudgetLedger } from '../src/limits/budget.ts'
 import { RateLimiter } from '../src/limits/rate.ts'
+import { createMemoryStore } from '../src/store/memory/create-memory-store.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { sourceFiles } from './support/source-files.ts'
 
@@ -64,7 +65,7 @@ describe('what an error tells the owner to change', () => {
   it.each(['calls', 'wallMs', 'bytes', 'cost'] as const)('is a key of tool-hub.yaml for a budget of %s', (unit) => {
     const none = { [unit]: 0 }
     for (const scope of [{ run: none }, { session: none }, { tools: { 'notes.save': none } }]) {
-      const ledger = new BudgetLedger(scope)
+      const ledger = new BudgetLedger(scope, createMemoryStore().budgets, fakeClock())
       expect(isConfigKey(keyOf(() => ledger.reserve({ run: 'r', tool: 'notes.save', cost: 1 })))).toBe(true)
     }
   })
@@ -72,7 +73,7 @@ describe('what an error tells the owner to change', () => {
   it('is a key of tool-hub.yaml for a rate', () => {
     const never = { perSecond: 0 }
     for (const limits of [{ all: never }, { tools: { 'notes.save': never } }]) {
-      const limiter = new RateLimiter(limits, fakeClock())
+      const limiter = new RateLimiter(limits, createMemoryStore().rates, fakeClock())
       limiter.take('notes.save')
       expect(isConfigKey(keyOf(() => limiter.take('notes.save')))).toBe(true)
     }

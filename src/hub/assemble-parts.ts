@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { AskBoard } from '../approval/ask-board.ts'
 import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
-import { Inbox } from '../approval/inbox.ts'
+import { QuestionDesk } from '../approval/question-desk.ts'
 import { systemClock } from '../clock.ts'
 import { Breakers } from '../limits/breaker.ts'
 import { BudgetLedger } from '../limits/budget.ts'
@@ -11,27 +12,29 @@ import { Idempotency } from '../limits/idempotency.ts'
 import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
 import type { HubOptions, Limits, Sandbox, Visibility } from '../options.ts'
-import { compilePolicy, type PolicyLayers } from '../policy/compile-policy.ts'
-import type { ToolNames } from '../policy/tool-groups.ts'
-import { compileVisibility, type Sight } from '../policy/visibility.ts'
+import { compileVisibility } from '../policy/visibility.ts'
 import { Metrics } from '../record/metrics.ts'
 import { createRedactor } from '../record/redact.ts'
+import type { RecordedLine } from '../record/run-records.ts'
 import type { CallEvent } from '../result.ts'
 import { HookChain } from '../steps/hooks.ts'
 import type { Parts } from '../steps/parts.ts'
-import type { RegisteredTool } from '../steps/registered-tool.ts'
 import { Registry } from '../steps/registry.ts'
 import { BackgroundProcesses } from '../store/background-processes.ts'
+import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import { UntrustedFiles } from '../store/untrusted-files.ts'
 import { escapeLine } from '../value/escape-text.ts'
 import { VERSION } from '../version.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
+import { lookAs } from './look-as.ts'
 import { newRunId } from './new-run-id.ts'
 import { PluginSetups } from './plugin-setups.ts'
+import { PolicyBook } from './policy-book.ts'
 import { policyLayers } from './policy-layers.ts'
 import { Runs } from './runs.ts'
-import { SandboxDoors } from './sandbox-doors.ts'
+import { SandboxDoors, type SandboxDoorsOptions } from './sandbox-doors.ts'
 import { loadSecondParser } from './second-parser.ts'
+import { secretsOf } from './secrets-of.ts'
 import { Sources } from './sources.ts'
 
 /** The parts of a hub, and what only the hub itself uses. */
@@ -41,11 +44,14 @@ export interface Assembly {
   readonly runs: Runs
   /** Where the records of all runs are; `false` when none are kept. */
   readonly runsFolder: string | false
-  readonly layers: PolicyLayers
+  readonly rules: PolicyBook
   readonly visibility: Visibility
   readonly sandbox: Sandbox
   readonly plugins: PluginSetups
   readonly listeners: Set<(event: CallEvent) => void>
+  readonly recordListeners: Set<(line: RecordedLine) => void>
+  /** The doors to other folders, for a principal that has its own. */
+  readonly doorsTo: (roots: NonNullable<Sandbox['roots']>) => SandboxDoors
   readonly defaultRun: string
   readonly defaultCaller: string
 }
@@ -76,11 +82,12 @@ export function assembleParts(options: HubOptions): Assembly {
   const timeoutMs = limits.timeoutMs ?? DEFAULTS.timeoutMs
   const durability = options.durability ?? 'effects'
   const listeners = new Set<(event: CallEvent) => void>()
-  const budget = new BudgetLedger({ run: limits.run, session: limits.session, tools: limits.tools })
+  const recordListeners = new Set<(line: RecordedLine) => void>()
+  const store = options.store ?? createMemoryStore()
   const loops = new LoopDetector()
   const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
-  const doors = new SandboxDoors({
+  const doorsOptions: SandboxDoorsOptions = {
     sandbox,
     readBytes: limits.readBytes ?? DEFAULTS.readBytes,
     httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
@@ -94,14 +101,23 @@ export function assembleParts(options: HubOptions): Assembly {
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     hidden: folder === false ? [data] : [folder, data],
     lost: () => processes.lost(),
-  })
-  const runs = new Runs({ folder, durability, clock, doors })
-  const inbox = options.approvals?.inbox ? new Inbox(join(data, 'approvals'), clock) : undefined
-  const layers = policyLayers({ ...options, sandbox })
+  }
+  const doors = new SandboxDoors(doorsOptions)
+  const onAppend = (line: RecordedLine) => {
+    for (const listener of recordListeners) listener(line)
+  }
+  const runs = new Runs({ folder, durability, clock, doors, onAppend })
+  const asking = {
+    board: new AskBoard(store, clock),
+    clock,
+    waitsInStore: options.approvals?.inbox === true,
+    outlives: options.store !== undefined,
+  }
+  const rules = new PolicyBook(policyLayers({ ...options, sandbox }))
   const visibility = options.visibility ?? {}
   const plugins = new PluginSetups()
   const registry = new Registry()
-  const redactor = createRedactor(withSecrets(options))
+  const redactor = createRedactor(secretsOf(options))
   const secrets = new Map(Object.entries(options.secrets ?? {}))
   const sources = new Sources({
     registry,
@@ -114,6 +130,8 @@ export function assembleParts(options: HubOptions): Assembly {
     machine: () => doors.programMachine(),
   })
   const parts: Parts = {
+    principal: undefined,
+    store,
     registry,
     sources: {
       arriving: (name) => sources.arriving(name),
@@ -127,27 +145,26 @@ export function assembleParts(options: HubOptions): Assembly {
     desk: new ApprovalDesk({
       approve: options.approve,
       timeoutMs: options.approvals?.timeoutMs ?? DEFAULTS.approvalMs,
-      clock,
-      inbox,
+      ...asking,
     }),
-    inbox,
+    questions: new QuestionDesk(asking),
     onQuestion: options.onQuestion,
     processes,
     readyForCommands: once(async () => {
       await Promise.all([doors.loadProcessGuard(), reportLost(processes)])
     }),
     secondParser: loadSecondParser,
-    grants: new Grants({ file: join(data, 'grants.json'), clock }),
+    grants: new Grants({ store: store.grants, clock }),
     untrusted: new UntrustedFiles(join(data, 'untrusted-files.jsonl')),
-    budget,
-    rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, clock),
+    budget: new BudgetLedger(limits, store.budgets, clock),
+    rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, store.rates, clock),
     concurrency: new Concurrency({
       all: limits.concurrency,
       tools: { ...COMMANDS_AT_ONCE, ...perTool(limits, 'concurrency') },
     }),
     breakers: new Breakers({}, clock),
     loops,
-    idempotency: new Idempotency({}, clock),
+    idempotency: new Idempotency(store.keys, clock),
     settings: {
       timeoutMs,
       graceMs: DEFAULTS.graceMs,
@@ -158,8 +175,10 @@ export function assembleParts(options: HubOptions): Assembly {
       durability,
       undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
     },
-    policy: compilePolicy(layers),
-    sees: rememberSight(compileVisibility(visibility)),
+    get policy() {
+      return rules.policy
+    },
+    sees: lookAs(undefined, compileVisibility(visibility)),
     ready: () => plugins.ready() ?? sources.blocking(),
     underWay: new Set(),
     run: (id) => runs.open(id),
@@ -171,14 +190,22 @@ export function assembleParts(options: HubOptions): Assembly {
     sources,
     runs,
     runsFolder: folder,
-    layers,
+    rules,
     visibility,
     sandbox,
     listeners,
+    recordListeners,
+    doorsTo: (roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
     plugins,
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }
+}
+
+/** The first folder, if it may be changed, is where relative paths begin; else the workspace of the run is. */
+function asFolders(roots: NonNullable<Sandbox['roots']>): Pick<Sandbox, 'root' | 'roots'> {
+  const [first, ...others] = roots
+  return first?.mode === 'write' ? { root: first.path, roots: others } : { root: undefined, roots }
 }
 
 /** Background commands end with their hub; when that was killed, the next one says so, once and by name. */
@@ -194,30 +221,6 @@ function once(work: () => Promise<void>): () => Promise<void> {
   return () => {
     working ??= work()
     return working
-  }
-}
-
-const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
-
-/** A secret that tools use by name must not come back by value. */
-function withSecrets({ redact, secrets = {}, sandbox }: HubOptions): NonNullable<HubOptions['redact']> {
-  const passed = (sandbox?.commands?.env ?? []).filter((name) => SECRET_NAME.test(name))
-  const values = [
-    ...Object.values(secrets).map(({ value }) => value),
-    ...passed.flatMap((name) => process.env[name] ?? []),
-  ]
-  return { ...redact, values: [...(redact?.values ?? []), ...values] }
-}
-
-/** A tool is looked at once: its names never change. */
-function rememberSight(look: (tool: ToolNames) => Sight): (tool: RegisteredTool) => Sight {
-  const seen = new WeakMap<RegisteredTool, Sight>()
-  return (tool) => {
-    const known = seen.get(tool)
-    if (known) return known
-    const sight = look({ name: tool.tool.name, names: tool.names, group: tool.group })
-    seen.set(tool, sight)
-    return sight
   }
 }
 

@@ -35,6 +35,7 @@ const OPTIONS: Keys<HubOptions> = {
   onQuestion: true,
   runs: true,
   data: true,
+  store: true,
   durability: true,
   run: true,
   caller: true,

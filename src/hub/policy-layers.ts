@@ -24,7 +24,8 @@ const ASK_BEFORE_SENDING: SourcedRule = {
   base: '/',
 }
 
-function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
+/** A rule with where it comes from; one that was given in code is known by its place. */
+export function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
   if ('rule' in rule) return rule
   return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
 }

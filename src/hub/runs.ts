@@ -1,21 +1,30 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
+import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
 import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import { isRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
-import { RunRecords } from '../record/run-records.ts'
+import { readArtifactOf } from '../record/artifacts.ts'
+import { type RecordedLine, RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
 import { StartQueue } from '../steps/start-queue.ts'
 import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
 import { createSeenFiles } from '../store/seen-files.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
+
+/** Whose a run is, and what it may touch. */
+export interface RunOwner {
+  readonly principal: string
+  /** Its own folders, where it has some. */
+  readonly doors?: SandboxDoors
+}
 
 /** What the runs of one hub have in common. */
 export interface RunsOptions {
@@ -24,10 +33,13 @@ export interface RunsOptions {
   readonly durability: Durability
   readonly clock: Clock
   readonly doors: SandboxDoors
+  /** Hears of every line of their records. */
+  readonly onAppend?: (line: RecordedLine) => void
 }
 
 const MOST_OPEN_RUNS = 256
 const TAINT_MARK = 'tainted'
+const OWNER_MARK = 'principal'
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
@@ -40,28 +52,45 @@ export class Runs {
   /** The one used last is last. */
   readonly #open = new Map<string, OpenRun>()
   readonly #closing = new Map<string, Promise<void>>()
+  /** Those of principals with folders of their own. */
+  readonly #otherDoors = new Set<SandboxDoors>()
   #takesMore = true
 
   constructor(options: RunsOptions) {
     this.#options = options
   }
 
-  /** The state of a run, opened when it is not: folder, lock, recovery. A promise only while it is being closed. */
-  open(id: string): RunState | Promise<RunState> {
+  /**
+   * The state of a run, opened when it is not: folder, lock, recovery. A promise only while it is being closed. Without
+   * `owner` it is the hub's own owner who asks, and may open every run.
+   */
+  open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
-    if (present) return this.#use(present)
+    if (present) return this.#use(present, owner)
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
     const closing = this.#closing.get(id)
-    if (closing) return closing.then(() => this.open(id))
+    if (closing) return closing.then(() => this.open(id, owner))
     if (this.#open.size >= MOST_OPEN_RUNS) this.#closeIdle()
-    const run = new OpenRun(id, this.#options)
+    const run = new OpenRun(id, this.#options, owner)
+    if (owner?.doors) this.#otherDoors.add(owner.doors)
     this.#open.set(id, run)
     return run
   }
 
   /** For questions such as `explain`: the run when it is open, else one that leaves no trace. */
-  rehearsal(id: string): RunState {
-    return this.#open.get(id) ?? new Rehearsal(id, this.#options)
+  rehearsal(id: string, owner?: RunOwner): RunState {
+    const present = this.#open.get(id)
+    if (present && (owner === undefined || present.principal === owner.principal)) return present
+    return new Rehearsal(id, owner?.doors ? { ...this.#options, doors: owner.doors } : this.#options)
+  }
+
+  /** What a run keeps under a reference; looking does not open it. */
+  async readArtifact(id: string, ref: string, owner?: RunOwner): Promise<Uint8Array> {
+    const { folder } = this.#options
+    if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
+    const present = this.#open.get(id)
+    if (owner) assertOwner(id, present ? present.principal : ownerOf(folder, id), owner.principal)
+    return present?.records ? present.records.readArtifact(ref) : readArtifactOf(folder, id, ref)
   }
 
   takeNoMore(): void {
@@ -80,10 +109,11 @@ export class Runs {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
     await Promise.all(this.#closing.values())
-    await this.#options.doors.close()
+    await Promise.all([this.#options.doors, ...this.#otherDoors].map((doors) => doors.close()))
   }
 
-  #use(run: OpenRun): RunState {
+  #use(run: OpenRun, owner: RunOwner | undefined): RunState {
+    if (owner) assertOwner(run.id, run.principal, owner.principal)
     if (this.#open.size > 1) {
       this.#open.delete(run.id)
       this.#open.set(run.id, run)
@@ -103,6 +133,8 @@ export class Runs {
 
 class OpenRun implements RunState {
   readonly id: string
+  /** Whose it is; the hub's own owner's without. */
+  readonly principal: string | undefined
   readonly records: RunRecords | undefined
   readonly cache: RunCache
   readonly starts: StartQueue
@@ -118,9 +150,16 @@ class OpenRun implements RunState {
   #processes: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
 
-  constructor(id: string, { folder, durability, clock, doors }: RunsOptions) {
+  constructor(id: string, options: RunsOptions, owner: RunOwner | undefined) {
+    const { folder, durability, clock, onAppend } = options
+    const doors = owner?.doors ?? options.doors
     this.id = id
-    this.records = folder === false ? undefined : RunRecords.open(folder, id, { durability, clock, onProblem: warn })
+    const known = folder === false || !isRunId(id) ? undefined : ownerOf(folder, id)
+    if (owner && known !== NOBODY) assertOwner(id, known, owner.principal)
+    this.principal = owner?.principal ?? (known === NOBODY ? undefined : known)
+    this.records =
+      folder === false ? undefined : RunRecords.open(folder, id, { durability, clock, onAppend, onProblem: warn })
+    if (this.records && owner && known === NOBODY) markOwner(this.records.folder, owner.principal)
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
@@ -213,6 +252,33 @@ class Rehearsal implements RunState {
   taintedBeside(): boolean {
     return this.tainted
   }
+}
+
+/** The run is not there yet: whoever comes first has it. */
+const NOBODY = Symbol('nobody')
+
+/** Whose a run is on disk; a run without a mark is the hub's own owner's. */
+function ownerOf(folder: string, id: string): string | undefined | typeof NOBODY {
+  const run = join(folder, id)
+  if (!existsSync(run)) return NOBODY
+  try {
+    return readFileSync(join(run, OWNER_MARK), 'utf8')
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function markOwner(folder: string, principal: string): void {
+  writeFileSync(join(folder, OWNER_MARK), principal, { mode: 0o600, flag: 'wx' })
+}
+
+/** Says no more of another one's run than of one that does not exist. */
+function assertOwner(id: string, known: string | undefined | typeof NOBODY, principal: string): void {
+  if (known === principal) return
+  throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
+    hint: 'Leave run out, or use a name that nobody else has used.',
+  })
 }
 
 /** The disk refuses the record: calls with effects say so one by one, the owner hears it once. */

@@ -42,13 +42,13 @@ export class Sources {
     this.#options = options
   }
 
-  /** Starts a source. Gives back how to disconnect it, which takes its tools away. */
-  connect(source: ToolSource): () => Promise<void> {
+  /** Starts a source, whose tools only `principal` sees if it is given. Gives back how to disconnect it, which takes its tools away. */
+  connect(source: ToolSource, principal?: string): () => Promise<void> {
     if (this.#connected.has(source)) throw twice(source)
     this.#closers.set(source, new Set())
     // Connected before it starts: it may offer tools at once.
     this.#connected.set(source, Promise.resolve())
-    const started = this.#start(source).finally(() => this.#starting.delete(started))
+    const started = this.#start(source, principal).finally(() => this.#starting.delete(started))
     this.#starting.add(started)
     this.#connected.set(source, started)
     return () => this.#disconnect(source)
@@ -106,9 +106,9 @@ export class Sources {
     for (const outcome of closing) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  async #start(source: ToolSource): Promise<void> {
+  async #start(source: ToolSource, principal: string | undefined): Promise<void> {
     try {
-      await source.start(this.#hostOf(source))
+      await source.start(this.#hostOf(source, principal))
     } catch (error) {
       const failure = notStarted(source, error)
       this.#failed.set(source, failure)
@@ -145,14 +145,14 @@ export class Sources {
     return best
   }
 
-  #hostOf(source: ToolSource): SourceHost {
+  #hostOf(source: ToolSource, principal: string | undefined): SourceHost {
     const { registry, redactor, secrets, data, clock, run } = this.#options
     const isConnected = () => this.#connected.has(source)
     return {
       data,
       clock,
       warn,
-      offer: (tools) => (isConnected() ? registry.offer(source, tools) : []),
+      offer: (tools) => (isConnected() ? registry.offer(source, tools, principal) : []),
       expect: (prefix, given, problem) => {
         const arriving = typeof given === 'function' ? given : () => given
         // Whoever waits for it is told; nobody else has to.

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../errors.ts'
-import { BudgetLedger } from './budget.ts'
+import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { BudgetLedger, type Reservation } from './budget.ts'
 
 const call = { run: 'r1', tool: 'notes.save', cost: 0 }
 
 describe('BudgetLedger', () => {
   it('never lets 1,000 calls at the same time past the limit', async () => {
-    const ledger = new BudgetLedger({ run: { calls: 100 } })
+    const ledger = ledgerOf({ run: { calls: 100 } })
     const attempts = Array.from({ length: 1000 }, async () => {
       const reservation = ledger.reserve(call)
       await Promise.resolve()
@@ -17,7 +19,7 @@ describe('BudgetLedger', () => {
   })
 
   it('says which limit stopped a call, how far it was used and what to change', () => {
-    const ledger = new BudgetLedger({ run: { calls: 1 } })
+    const ledger = ledgerOf({ run: { calls: 1 } })
     ledger.reserve(call)
     const error = failureOf(() => ledger.reserve(call))
     expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', fix: { key: 'limits.run.calls' } })
@@ -25,7 +27,7 @@ describe('BudgetLedger', () => {
   })
 
   it('counts runs, sessions and tools of a run apart', () => {
-    const ledger = new BudgetLedger({ session: { calls: 3 }, tools: { 'notes.save': { calls: 1 } } })
+    const ledger = ledgerOf({ session: { calls: 3 }, tools: { 'notes.save': { calls: 1 } } })
     ledger.reserve({ ...call, session: 's' })
     expect(failureOf(() => ledger.reserve({ ...call, session: 's' })).fix.key).toBe('limits.tools["notes.save"].calls')
     ledger.reserve({ ...call, session: 's', tool: 'other' })
@@ -34,20 +36,20 @@ describe('BudgetLedger', () => {
   })
 
   it('takes the run for the session of a call that has none', () => {
-    const ledger = new BudgetLedger({ session: { calls: 1 } })
+    const ledger = ledgerOf({ session: { calls: 1 } })
     ledger.reserve(call)
     expect(() => ledger.reserve(call)).toThrow('This session has used 1 of 1 calls')
     ledger.reserve({ ...call, run: 'r2' })
   })
 
   it('counts a refused call in no scope', () => {
-    const ledger = new BudgetLedger({ run: { calls: 1 }, tools: { 'notes.save': { calls: 0 } } })
+    const ledger = ledgerOf({ run: { calls: 1 }, tools: { 'notes.save': { calls: 0 } } })
     expect(() => ledger.reserve(call)).toThrow(ToolError)
     ledger.reserve({ ...call, tool: 'other' })
   })
 
   it('gives back a call that never ran, once', () => {
-    const ledger = new BudgetLedger({ run: { calls: 1, wallMs: 9, bytes: 9, cost: 5 } })
+    const ledger = ledgerOf({ run: { calls: 1, wallMs: 9, bytes: 9, cost: 5 } })
     const reservation = ledger.reserve({ ...call, cost: 5 })
     reservation.release()
     reservation.release()
@@ -57,7 +59,7 @@ describe('BudgetLedger', () => {
   })
 
   it('refuses a call that would pass the cost limit', () => {
-    const ledger = new BudgetLedger({ run: { cost: 1 } })
+    const ledger = ledgerOf({ run: { cost: 1 } })
     ledger.reserve({ ...call, cost: 0.75 })
     expect(() => ledger.reserve({ ...call, cost: 0.5 })).toThrow(
       'This run has used 0.75 of 1 cost units, and this call costs 0.50 (limits.run.cost).',
@@ -65,7 +67,7 @@ describe('BudgetLedger', () => {
   })
 
   it('hands out the time that is left, and none once it is used up', () => {
-    const ledger = new BudgetLedger({ run: { wallMs: 100 }, session: { wallMs: 1000 } })
+    const ledger = ledgerOf({ run: { wallMs: 100 }, session: { wallMs: 1000 } })
     const first = ledger.reserve(call)
     expect(first.wallMs).toBe(100)
     first.settle({ wallMs: 60, bytes: 0 })
@@ -76,13 +78,13 @@ describe('BudgetLedger', () => {
   })
 
   it('stops at the bytes that came back', () => {
-    const ledger = new BudgetLedger({ run: { bytes: 10 } })
+    const ledger = ledgerOf({ run: { bytes: 10 } })
     ledger.reserve(call).settle({ wallMs: 0, bytes: 11 })
     expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.run.bytes')
   })
 
   it('tells once when three quarters of a limit are used', () => {
-    const ledger = new BudgetLedger({ run: { calls: 4, bytes: 100 } })
+    const ledger = ledgerOf({ run: { calls: 4, bytes: 100 } })
     expect(ledger.reserve(call).notices).toEqual([])
     const second = ledger.reserve(call)
     expect(second.settle({ wallMs: 0, bytes: 80 })).toEqual(['This run has used 80 of 100 bytes (limits.run.bytes).'])
@@ -91,33 +93,46 @@ describe('BudgetLedger', () => {
   })
 
   it('is the same object for every call when nothing is limited', () => {
-    const ledger = new BudgetLedger({ tools: { other: { calls: 1 }, 'notes.save': {} } })
-    expect(ledger.reserve(call)).toBe(new BudgetLedger({}).reserve(call))
+    const ledger = ledgerOf({ tools: { other: { calls: 1 }, 'notes.save': {} } })
+    expect(ledger.reserve(call)).toBe(ledgerOf({}).reserve(call))
     expect(ledger.reserve(call).wallMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('begins anew after the run has ended', () => {
-    const ledger = new BudgetLedger({ run: { calls: 1 } })
+  it('begins anew after the run has ended', async () => {
+    const ledger = ledgerOf({ run: { calls: 1 } })
     ledger.reserve(call)
-    ledger.endRun('r1')
+    await ledger.endRun('r1')
     ledger.reserve(call)
   })
 
   it('fails closed on numbers that are none, and gives nothing back for negative ones', () => {
-    const ledger = new BudgetLedger({ run: { cost: 1, wallMs: 10 } })
+    const ledger = ledgerOf({ run: { cost: 1, wallMs: 10 } })
     expect(() => ledger.reserve({ ...call, cost: Number.NaN })).toThrow(ToolError)
     ledger.reserve({ ...call, cost: -5 }).settle({ wallMs: 0, bytes: -1 })
     expect(() => ledger.reserve({ ...call, cost: 2 })).toThrow('This run has used 0 of 1 cost units')
     ledger.reserve(call).settle({ wallMs: Number.NaN, bytes: 0 })
     expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.run.time')
-    expect(() => new BudgetLedger({ run: { calls: Number.NaN } }).reserve(call)).toThrow(ToolError)
+    expect(() => ledgerOf({ run: { calls: Number.NaN } }).reserve(call)).toThrow(ToolError)
   })
 
   it('takes names of tools that objects have by birth', () => {
-    const ledger = new BudgetLedger({ tools: { x: { calls: 1 } } })
+    const ledger = ledgerOf({ tools: { x: { calls: 1 } } })
     expect(ledger.reserve({ ...call, tool: 'constructor' }).notices).toEqual([])
   })
 })
+
+/** In memory nothing has to wait. */
+interface InMemory extends Omit<Reservation, 'settle'> {
+  settle(used: { wallMs: number; bytes: number }): readonly string[]
+}
+
+function ledgerOf(limits: ConstructorParameters<typeof BudgetLedger>[0]) {
+  const ledger = new BudgetLedger(limits, createMemoryStore().budgets, fakeClock())
+  return {
+    reserve: (call: Parameters<BudgetLedger['reserve']>[0]) => ledger.reserve(call) as InMemory,
+    endRun: (run: string) => ledger.endRun(run),
+  }
+}
 
 function failureOf(work: () => unknown): ToolError {
   try {

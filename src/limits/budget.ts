@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../clock.ts'
 import type { BudgetLimits } from '../options.ts'
+import type { Awaitable, BudgetStore, Usage } from '../store.ts'
+import { after } from '../value/after.ts'
 import { BudgetAccount } from './budget-account.ts'
 
 /** The call that wants to be counted. */
@@ -17,17 +20,26 @@ export interface Reservation {
   /** Limits that this call took past three quarters. */
   readonly notices: readonly string[]
   /** Counts what the call used; gives back the notices of that. */
-  settle(used: { readonly wallMs: number; readonly bytes: number }): readonly string[]
+  settle(used: { readonly wallMs: number; readonly bytes: number }): Awaitable<readonly string[]>
   /** The call never ran: gives the call and its cost back. */
-  release(): void
+  release(): Awaitable<void>
 }
 
-interface RunAccounts {
-  readonly own: BudgetAccount
-  readonly tools: Map<string, BudgetAccount>
+interface Limits {
+  readonly run?: BudgetLimits
+  readonly session?: BudgetLimits
+  readonly tools?: Readonly<Record<string, BudgetLimits>>
+}
+
+interface OfPrincipal {
+  readonly name: string
+  readonly limits: BudgetLimits
 }
 
 const MOST_TRACKED = 10_000
+const DAY_MS = 86_400_000
+/** A run or session that nobody has used for so long begins anew. */
+const KEPT_MS = 30 * DAY_MS
 const NO_NOTICES: readonly string[] = Object.freeze([])
 const UNLIMITED: Reservation = Object.freeze({
   wallMs: Number.POSITIVE_INFINITY,
@@ -37,109 +49,120 @@ const UNLIMITED: Reservation = Object.freeze({
 })
 
 /**
- * Counts what runs, sessions and tools (each per run) use, and stops them at their limits.
+ * Counts what runs, sessions, tools (each per run) and principals (each per day) use, and stops them at their limits.
  *
- * Calls and cost are counted before a call starts, so calls at the same time never pass those limits together. Time
- * and bytes are known only afterwards: calls in flight when such a limit is reached still finish. A call without a
- * session belongs to the session of its run. The 10,000 runs and sessions used last are remembered; one that was
- * forgotten begins anew.
+ * Calls and cost are counted before a call starts, so calls at the same time never pass those limits together, also not
+ * from several processes with one store. Time and bytes are known only afterwards: calls in flight when such a limit is
+ * reached still finish. A call without a session belongs to the session of its run.
  */
 export class BudgetLedger {
-  readonly #run: BudgetLimits | undefined
-  readonly #session: BudgetLimits | undefined
+  readonly #limits: Limits
   readonly #tools: ReadonlyMap<string, BudgetLimits>
-  readonly #runs: LRUCache<string, RunAccounts> | undefined
-  readonly #sessions: LRUCache<string, BudgetAccount> | undefined
+  readonly #store: BudgetStore
+  readonly #clock: Clock
+  readonly #principal: OfPrincipal | undefined
+  readonly #isLimited: boolean
+  /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room at once. */
+  #accounts: LRUCache<string, BudgetAccount> | undefined
 
-  constructor(limits: {
-    readonly run?: BudgetLimits
-    readonly session?: BudgetLimits
-    readonly tools?: Readonly<Record<string, BudgetLimits>>
-  }) {
-    this.#run = limits.run
-    this.#session = limits.session
+  constructor(limits: Limits, store: BudgetStore, clock: Clock, principal?: OfPrincipal) {
+    this.#limits = limits
     this.#tools = new Map(Object.entries(limits.tools ?? {}).filter(([, limits]) => hasLimit(limits)))
-    if (this.#run || this.#tools.size > 0) this.#runs = new LRUCache({ max: MOST_TRACKED })
-    if (this.#session) this.#sessions = new LRUCache({ max: MOST_TRACKED })
+    this.#store = store
+    this.#clock = clock
+    this.#principal = principal
+    this.#isLimited = Boolean(limits.run ?? limits.session ?? principal) || this.#tools.size > 0
+  }
+
+  /** The same limits, and those of one principal a day. */
+  forPrincipal(name: string, limits: BudgetLimits): BudgetLedger {
+    return new BudgetLedger(this.#limits, this.#store, this.#clock, { name, limits })
   }
 
   /** Counts a call in every scope it belongs to, or in none when one of them is used up. */
-  reserve(call: BudgetCall): Reservation {
-    if (!this.#runs && !this.#sessions) return UNLIMITED
+  reserve(call: BudgetCall): Awaitable<Reservation> {
+    if (!this.#isLimited) return UNLIMITED
     const accounts = this.#accountsOf(call)
     if (accounts.length === 0) return UNLIMITED
-    const cost = Math.max(0, call.cost)
-    for (const account of accounts) account.assertRoom(cost)
-    return new CountedCall(accounts, cost)
+    const cost = counted(call.cost)
+    return after(this.#store.reserve(accounts, cost), (outcome) => {
+      if (outcome.ok) return new CountedCall(this.#store, accounts, outcome.used, cost)
+      throw accounts.find(({ account }) => account === outcome.account)!.exceeded(outcome.used, cost)
+    })
   }
 
   /** Forgets a run that is over. */
-  endRun(run: string): void {
-    this.#runs?.delete(run)
+  async endRun(run: string): Promise<void> {
+    const accounts = [runAccount(run), ...Array.from(this.#tools.keys(), (tool) => toolAccount(tool, run))]
+    for (const account of this.#isLimited ? accounts : []) {
+      this.#accounts?.delete(account)
+      await this.#store.forget(account)
+    }
   }
 
   #accountsOf({ run, session, tool }: BudgetCall): readonly BudgetAccount[] {
+    const { run: ofRun, session: ofSession } = this.#limits
+    const ofTool = this.#tools.get(tool)
     const accounts: BudgetAccount[] = []
-    const toolLimits = this.#tools.get(tool)
-    if (this.#runs && (this.#run || toolLimits)) {
-      const ofRun = this.#runs.get(run) ?? this.#openRun(this.#runs, run)
-      if (this.#run) accounts.push(ofRun.own)
-      if (toolLimits) accounts.push(toolAccount(ofRun, tool, toolLimits))
+    if (ofRun) accounts.push(this.#account(runAccount(run), 'This run', 'limits.run', ofRun))
+    if (ofTool) {
+      const key = `limits.tools[${JSON.stringify(tool)}]`
+      accounts.push(this.#account(toolAccount(tool, run), `${tool} in this run`, key, ofTool))
     }
-    if (this.#sessions) accounts.push(this.#sessionAccount(this.#sessions, session ?? run))
+    if (ofSession) {
+      const account = `session:${JSON.stringify([this.#principal?.name, session ?? run])}`
+      accounts.push(this.#account(account, 'This session', 'limits.session', ofSession))
+    }
+    if (this.#principal) {
+      const { name, limits } = this.#principal
+      accounts.push(this.#account(principalAccount(name, this.#clock.now()), `${name} today`, 'budget', limits))
+    }
     return accounts
   }
 
-  #openRun(runs: LRUCache<string, RunAccounts>, run: string): RunAccounts {
-    const accounts = { own: new BudgetAccount('This run', 'limits.run', this.#run ?? {}), tools: new Map() }
-    runs.set(run, accounts)
-    return accounts
-  }
-
-  #sessionAccount(sessions: LRUCache<string, BudgetAccount>, session: string): BudgetAccount {
-    const known = sessions.get(session)
+  #account(account: string, owner: string, key: string, limits: BudgetLimits): BudgetAccount {
+    this.#accounts ??= new LRUCache({ max: MOST_TRACKED })
+    const known = this.#accounts.get(account)
     if (known) return known
-    const account = new BudgetAccount('This session', 'limits.session', this.#session ?? {})
-    sessions.set(session, account)
-    return account
+    const fresh = new BudgetAccount({ account, owner, key, limits, expiresAt: this.#clock.now() + KEPT_MS })
+    this.#accounts.set(account, fresh)
+    return fresh
   }
+}
+
+/** The account of a principal's day (UTC). */
+export function principalAccount(name: string, now: number): string {
+  return `principal:${new Date(now).toISOString().slice(0, 10)}:${name}`
 }
 
 class CountedCall implements Reservation {
   readonly wallMs: number
   readonly notices: readonly string[]
+  readonly #store: BudgetStore
   readonly #accounts: readonly BudgetAccount[]
   readonly #cost: number
   #isOpen = true
 
-  constructor(accounts: readonly BudgetAccount[], cost: number) {
+  constructor(store: BudgetStore, accounts: readonly BudgetAccount[], used: readonly Usage[], cost: number) {
+    this.#store = store
     this.#accounts = accounts
     this.#cost = cost
-    let wallMs = Number.POSITIVE_INFINITY
-    for (const account of accounts) {
-      account.add('calls', 1)
-      account.add('cost', cost)
-      wallMs = Math.min(wallMs, account.wallMsLeft())
-    }
-    this.wallMs = wallMs
-    this.notices = takeNotices(accounts)
+    this.wallMs = Math.min(...accounts.map((account, index) => account.wallMsLeft(used[index]!)))
+    this.notices = noticesOf(accounts, used)
   }
 
-  settle(used: { readonly wallMs: number; readonly bytes: number }): readonly string[] {
+  settle({ wallMs, bytes }: { readonly wallMs: number; readonly bytes: number }): Awaitable<readonly string[]> {
     if (!this.#close()) return NO_NOTICES
-    for (const account of this.#accounts) {
-      account.add('wallMs', Math.max(0, used.wallMs))
-      account.add('bytes', Math.max(0, used.bytes))
-    }
-    return takeNotices(this.#accounts)
+    const spent = { wallMs: counted(wallMs), bytes: counted(bytes) }
+    return after(this.#store.settle(this.#names, spent), (used) => noticesOf(this.#accounts, used))
   }
 
-  release(): void {
-    if (!this.#close()) return
-    for (const account of this.#accounts) {
-      account.add('calls', -1)
-      account.add('cost', -this.#cost)
-    }
+  release(): Awaitable<void> {
+    if (this.#close()) return this.#store.release(this.#names, this.#cost)
+  }
+
+  get #names(): string[] {
+    return this.#accounts.map(({ account }) => account)
   }
 
   #close(): boolean {
@@ -149,24 +172,25 @@ class CountedCall implements Reservation {
   }
 }
 
+/** A negative amount gives nothing back, and one that is no number uses everything up. */
+function counted(amount: number): number {
+  return Number.isFinite(amount) ? Math.max(0, amount) : Number.MAX_SAFE_INTEGER
+}
+
 /** The owner's entry of a tool may be about other things only, such as its rate. */
 function hasLimit({ calls, wallMs, bytes, cost }: BudgetLimits): boolean {
   return (calls ?? wallMs ?? bytes ?? cost) !== undefined
 }
 
-function toolAccount(ofRun: RunAccounts, tool: string, limits: BudgetLimits): BudgetAccount {
-  const known = ofRun.tools.get(tool)
-  if (known) return known
-  const account = new BudgetAccount(`${tool} in this run`, `limits.tools[${JSON.stringify(tool)}]`, limits)
-  ofRun.tools.set(tool, account)
-  return account
+function runAccount(run: string): string {
+  return `run:${run}`
 }
 
-function takeNotices(accounts: readonly BudgetAccount[]): readonly string[] {
-  let notices: string[] | undefined
-  for (const account of accounts) {
-    const fresh = account.takeNotices()
-    if (fresh) notices = notices ? [...notices, ...fresh] : fresh
-  }
-  return notices ?? NO_NOTICES
+function toolAccount(tool: string, run: string): string {
+  return `tool:${run}:${tool}`
+}
+
+function noticesOf(accounts: readonly BudgetAccount[], used: readonly Usage[]): readonly string[] {
+  const notices = accounts.flatMap((account, index) => account.noticesOf(used[index]!))
+  return notices.length === 0 ? NO_NOTICES : notices
 }

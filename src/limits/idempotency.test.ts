@@ -1,22 +1,26 @@
 import { describe, expect, it } from 'vitest'
+import type { Clock } from '../clock.ts'
+import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import type { KeyStore } from '../store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type Claim, defaultIdempotencyKey, Idempotency } from './idempotency.ts'
 
 describe('Idempotency', () => {
   it('replays the result of a call that ended', () => {
-    const keys = new Idempotency<string>({}, fakeClock())
+    const keys = keysOf<string>()
     start(keys, 'k').finish('done')
     expect(keys.claim('k', 'args')).toEqual({ kind: 'replay', result: 'done' })
   })
 
   it('lets 1,000 calls at the same time execute once', async () => {
-    const keys = new Idempotency<number>({}, fakeClock())
+    const keys = keysOf<number>()
     let executed = 0
     const one = async (): Promise<number | undefined> => {
       const claim = keys.claim('k', 'args')
       if (claim.kind === 'join') return claim.result
       if (claim.kind === 'replay') return claim.result
       await new Promise(setImmediate)
+      claim.begin()
       claim.finish(++executed)
       return executed
     }
@@ -25,7 +29,7 @@ describe('Idempotency', () => {
   })
 
   it('forgets a call that was not executed, and tells those who waited to claim again', async () => {
-    const keys = new Idempotency<string>({}, fakeClock())
+    const keys = keysOf<string>()
     const claim = start(keys, 'k')
     const joined = keys.claim('k', 'args') as Extract<Claim<string>, { kind: 'join' }>
     claim.finish(undefined)
@@ -34,7 +38,7 @@ describe('Idempotency', () => {
   })
 
   it('refuses a key with other arguments, under way and afterwards', () => {
-    const keys = new Idempotency<string>({}, fakeClock())
+    const keys = keysOf<string>()
     const claim = start(keys, 'k')
     const conflict = expect.objectContaining({
       code: 'CONFLICT',
@@ -46,7 +50,7 @@ describe('Idempotency', () => {
   })
 
   it('counts only the first end of a call', () => {
-    const keys = new Idempotency<string>({}, fakeClock())
+    const keys = keysOf<string>()
     const claim = start(keys, 'k')
     claim.finish('first')
     claim.finish('second')
@@ -56,7 +60,7 @@ describe('Idempotency', () => {
 
   it('forgets after its time', async () => {
     const clock = fakeClock(0)
-    const keys = new Idempotency<string>({ ttlMs: 1000 }, clock)
+    const keys = keysOf<string>({ ttlMs: 1000, clock })
     start(keys, 'k').finish('done')
     await clock.advance(999)
     expect(keys.claim('k', 'args').kind).toBe('replay')
@@ -64,25 +68,8 @@ describe('Idempotency', () => {
     expect(keys.claim('k', 'args').kind).toBe('new')
   })
 
-  it('drops the oldest ended calls when full, never those under way', () => {
-    const keys = new Idempotency<string>({ maxEntries: 2 }, fakeClock())
-    start(keys, 'running')
-    for (const key of ['a', 'b', 'c']) start(keys, key).finish(key)
-    expect(keys.claim('running', 'args').kind).toBe('join')
-    expect(keys.claim('a', 'args').kind).toBe('new')
-    expect(keys.claim('c', 'args').kind).toBe('replay')
-  })
-
-  it('keeps within its bytes', () => {
-    const keys = new Idempotency<string>({ maxBytes: 20, bytesOf: (text) => text.length }, fakeClock())
-    start(keys, 'a').finish('x'.repeat(12))
-    start(keys, 'b').finish('y'.repeat(12))
-    expect(keys.claim('a', 'args').kind).toBe('new')
-    expect(keys.claim('b', 'args').kind).toBe('replay')
-  })
-
   it('does not execute a call again whose result was too large to keep', async () => {
-    const keys = new Idempotency<unknown>({ maxResultBytes: 10 }, fakeClock())
+    const keys = keysOf<unknown>({ maxResultChars: 10 })
     const claim = start(keys, 'k')
     const joined = keys.claim('k', 'args') as Extract<Claim<string>, { kind: 'join' }>
     claim.finish('a text of more than ten characters')
@@ -93,7 +80,7 @@ describe('Idempotency', () => {
   })
 
   it('refuses keys without end', () => {
-    const keys = new Idempotency<string>({}, fakeClock())
+    const keys = keysOf<string>()
     for (const key of ['', 'x'.repeat(513)]) {
       expect(() => keys.claim(key, 'args')).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
     }
@@ -110,8 +97,65 @@ describe('defaultIdempotencyKey', () => {
   })
 })
 
-function start<R>(keys: Idempotency<R>, key: string): Extract<Claim<R>, { kind: 'new' }> {
+describe('one store under several processes', () => {
+  it('replays what another hub has finished, and joins what it executes', async () => {
+    const store = createMemoryStore().keys
+    const clock = fakeClock()
+    const [one, other] = [keysOf<string>({ store }), keysOf<string>({ store, clock })]
+    const claim = start(one, 'k')
+    const joined = other.claim('k', 'args') as Extract<Claim<string>, { kind: 'join' }>
+    expect(joined.kind).toBe('join')
+    claim.finish('done')
+    await clock.advance(100)
+    expect(await joined.result).toBe('done')
+    expect(other.claim('k', 'args')).toEqual({ kind: 'replay', result: 'done' })
+  })
+
+  it('never executes again what a killed process was executing', async () => {
+    const store = createMemoryStore().keys
+    const owner = JSON.stringify({ pid: 2 ** 30, space: 'here' })
+    const keys = keysOf<string>({ store })
+    start(keys, 'probe').finish('x')
+    const space = JSON.parse((await store.look('probe'))!.owner).space
+    await store.claim('k', { argsHash: 'args', owner: owner.replace('here', space), now: 0 })
+    const { result } = keys.claim('k', 'args') as Extract<Claim<string>, { kind: 'join' }>
+    await expect(result).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('effect is unknown'),
+    })
+  })
+
+  it('lets only one of two begin that claimed at the same time', () => {
+    const store = createMemoryStore().keys
+    const claims = [0, 1].map(
+      () => keysOf<string>({ store }).claim('k', 'args') as Extract<Claim<string>, { kind: 'new' }>,
+    )
+    claims[0]!.begin()
+    expect(() => claims[1]!.begin()).toThrow(expect.objectContaining({ code: 'CONFLICT', retryable: true }))
+  })
+})
+
+interface InMemory<R> {
+  claim(key: string, argsHash: string): Claim<R>
+}
+
+/** In memory nothing has to wait. */
+function keysOf<R>({
+  store = createMemoryStore().keys,
+  clock = fakeClock(),
+  ...options
+}: {
+  store?: KeyStore
+  clock?: Clock
+  ttlMs?: number
+  maxResultChars?: number
+} = {}): InMemory<R> {
+  return new Idempotency<R>(store, clock, options) as unknown as InMemory<R>
+}
+
+function start<R>(keys: InMemory<R>, key: string): Extract<Claim<R>, { kind: 'new' }> {
   const claim = keys.claim(key, 'args')
   if (claim.kind !== 'new') throw new Error(`${key} is known: ${claim.kind}`)
+  claim.begin()
   return claim
 }

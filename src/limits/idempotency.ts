@@ -1,29 +1,32 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
+import { isOwnerAlive, newOwner } from '../disk/process-owner.ts'
 import { ToolError } from '../errors.ts'
+import type { Awaitable, KeyState, KeyStore } from '../store.ts'
+import { after } from '../value/after.ts'
 import { sha256 } from '../value/hash.ts'
 
 /**
- * What a claimed key means for the call: execute and `finish` it (`undefined`: nothing was executed, forget the key),
- * wait for the same call that is under way (`undefined`: it was not executed, claim again), or use what it gave.
+ * What a claimed key means for the call: `begin` right before it executes and `finish` it (`undefined`: nothing was
+ * executed, forget the key), wait for the same call that is under way (`undefined`: it was not executed, claim again), or
+ * use what it gave.
  */
 export type Claim<R> =
-  | { readonly kind: 'new'; finish(result: R | undefined): void }
+  | ({ readonly kind: 'new' } & NewKey<R>)
   | { readonly kind: 'join'; readonly result: Promise<R | undefined> }
   | { readonly kind: 'replay'; readonly result: R }
 
-/** How much is remembered, and how long. */
-interface IdempotencyOptions<R> {
-  /** 10,000 unless said. */
-  readonly maxEntries?: number
-  /** Of all results together; 64 MB unless said. */
-  readonly maxBytes?: number
+/** A key that nobody has used. */
+export interface NewKey<R> {
+  /** From now on it counts as used, also for other processes and should this one be killed. */
+  begin(): Awaitable<void>
+  finish(result: R | undefined): Awaitable<void>
+}
+
+interface IdempotencyOptions {
   /** A larger result is not kept: its key stays, and a repeated call gets CONFLICT; 1 MB unless said. */
-  readonly maxResultBytes?: number
-  /** One hour unless said. */
+  readonly maxResultChars?: number
+  /** A day unless said. */
   readonly ttlMs?: number
-  /** The size of a result; the length of its JSON unless said. */
-  readonly bytesOf?: (result: R) => number
 }
 
 interface Running<R> {
@@ -32,67 +35,106 @@ interface Running<R> {
   resolve?: (result: R | undefined) => void
 }
 
-interface Finished<R> {
-  readonly argsHash: string
-  readonly expiresAt: number
-  /** Absent when it was too large to keep. */
-  readonly kept?: { readonly result: R }
-}
-
 const LONGEST_KEY = 512
-const MEGABYTE = 1024 * 1024
+const LOOK_AGAIN_MS = 100
 
-/** Executes a call at most once per key: calls under way are joined, finished ones replayed. Only those are evicted. */
+/**
+ * Executes a call at most once per key, over all processes with one store: calls under way are joined, finished ones
+ * replayed. One whose process was killed while it executed has had an unknown effect, and is never executed again.
+ */
 export class Idempotency<R> {
-  readonly #running = new Map<string, Running<R>>()
-  readonly #bounds: { readonly max: number; readonly maxSize: number }
-  /** Made with the first end of a call: it reserves room for all entries at once. */
-  #finished: LRUCache<string, Finished<R>> | undefined
-  readonly #ttlMs: number
-  readonly #maxResultBytes: number
-  readonly #bytesOf: (result: R) => number
+  readonly #store: KeyStore
   readonly #clock: Clock
+  readonly #owner = newOwner()
+  readonly #running = new Map<string, Running<R>>()
+  readonly #ttlMs: number
+  readonly #maxResultChars: number
 
-  constructor(options: IdempotencyOptions<R>, clock: Clock) {
-    const { maxEntries = 10_000, maxBytes = 64 * MEGABYTE, maxResultBytes = MEGABYTE } = options
+  constructor(
+    store: KeyStore,
+    clock: Clock,
+    { ttlMs = 86_400_000, maxResultChars = 1_048_576 }: IdempotencyOptions = {},
+  ) {
+    this.#store = store
     this.#clock = clock
-    this.#ttlMs = options.ttlMs ?? 3_600_000
-    this.#maxResultBytes = Math.min(maxResultBytes, maxBytes)
-    this.#bytesOf = options.bytesOf ?? jsonChars
-    this.#bounds = { max: maxEntries, maxSize: maxBytes }
+    this.#ttlMs = ttlMs
+    this.#maxResultChars = maxResultChars
   }
 
   /** Says what the key means for a call with these arguments; other arguments under a known key are a CONFLICT. */
-  claim(key: string, argsHash: string): Claim<R> {
-    const running = this.#running.get(key)
-    if (running) return join(key, argsHash, running)
-    const finished = this.#finished?.get(key)
-    if (finished && finished.expiresAt > this.#clock.now()) return replay(key, argsHash, finished)
-    return this.#start(key, argsHash)
-  }
-
-  #start(key: string, argsHash: string): Claim<R> {
+  claim(key: string, argsHash: string): Awaitable<Claim<R>> {
+    const present = this.#running.get(key)
+    if (present) return join(key, argsHash, present)
     if (key.length === 0 || key.length > LONGEST_KEY) throw badKey(key)
+    // Ours before anybody else can ask: a store may take its time to answer.
     const running: Running<R> = { argsHash }
     this.#running.set(key, running)
+    try {
+      const found = after(this.#store.look(key), (state) => this.#judge(key, argsHash, running, state))
+      return found instanceof Promise ? found.catch((error) => this.#giveUp(key, running, error)) : found
+    } catch (error) {
+      return this.#giveUp(key, running, error)
+    }
+  }
+
+  #judge(key: string, argsHash: string, running: Running<R>, state: KeyState | undefined): Claim<R> {
+    if (!state || (state.expiresAt !== undefined && state.expiresAt <= this.#clock.now()))
+      return this.#start(key, running)
+    assertSameArgs(key, argsHash, state.argsHash)
+    this.#drop(key, running, undefined)
+    if (state.state === 'running') return { kind: 'join', result: this.#awaitOther(key, state) }
+    return { kind: 'replay', result: resultOf(key, state) }
+  }
+
+  #start(key: string, running: Running<R>): Claim<R> {
+    let isBegun = false
+    let isOpen = true
     return {
       kind: 'new',
+      begin: () => {
+        const { argsHash } = running
+        const claiming = this.#store.claim(key, { argsHash, owner: this.#owner, now: this.#clock.now() })
+        return after(claiming, (other) => {
+          if (other) throw taken(key)
+          isBegun = true
+        })
+      },
       finish: (result) => {
-        if (this.#running.get(key) !== running) return
-        this.#running.delete(key)
-        if (result !== undefined) this.#keep(key, argsHash, result)
-        running.resolve?.(result)
+        if (!isOpen) return
+        isOpen = false
+        this.#drop(key, running, result)
+        if (isBegun) return result === undefined ? this.#store.release(key, this.#owner) : this.#keep(key, result)
       },
     }
   }
 
-  #keep(key: string, argsHash: string, result: R): void {
-    const bytes = this.#bytesOf(result)
-    const isKept = bytes <= this.#maxResultBytes
-    const expiresAt = this.#clock.now() + this.#ttlMs
-    this.#finished ??= new LRUCache(this.#bounds)
-    const size = isKept ? Math.max(1, Math.ceil(bytes)) : 1
-    this.#finished.set(key, { argsHash, expiresAt, ...(isKept && { kept: { result } }) }, { size })
+  #keep(key: string, result: R): Awaitable<void> {
+    const json = jsonOf(result)
+    const kept = json !== undefined && json.length <= this.#maxResultChars ? { result: json } : {}
+    return this.#store.finish(key, { owner: this.#owner, ...kept, expiresAt: this.#clock.now() + this.#ttlMs })
+  }
+
+  /** Another process, or another hub of this one, executes the call: looks until that has ended. */
+  async #awaitOther(key: string, { owner }: KeyState): Promise<R | undefined> {
+    for (;;) {
+      if (owner === this.#owner || !isOwnerAlive(owner)) throw interrupted(key)
+      await new Promise<void>((resolve) => {
+        this.#clock.after(LOOK_AGAIN_MS, resolve, { background: true })
+      })
+      const state = await this.#store.look(key)
+      if (!state) return undefined
+      if (state.state === 'finished') return resultOf(key, state)
+    }
+  }
+
+  #giveUp(key: string, running: Running<R>, error: unknown): never {
+    this.#drop(key, running, undefined)
+    throw error
+  }
+
+  #drop(key: string, running: Running<R>, result: R | undefined): void {
+    if (this.#running.get(key) === running) this.#running.delete(key)
+    running.resolve?.(result)
   }
 }
 
@@ -114,9 +156,8 @@ function join<R>(key: string, argsHash: string, running: Running<R>): Claim<R> {
   return { kind: 'join', result: running.promise }
 }
 
-function replay<R>(key: string, argsHash: string, finished: Finished<R>): Claim<R> {
-  assertSameArgs(key, argsHash, finished.argsHash)
-  if (finished.kept) return { kind: 'replay', result: finished.kept.result }
+function resultOf<R>(key: string, { result }: KeyState): R {
+  if (result !== undefined) return JSON.parse(result) as R
   throw new ToolError(
     'CONFLICT',
     `The call with the idempotency key ${shown(key)} ran, its result was too large to keep.`,
@@ -133,6 +174,23 @@ function assertSameArgs(key: string, argsHash: string, known: string): void {
   })
 }
 
+function interrupted(key: string): ToolError {
+  return new ToolError(
+    'CONFLICT',
+    `The call with the idempotency key ${shown(key)} was interrupted; its effect is unknown.`,
+    {
+      hint: 'Look whether it happened; use another key only to execute the call once more.',
+    },
+  )
+}
+
+function taken(key: string): ToolError {
+  return new ToolError('CONFLICT', `Another process executes the call with the idempotency key ${shown(key)}.`, {
+    hint: 'Repeat the call with the same key: it gets the result of the other one.',
+    retryable: true,
+  })
+}
+
 function badKey(key: string): ToolError {
   return new ToolError(
     'INPUT_SCHEMA_INVALID',
@@ -144,11 +202,11 @@ function shown(key: string): string {
   return JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
 }
 
-/** What JSON cannot hold has no size to count, so it is not kept; its key is. */
-function jsonChars(result: unknown): number {
+/** What JSON cannot hold is not kept; its key is. */
+function jsonOf(result: unknown): string | undefined {
   try {
-    return JSON.stringify(result)?.length ?? 0
+    return JSON.stringify(result)
   } catch {
-    return Number.POSITIVE_INFINITY
+    return undefined
   }
 }

@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
+import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { RateLimiter } from './rate.ts'
 
 describe('RateLimiter', () => {
   it('lets a burst through, then says how long to wait, and means it', async () => {
     const clock = fakeClock()
-    const rate = new RateLimiter({ all: { perSecond: 2, burst: 3 } }, clock)
+    const rate = limiterOf({ all: { perSecond: 2, burst: 3 } }, clock)
     for (let i = 0; i < 3; i++) rate.take('x')
     const refusal = refusalOf(() => rate.take('x'))
     expect(refusal).toMatchObject({ code: 'RATE_LIMITED', retryable: true, details: { retryAfterMs: 500 } })
@@ -20,10 +22,7 @@ describe('RateLimiter', () => {
 
   it('takes no token of any bucket for a refused call', async () => {
     const clock = fakeClock()
-    const rate = new RateLimiter(
-      { all: { perSecond: 1, burst: 2 }, tools: { slow: { perSecond: 0.1, burst: 1 } } },
-      clock,
-    )
+    const rate = limiterOf({ all: { perSecond: 1, burst: 2 }, tools: { slow: { perSecond: 0.1, burst: 1 } } }, clock)
     rate.take('slow')
     for (let i = 0; i < 50; i++) expect(() => rate.take('slow')).toThrow('wait 10000 ms')
     rate.take('other')
@@ -31,20 +30,20 @@ describe('RateLimiter', () => {
   })
 
   it('names the longer wait when both buckets are empty', () => {
-    const rate = new RateLimiter({ all: { perSecond: 0.01 }, tools: { x: { perSecond: 1 } } }, fakeClock())
+    const rate = limiterOf({ all: { perSecond: 0.01 }, tools: { x: { perSecond: 1 } } }, fakeClock())
     rate.take('x')
     expect(refusalOf(() => rate.take('x')).fix.key).toBe('limits.rate')
   })
 
   it('does not call a rate of zero retryable', () => {
-    const rate = new RateLimiter({ tools: { x: { perSecond: 0, burst: 1 } } }, fakeClock())
+    const rate = limiterOf({ tools: { x: { perSecond: 0, burst: 1 } } }, fakeClock())
     rate.take('x')
     expect(refusalOf(() => rate.take('x'))).toMatchObject({ retryable: false })
   })
 
   it('asks no clock for a tool without a rate', () => {
     const clock = { ...fakeClock(), now: () => 0 }
-    const rate = new RateLimiter({ tools: { x: { perSecond: 1 } } }, clock)
+    const rate = limiterOf({ tools: { x: { perSecond: 1 } } }, clock)
     clock.now = () => {
       throw new Error('asked')
     }
@@ -53,7 +52,7 @@ describe('RateLimiter', () => {
 
   it('survives a clock that was set back', () => {
     let now = 1_000_000
-    const rate = new RateLimiter({ all: { perSecond: 1, burst: 1 } }, { ...fakeClock(), now: () => now })
+    const rate = limiterOf({ all: { perSecond: 1, burst: 1 } }, { ...fakeClock(), now: () => now })
     rate.take('x')
     now = 0
     expect(() => rate.take('x')).toThrow(ToolError)
@@ -71,7 +70,7 @@ describe('RateLimiter', () => {
       fc.property(scenario, ({ perSecond, burst, steps }) => {
         let now = 0
         let taken = 0
-        const rate = new RateLimiter({ all: { perSecond, burst } }, { ...fakeClock(), now: () => now })
+        const rate = limiterOf({ all: { perSecond, burst } }, { ...fakeClock(), now: () => now })
         for (const step of steps) {
           now += step
           const wait = attempt(rate)
@@ -104,4 +103,8 @@ function refusalOf(work: () => void): ToolError {
     if (ToolError.is(error)) return error
   }
   throw new Error('no ToolError was thrown')
+}
+
+function limiterOf(limits: ConstructorParameters<typeof RateLimiter>[0], clock: Clock): RateLimiter {
+  return new RateLimiter(limits, createMemoryStore().rates, clock)
 }

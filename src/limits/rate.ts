@@ -1,76 +1,63 @@
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import type { Rate } from '../options.ts'
+import type { Awaitable, RateBucket, RateStore } from '../store.ts'
+import { after } from '../value/after.ts'
 
-/** Token buckets for all calls together and for single tools; a bucket holds one second's worth unless `burst` says. */
+interface Limits {
+  readonly all?: Rate
+  readonly tools?: Readonly<Record<string, Rate>>
+}
+
+interface NamedBucket extends RateBucket {
+  /** Whom it limits, and where the owner says so. */
+  readonly who: string
+  readonly key: string
+}
+
+/** Token buckets for all calls together, single tools and a principal; a bucket holds one second's worth unless `burst` says. */
 export class RateLimiter {
-  readonly #all: Bucket | undefined
-  readonly #tools: ReadonlyMap<string, Bucket>
+  readonly #limits: Limits
+  readonly #all: readonly NamedBucket[]
+  readonly #tools: ReadonlyMap<string, readonly NamedBucket[]>
+  readonly #store: RateStore
   readonly #clock: Clock
 
-  constructor(limits: { readonly all?: Rate; readonly tools?: Readonly<Record<string, Rate>> }, clock: Clock) {
+  constructor(limits: Limits, store: RateStore, clock: Clock, principal?: NamedBucket) {
+    this.#limits = limits
+    this.#store = store
     this.#clock = clock
-    this.#all = limits.all && newBucket(limits.all, 'All tools together', 'limits.rate', clock)
+    const all = limits.all ? [newBucket('all', limits.all, 'All tools together', 'limits.rate')] : []
+    this.#all = principal ? [...all, principal] : all
     this.#tools = new Map(
-      Object.entries(limits.tools ?? {}).map(([tool, rate]) => [
-        tool,
-        newBucket(rate, tool, `limits.tools[${JSON.stringify(tool)}].rate`, clock),
-      ]),
+      Object.entries(limits.tools ?? {}).map(([tool, rate]) => {
+        const bucket = newBucket(`tool:${tool}`, rate, tool, `limits.tools[${JSON.stringify(tool)}].rate`)
+        return [tool, [...this.#all, bucket]]
+      }),
     )
   }
 
+  /** The same limits, and those of one principal. */
+  forPrincipal(name: string, rate: Rate): RateLimiter {
+    const bucket = newBucket(`principal:${name}`, rate, name, 'rate')
+    return new RateLimiter(this.#limits, this.#store, this.#clock, bucket)
+  }
+
   /** Takes a token of every bucket that the call belongs to; a refused call takes none. */
-  take(tool: string): void {
-    const all = this.#all
-    const own = this.#tools.get(tool)
-    if (!all && !own) return
-    const now = this.#clock.now()
-    const emptiest = longerWait(all && refill(all, now), own && refill(own, now))
-    if (emptiest) throw limited(emptiest)
-    if (all) all.tokens -= 1
-    if (own) own.tokens -= 1
+  take(tool: string): Awaitable<void> {
+    const buckets = this.#tools.get(tool) ?? this.#all
+    if (buckets.length === 0) return
+    return after(this.#store.take(buckets, this.#clock.now()), (outcome) => {
+      if (!outcome.ok) throw limited(buckets.find(({ bucket }) => bucket === outcome.bucket)!, outcome.waitMs)
+    })
   }
 }
 
-interface Bucket {
-  readonly who: string
-  readonly key: string
-  readonly perSecond: number
-  readonly burst: number
-  tokens: number
-  filledAt: number
+function newBucket(bucket: string, { perSecond, burst }: Rate, who: string, key: string): NamedBucket {
+  return { bucket, perSecond, burst: Math.max(1, burst ?? Math.ceil(perSecond)), who, key }
 }
 
-/** What floating point may lose while a token is refilled in parts. */
-const ROUNDING = 1e-6
-
-function newBucket(rate: Rate, who: string, key: string, clock: Clock): Bucket {
-  const burst = Math.max(1, rate.burst ?? Math.ceil(rate.perSecond))
-  return { who, key, perSecond: rate.perSecond, burst, tokens: burst, filledAt: clock.now() }
-}
-
-/** Adds what time brought; a clock that was set back brings nothing. */
-function refill(bucket: Bucket, now: number): Bucket {
-  const elapsedMs = Math.max(0, now - bucket.filledAt)
-  bucket.tokens = Math.min(bucket.burst, bucket.tokens + (elapsedMs / 1000) * bucket.perSecond)
-  bucket.filledAt = now
-  return bucket
-}
-
-function longerWait(a: Bucket | undefined, b: Bucket | undefined): Bucket | undefined {
-  const first = a && !(a.tokens >= 1 - ROUNDING) ? a : undefined
-  const second = b && !(b.tokens >= 1 - ROUNDING) ? b : undefined
-  if (!first || !second) return first ?? second
-  return waitMs(first) >= waitMs(second) ? first : second
-}
-
-function waitMs(bucket: Bucket): number {
-  return Math.ceil(((1 - ROUNDING / 2 - bucket.tokens) / bucket.perSecond) * 1000)
-}
-
-function limited(bucket: Bucket): ToolError {
-  const { who, key, perSecond, burst } = bucket
-  const retryAfterMs = waitMs(bucket)
+function limited({ who, key, perSecond, burst }: NamedBucket, retryAfterMs: number): ToolError {
   const wait = Number.isFinite(retryAfterMs) ? `wait ${retryAfterMs} ms` : 'waiting will not help'
   return new ToolError('RATE_LIMITED', `${who}: at most ${perSecond} calls a second, ${burst} at once; ${wait}.`, {
     fix: { key, hint: `Wait as long as the message says, then call again, or have the owner raise ${key}.` },

@@ -4,6 +4,7 @@ import { errnoOf } from '../disk/errno.ts'
 import { openRegular } from '../disk/open-regular.ts'
 import { syncFolder } from '../disk/sync-folder.ts'
 import { ToolError } from '../errors.ts'
+import { assertRunId } from '../names.ts'
 import type { Artifact } from '../result.ts'
 import { sha256 } from '../value/hash.ts'
 import { artifactDraft, isStored } from './artifact-files.ts'
@@ -15,6 +16,12 @@ const REF = /^artifact:([0-9a-f]{64})$/
 /** The hash, and with it the file name, of a reference; undefined when it is none. */
 export function artifactHash(ref: string): string | undefined {
   return REF.exec(ref)?.[1]
+}
+
+/** An artifact of a run that need not be open. */
+export function readArtifactOf(root: string, run: string, ref: string): Promise<Uint8Array> {
+  assertRunId(run)
+  return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).read(ref)
 }
 
 /** Large pieces of results in a folder, named by their hash: equal content is stored once. */

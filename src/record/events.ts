@@ -7,6 +7,8 @@ import type { Label, ToolResult } from '../result.ts'
 /** What is known of a call before it runs: who asks for what, and which rule decided. */
 export interface CallFacts {
   readonly caller: string
+  /** Who it is for certain, where somebody at the door has found that out. */
+  readonly principal?: string
   /** The name that the caller used, where it is not the canonical one. */
   readonly wire?: string
   readonly via?: CallerKind
@@ -98,9 +100,14 @@ export interface ApprovalAnswered extends OfCall {
   readonly approval: string
   readonly decision: 'allow' | 'deny' | 'timeout' | 'aborted' | 'unavailable'
   readonly by?: string
+  /** The way the answer came: console, cli, mcp and others. */
+  readonly via?: string
   readonly remember?: string
   readonly covers?: string
   readonly reason?: string
+  /** The approver changed the arguments, to those with this hash. */
+  readonly changed?: true
+  readonly argsHash?: string
 }
 
 /** Somebody else has to do it now, such as the client. */

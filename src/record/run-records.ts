@@ -18,10 +18,22 @@ import { recover } from './recover.ts'
 import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
 import { WriteSchedule } from './write-schedule.ts'
 
+/** A line of a record, as it is appended. */
+export interface RecordedLine {
+  readonly run: string
+  readonly seq: number
+  readonly time: string
+  readonly event: EventBody
+  /** Size of the run's record up to and with this line. */
+  readonly bytes: number
+}
+
 /** How a run is recorded. */
 export interface RunRecordsOptions {
   readonly durability: Durability
   readonly clock: Clock
+  /** Hears of every line that is appended. */
+  readonly onAppend?: (line: RecordedLine) => void
   /** Hears when the disk begins to refuse, and when events are lost. */
   readonly onProblem?: (error: ToolError) => void
   /** For tests of a failing disk. */
@@ -44,6 +56,8 @@ export class RunRecords {
   readonly #schedule: WriteSchedule
   readonly #started: string
   #last: Link
+  /** Of the file, once everything that waits is written. */
+  #bytes: number
   #now = Number.NaN
   #time = ''
   #lost = 0
@@ -79,6 +93,7 @@ export class RunRecords {
     this.#schedule = new WriteSchedule(files.events, options)
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
+    this.#bytes = files.events.bytes
     this.append({ type: 'run-opened', run, pid: process.pid, durability: options.durability })
     this.#started = recovery.started ?? this.#time
     if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
@@ -115,6 +130,12 @@ export class RunRecords {
     this.#events.append(linked.line)
     this.#log.add(event, { seq: linked.seq, time: this.#time, body })
     this.#schedule.request()
+    if (this.#options.onAppend) this.#tell(event, linked)
+  }
+
+  #tell(event: EventBody, { seq, line }: { readonly seq: number; readonly line: string }): void {
+    this.#bytes += Buffer.byteLength(line)
+    this.#options.onAppend!({ run: this.run, seq, time: this.#time, event, bytes: this.#bytes })
   }
 
   /**

@@ -3,6 +3,7 @@ import type { SandboxLevel } from '../commands.ts'
 import type { CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { Reservation } from '../limits/budget.ts'
+import type { NewKey } from '../limits/idempotency.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { CommandReading } from '../policy/shell/reading.ts'
 import type { CallSpan } from '../record/trace.ts'
@@ -85,7 +86,7 @@ export class Call {
   release: (() => void) | undefined
   /** The one call that a paused tool's circuit breaker lets through to try. */
   isProbe = false
-  finishKey: ((result: ToolResult | undefined) => void) | undefined
+  key: NewKey<ToolResult> | undefined
   span: CallSpan | undefined
 
   /** Told once when the call is stopped; the step that waits sets it. */
@@ -190,6 +191,18 @@ export class Call {
     if (!this.isValid) return ''
     this.#argsHash ??= hashJson(this.input)
     return this.#argsHash
+  }
+
+  /** Another input: what was learnt of the one before is forgotten, and everything is judged anew. */
+  replaceInput(input: unknown): void {
+    this.input = input
+    this.isValid = false
+    this.#argsHash = undefined
+    this.targets = []
+    this.commands.length = 0
+    this.readings.clear()
+    this.sandbox = undefined
+    this.unread = undefined
   }
 
   /** Canonical name once found, the asked one before. */

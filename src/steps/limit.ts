@@ -1,6 +1,8 @@
-import { ERRORS } from '../errors.ts'
+import { ERRORS, messageOf } from '../errors.ts'
 import { defaultIdempotencyKey } from '../limits/idempotency.ts'
 import type { ToolResult } from '../result.ts'
+import type { Awaitable } from '../store.ts'
+import { after } from '../value/after.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 import type { Settled } from './settle.ts'
@@ -8,15 +10,16 @@ import { untilStopped } from './until-stopped.ts'
 
 /** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */
 export function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> | undefined {
-  const key = idempotencyKey(call)
+  const key = idempotencyKey(parts, call)
   return key === undefined ? undefined : claim(parts, call, key)
 }
 
 async function claim(parts: Parts, call: Call, key: string): Promise<Settled | undefined> {
   for (;;) {
-    const claimed = parts.idempotency.claim(key, call.argsHash)
+    const claiming = parts.idempotency.claim(key, call.argsHash)
+    const claimed = claiming instanceof Promise ? await untilStopped(call, claiming) : claiming
     if (claimed.kind === 'new') {
-      call.finishKey = claimed.finish
+      call.key = claimed
       return undefined
     }
     const result = claimed.kind === 'replay' ? claimed.result : await untilStopped(call, claimed.result)
@@ -24,23 +27,33 @@ async function claim(parts: Parts, call: Call, key: string): Promise<Settled | u
   }
 }
 
-/** Step 6, second part: loop, rate and budget; each says no by throwing. */
-export function takeLimits(parts: Parts, call: Call): void {
+/** Step 6, second part: loop, rate and budget; each says no by throwing. A promise only for a store that takes its time. */
+export function takeLimits(parts: Parts, call: Call): Awaitable<void> {
   const { tool } = call.tool!
   parts.loops.check(call.run, tool.name, call.argsHash)
   parts.breakers.refusePaused(tool.name)
-  parts.rate.take(tool.name)
+  const taking = parts.rate.take(tool.name)
+  return taking instanceof Promise ? taking.then(() => reserve(parts, call)) : reserve(parts, call)
+}
+
+function reserve(parts: Parts, call: Call): Awaitable<void> {
+  const { tool } = call.tool!
   const { session } = call.options
-  call.reservation = parts.budget.reserve({ run: call.run, session, tool: tool.name, cost: tool.costUnits ?? 0 })
-  if (call.reservation.notices.length > 0) call.notices.push(...call.reservation.notices)
+  const reserving = parts.budget.reserve({ run: call.run, session, tool: tool.name, cost: tool.costUnits ?? 0 })
+  return after(reserving, (reservation) => {
+    call.reservation = reservation
+    if (reservation.notices.length > 0) call.notices.push(...reservation.notices)
+  })
 }
 
 /** The caller's key, or S0's: request, task, tool and arguments, for tools whose repetition would do something. */
-function idempotencyKey(call: Call): string | undefined {
+function idempotencyKey({ principal }: Parts, call: Call): string | undefined {
   const { idempotencyKey: given, requestId, taskId } = call.options
-  if (given !== undefined) return `${call.run}:${call.name}:${given}`
+  // Whoever comes back after a crash has another run, but is the same.
+  const scope = principal ?? call.run
+  if (given !== undefined) return `${scope}:${call.name}:${given}`
   if (requestId === undefined || taskId === undefined || !call.tool!.hasEffects) return undefined
-  return `${call.run}:${defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })}`
+  return `${scope}:${defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })}`
 }
 
 function again(call: Call, result: ToolResult): Settled {
@@ -50,23 +63,45 @@ function again(call: Call, result: ToolResult): Settled {
 }
 
 /** At the end: frees what the call held and counts what it used. What the caller should know comes back as notices. */
-export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): readonly string[] {
+export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): Awaitable<readonly string[]> {
   call.release?.()
-  call.finishKey?.(isFinal(call, result) ? structuredClone(result) : undefined)
   const tool = call.name
+  const finishing = told(() => call.key?.finish(isFinal(call, result) ? structuredClone(result) : undefined))
   if (!call.executed) {
-    call.reservation?.release()
     if (call.isProbe) parts.breakers.record(tool, 'neutral', true)
-    return []
+    return both(
+      finishing,
+      told(() => call.reservation?.release()),
+    )
   }
   parts.breakers.record(tool, outcomeOf(result), call.isProbe)
   // Time that a person took to answer is not the tool's.
   const wallMs = performance.now() - call.executedMark!
-  const notices = call.reservation!.settle({ wallMs, bytes })
+  const settling = told(() => call.reservation!.settle({ wallMs, bytes }))
   const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
   const loop = parts.loops.record(call.run, tool, call.argsHash, failure)
-  return loop === undefined ? notices : [...notices, loop]
+  const counted = both(finishing, settling)
+  return loop === undefined ? counted : after(counted, (notices) => [...notices, loop])
 }
+
+/** The call has happened: a store that fails now is told, and changes nothing about it. */
+function told(work: () => Awaitable<readonly string[] | void>): Awaitable<readonly string[]> {
+  const failed = (error: unknown) => [`What this call used could not be written down: ${messageOf(error)}`]
+  try {
+    const working = work()
+    if (working instanceof Promise) return working.then((notices) => notices ?? NONE, failed)
+    return working ?? NONE
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+function both(a: Awaitable<readonly string[]>, b: Awaitable<readonly string[]>): Awaitable<readonly string[]> {
+  if (a === NONE) return b
+  return b === NONE ? a : after(a, (first) => after(b, (second) => [...first, ...second]))
+}
+
+const NONE: readonly string[] = []
 
 /**
  * Whether a repeated call gets this very result. What never ran can be tried again, and so can the failure of a tool

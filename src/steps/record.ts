@@ -6,6 +6,7 @@ import { sha256 } from '../value/hash.ts'
 import type { Call } from './call.ts'
 import { giveBack } from './limit.ts'
 import type { Parts, RunState } from './parts.ts'
+import { noteCall } from './recent-calls.ts'
 import type { Settled } from './settle.ts'
 import { targetLines } from './target-lines.ts'
 import { tell } from './tell.ts'
@@ -41,7 +42,8 @@ export async function recordEnd(
   call: Call,
   settled: Settled,
 ): Promise<ToolResult> {
-  const notices = giveBack(parts, call, settled)
+  const giving = giveBack(parts, call, settled)
+  const notices = giving instanceof Promise ? await giving : giving
   let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
   const { status, meta } = result
   parts.metrics.record({
@@ -65,6 +67,7 @@ export async function recordEnd(
       records?.append({ type: 'hook-failed', callId, tool, message }),
     )
   }
+  if (run) noteCall(run, result)
   tell(parts, call, { type: 'call-ended', callId: call.id, result })
   return result
 }
@@ -159,6 +162,7 @@ function facts(parts: Parts, call: Call): CallFacts {
   const { session, purpose, idempotencyKey, callerKind, dryRun } = call.options
   return {
     caller: parts.redactor.text(call.caller),
+    principal: parts.principal,
     wire: call.wire === call.name ? undefined : call.wire,
     via: callerKind,
     session: session && parts.redactor.text(session),

@@ -43,8 +43,8 @@ export class Registry {
     this.#tellChange()
   }
 
-  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. */
-  offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
+  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. Of a principal's only it sees them. */
+  offer(source: object, tools: readonly AnyTool[], principal?: string): RefusedTool[] {
     const known = new Map((this.#offered.get(source) ?? []).map((entry) => [entry.tool, entry]))
     const refused: RefusedTool[] = []
     const attempt = (tool: AnyTool, work: () => void) => {
@@ -58,7 +58,10 @@ export class Registry {
     const taken: RegisteredTool[] = []
     for (const tool of tools) {
       attempt(tool, () => {
-        const entry = known.get(tool) ?? registerable(tool, 'plugin')
+        const entry = known.get(tool) ?? {
+          ...registerable(tool, 'plugin'),
+          ...(principal !== undefined && { principal }),
+        }
         assertMayOffer(entry, source)
         this.#placeAgain(entry)
         taken.push(entry)

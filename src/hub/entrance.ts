@@ -1,0 +1,130 @@
+import type { CallOptions } from '../call-options.ts'
+import type { Enter } from '../context.ts'
+import type { AnyTool } from '../define.ts'
+import type { Visibility } from '../options.ts'
+import { travel } from '../pipeline.ts'
+import type { Policy } from '../policy/compile-policy.ts'
+import { dialectOf } from '../policy/visibility.ts'
+import type { CallEvent, ToolResult } from '../result.ts'
+import { Call } from '../steps/call.ts'
+import type { Parts, RunState } from '../steps/parts.ts'
+import type { ToolCard, WireTool } from '../steps/tool-card.ts'
+import { explainCall } from './explain-call.ts'
+import type { Explanation } from './explanation.ts'
+import { listTools, type ToolListing } from './list-tools.ts'
+import { streamEvents } from './stream-events.ts'
+
+/** How a call is explained. */
+export interface ExplainOptions extends CallOptions {
+  /** Judged by these rules instead of those that hold. */
+  readonly policy?: Policy
+}
+
+/** What an entrance needs to know of who comes in. */
+export interface EntranceOptions {
+  readonly parts: Parts
+  readonly visibility: Visibility
+  /** Run and caller of calls that name none. */
+  readonly run: string
+  readonly caller: string
+  /** A run that is only talked about. */
+  readonly rehearsal: (run: string) => RunState
+}
+
+/** Where the calls of one come in: the owner's, or those of a principal. What it sees and may is in its parts. */
+export class Entrance {
+  readonly run: string
+  readonly #options: EntranceOptions
+  readonly #parts: Parts
+  /** By dialect, until a tool changes. */
+  readonly #cards = new Map<string | undefined, readonly ToolCard[]>()
+
+  constructor(options: EntranceOptions) {
+    this.run = options.run
+    this.#options = options
+    this.#parts = options.parts
+    this.#parts.registry.onChange(() => this.#cards.clear())
+  }
+
+  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    return this.#start(tool, input, options)
+  }
+
+  stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
+    return streamEvents(
+      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
+      options?.signal,
+    )
+  }
+
+  explain(tool: string | AnyTool, input: unknown, { policy, ...options }: ExplainOptions = {}): Promise<Explanation> {
+    const call = this.#newCall(tool, input, options)
+    const parts = policy ? { ...this.#parts, policy } : this.#parts
+    return explainCall(parts, this.#options.rehearsal(call.run), call, tool)
+  }
+
+  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
+    const { registry, sees } = this.#parts
+    return listTools(registry, sees).filter(({ visible }) => visible || hidden)
+  }
+
+  cards({ dialect = this.#dialect }: { readonly dialect?: string } = {}): readonly ToolCard[] {
+    const known = this.#cards.get(dialect)
+    if (known) return known
+    const { registry, sees } = this.#parts
+    const cards = Object.freeze(registry.cards({ dialect, only: (tool) => sees(tool).visible }))
+    this.#cards.set(dialect, cards)
+    return cards
+  }
+
+  listForLLM({ dialect = this.#dialect }: { readonly dialect?: string } = {}): WireTool[] {
+    const { registry, sees } = this.#parts
+    return registry.listForLLM({ dialect, only: (tool) => sees(tool).visible })
+  }
+
+  /** The same road with other parts, for the owner's own work such as undo. */
+  travel(parts: Parts, tool: AnyTool, input: unknown, options: CallOptions): Promise<ToolResult> {
+    return travel(parts, this.#newCall(tool, input, options), tool, this.#enter)
+  }
+
+  get #dialect(): string | undefined {
+    return dialectOf(this.#options.visibility)
+  }
+
+  #start(
+    tool: string | AnyTool,
+    input: unknown,
+    options: CallOptions,
+    parent?: Call,
+    emit?: (event: CallEvent) => void,
+  ): Promise<ToolResult> {
+    const call = this.#newCall(tool, input, options, parent, emit ?? options.onEvent)
+    return travel(this.#parts, call, tool, this.#enter)
+  }
+
+  /** A nested call: its parent's run, session, caller, rights and signal. */
+  readonly #enter: Enter = (tool, input, parent) => {
+    const { session, callerKind, grants, approve, onQuestion } = parent.options
+    const { run, caller } = parent
+    return this.#start(tool, input, { run, session, caller, callerKind, grants, approve, onQuestion }, parent)
+  }
+
+  #newCall(
+    tool: string | AnyTool,
+    input: unknown,
+    options: CallOptions,
+    parent?: Call,
+    emit?: (event: CallEvent) => void,
+  ): Call {
+    return new Call({
+      id: this.#parts.nextCallId(),
+      run: options.run ?? this.run,
+      wire: typeof tool === 'string' ? tool : String(tool?.name),
+      caller: options.caller ?? this.#options.caller,
+      options,
+      input,
+      parent,
+      emit,
+    })
+  }
+}

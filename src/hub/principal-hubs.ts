@@ -1,0 +1,122 @@
+import { LRUCache } from 'lru-cache'
+import { ToolError } from '../errors.ts'
+import type { PrincipalHub } from '../hub.ts'
+import { compileVisibility } from '../policy/visibility.ts'
+import type { Principal } from '../principal.ts'
+import type { Parts } from '../steps/parts.ts'
+import type { Assembly } from './assemble-parts.ts'
+import { endRun } from './end-run.ts'
+import { Entrance } from './entrance.ts'
+import { lookAs } from './look-as.ts'
+import { newRunId } from './new-run-id.ts'
+import type { RunOwner } from './runs.ts'
+
+interface Known {
+  /** What was said of the principal, to know whether that changed. */
+  readonly said: string
+  readonly run: string
+  readonly hub: PrincipalHub
+}
+
+const MOST_PRINCIPALS = 10_000
+const NAME = /^[^\p{Cc}\p{Cf}\p{Co}\p{Cs}]{1,200}$/u
+
+/** The hub as principals use it, one for each name: whoever comes again goes on in the same run. */
+export class PrincipalHubs {
+  readonly #assembly: Assembly
+  /** Made for the first one, because it reserves its room at once. */
+  #known: LRUCache<string, Known> | undefined
+
+  constructor(assembly: Assembly) {
+    this.#assembly = assembly
+  }
+
+  hubOf(principal: Principal): PrincipalHub {
+    const { name } = principal
+    if (typeof name !== 'string' || !NAME.test(name))
+      throw new ToolError('CONFIG_INVALID', 'A principal needs a name of 1 to 200 characters, none of them invisible.')
+    const said = JSON.stringify(principal)
+    this.#known ??= new LRUCache({ max: MOST_PRINCIPALS })
+    const known = this.#known.get(name)
+    if (known?.said === said) return known.hub
+    const run = known?.run ?? newRunId(this.#assembly.parts.clock)
+    const hub = createPrincipalHub(this.#assembly, principal, run)
+    this.#known.set(name, { said, run, hub })
+    return hub
+  }
+}
+
+function createPrincipalHub(assembly: Assembly, principal: Principal, run: string): PrincipalHub {
+  const { runs, sources } = assembly
+  const { name } = principal
+  const owner: RunOwner = {
+    principal: name,
+    ...(principal.roots && { doors: assembly.doorsTo(principal.roots) }),
+  }
+  const parts = partsOf(assembly, principal, owner)
+  const entrance = new Entrance({
+    parts,
+    visibility: { ...assembly.visibility, ...principal.visibility },
+    run,
+    caller: name,
+    rehearsal: (id) => runs.rehearsal(id, owner),
+  })
+  return {
+    name,
+    run,
+    callDynamic: (tool, input, options) => entrance.call(tool, input, options),
+    stream: (tool, input, options) => entrance.stream(tool, input, options),
+    // Whoever comes from outside does not choose the rules.
+    explain: (tool, input, options) => entrance.explain(tool, input, { ...options, policy: undefined }),
+    list: (options) => entrance.list(options),
+    cards: (options) => entrance.cards(options),
+    artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, owner),
+    async endRun(id) {
+      await parts.run(id)
+      await endRun(assembly, id)
+    },
+    onToolsChanged: (listener) => parts.registry.onChange(listener),
+    async ready(options) {
+      await parts.ready()
+      await sources.ready(options)
+    },
+    connect: (source) => sources.connect(source, name),
+    registry: {
+      register: () => {
+        throw new ToolError('POLICY_DENIED', 'Only the owner of the hub registers tools.', {
+          hint: 'Connect a source, or a client with its own tools.',
+        })
+      },
+      get: (tool) => parts.registry.get(tool),
+      list: () =>
+        parts.registry
+          .list()
+          .filter((entry) => parts.sees(entry).visible)
+          .map(({ tool }) => tool),
+      listForLLM: (options) => entrance.listForLLM(options),
+    },
+  }
+}
+
+/** The road as this one travels it: the same, with fewer tools in sight, more rules, its own limits and folders. */
+function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: RunOwner): Parts {
+  const { name, visibility, policy = [], budget, rate } = principal
+  const look = lookAs(name, compileVisibility(visibility ?? {}))
+  const policyNow = rules.beside(policy)
+  return {
+    ...parts,
+    principal: name,
+    get policy() {
+      return policyNow()
+    },
+    sees(tool) {
+      const sight = tool.principal === name ? VISIBLE : parts.sees(tool)
+      return sight.visible ? look(tool) : sight
+    },
+    budget: budget ? parts.budget.forPrincipal(name, budget) : parts.budget,
+    rate: rate ? parts.rate.forPrincipal(name, rate) : parts.rate,
+    run: (id) => runs.open(id, owner),
+  }
+}
+
+const VISIBLE = { visible: true } as const

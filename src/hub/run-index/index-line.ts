@@ -1,0 +1,114 @@
+import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../../record/events.ts'
+import type { RecordedLine } from '../../record/run-records.ts'
+import type { IndexedCall } from '../../store.ts'
+
+const MOST_TEXT_CHARS = 500
+const MOST_TARGETS = 20
+
+/** What a line says of a call in lists; nothing for lines that are about none. `started` is what its start had said. */
+export function indexLine(
+  line: Pick<RecordedLine, 'run' | 'seq' | 'time' | 'event'>,
+  started?: IndexedCall,
+): IndexedCall | undefined {
+  const { event } = line
+  if (!isAboutCall(event) || typeof event.callId !== 'string') return undefined
+  if (event.type === 'call-started') return startOf(line, event)
+  return event.type === 'call-ended' ? endOf(line, event, started) : interruptedAt(line, event, started)
+}
+
+/** Whether the start of the call has to be known to say all of it: an end repeats the facts only when there was no start. */
+export function needsStart(event: EventBody): event is CallEnded | CallInterrupted {
+  if (event.type === 'call-interrupted') return true
+  return event.type === 'call-ended' && event.caller === undefined
+}
+
+type AboutCall = CallStarted | CallEnded | CallInterrupted
+type Line = Pick<RecordedLine, 'run' | 'seq' | 'time'>
+
+function isAboutCall(event: EventBody): event is AboutCall {
+  return event.type === 'call-ended' || event.type === 'call-started' || event.type === 'call-interrupted'
+}
+
+function startOf({ run, seq, time }: Line, event: CallStarted): IndexedCall {
+  const facts = factsOf(event)
+  return whole(event, { run, seq, status: 'running', startedAt: milliseconds(time) }, facts)
+}
+
+function endOf({ run, seq, time }: Line, event: CallEnded, started: IndexedCall | undefined): IndexedCall {
+  const durationMs = typeof event.durationMs === 'number' ? event.durationMs : 0
+  const status = text(event.status) ?? 'error'
+  const place = started
+    ? { run, seq: started.seq, status, startedAt: started.startedAt }
+    : { run, seq, status, startedAt: Math.round(milliseconds(time) - durationMs) }
+  const call = whole(event, place, started ?? factsOf(event))
+  call.durationMs = durationMs
+  call.error = text(event.error?.code)
+  call.summary = text(event.summary)
+  call.approvedBy = text(event.approvedBy)
+  return call
+}
+
+function interruptedAt(line: Line, event: CallInterrupted, started: IndexedCall | undefined): IndexedCall {
+  const { run, seq, time } = line
+  const place = { run, seq: started?.seq ?? seq, startedAt: started?.startedAt ?? milliseconds(time) }
+  return whole(event, { ...place, status: 'interrupted' }, started ?? { caller: '' })
+}
+
+type Facts = Pick<IndexedCall, 'caller' | 'principal' | 'parent' | 'effect' | 'rule' | 'targets'>
+type Growing = { -readonly [K in keyof IndexedCall]: IndexedCall[K] }
+
+/** All fields in one order, absent ones undefined: one shape of object for all calls is quickest. */
+function whole(
+  { callId, tool }: AboutCall,
+  { run, seq, status, startedAt }: Pick<IndexedCall, 'run' | 'seq' | 'status' | 'startedAt'>,
+  { caller, principal, parent, effect, rule, targets }: Facts,
+): Growing {
+  return {
+    callId,
+    run,
+    seq,
+    tool: text(tool) ?? '',
+    caller,
+    principal,
+    parent,
+    status,
+    startedAt,
+    durationMs: undefined,
+    effect,
+    rule,
+    error: undefined,
+    summary: undefined,
+    targets,
+    approvedBy: undefined,
+  }
+}
+
+function factsOf(event: CallStarted | CallEnded): Facts {
+  const { targets } = event
+  return {
+    caller: text(event.caller) ?? '',
+    principal: text(event.principal),
+    parent: text(event.parent),
+    effect: text(event.effect),
+    rule: text(event.rule),
+    targets: Array.isArray(targets) ? targets.slice(0, MOST_TARGETS).map((target) => text(target) ?? '') : undefined,
+  }
+}
+
+/** Lines come from files too, which others may have written to: only texts, and none without bound, get into the index. */
+function text(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  return value.length <= MOST_TEXT_CHARS ? value : `${value.slice(0, MOST_TEXT_CHARS)}…`
+}
+
+let lastTime = ''
+let lastMilliseconds = 0
+
+/** Many calls end in one millisecond, and reading a time costs as much as the rest. */
+function milliseconds(time: string): number {
+  if (time === lastTime) return lastMilliseconds
+  const at = Date.parse(time)
+  lastTime = time
+  lastMilliseconds = Number.isNaN(at) ? 0 : at
+  return lastMilliseconds
+}

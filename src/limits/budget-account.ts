@@ -1,0 +1,84 @@
+import { ToolError } from '../errors.ts'
+import type { BudgetLimits } from '../options.ts'
+import type { Usage } from '../store.ts'
+
+type Unit = keyof BudgetLimits
+
+const UNITS = ['calls', 'wallMs', 'bytes', 'cost'] as const satisfies readonly Unit[]
+const UNIT_NAMES = { calls: 'calls', wallMs: 'ms of tool time', bytes: 'bytes', cost: 'cost units' } as const
+/** How the owner writes them in tool-hub.yaml. */
+const UNIT_KEYS = { calls: 'calls', wallMs: 'time', bytes: 'bytes', cost: 'cost' } as const
+const NOTICE_AT = 0.75
+
+/** What one run, session, tool or principal may use; what it has used is in the store, by `account`. */
+export class BudgetAccount {
+  readonly account: string
+  readonly limits: BudgetLimits
+  readonly expiresAt: number
+  readonly #owner: string
+  readonly #key: string
+  readonly #noticed = new Set<Unit>()
+
+  constructor(options: {
+    readonly account: string
+    readonly owner: string
+    readonly key: string
+    readonly limits: BudgetLimits
+    readonly expiresAt: number
+  }) {
+    this.account = options.account
+    this.limits = options.limits
+    this.expiresAt = options.expiresAt
+    this.#owner = options.owner
+    this.#key = options.key
+  }
+
+  wallMsLeft(used: Usage): number {
+    return this.limits.wallMs === undefined ? Number.POSITIVE_INFINITY : this.limits.wallMs - used.wallMs
+  }
+
+  /** One sentence for each limit that went past three quarters since the last time; each comes once a process. */
+  noticesOf(used: Usage): string[] {
+    return this.#units().flatMap(({ unit, limit }) => {
+      if (this.#noticed.has(unit) || used[unit] <= 0 || used[unit] < limit * NOTICE_AT) return []
+      this.#noticed.add(unit)
+      return [`${this.#spent(unit, used, limit)} (${this.#keyOf(unit)}).`]
+    })
+  }
+
+  /** Why a call that costs so much has no room. Comparisons are written so that a number that is none refuses too. */
+  exceeded(used: Usage, cost: number): ToolError {
+    const { unit, limit } = this.#units().find(({ unit, limit }) => !hasRoom(unit, used, limit, cost))!
+    const key = this.#keyOf(unit)
+    const wanted = unit === 'cost' ? `, and this call costs ${amount(cost)}` : ''
+    return new ToolError('BUDGET_EXCEEDED', `${this.#spent(unit, used, limit)}${wanted} (${key}).`, {
+      fix: { key, hint: `Finish with what there is, or have the owner raise ${key}.` },
+      details: { unit, used: used[unit], limit },
+    })
+  }
+
+  #units(): { readonly unit: Unit; readonly limit: number }[] {
+    return UNITS.flatMap((unit) => {
+      const limit = this.limits[unit]
+      return limit === undefined ? [] : [{ unit, limit }]
+    })
+  }
+
+  #spent(unit: Unit, used: Usage, limit: number): string {
+    return `${this.#owner} has used ${amount(used[unit])} of ${amount(limit)} ${UNIT_NAMES[unit]}`
+  }
+
+  #keyOf(unit: Unit): string {
+    return `${this.#key}.${UNIT_KEYS[unit]}`
+  }
+}
+
+function hasRoom(unit: Unit, used: Usage, limit: number, cost: number): boolean {
+  if (unit === 'calls') return used.calls + 1 <= limit
+  return unit === 'cost' ? used.cost + cost <= limit : used[unit] < limit
+}
+
+/** Whole numbers as they are, others short. */
+function amount(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2)
+}
