@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { HubOptions } from '../options.ts'
 import { findConfig } from './find-config.ts'
 import { toOptions } from './to-options.ts'
+import type { ServiceOptions } from './to-service.ts'
 
 /** Where to look for the config. */
 export interface LoadConfigOptions {
@@ -22,6 +23,8 @@ export interface LoadedConfig {
   /** Absolute; nothing when there is no config and the defaults hold. */
   readonly file: string | undefined
   readonly options: HubOptions
+  /** How `tool-hub serve` is reached. */
+  readonly service: ServiceOptions
   /** What is allowed but hardly meant, each with its place. */
   readonly warnings: readonly string[]
 }
@@ -42,7 +45,12 @@ export async function loadConfig({
   const folder = path.resolve(cwd)
   const found = file === undefined ? await findConfig(folder) : path.resolve(folder, file)
   if (found === undefined) {
-    return { file: undefined, options: toOptions({}, { base: folder, home: home ?? folder }), warnings: [] }
+    return {
+      file: undefined,
+      options: toOptions({}, { base: folder, home: home ?? folder }),
+      service: {},
+      warnings: [],
+    }
   }
   // The schema library is loaded only when there is something to check.
   const { readConfig } = await import('./read-config.ts')

@@ -13,6 +13,7 @@ import { resolvePath } from './resolve-path.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
 import { toPolicyRules, toRules } from './to-rules.ts'
+import { toService } from './to-service.ts'
 
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
 export async function readConfig(
@@ -36,6 +37,7 @@ export async function readConfig(
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(all.length > 0 ? { sources: all } : {}),
     },
+    service: toService(config.service ?? {}),
     warnings: [...findWarnings(document, config), ...warnings],
   }
 }

@@ -4,6 +4,7 @@ import { limitsSchema } from './limits-schema.ts'
 import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { duration, key, text } from './schema-parts.ts'
+import { serviceSchema } from './service-schema.ts'
 
 /** The keys that make `tools` the visibility of S3; anything else makes it a policy by tool. */
 export const VISIBILITY_KEYS: readonly string[] = ['profile', 'allow', 'deny']
@@ -69,7 +70,7 @@ const approvals = z.strictObject({
   timeout: key(duration, 'How long a question waits for its answer.', '5m'),
   inbox: key(
     z.boolean(),
-    'Let questions wait below data, where tool-hub approvals answers them from another process.',
+    'Let questions wait in the store below data, where tool-hub approvals answers them from another process.',
     false,
   ),
   elicitation: key(
@@ -117,7 +118,11 @@ export const configSchema = z.strictObject({
   limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
   approvals: key(approvals, 'How people are asked.'),
   runs: key(z.union([text, z.literal(false)]), 'Folder of the run records; false keeps none.', './runs'),
-  data: key(text, 'Folder of what outlives runs: saved grants, waiting approvals.', './.tool-hub'),
+  data: key(
+    text,
+    'Folder of what outlives runs: the store with grants, waiting approvals, keys and tokens; MCP pins and sign-ins.',
+    './.tool-hub',
+  ),
   durability: key(
     z.enum(['effects', 'full', 'behind']),
     'What is synced to disk before a call returns: calls with effects, every call, or nothing.',
@@ -136,6 +141,7 @@ export const configSchema = z.strictObject({
     'MCP servers whose tools are here too, as mcp/NAME.TOOL; in the shape of Claude, Cursor and VS Code.',
   ),
   skills: key(z.array(text), 'Folders of skills, each a folder with a SKILL.md.'),
+  service: key(serviceSchema, 'How tool-hub serve is reached; docs/service.md.'),
 })
 
 /** A config as it was written, checked. */

@@ -51,6 +51,9 @@ limits:
 # mcpServers: { docs: { url: "https://mcp.example.org/mcp" }, files: { command: npx, args: [-y, a-server], sandbox: true } }
 # skills: [./skills] # folders with a folder for each skill
 
+# The service of tool-hub serve: its page, HTTP, WebSocket and MCP.
+# service: { port: 4040 }
+
 # Records of what was done. The folders belong into .gitignore.
 runs: ./runs
 data: ./.tool-hub
