@@ -85,6 +85,18 @@ export const ERRORS = {
     'Finish with what there is, or have the owner raise the named limit.',
     'owner',
   ),
+  UNAUTHENTICATED: kind(
+    'Nobody knows who asks: no token came, or one that is unknown, expired or revoked.',
+    'Send Authorization: Bearer <token>; tool-hub tokens add makes one.',
+    'caller',
+    { status: 'denied' },
+  ),
+  FORBIDDEN: kind(
+    'Who asks is known, or where it comes from, and may not do this.',
+    'Use a token that has the named scope, or ask the owner for one.',
+    'owner',
+    { status: 'denied' },
+  ),
   RATE_LIMITED: kind(
     'Too many calls in a short time.',
     'Wait as long as the message says, then call again.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effect, fix, pageQuery } from './common.ts'
+import { effect, fix, pageQuery } from './shapes.ts'
 
 /** Body of `POST /v1/tools/{name}/call`; `Idempotency-Key` may come as a header too. */
 export const callRequest = z.strictObject({

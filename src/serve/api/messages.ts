@@ -24,6 +24,8 @@ export const clientMessage = z.discriminatedUnion('type', [
   /** Tools that the client executes; replaces those it has registered. */
   z.strictObject({
     type: z.literal('tools'),
+    /** Names the outcome; `name` unless said. */
+    id: z.string().max(100).optional(),
     name: z.string().max(64),
     tools: z.array(z.record(z.string(), z.unknown())).max(200),
   }),
@@ -32,6 +34,9 @@ export const clientMessage = z.discriminatedUnion('type', [
     type: z.literal('answer'),
     callId: z.string().max(100),
     data: z.unknown().optional(),
+    /** Instead of data: a text or blocks for the model, and `details` for the program alone. */
+    content: z.union([z.string(), z.array(z.record(z.string(), z.unknown())).max(1_000)]).optional(),
+    details: z.unknown().optional(),
     error: z.strictObject({ message: z.string().max(10_000) }).optional(),
   }),
   z.strictObject({
@@ -55,7 +60,12 @@ export const clientMessage = z.discriminatedUnion('type', [
 ])
 export type ClientMessage = z.input<typeof clientMessage>
 
-const callError = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
+const callError = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  retryable: z.boolean().optional(),
+})
 
 /** What the server says. All but welcome and pong have a `seq`, counted per session, and come again until received. */
 export const serverMessage = z.discriminatedUnion('type', [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { callEntry } from './calls.ts'
-import { effect } from './common.ts'
+import { effect } from './shapes.ts'
 
 /** A rule that holds, in the order of precedence. */
 export const policyRule = z.object({

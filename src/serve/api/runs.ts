@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { callEntry } from './calls.ts'
-import { pageQuery } from './common.ts'
+import { pageQuery } from './shapes.ts'
 
 export const runEntry = z.object({
   run: z.string(),

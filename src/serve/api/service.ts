@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { approval, question } from './asks.ts'
 import { callEntry } from './calls.ts'
-import { SCOPES } from './common.ts'
+import { SCOPES } from './shapes.ts'
 import { runEntry } from './runs.ts'
 
 /** `GET /v1/me`: who asks, and who answers. */
@@ -61,6 +61,8 @@ export const grantEntry = z.object({
   tool: z.string(),
   covers: z.enum(['exact', 'targets']),
   targets: z.array(z.string()),
+  /** Whose calls it covers; everybody's unless said. */
+  principal: z.string().optional(),
   session: z.string().optional(),
   until: z.string().optional(),
   by: z.string(),

@@ -1,0 +1,72 @@
+import type { Command } from 'commander'
+import { didYouMean } from '../../names.ts'
+import type { TokenEntry } from '../../serve/api/service.ts'
+import { addDefaultList } from '../input/add-default-list.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { table } from '../output/table.ts'
+import { UsageError } from '../usage-error.ts'
+import { describeTokensAdd } from './tokens-add.ts'
+import { withTokens } from './tokens-register.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  tool-hub tokens
+  tool-hub tokens add ci --scopes call,read --profile coding --expires 30d
+  tool-hub tokens revoke ci`
+
+/** `tokens`: who may come in over the network. */
+export function describeTokens(command: Command): void {
+  command.description('Make, list and revoke the tokens by which programs and people use the service.')
+  addConfigOption(addDefaultList(command, 'List the tokens, oldest first')).action(list)
+  command.addHelpText('after', EXAMPLES)
+  describeTokensAdd(command.command('add').summary('Make a token'))
+  addConfigOption(command.command('revoke'))
+    .summary('Take a token back')
+    .description('Take a token back; a server that is running refuses it within two seconds.')
+    .argument('<token>', 'Its name or id')
+    .addHelpText('after', '\nExamples:\n  tool-hub tokens revoke ci\n  tool-hub tokens revoke token-b513ab00c0dc9f03')
+    .action(revoke)
+}
+
+async function list(flags: Flags): Promise<void> {
+  const tokens = await withTokens(flags, (register) => register.list())
+  if (flags.json) return printJson(tokens)
+  if (tokens.length === 0) return say('There is no token. Make one with tool-hub tokens add NAME.')
+  await print(table(tokens.map(row)))
+}
+
+async function revoke(wanted: string, flags: Flags): Promise<void> {
+  const { id, name } = await withTokens(flags, async (register) => {
+    const tokens = await register.list()
+    const token = tokens.find((each) => each.id === wanted) ?? tokens.find((each) => each.name === wanted)
+    if (token && (await register.remove(token.id))) return token
+    const known = tokens.map((each) => each.name)
+    throw new UsageError(
+      `There is no token ${JSON.stringify(wanted)}.`,
+      didYouMean(wanted, known) || 'List them with tool-hub tokens.',
+    )
+  })
+  await (flags.json ? printJson({ revoked: id, name }) : print(`Revoked ${name} (${id}).`))
+}
+
+function row({ id, name, scopes, profile, policy = [], allowDanger, expiresAt, usedAt }: TokenEntry): string[] {
+  const limits = [
+    ...(profile ? [`profile ${profile}`] : []),
+    ...(policy.length > 0 ? [`${policy.length} rules`] : []),
+    ...(allowDanger ? ['danger allowed'] : []),
+  ]
+  const isOver = expiresAt !== undefined && expiresAt <= Date.now()
+  const end = expiresAt === undefined ? 'no end' : `${isOver ? 'expired' : 'until'} ${dateOf(expiresAt)}`
+  const used = usedAt === undefined ? 'never used' : `used ${dateOf(usedAt)}`
+  return [id, name, scopes.join(','), end, used, limits.join(', ')]
+}
+
+function dateOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+}

@@ -1,0 +1,107 @@
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { type Clock, systemClock } from '../../clock.ts'
+import type { Awaitable, Store, StoredSession } from '../../store.ts'
+import type { AdmittedVisitor } from './admitted-visitor.ts'
+import { andThen } from './and-then.ts'
+import { type JwtVerifier, person } from './create-jwt-verifier.ts'
+import type { OwnTokenDesk } from './create-token-desk.ts'
+import { parseJson } from './parse-json.ts'
+import { writeSessionCookie } from './session-cookie.ts'
+import { hashSecret, isSameText, isTokenSecret, newSessionSecret } from './token-secret.ts'
+
+/** Somebody who signed in. */
+export interface SignedIn {
+  readonly visitor: AdmittedVisitor
+  /** To send back as `x-tool-hub-csrf` with every change. */
+  readonly csrf: string
+}
+
+/** Sign-ins of the console. */
+export interface SessionDesk {
+  /** A cookie for a token; nothing when the token is not good. */
+  signIn(
+    secret: string,
+    options: { readonly secure: boolean },
+  ): Promise<(SignedIn & { readonly cookie: string }) | undefined>
+  /** Whose a session is, as long as the token that began it holds. */
+  admit(session: string): Awaitable<SignedIn | undefined>
+  /** Ends a session; gives the header that takes the cookie away. */
+  signOut(session: string | undefined, options: { readonly secure: boolean }): Promise<string>
+}
+
+export interface SessionDeskOptions {
+  readonly store: Pick<Store, 'sessions'>
+  readonly tokens: Pick<OwnTokenDesk, 'admitHash'>
+  readonly jwt?: JwtVerifier
+  readonly clock?: Clock
+}
+
+/** From sign-in, whatever is done meanwhile: a working day, and no write a request to make it longer. */
+const SESSION_MS = 12 * 3_600_000
+
+const sessionBody = z.union([
+  z.strictObject({ type: z.literal('token'), hash: z.string() }),
+  z.strictObject({ type: z.literal('person'), person }),
+])
+type SessionBody = z.output<typeof sessionBody>
+
+/**
+ * Makes the desk. A session keeps who began it by the hash of the token, so it ends when the token is revoked or expires,
+ * and one of the owner's with the process that knows the owner's secret.
+ */
+export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: SessionDeskOptions): SessionDesk {
+  const visitorOf = (body: SessionBody): Awaitable<AdmittedVisitor | undefined> => {
+    if (body.type === 'token') return tokens.admitHash(body.hash)
+    return body.person.expiresAt > clock.now() ? jwt?.visitorOf(body.person) : undefined
+  }
+  return {
+    async signIn(secret, { secure }) {
+      const body = await beginBody(secret, jwt)
+      const visitor = body && (await visitorOf(body))
+      if (!visitor) return undefined
+      const session = newSessionSecret()
+      const now = clock.now()
+      const ends = body.type === 'person' ? body.person.expiresAt : Number.POSITIVE_INFINITY
+      const expiresAt = Math.min(now + SESSION_MS, ends)
+      await store.sessions.add({
+        hash: hashSecret(session),
+        token: visitor.token ?? visitor.name,
+        body: JSON.stringify(body),
+        createdAt: now,
+        expiresAt,
+      })
+      const cookie = writeSessionCookie(session, { maxAgeMs: expiresAt - now, secure })
+      return { visitor, csrf: csrfOf(session), cookie }
+    },
+    admit(session) {
+      const now = clock.now()
+      const hash = hashSecret(session)
+      return andThen(store.sessions.find(hash, now), (found) => {
+        const body = found && readBody(found, hash, now)
+        if (!body) return undefined
+        return andThen(visitorOf(body), (visitor) => visitor && { visitor, csrf: csrfOf(session) })
+      })
+    },
+    async signOut(session, { secure }) {
+      if (session !== undefined) await store.sessions.remove(hashSecret(session))
+      return writeSessionCookie('', { maxAgeMs: 0, secure })
+    },
+  }
+}
+
+async function beginBody(secret: string, jwt: JwtVerifier | undefined): Promise<SessionBody | undefined> {
+  if (isTokenSecret(secret)) return { type: 'token', hash: hashSecret(secret) }
+  const someone = await jwt?.verify(secret)
+  return someone && { type: 'person', person: someone }
+}
+
+function readBody(found: StoredSession, hash: string, now: number): SessionBody | undefined {
+  if (!isSameText(found.hash, hash) || found.expiresAt <= now) return undefined
+  return sessionBody.safeParse(parseJson(found.body)).data
+}
+
+/** Only who may read answers to this session can know it, which no page of another site can; the cookie itself is the key. */
+function csrfOf(session: string): string {
+  return createHmac('sha256', session).update('tool-hub csrf').digest('base64url')
+}

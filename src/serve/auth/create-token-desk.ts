@@ -1,0 +1,143 @@
+import { LRUCache } from 'lru-cache'
+import { systemClock } from '../../clock.ts'
+import type { Hub } from '../../hub.ts'
+import type { Awaitable, Store, StoredToken } from '../../store.ts'
+import { SCOPES } from '../api/shapes.ts'
+import type { TokenDesk } from '../service.ts'
+import { type AdmittedVisitor, toVisitor } from './admitted-visitor.ts'
+import { andThen } from './and-then.ts'
+import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './create-token-register.ts'
+import { readTokenBody } from './token-body.ts'
+import { hashSecret, isSameText, isTokenSecret, newTokenSecret } from './token-secret.ts'
+
+/** The desk of a running server: tells whose a secret is. */
+export interface OwnTokenDesk extends TokenDesk, TokenRegister {
+  create: TokenRegister['create']
+  admit(secret: string): Awaitable<AdmittedVisitor | undefined>
+  /** The same by the hash, for sessions, which keep no secret. */
+  admitHash(hash: string): Awaitable<AdmittedVisitor | undefined>
+  /** Whether this secret was let in before: then it is no guess. */
+  knows(secret: string): boolean
+  /** A secret of the owner's: may do everything, and is known to this process only. */
+  createOwnerToken(): string
+}
+
+export interface TokenDeskOptions extends TokenRegisterOptions {
+  readonly hub: Pick<Hub, 'as'>
+}
+
+interface Hot {
+  readonly token: StoredToken
+  readonly visitor: AdmittedVisitor
+  /** When the store last said that it is still there. */
+  checkedAt: number
+  usedAt: number
+}
+
+/** How long another process' revocation may go unnoticed. */
+const FRESH_MS = 1_000
+const MOST_HOT = 1_000
+const TOUCH_MS = 60_000
+const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger'
+
+/** Makes the desk. A token in use costs a hash and a look-up in memory; once a second the store is asked whether it still is. */
+export function createTokenDesk(options: TokenDeskOptions): OwnTokenDesk {
+  return new Desk(options)
+}
+
+class Desk implements OwnTokenDesk {
+  readonly list: TokenRegister['list']
+  readonly create: TokenRegister['create']
+  readonly #register: TokenRegister
+  readonly #hub: Pick<Hub, 'as'>
+  readonly #store: Pick<Store, 'tokens'>
+  readonly #now: () => number
+  readonly #hot = new LRUCache<string, Hot>({ max: MOST_HOT })
+  readonly #owners = new Map<string, AdmittedVisitor>()
+  /** Revoked here: what a look-up that was under way then says of them is old. */
+  readonly #removed = new Set<string>()
+
+  constructor(options: TokenDeskOptions) {
+    const { store, hub, clock = systemClock } = options
+    this.#register = createTokenRegister(options)
+    this.#store = store
+    this.#hub = hub
+    this.#now = () => clock.now()
+    this.list = this.#register.list
+    this.create = this.#register.create
+  }
+
+  admit(secret: string): Awaitable<AdmittedVisitor | undefined> {
+    return isTokenSecret(secret) ? this.admitHash(hashSecret(secret)) : undefined
+  }
+
+  admitHash(hash: string): Awaitable<AdmittedVisitor | undefined> {
+    const now = this.#now()
+    const hot = this.#hot.get(hash)
+    // A clock that was set back must not keep an old answer alive.
+    if (hot && Math.abs(now - hot.checkedAt) < FRESH_MS) return this.#letIn(hot, now)
+    return (
+      this.#owners.get(hash) ?? andThen(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, now))
+    )
+  }
+
+  knows(secret: string): boolean {
+    const hash = hashSecret(secret)
+    return this.#hot.has(hash) || this.#owners.has(hash)
+  }
+
+  createOwnerToken(): string {
+    const secret = newTokenSecret()
+    const scopes = new Set(SCOPES)
+    this.#owners.set(hashSecret(secret), { name: 'owner', scopes, hub: this.#hub.as({ name: 'owner' }) })
+    return secret
+  }
+
+  async remove(id: string): Promise<boolean> {
+    this.#removed.add(id)
+    for (const [hash, { token }] of this.#hot.entries()) if (token.id === id) this.#hot.delete(hash)
+    const wasThere = await this.#register.remove(id)
+    if (!wasThere) this.#removed.delete(id)
+    return wasThere
+  }
+
+  #look(hash: string, found: StoredToken | undefined, now: number): AdmittedVisitor | undefined {
+    if (!found || !isSameText(found.hash, hash) || this.#removed.has(found.id)) {
+      this.#hot.delete(hash)
+      return undefined
+    }
+    const known = this.#hot.get(hash)
+    const isSame = known?.token.id === found.id && known.token.body === found.body
+    const usedAt = Math.max(known?.usedAt ?? 0, found.usedAt ?? 0)
+    const hot = { token: found, visitor: isSame ? known.visitor : this.#visitor(found), checkedAt: now, usedAt }
+    this.#hot.set(hash, hot)
+    return this.#letIn(hot, now)
+  }
+
+  #letIn(hot: Hot, now: number): AdmittedVisitor | undefined {
+    const { token, visitor } = hot
+    if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined
+    if (now - hot.usedAt >= TOUCH_MS) this.#touch(hot, now)
+    return visitor
+  }
+
+  #touch(hot: Hot, now: number): void {
+    hot.usedAt = now
+    const touch = async () => this.#store.tokens.touch(hot.token.id, now)
+    // When it was last used is told to people; that it cannot be written is no reason to refuse anybody.
+    touch().catch(() => {})
+  }
+
+  #visitor(token: StoredToken): AdmittedVisitor {
+    const { scopes, base, ...limits } = readTokenBody(token)
+    return toVisitor(this.#hub, {
+      name: `token:${token.name}`,
+      scopes,
+      token: token.id,
+      limits,
+      label: `token ${token.name}`,
+      base,
+      howToAllowDanger: HOW_TO_ALLOW,
+    })
+  }
+}
