@@ -7,6 +7,7 @@ import { count } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { describeRunsArtifact } from './runs-artifact.ts'
+import { describeRunsReindex } from './runs-reindex.ts'
 import { describeRunsShow } from './runs-show.ts'
 import { describeRunsTail } from './runs-tail.ts'
 
@@ -29,6 +30,7 @@ export function describeRuns(command: Command): void {
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
   describeRunsArtifact(command.command('artifact').summary('Give back what was too large for a result'))
+  describeRunsReindex(command.command('reindex').summary('Build the index over the records anew'))
 }
 
 async function list(flags: Flags): Promise<void> {

@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { Command } from 'commander'
+import { loadConfig } from '../../config/load-config.ts'
+import type { Explanation } from '../../hub/explanation.ts'
+import { type RecordedCall, recordedCalls } from '../../hub/run-index/recorded-calls.ts'
+import type { Hub } from '../../hub.ts'
+import { compilePolicy, type Policy } from '../../policy/compile-policy.ts'
+import type { SourcedRule } from '../../rule.ts'
+import { type Judge, judgeAgain } from '../../serve/book/judge-again.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { EXIT } from '../exit-code.ts'
+import { findRun, runsFolder } from '../hub/find-run.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { print, printJsonLine, readerGone, say } from '../output/print.ts'
+
+interface Flags extends HubFlags {
+  readonly policy?: string
+  readonly json?: boolean
+}
+
+/** A call that would be decided otherwise. */
+interface Difference extends Pick<Explanation, 'rule' | 'source' | 'reason'> {
+  readonly callId: string
+  readonly seq: number
+  readonly tool: string
+  readonly before: string
+  readonly after: string
+}
+
+const EXAMPLES = `
+Calls nothing and records nothing. With --policy, the rules of your config are compared with those of the file, both as
+things are now; without it, what was decided then is compared with what your config says now, where also files that are
+there by now make a difference. A call is skipped when its arguments were too large for the record or hid a secret, and
+when its tool is gone.
+Exit code: 1 when a call would be decided otherwise, else 0.
+
+Examples:
+  tool-hub policy replay run-20261115-093000-1a2b3c4d
+  tool-hub policy replay run-20261115 --policy stricter.yaml --json`
+
+/** `policy replay`: recorded calls, decided by other rules. */
+export function describePolicyReplay(command: Command): void {
+  addConfigOption(command)
+    .description('Show which calls of a run a changed policy would have decided otherwise.')
+    .argument('<run>', 'Id of the run or the beginning of it')
+    .option('--policy <file>', 'Rules of this config or policy.yaml, instead of those of your config')
+    .option('--root <dir>', 'Folder that tools may read and write')
+    .addHelpText('after', EXAMPLES)
+    .action(replay)
+}
+
+async function replay(run: string, flags: Flags): Promise<void> {
+  const folder = await findRun(await runsFolder(flags), run)
+  const others = flags.policy === undefined ? undefined : await rulesOf(flags.policy)
+  await withHub(flags, (hub) => judgeAll(hub, folder, others, flags))
+}
+
+async function judgeAll(
+  hub: Hub,
+  folder: string,
+  others: readonly SourcedRule[] | undefined,
+  flags: Flags,
+): Promise<void> {
+  const policy = others && compilePolicy({ ...hub.policyLayers(), owner: others })
+  const stop = AbortSignal.any([interruptSignal(), readerGone])
+  const counts = { calls: 0, skipped: 0, changed: 0 }
+  for await (const call of recordedCalls(folder)) {
+    if (stop.aborted) return
+    counts.calls++
+    const judged = await judge(hub, call, { run: basename(folder), policy })
+    if (judged === undefined) counts.skipped++
+    if (!judged || judged.before === judged.after.effect) continue
+    counts.changed++
+    const { effect: after, rule, source, reason } = judged.after
+    const { callId, seq, tool } = call
+    await tell({ callId, seq, tool, before: judged.before, after, rule, source, reason }, flags)
+  }
+  if (counts.changed > 0) process.exitCode = EXIT.failed
+  say(`${counts.changed} of ${counts.calls} calls would be decided otherwise, ${counts.skipped} skipped`)
+}
+
+/** By other rules, both ways now; else as it was then, and now. */
+async function judge(
+  hub: Hub,
+  call: RecordedCall,
+  { run, policy }: { readonly run: string; readonly policy: Policy | undefined },
+): Promise<{ before: string; after: Pick<Explanation, 'effect' | 'rule' | 'source' | 'reason'> } | undefined> {
+  const explain: Judge = (tool, input, options) => hub.explain(tool, input, options)
+  if (policy) return judgeAgain(explain, call, { run, policy })
+  const { tool, args, caller, callerKind, effect } = call
+  if (args === undefined || effect === undefined) return undefined
+  const after = await explain(tool, args, { run, caller, callerKind })
+  return after.error?.code === 'TOOL_NOT_FOUND' ? undefined : { before: effect, after }
+}
+
+async function tell(difference: Difference, { json }: Flags): Promise<void> {
+  if (json) return printJsonLine(difference)
+  const { seq, tool, before, after, rule } = difference
+  await print(escapeLine(`${before} -> ${after}  ${tool}  line ${seq}, by ${rule}`))
+}
+
+/** Only its rules: no code that a config names is run for a look at it. */
+async function rulesOf(file: string): Promise<readonly SourcedRule[]> {
+  const { options } = await loadConfig({ file, plugins: false })
+  return (options.policy ?? []) as readonly SourcedRule[]
+}

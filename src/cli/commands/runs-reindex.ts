@@ -1,0 +1,42 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { RunIndexer } from '../../hub/run-index/run-indexer.ts'
+import { runsFolder } from '../hub/find-run.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { count } from '../output/count.ts'
+import { printJson, say } from '../output/print.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+The records are the truth, the index only finds things in them. It keeps itself up to date; build it anew after
+removing runs by hand, or when a list does not say what a record says. A service may go on meanwhile.
+
+Examples:
+  tool-hub runs reindex`
+
+/** `runs reindex`: the index over all records, built anew. */
+export function describeRunsReindex(command: Command): void {
+  addConfigOption(command)
+    .description('Build the index over the run records anew, from the records alone.')
+    .addHelpText('after', EXAMPLES)
+    .action(reindex)
+}
+
+async function reindex(flags: Flags): Promise<void> {
+  const folder = await runsFolder(flags)
+  const { options } = await readConfig({ ...flags, plugins: false })
+  const { openStore } = await import('../../store/sqlite/open-store.ts')
+  const store = openStore(resolve(options.data ?? '.tool-hub'))
+  try {
+    const report = await new RunIndexer({ calls: store.calls, runsFolder: folder }).reindex()
+    if (flags.json) return await printJson(report)
+    say(`Indexed ${count(report.runs, 'run')} of ${folder}, with ${count(report.calls, 'line')} of calls.`)
+  } finally {
+    await store.close()
+  }
+}

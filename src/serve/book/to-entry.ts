@@ -1,0 +1,41 @@
+import type { IndexedCall, IndexedRun } from '../../store.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { type CallEntry, callEntry } from '../api/calls.ts'
+import type { RunEntry } from '../api/runs.ts'
+
+/** A call as people see it: what models and tools have written can neither hide nor reorder words. */
+export function toCallEntry(call: IndexedCall): CallEntry {
+  const { callId, run, seq, tool, caller, principal, parent, status, startedAt, durationMs, targets } = call
+  return {
+    callId,
+    run,
+    seq,
+    tool: escapeLine(tool),
+    caller: escapeLine(caller),
+    principal: shown(principal),
+    parent,
+    status: escapeLine(status),
+    startedAt,
+    durationMs,
+    effect: effectOf(call),
+    rule: shown(call.rule),
+    error: shown(call.error),
+    summary: shown(call.summary),
+    targets: targets?.map(escapeLine),
+    approvedBy: shown(call.approvedBy),
+  }
+}
+
+/** A run as people see it. */
+export function toRunEntry({ run, caller, startedAt, endedAt, calls, failures }: IndexedRun): RunEntry {
+  return { run, caller: escapeLine(caller), startedAt, endedAt, calls, failures }
+}
+
+function shown(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : escapeLine(text)
+}
+
+/** The index keeps any text; a record that was tampered with must not make an answer that no client can read. */
+function effectOf({ effect }: IndexedCall): CallEntry['effect'] {
+  return callEntry.shape.effect.safeParse(effect).data
+}
