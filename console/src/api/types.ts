@@ -1,0 +1,28 @@
+export type {
+  Approval,
+  ApprovalAnswer,
+  AskView,
+  AuditReport,
+  CallDetail,
+  CallEntry,
+  CallEvent,
+  FileChange,
+  GrantEntry,
+  Health,
+  Me,
+  NewToken,
+  PolicyExplanation,
+  PolicyState,
+  PolicyTestReport,
+  Question,
+  RecordLine,
+  RunDetail,
+  RunEntry,
+  ServiceEvent,
+  TokenEntry,
+  ToolEntry,
+  ToolResult,
+  UndoAnswer,
+} from '../../../src/client/index.ts'
+export type { PolicyRule } from '../../../src/serve/api/policy.ts'
+export type { Scope } from '../../../src/serve/api/shapes.ts'

@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react'
+import { openQuery, type QueryState, refresh } from './query-cache.ts'
+import type { ServiceEvent } from './types.ts'
+import { useEvents } from './use-events.ts'
+
+export interface QueryResult<T> extends QueryState<T> {
+  refresh(): void
+}
+
+const NONE: readonly ServiceEvent['type'][] = []
+const MIN_BETWEEN_MS = 500
+
+/**
+ * What the service answers, shared by its key and asked again when something happens:
+ * `useQuery('runs', () => api.runs.list(), { refreshOn: ['run'] })`. Begin the key with the endpoint's name, and put into it
+ * everything that `load` depends on.
+ */
+export function useQuery<T>(
+  key: string,
+  load: () => Promise<T>,
+  { refreshOn = NONE, everyMs }: { refreshOn?: readonly ServiceEvent['type'][]; everyMs?: number } = {},
+): QueryResult<T> {
+  const query = openQuery(key, load)
+  const watch = useCallback(
+    (listener: () => void) => {
+      query.listeners.add(listener)
+      return () => query.listeners.delete(listener)
+    },
+    [query],
+  )
+  const state = useSyncExternalStore(watch, () => query.state)
+  const ask = useCallback(() => void refresh(query), [query])
+
+  useEffect(ask, [ask])
+  useEffect(() => {
+    if (everyMs === undefined) return
+    const timer = setInterval(ask, everyMs)
+    return () => clearInterval(timer)
+  }, [ask, everyMs])
+
+  const soon = useThrottled(ask)
+  useEvents(soon, refreshOn)
+  return { ...state, refresh: ask }
+}
+
+// Many calls a second happen; their lists need not be fetched as often.
+function useThrottled(action: () => void): () => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      action()
+    }, MIN_BETWEEN_MS)
+  }, [action])
+}

@@ -1,0 +1,62 @@
+import type { CallEntry } from '../api/types.ts'
+import { Link } from '../router/link.tsx'
+import { Duration } from './duration.tsx'
+import { StatusBadge } from './status-badge.tsx'
+import type { Column } from './table.tsx'
+import { Time } from './time.tsx'
+import { VisibleText } from './visible-text.tsx'
+
+/** The columns of a list of calls; a page may take some, and add its own. */
+export const CALL_COLUMNS: readonly Column<CallEntry>[] = [
+  {
+    id: 'status',
+    title: 'Status',
+    width: '140px',
+    narrow: 'side',
+    cell: ({ status }) => <StatusBadge status={status} />,
+  },
+  {
+    id: 'tool',
+    title: 'Tool',
+    width: 'minmax(160px, 1fr)',
+    narrow: 'title',
+    cell: ({ tool }) => <VisibleText text={tool} />,
+  },
+  {
+    id: 'summary',
+    title: 'What',
+    narrow: 'plain',
+    width: 'minmax(160px, 2fr)',
+    cell: ({ summary, error, targets }) => <VisibleText text={summary ?? error ?? targets?.join(', ') ?? ''} />,
+  },
+  {
+    id: 'caller',
+    title: 'Caller',
+    narrow: 'meta',
+    width: 'minmax(96px, 160px)',
+    cell: ({ caller, principal }) => <VisibleText text={principal ?? caller} />,
+  },
+  {
+    id: 'run',
+    title: 'Run',
+    width: '120px',
+    narrow: 'hidden',
+    cell: ({ run }) => <Link to={`/runs/${encodeURIComponent(run)}`}>{run}</Link>,
+  },
+  {
+    id: 'duration',
+    title: 'Took',
+    narrow: 'meta',
+    width: '88px',
+    align: 'end',
+    cell: ({ durationMs }) => <Duration ms={durationMs} />,
+  },
+  {
+    id: 'started',
+    title: 'Started',
+    narrow: 'meta',
+    width: '112px',
+    align: 'end',
+    cell: ({ startedAt }) => <Time at={startedAt} />,
+  },
+]

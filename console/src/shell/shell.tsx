@@ -1,0 +1,50 @@
+import { Suspense, useEffect } from 'react'
+import { openEvents } from '../api/event-stream.ts'
+import { Skeleton } from '../components/skeleton.tsx'
+import { listenForShortcuts } from '../keyboard/shortcuts.ts'
+import { NotFoundPage } from '../pages/not-found/not-found-page.tsx'
+import { matchPath, usePath } from '../router/router.ts'
+import { ROUTES } from '../router/routes.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import { Header } from './header.tsx'
+import { LostBanner } from './lost-banner.tsx'
+import { Navigation } from './navigation.tsx'
+import styles from './shell.module.css'
+import { useDocumentTitle } from './use-document-title.ts'
+import { useWaiting } from './use-waiting.ts'
+
+/** Everything around the page: navigation, header, keys, the stream of events. */
+export function Shell() {
+  const path = usePath()
+  const waiting = useWaiting()
+  useDocumentTitle(waiting)
+  useEffect(openEvents, [])
+  useEffect(listenForShortcuts, [])
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <Navigation path={path} waiting={waiting} />
+      <div className={styles.side}>
+        <Header />
+        <LostBanner />
+        <main id="main" className={styles.main} tabIndex={-1}>
+          <ErrorBoundary key={path.split('/')[1]}>
+            <Suspense fallback={<Skeleton />}>
+              <CurrentPage path={path} />
+            </Suspense>
+          </ErrorBoundary>
+        </main>
+      </div>
+    </div>
+  )
+}
+
+function CurrentPage({ path }: { path: string }) {
+  for (const [pattern, Page] of ROUTES) {
+    const params = matchPath(pattern, path)
+    if (params) return <Page params={params} />
+  }
+  return <NotFoundPage />
+}
