@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { approval, question } from './asks.ts'
 import { callEntry } from './calls.ts'
-import { SCOPES } from './shapes.ts'
 import { runEntry } from './runs.ts'
+import { SCOPES } from './shapes.ts'
 
 /** `GET /v1/me`: who asks, and who answers. */
 export const me = z.object({

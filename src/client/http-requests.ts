@@ -1,0 +1,100 @@
+import type { Me } from '../serve/api/service.ts'
+import { ApiError, readApiError } from './api-error.ts'
+import type { ClientOptions } from './client-options.ts'
+
+/** One request. */
+export interface HttpRequest {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  /** Needs no cookie, so nothing that proves whose it is. */
+  readonly isOpen?: boolean
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** Asks the service, as whoever has the token or the cookie. */
+export class HttpRequests {
+  readonly base: string
+  readonly #token: string | undefined
+  readonly #fetch: typeof fetch
+  /** What those who signed in with a cookie must send with every change. */
+  #csrf: string | undefined
+
+  constructor({ url = pageOrigin(), token, fetch: given = globalThis.fetch }: ClientOptions) {
+    this.base = url.replace(/\/+$/, '')
+    this.#token = token
+    // A browser's fetch wants to be called on its window.
+    this.#fetch = given.bind(globalThis)
+  }
+
+  /** The JSON of an answer; throws an `ApiError` for any that is not 2xx. */
+  async json<T>(method: Method, path: string, request: HttpRequest = {}): Promise<T> {
+    const response = await this.send(method, path, request)
+    return (await readBody(response)) as T
+  }
+
+  /** The answer itself; throws an `ApiError` for any that is not 2xx. */
+  async send(method: Method, path: string, request: HttpRequest = {}): Promise<Response> {
+    const response = await this.#request(method, path, request)
+    if (response.ok) return response
+    throw readApiError(response.status, await readBody(response).catch(() => undefined))
+  }
+
+  /** Somebody else signed in, or nobody is any more. */
+  remember(csrf: string | undefined): void {
+    this.#csrf = csrf
+  }
+
+  async #request(
+    method: Method,
+    path: string,
+    { query = {}, body, headers, signal, isOpen }: HttpRequest,
+  ): Promise<Response> {
+    const isChange = method !== 'GET' && !isOpen
+    const csrf = isChange && this.#token === undefined ? await this.#readCsrf() : undefined
+    try {
+      return await this.#fetch(`${this.base}${path}${writeQuery(query)}`, {
+        method,
+        signal,
+        credentials: this.#token === undefined ? 'same-origin' : 'omit',
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+          ...(csrf !== undefined && { 'x-tool-hub-csrf': csrf }),
+          ...headers,
+        },
+      })
+    } catch (cause) {
+      if (signal?.aborted) throw cause
+      throw new ApiError('UPSTREAM_ERROR', `${this.base} cannot be reached.`, { retryable: true, cause })
+    }
+  }
+
+  async #readCsrf(): Promise<string | undefined> {
+    if (this.#csrf !== undefined) return this.#csrf
+    const response = await this.#request('GET', '/v1/me', {})
+    if (response.ok) this.#csrf = ((await response.json()) as Me).csrf
+    return this.#csrf
+  }
+}
+
+async function readBody(response: Response): Promise<unknown> {
+  const text = await response.text()
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+function writeQuery(query: NonNullable<HttpRequest['query']>): string {
+  const said = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)] as [string, string]],
+  )
+  return said.length === 0 ? '' : `?${new URLSearchParams(said)}`
+}
+
+function pageOrigin(): string {
+  const { location } = globalThis as { location?: { origin?: string } }
+  if (location?.origin) return location.origin
+  throw new TypeError('createClient needs url, because there is no page whose origin it could use.')
+}

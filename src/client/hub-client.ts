@@ -1,0 +1,132 @@
+import type { CallEvent, ToolResult } from '../result.ts'
+import type { AuditReport, Health, Me } from '../serve/api/service.ts'
+import type { ToolEntry } from '../serve/api/tools.ts'
+import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
+import { type FollowedEvent, type FollowOptions, followEvents } from './follow-events.ts'
+import { HttpRequests } from './http-requests.ts'
+import { readSse } from './read-sse.ts'
+import { askResources, type Resources } from './resources.ts'
+import { HubSocket } from './socket/hub-socket.ts'
+
+/** The bytes of an artifact to read: from, and to with it. */
+export interface ArtifactPart {
+  readonly from: number
+  readonly to?: number
+}
+
+/** A client of a tool-hub service; made by `createClient`. */
+export class HubClient<T extends ToolMap = ToolMap> implements Resources {
+  readonly calls: Resources['calls']
+  readonly runs: Resources['runs']
+  readonly approvals: Resources['approvals']
+  readonly questions: Resources['questions']
+  readonly grants: Resources['grants']
+  readonly policy: Resources['policy']
+  readonly tokens: Resources['tokens']
+  readonly #http: HttpRequests
+  readonly #options: ClientOptions
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#http = new HttpRequests(options)
+    const { calls, runs, approvals, questions, grants, policy, tokens } = askResources(this.#http)
+    this.calls = calls
+    this.runs = runs
+    this.approvals = approvals
+    this.questions = questions
+    this.grants = grants
+    this.policy = policy
+    this.tokens = tokens
+  }
+
+  /** The tools that this client sees; with `hidden`, also the others and why. */
+  async tools({ hidden }: { readonly hidden?: boolean } = {}): Promise<ToolEntry[]> {
+    const { tools } = await this.#http.json<{ tools: ToolEntry[] }>('GET', '/v1/tools', { query: { hidden } })
+    return tools
+  }
+
+  /** The tools in the form that a provider's API takes. */
+  async toolsFor(form: 'openai' | 'anthropic' | 'mcp', { dialect }: { readonly dialect?: string } = {}) {
+    const answer = this.#http.json<{ tools: Record<string, unknown>[] }>('GET', '/v1/tools', {
+      query: { form, dialect },
+    })
+    return (await answer).tools
+  }
+
+  /** Calls a tool. Never rejects for a tool's failure: look at `ok`. */
+  call<K extends keyof T & string>(
+    tool: K,
+    input: T[K]['input'],
+    { signal, ...options }: RemoteCallOptions = {},
+  ): Promise<ToolResult<T[K]['output']>> {
+    return this.#http.json('POST', callPath(tool), { body: { input, ...options }, signal })
+  }
+
+  /** The same, told as it goes; last `call-ended`. Whoever stops reading stops the call, unless it has an idempotency key. */
+  async *stream<K extends keyof T & string>(
+    tool: K,
+    input: T[K]['input'],
+    { signal, ...options }: RemoteCallOptions = {},
+  ): AsyncGenerator<CallEvent<T[K]['output']>, void, undefined> {
+    const headers = { accept: 'text/event-stream' }
+    const response = await this.#http.send('POST', callPath(tool), { body: { input, ...options }, headers, signal })
+    for await (const { data } of readSse(response)) yield JSON.parse(data) as CallEvent<T[K]['output']>
+  }
+
+  /** What happens on the service, as it happens; goes on by itself where it was when the connection drops. */
+  events(options?: FollowOptions): AsyncGenerator<FollowedEvent, void, undefined> {
+    return followEvents(this.#http, options)
+  }
+
+  /** Reads an artifact of a result, or a part of it. */
+  async artifact(
+    ref: string,
+    { run, part, signal }: { run?: string; part?: ArtifactPart; signal?: AbortSignal } = {},
+  ): Promise<Uint8Array> {
+    const path = `/v1/artifacts/${encodeURIComponent(ref.replace(/^artifact:/, ''))}`
+    const headers = part ? { range: `bytes=${part.from}-${part.to ?? ''}` } : undefined
+    const response = await this.#http.send('GET', path, { query: { run }, headers, signal })
+    return new Uint8Array(await response.arrayBuffer())
+  }
+
+  /** Checks the records of a run, or of all. */
+  readonly audit = {
+    verify: ({ run }: { readonly run?: string } = {}): Promise<AuditReport> =>
+      this.#http.json('GET', '/v1/audit/verify', { query: { run } }),
+  }
+
+  health(): Promise<Health> {
+    return this.#http.json('GET', '/v1/health')
+  }
+
+  me(): Promise<Me> {
+    return this.#http.json('GET', '/v1/me')
+  }
+
+  /** Signs in with a token, for a cookie: then the page needs to keep no secret. */
+  async signIn(token: string): Promise<Me> {
+    const me = await this.#http.json<Me>('POST', '/v1/sessions', { body: { token }, isOpen: true })
+    this.#http.remember(me.csrf)
+    return me
+  }
+
+  async signOut(): Promise<void> {
+    await this.#http.send('DELETE', '/v1/sessions')
+    this.#http.remember(undefined)
+  }
+
+  /** Opens a session over a WebSocket, for many calls, own tools and approvals; it outlives dropped connections. */
+  connect(options: ConnectOptions = {}): Promise<HubSocket<T>> {
+    const { token, WebSocket = (globalThis as { WebSocket?: ClientOptions['WebSocket'] }).WebSocket } = this.#options
+    if (!WebSocket) {
+      throw new TypeError('There is no WebSocket here: give createClient the one of the package ws, { WebSocket }.')
+    }
+    const url = `${this.#http.base.replace(/^http/, 'ws')}/v1/ws`
+    const protocols = ['tool-hub.v1', ...(token === undefined ? [] : [`bearer.${token}`])]
+    return HubSocket.open<T>({ WebSocket, url, protocols }, options)
+  }
+}
+
+function callPath(tool: string): string {
+  return `/v1/tools/${encodeURIComponent(tool)}/call`
+}

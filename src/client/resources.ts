@@ -1,0 +1,118 @@
+import type { Approval, ApprovalAnswer, Question } from '../serve/api/asks.ts'
+import type { CallDetail, CallEntry, RecordLine } from '../serve/api/calls.ts'
+import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
+import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
+import type { GrantEntry, NewToken, TokenEntry } from '../serve/api/service.ts'
+import type { HttpRequests } from './http-requests.ts'
+
+interface Page {
+  readonly before?: number
+  readonly limit?: number
+}
+
+interface AskFilter {
+  readonly state?: 'waiting' | 'all'
+  readonly limit?: number
+}
+
+/** What the service keeps, by kind. */
+export interface Resources {
+  readonly calls: {
+    /** Newest first; `status: 'failed'` for every kind of failure. */
+    list(
+      filter?: Page & { run?: string; tool?: string; caller?: string; status?: string; text?: string },
+    ): Promise<{ calls: CallEntry[]; next?: number }>
+    get(callId: string): Promise<CallDetail>
+  }
+  readonly runs: {
+    list(filter?: Page & { caller?: string }): Promise<{ runs: RunEntry[]; next?: number }>
+    get(run: string): Promise<RunDetail>
+    /** Lines of its record after the one with the number `after`. */
+    lines(run: string, page?: { after?: number; limit?: number }): Promise<RecordLine[]>
+    /** Its record as it is on disk. */
+    export(run: string): Promise<ReadableStream<Uint8Array>>
+    /** Files that its calls changed, newest first. */
+    changes(run: string): Promise<FileChange[]>
+    undo(run: string, wish?: { call?: string; dryRun?: boolean; force?: boolean }): Promise<UndoAnswer>
+  }
+  readonly approvals: {
+    list(filter?: AskFilter): Promise<Approval[]>
+    get(id: string): Promise<Approval>
+    /** `won` is false when somebody else was first. */
+    answer(id: string, answer: ApprovalAnswer): Promise<{ won: boolean; approval: Approval }>
+  }
+  readonly questions: {
+    list(filter?: AskFilter): Promise<Question[]>
+    get(id: string): Promise<Question>
+    answer(
+      id: string,
+      reply: { answer?: string; values?: Record<string, unknown> },
+    ): Promise<{ won: boolean; question: Question }>
+  }
+  readonly grants: { list(): Promise<GrantEntry[]>; revoke(id: string): Promise<void> }
+  readonly policy: {
+    get(): Promise<PolicyState>
+    /** CONFLICT when it is another one than `version` by now. */
+    save(wish: { yaml: string; version: string }): Promise<PolicyState>
+    explain(asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
+    /** Which recorded calls other rules would have decided otherwise. */
+    test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
+  }
+  readonly tokens: {
+    list(): Promise<TokenEntry[]>
+    /** The secret is told only here. */
+    create(token: NewToken): Promise<{ token: TokenEntry; secret: string }>
+    revoke(id: string): Promise<void>
+  }
+}
+
+/** The requests for each of them. */
+export function askResources(http: HttpRequests): Resources {
+  return {
+    calls: {
+      list: (filter) => http.json('GET', '/v1/calls', { query: { ...filter } }),
+      get: (callId) => http.json('GET', at('/v1/calls', callId)),
+    },
+    runs: {
+      list: (filter) => http.json('GET', '/v1/runs', { query: { ...filter } }),
+      get: (run) => http.json('GET', at('/v1/runs', run)),
+      lines: async (run, page) =>
+        (await http.json<{ lines: RecordLine[] }>('GET', `${at('/v1/runs', run)}/lines`, { query: { ...page } })).lines,
+      export: async (run) => (await http.send('GET', `${at('/v1/runs', run)}/export`)).body!,
+      changes: async (run) =>
+        (await http.json<{ changes: FileChange[] }>('GET', `${at('/v1/runs', run)}/changes`)).changes,
+      undo: (run, wish = {}) => http.json('POST', `${at('/v1/runs', run)}/undo`, { body: wish }),
+    },
+    approvals: {
+      list: async (filter) =>
+        (await http.json<{ approvals: Approval[] }>('GET', '/v1/approvals', { query: { ...filter } })).approvals,
+      get: (id) => http.json('GET', at('/v1/approvals', id)),
+      answer: (id, answer) => http.json('POST', at('/v1/approvals', id), { body: answer }),
+    },
+    questions: {
+      list: async (filter) =>
+        (await http.json<{ questions: Question[] }>('GET', '/v1/questions', { query: { ...filter } })).questions,
+      get: (id) => http.json('GET', at('/v1/questions', id)),
+      answer: (id, reply) => http.json('POST', at('/v1/questions', id), { body: reply }),
+    },
+    grants: {
+      list: async () => (await http.json<{ grants: GrantEntry[] }>('GET', '/v1/grants')).grants,
+      revoke: async (id) => void (await http.send('DELETE', at('/v1/grants', id))),
+    },
+    policy: {
+      get: () => http.json('GET', '/v1/policy'),
+      save: (wish) => http.json('PUT', '/v1/policy', { body: wish }),
+      explain: (asked) => http.json('POST', '/v1/policy/explain', { body: asked }),
+      test: (asked) => http.json('POST', '/v1/policy/test', { body: asked }),
+    },
+    tokens: {
+      list: async () => (await http.json<{ tokens: TokenEntry[] }>('GET', '/v1/tokens')).tokens,
+      create: (token) => http.json('POST', '/v1/tokens', { body: token }),
+      revoke: async (id) => void (await http.send('DELETE', at('/v1/tokens', id))),
+    },
+  }
+}
+
+function at(path: string, id: string): string {
+  return `${path}/${encodeURIComponent(id)}`
+}

@@ -1,0 +1,169 @@
+import type { CallEvent, ToolResult } from '../../result.ts'
+import type { Approval, ApprovalAnswer, Question } from '../../serve/api/asks.ts'
+import type { ServiceEvent } from '../../serve/api/service.ts'
+import type { ApiError } from '../api-error.ts'
+import type { ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from '../client-options.ts'
+import { EventQueue } from './event-queue.ts'
+import { type LinkMessage, SocketLink } from './socket-link.ts'
+import { problemOf, SocketRequests } from './socket-requests.ts'
+import { type OwnTool, type Registration, SocketTools } from './socket-tools.ts'
+import { SocketWatch, type Watched } from './socket-watch.ts'
+
+/** Where to connect. */
+export interface SocketPlace {
+  readonly WebSocket: WebSocketClass
+  readonly url: string
+  readonly protocols: string[]
+}
+
+/** A session with the service over a WebSocket, which outlives dropped connections; made by `client.connect()`. */
+export class HubSocket<T extends ToolMap = ToolMap> {
+  readonly #options: ConnectOptions
+  readonly #link: SocketLink
+  readonly #requests: SocketRequests
+  readonly #tools: SocketTools
+  readonly #watch: SocketWatch
+  /** Names the calls of this client among those of all. */
+  readonly #taskId = randomText()
+  #whenOpen: { resolve: () => void; reject: (error: unknown) => void } | undefined
+
+  private constructor(place: SocketPlace, options: ConnectOptions) {
+    this.#options = options
+    this.#link = new SocketLink({
+      ...place,
+      onWelcome: (resumed) => this.#welcome(resumed),
+      onMessage: (message) => this.#take(message),
+      onStateChange: (state) => options.onStateChange?.(state),
+      onClosed: (why) => this.#closed(why),
+    })
+    this.#requests = new SocketRequests(this.#link)
+    this.#tools = new SocketTools(this.#link, this.#requests)
+    this.#watch = new SocketWatch(this.#link)
+  }
+
+  /** Resolves when the service has said welcome; rejects when it cannot be reached, or does not let this client in. */
+  static async open<T extends ToolMap>(place: SocketPlace, options: ConnectOptions = {}): Promise<HubSocket<T>> {
+    options.signal?.throwIfAborted()
+    const socket = new HubSocket<T>(place, options)
+    options.signal?.addEventListener('abort', () => socket.close(), { once: true })
+    await new Promise<void>((resolve, reject) => {
+      socket.#whenOpen = { resolve, reject }
+      socket.#link.open()
+    })
+    return socket
+  }
+
+  /** Who this client is to the service. */
+  get principal(): string {
+    return this.#link.principal!
+  }
+
+  /** Calls a tool. Never rejects for a tool's failure: look at `ok`. */
+  call<K extends keyof T & string>(
+    tool: K,
+    input: T[K]['input'],
+    options: RemoteCallOptions = {},
+  ): Promise<ToolResult<T[K]['output']>> {
+    return this.#call(tool, input, options) as Promise<ToolResult<T[K]['output']>>
+  }
+
+  /** The same, told as it goes; last `call-ended`. Whoever stops reading cancels the call. */
+  stream<K extends keyof T & string>(
+    tool: K,
+    input: T[K]['input'],
+    options: RemoteCallOptions = {},
+  ): AsyncIterableIterator<CallEvent<T[K]['output']>, void> {
+    const stopped = new AbortController()
+    const queue = new EventQueue<CallEvent<T[K]['output']>>(() => stopped.abort())
+    const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal
+    const onEvent = (event: CallEvent) => queue.push(event as CallEvent<T[K]['output']>)
+    this.#call(tool, input, { ...options, signal }, onEvent).then(
+      (result) => {
+        onEvent({ type: 'call-ended', callId: result.callId, result })
+        queue.end()
+      },
+      (error: unknown) => queue.fail(error),
+    )
+    return queue
+  }
+
+  /** Offers tools that this client executes, instead of those it has offered under this name; none takes them away. */
+  registerTools({ name, tools }: { readonly name: string; readonly tools: readonly OwnTool[] }): Promise<Registration> {
+    return this.#tools.register(name, tools)
+  }
+
+  /** Answers a call that waits for a yes. */
+  approve(approval: string, reply: ApprovalAnswer): Promise<{ won: boolean; approval: Approval }> {
+    const message = { type: 'approve', id: this.#requests.nextId(), approval, reply } as const
+    return this.#requests.ask(message) as Promise<{ won: boolean; approval: Approval }>
+  }
+
+  /** Answers a question of a tool. */
+  reply(
+    question: string,
+    reply: { answer?: string; values?: Record<string, unknown> },
+  ): Promise<{ won: boolean; question: Question }> {
+    const message = { type: 'reply', id: this.#requests.nextId(), question, reply } as const
+    return this.#requests.ask(message) as Promise<{ won: boolean; question: Question }>
+  }
+
+  /**
+   * Hears events of these types, and `reset` when some were missed. Who watches approvals or questions can be asked, and
+   * is seen by the others who watch. Returns how to stop.
+   */
+  watch(types: readonly Watched[], listener: (event: ServiceEvent) => void): () => void {
+    return this.#watch.add(types, listener)
+  }
+
+  /** Hears who watches, now and whenever somebody comes or goes. Returns how to stop. */
+  onPresence(listener: (people: readonly { readonly name: string; readonly since: number }[]) => void): () => void {
+    return this.#watch.add(['presence'], (event) => {
+      if (event.type === 'presence') listener(event.people)
+    })
+  }
+
+  /** Says goodbye: what has no answer is rejected, own tools are gone. */
+  close(): void {
+    this.#link.close()
+  }
+
+  #call(
+    tool: string,
+    input: unknown,
+    { signal, ...options }: RemoteCallOptions,
+    onEvent?: (event: CallEvent) => void,
+  ): Promise<ToolResult> {
+    const id = this.#requests.nextId()
+    const hasKey = options.idempotencyKey !== undefined || options.requestId !== undefined
+    const wantsKey = !hasKey && this.#options.idempotencyKeys !== false
+    const key = wantsKey ? { requestId: id, taskId: options.taskId ?? this.#taskId } : undefined
+    const stream = onEvent ? { stream: true } : undefined
+    const message = { type: 'call', id, tool, input, ...options, ...key, ...stream } as const
+    return this.#requests.ask(message, { onEvent, signal }) as Promise<ToolResult>
+  }
+
+  #welcome(resumed: boolean): void {
+    this.#whenOpen?.resolve()
+    this.#whenOpen = undefined
+    // First, so that calls find them.
+    if (!resumed) this.#tools.startAnew()
+    this.#requests.sendAgain(resumed)
+    if (resumed) this.#watch.tell()
+    else this.#watch.startAnew()
+  }
+
+  #take(message: LinkMessage): void {
+    if (this.#requests.take(message) || this.#tools.take(message) || this.#watch.take(message)) return
+    if (message.type === 'error') this.#options.onProblem?.(problemOf(message))
+  }
+
+  #closed(why: ApiError): void {
+    this.#whenOpen?.reject(why)
+    this.#requests.close(why)
+    this.#tools.stop(why.message)
+  }
+}
+
+function randomText(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,118 @@
+import type { Hub, PrincipalHub } from '../hub.ts'
+import type { Awaitable, Store } from '../store.ts'
+import type { Approval, ApprovalAnswer, Question } from './api/asks.ts'
+import type { CallDetail, CallEntry, RecordLine } from './api/calls.ts'
+import type { PolicyExplanation, PolicyState, PolicyTestReport } from './api/policy.ts'
+import type { FileChange, RunDetail, RunEntry, UndoAnswer } from './api/runs.ts'
+import type { AuditReport, Health, NewToken, ServiceEvent, TokenEntry } from './api/service.ts'
+import type { Scope } from './api/shapes.ts'
+
+/** Everything behind the doors of the service, whichever way somebody comes in. */
+export interface Service {
+  readonly hub: Hub
+  readonly store: Store
+  readonly version: string
+  readonly startedAt: number
+  readonly book: CallBook
+  readonly feed: EventFeed
+  readonly asks: AskDesk
+  readonly policy: PolicyDesk
+  readonly tokens: TokenDesk
+  health(): Promise<Health>
+}
+
+/** Somebody who came in, known by name. */
+export interface Visitor {
+  /** `token:ci`, `user:ada`, `owner`: the name of its principal. */
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+  /** The hub as this one may use it. */
+  readonly hub: PrincipalHub
+  /** Id of its token, where it has one. */
+  readonly token?: string
+}
+
+/** What was done, from the index and the records. */
+export interface CallBook {
+  calls(filter: {
+    run?: string
+    tool?: string
+    caller?: string
+    status?: string
+    text?: string
+    before?: number
+    limit: number
+  }): Promise<{ calls: readonly CallEntry[]; next?: number }>
+  /** NOT_FOUND when there is none. */
+  call(callId: string): Promise<CallDetail>
+  runs(filter: {
+    caller?: string
+    before?: number
+    limit: number
+  }): Promise<{ runs: readonly RunEntry[]; next?: number }>
+  run(run: string): Promise<RunDetail>
+  /** Lines of the record after `after`. */
+  lines(run: string, page: { after: number; limit: number }): Promise<readonly RecordLine[]>
+  /** The record as it is on disk. */
+  export(run: string): Promise<ReadableStream<Uint8Array>>
+  changes(run: string): Promise<readonly FileChange[]>
+  undo(
+    run: string,
+    wish: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
+  ): Promise<UndoAnswer>
+  verify(run?: string): Promise<AuditReport>
+}
+
+/** What happens, as it happens: kept for a while, so that whoever was away can go on where it was. */
+export interface EventFeed {
+  /**
+   * Tells every event after the one with this id, then all that come; `reset` first when that one is gone. A listener
+   * that throws is taken off. Returns how to stop.
+   */
+  subscribe(
+    listener: (event: ServiceEvent, id: string) => void,
+    options?: { after?: string; types?: readonly ServiceEvent['type'][] },
+  ): () => void
+  publish(event: ServiceEvent): void
+}
+
+/** What waits for people, as one of them sees it; nobody answers for its own calls. */
+export interface AskDesk {
+  approvals(visitor: Visitor, filter?: { state?: 'waiting' | 'all'; limit?: number }): Promise<readonly Approval[]>
+  approval(visitor: Visitor, id: string): Promise<Approval>
+  answer(
+    visitor: Visitor,
+    id: string,
+    answer: ApprovalAnswer,
+    via: string,
+  ): Promise<{ won: boolean; approval: Approval }>
+  questions(visitor: Visitor, filter?: { state?: 'waiting' | 'all'; limit?: number }): Promise<readonly Question[]>
+  reply(
+    visitor: Visitor,
+    id: string,
+    reply: { answer?: string; values?: Record<string, unknown> },
+    via: string,
+  ): Promise<{ won: boolean; question: Question }>
+  /** Somebody is there to be asked, until it says that it left. */
+  attend(visitor: Visitor): () => void
+}
+
+/** The owner's rules: what holds, what would change, and saving it. */
+export interface PolicyDesk {
+  state(): Promise<PolicyState>
+  explain(visitor: Visitor, asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
+  /** Which of the latest recorded calls other rules would have decided otherwise. */
+  test(asked: { yaml: string; calls: number }): Promise<PolicyTestReport>
+  /** Writes the file and uses it at once; CONFLICT when it is another one than `version` by now. */
+  save(wish: { yaml: string; version: string; by: string }): Promise<PolicyState>
+}
+
+/** API tokens; only their hashes are kept. */
+export interface TokenDesk {
+  list(): Promise<readonly TokenEntry[]>
+  /** The secret is told only here. */
+  create(token: NewToken, options?: { mayAllow?: boolean }): Promise<{ token: TokenEntry; secret: string }>
+  remove(id: string): Promise<boolean>
+  /** Whose secret it is; nothing for one that is unknown, expired or revoked. */
+  admit(secret: string): Awaitable<Visitor | undefined>
+}

@@ -1,0 +1,202 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { type Clock, systemClock } from '../../clock.ts'
+import { messageOf, ToolError } from '../../errors.ts'
+import type { Awaitable } from '../../store.ts'
+import type { Admission } from '../auth/create-doorkeeper.ts'
+import type { Refusal } from '../auth/refusal.ts'
+import type { Service, Visitor } from '../service.ts'
+import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './limits.ts'
+import { Presence } from './presence.ts'
+import { presentToken, SUBPROTOCOL } from './present-token.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
+import { type ConnectionParts, WsConnection } from './ws-connection.ts'
+import { WsSessions } from './ws-sessions.ts'
+
+/** What the WebSocket door is made of. */
+export interface WsDoorOptions {
+  readonly service: Pick<Service, 'feed' | 'asks'>
+  /** Says who a request is from; a token that came as a subprotocol is its Authorization header by then. */
+  readonly admit: (request: IncomingMessage) => Awaitable<Admission | Refusal>
+  readonly clock?: Clock
+  readonly limits?: Partial<WsLimits>
+}
+
+/** The door at `/v1/ws`. */
+export interface WsDoor {
+  /** For the `upgrade` event of a server. Answers every such request, also those it refuses. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Shows those out of whom it is true: a token was revoked, for example. */
+  dismiss(who: (visitor: Visitor) => boolean): void
+  /** Takes nothing more, lets calls end for so long, then closes everything. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  readonly connections: number
+}
+
+const PATH = '/v1/ws'
+const SWEEP_MS = 5_000
+const CHECK_MS = 30_000
+const CLOSING_MS = 1_000
+
+/** Opens the WebSocket door of a service: calls, client tools, approvals and events, resumed after a dropped connection. */
+export function createWsDoor(options: WsDoorOptions): WsDoor {
+  return new Door(options)
+}
+
+class Door implements WsDoor, ConnectionParts {
+  readonly clock: Clock
+  readonly limits: WsLimits
+  readonly #admit: WsDoorOptions['admit']
+  readonly #server: WebSocketServer
+  readonly #sessions: WsSessions
+  readonly #connections = new Set<WsConnection>()
+  #arriving = 0
+  #isClosing = false
+  #stopSweep: (() => void) | undefined
+  #whenEmpty: (() => void) | undefined
+
+  constructor({ service, admit, clock = systemClock, limits }: WsDoorOptions) {
+    this.clock = clock
+    this.limits = { ...WS_LIMITS, ...limits }
+    this.#admit = admit
+    const { feed, asks } = service
+    const presence = new Presence(feed, clock)
+    this.#sessions = new WsSessions({ feed, asks, presence, clock, limits: this.limits })
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: this.limits.messageBytes,
+      perMessageDeflate: false,
+      skipUTF8Validation: false,
+      handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
+    })
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Whatever goes wrong with it before it is a WebSocket: it is gone.
+    socket.on('error', ignore)
+    void this.#welcome(request, socket, head).catch((error: unknown) => {
+      process.emitWarning(`A WebSocket could not be admitted: ${messageOf(error)}`, 'ToolHubWarning')
+      refuseUpgrade(socket, 500, new ToolError('INTERNAL', 'Who this is could not be checked.'))
+    })
+  }
+
+  dismiss(who: (visitor: Visitor) => boolean): void {
+    for (const session of this.#sessions) if (who(session.visitor)) this.#sessions.end(session)
+    for (const connection of this.#connections) {
+      if (who(connection.visitor)) connection.close(CLOSE_CODES.notAdmitted, 'not admitted any more')
+    }
+  }
+
+  async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#isClosing = true
+    for (const session of this.#sessions) session.stopTaking()
+    await this.#within(graceMs, Promise.all(Array.from(this.#sessions, ({ calls }) => calls.idle())))
+    for (const connection of this.#connections) connection.close(1001, 'the server stops')
+    for (const session of this.#sessions) this.#sessions.end(session)
+    const emptied = new Promise<void>((resolve) => (this.#whenEmpty = resolve))
+    if (this.#connections.size > 0) await this.#within(CLOSING_MS, emptied)
+    for (const connection of this.#connections) connection.terminate()
+    this.#stopSweep?.()
+  }
+
+  greet: ConnectionParts['greet'] = (connection, { session: id, received = 0 }) => {
+    const known = id === undefined ? undefined : this.#sessions.find(id, connection.visitor)
+    const session = known ?? this.#sessions.open(connection.visitor)
+    const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
+    connection.write(JSON.stringify({ ...welcome, principal: connection.visitor.name }))
+    session.attach(connection, known ? received : 0)
+    return session
+  }
+
+  closed: ConnectionParts['closed'] = (connection, code) => {
+    this.#connections.delete(connection)
+    if (this.#connections.size === 0) this.#whenEmpty?.()
+    const { session } = connection
+    if (!session?.detach(connection)) return
+    // A goodbye; anything else is a drop.
+    if (code === 1000 || !session.isWorthKeeping) this.#sessions.end(session)
+  }
+
+  async #welcome(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+    if (request.url?.split('?', 1)[0] !== PATH) return refuseUpgrade(socket, 404, elsewhere())
+    const { connections: most } = this.limits
+    const hasRoom = this.#connections.size + this.#arriving < most
+    if (!hasRoom) return refuseUpgrade(socket, 503, full(most))
+    presentToken(request)
+    this.#arriving++
+    try {
+      const admission = await this.#admit(request)
+      if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
+      if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, admission))
+    } finally {
+      this.#arriving--
+    }
+  }
+
+  #connected(ws: WebSocket, socket: Duplex, admission: Admission): void {
+    socket.off('error', ignore)
+    this.#connections.add(new WsConnection(ws, socket, admission, this))
+    this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
+  }
+
+  /** One timer for all: who was silent for long is asked, who does not answer is gone. */
+  readonly #sweep = (): void => {
+    const now = this.clock.now()
+    for (const connection of this.#connections) {
+      const { heardAt, pingedAt, session } = connection
+      if (now - connection.checkedAt >= CHECK_MS) void this.#check(connection, now)
+      if (now - heardAt < this.limits.silenceMs) continue
+      if (!session) connection.close(CLOSE_CODES.badMessages, 'no hello came')
+      else if (pingedAt <= heardAt) connection.ping(now)
+      else if (now - pingedAt >= this.limits.silenceMs) connection.terminate()
+    }
+    this.#sessions.sweep()
+    const isNeeded = this.#connections.size + this.#sessions.size > 0
+    this.#stopSweep = isNeeded ? this.clock.after(SWEEP_MS, this.#sweep, { background: true }) : undefined
+  }
+
+  /** A token that was revoked, a session that is over: who came in by it has to go. */
+  async #check(connection: WsConnection, now: number): Promise<void> {
+    connection.checkedAt = now
+    try {
+      const holds = await connection.holds()
+      if (holds) return
+      if (connection.session) this.#sessions.end(connection.session)
+      connection.close(CLOSE_CODES.notAdmitted, 'not admitted any more')
+    } catch {
+      // It cannot be checked now: it may come again and be checked at the door, its session waits.
+      connection.close(CLOSE_CODES.notAdmitted, 'could not be checked')
+    }
+  }
+
+  async #within(ms: number, done: Promise<unknown>): Promise<void> {
+    let stop = () => {}
+    const late = new Promise<void>((resolve) => (stop = this.clock.after(ms, resolve)))
+    await Promise.race([done, late])
+    stop()
+  }
+}
+
+function stopping(): ToolError {
+  return new ToolError('ABORTED', 'The service is closing.', { hint: 'Try again in a moment.', retryable: true })
+}
+
+function elsewhere(): ToolError {
+  return new ToolError('NOT_FOUND', `WebSockets are at ${PATH}.`)
+}
+
+function full(most: number): ToolError {
+  return new ToolError('RATE_LIMITED', `There are ${most} connections, which is the limit.`, {
+    hint: 'Try again later, or close some.',
+  })
+}
+
+function ignore(): void {}

@@ -1,0 +1,63 @@
+import { onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
+import { defineTool, type Question } from '../../src/define.ts'
+import type { Hub } from '../../src/hub.ts'
+import type { HubOptions } from '../../src/options.ts'
+import type { Scope } from '../../src/serve/api/shapes.ts'
+import type { Visitor } from '../../src/serve/service.ts'
+import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { testHub } from '../../src/testing/test-hub.ts'
+
+const sent: string[] = []
+
+/** Every call of it needs a person's yes. */
+export const sendMail = defineTool({
+  name: 'test.sendMail',
+  description: 'Send a mail.',
+  input: z.strictObject({ to: z.string() }),
+  capabilities: [],
+  execute: ({ to }) => sent.push(to),
+})
+
+const orderLunch = defineTool({
+  name: 'test.orderLunch',
+  description: 'Ask what to eat.',
+  input: z.looseObject({ question: z.string() }),
+  capabilities: [],
+  execute: async (question, ctx) => {
+    const { answer, values } = await ctx.ask(question as Question)
+    return values ?? answer
+  },
+})
+
+/** A hub whose asks wait in a memory store, at a time that stands still. */
+export function askingHub(options: HubOptions = {}) {
+  const clock: FakeClock = fakeClock()
+  const store = createMemoryStore({ now: clock.now })
+  const hub = testHub({
+    tools: [sendMail, orderLunch],
+    policy: [{ ask: 'test.sendMail', reason: 'mail leaves the house' }],
+    approve: undefined,
+    approvals: { inbox: true, timeoutMs: 60_000 },
+    store,
+    clock,
+    ...options,
+  }) as unknown as Hub
+  onTestFinished(() => hub.close({ abort: true }))
+  return { clock, store, hub }
+}
+
+/** Somebody with a token. */
+export function visitorOf(hub: Hub, name: string, ...scopes: Scope[]): Visitor {
+  return { name, scopes: new Set(scopes), hub: hub.as({ name }) }
+}
+
+/** Waits until so many asks are in the store, and gives them back, newest first. */
+export async function asksIn(store: ReturnType<typeof createMemoryStore>, count = 1) {
+  return vi.waitFor(async () => {
+    const asks = await store.asks.list()
+    if (asks.length < count) throw new Error(`${asks.length} of ${count} asks`)
+    return asks
+  })
+}
