@@ -30,6 +30,11 @@ export interface CallOptions {
    * that one, to whoever watches `hub.approvals`, and to the inbox; without any, the call ends with `approval_required`.
    */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>
+  /**
+   * `return` files what policy asks and ends the call at once with `approval_required`: the same call, made again after
+   * the answer, uses it. `wait` unless said.
+   */
+  readonly onAsk?: 'wait' | 'return'
   /** Answers what the tool asks the person, instead of the hub's own `onQuestion`. */
   readonly onQuestion?: HubOptions['onQuestion']
   /** Hears what `stream` would yield. */

@@ -118,6 +118,23 @@ export type Context<C extends Capability = never> = BaseContext &
   ('network' extends C ? { readonly fetch: GuardedFetch } : unknown) &
   ('exec' extends C ? { readonly exec: Commands } : unknown)
 
+/** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
+export interface ReadContext {
+  readonly fs: ReadFiles
+  readonly signal: AbortSignal
+}
+
+/** What a call would make of one text file. */
+export interface TextChange {
+  readonly path: string
+  /** Where the file goes, when it is moved. */
+  readonly movedTo?: string
+  /** Undefined for a file that is not there yet. */
+  readonly before: string | undefined
+  /** Undefined for a file that would be gone. */
+  readonly after: string | undefined
+}
+
 /** Another wire form of the same tool: its own name and arguments, one canonical call. */
 export interface Dialect {
   readonly name: string
@@ -150,6 +167,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly capabilities: readonly Capability[]
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly targets?: (input: any, known: Known) => Targets
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly preview?: (input: any, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
   readonly retry?: Retry
   readonly callers?: readonly CallerKind[]
   readonly timeoutMs?: number
@@ -200,6 +219,8 @@ export interface ToolDefinition<
   capabilities?: Caps
   /** What this call will touch, told before it happens; policy decides on it. */
   targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
+  /** What the call would make of text files, for the person who is asked; called only then, and may look only at its targets. */
+  preview?: (input: Infer<In>, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
   retry?: Retry
   /** `direct` and `script` unless said; destructive tools: `direct` only. */
   callers?: readonly CallerKind[]

@@ -7,18 +7,21 @@ import type { JailDescription as SandboxDescription } from './guards/process/jai
 import { type Assembly, assembleParts } from './hub/assemble-parts.ts'
 import { checkHubOptions } from './hub/check-hub-options.ts'
 import { checkSandbox } from './hub/check-sandbox.ts'
-import { explainCall } from './hub/explain-call.ts'
+import { endRun } from './hub/end-run.ts'
+import { Entrance, type ExplainOptions } from './hub/entrance.ts'
 import type { Explanation } from './hub/explanation.ts'
-import { listTools, type ToolListing } from './hub/list-tools.ts'
-import { streamEvents } from './hub/stream-events.ts'
+import type { ToolListing } from './hub/list-tools.ts'
+import { PrincipalHubs } from './hub/principal-hubs.ts'
 import type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
-import type { HubOptions } from './options.ts'
-import { travel } from './pipeline.ts'
+import type { HubOptions, QuestionReply } from './options.ts'
 import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
-import { dialectOf, unknownVisibilityEntries } from './policy/visibility.ts'
-import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from './result.ts'
+import type { PolicyLayers } from './policy/compile-policy.ts'
+import { unknownVisibilityEntries } from './policy/visibility.ts'
+import type { Principal } from './principal.ts'
+import type { RecordedLine } from './record/run-records.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent, QuestionRequest, ToolResult } from './result.ts'
+import type { Rule, SourcedRule } from './rule.ts'
 import type { ToolSource } from './source.ts'
-import { Call } from './steps/call.ts'
 import type { Origin } from './steps/registered-tool.ts'
 import type { ToolCard, WireTool } from './steps/tool-card.ts'
 
@@ -61,7 +64,7 @@ export interface Hub<T extends AnyTool = AnyTool> {
   /** Hears when tools come, go or change. Returns how to stop. */
   onToolsChanged(listener: () => void): () => void
   /** What policy would say to a call, by which rule, and what would change it. Does nothing. */
-  explain(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<Explanation>
+  explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation>
   /** What a command could see, write and reach on this machine, under these options. */
   describeSandbox(options?: { readonly run?: string }): Promise<SandboxDescription>
   /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
@@ -69,19 +72,37 @@ export interface Hub<T extends AnyTool = AnyTool> {
   /** The registry in S2's words. */
   readonly registry: ToolRegistry
   readonly approvals: Approvals
-  readonly grants: { list(): readonly Grant[]; revoke(id: string): boolean }
+  readonly questions: Questions
+  readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
   /** Reads an artifact of a run by its reference. */
   artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
   /** Takes back what a call or a run changed in files; the last call that changed any, unless said. */
   undo(options?: UndoOptions): Promise<UndoReport>
   /** Counters and histograms as Prometheus text. */
   metrics(): Promise<string>
+  /** The hub as somebody else may use it: narrower, never wider. */
+  as(principal: Principal): PrincipalHub
+  /** The rules that hold, by who says them. */
+  policyLayers(): PolicyLayers
+  /** Replaces the owner's rules, for every call that is judged from now on. */
+  setPolicy(rules: readonly (Rule | SourcedRule)[]): void
+  /** Hears every line of the records as it is written. Returns how to stop. */
+  onRecord(listener: (line: RecordedLine) => void): () => void
   /** Everything that happens on this hub. Returns how to stop listening. */
   onEvent(listener: (event: CallEvent) => void): () => void
   /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
   endRun(run: string): Promise<void>
   /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
   close(options?: { readonly abort?: boolean }): Promise<void>
+}
+
+/** What a principal may use of a hub. */
+export interface PrincipalHub
+  extends Pick<Hub, 'run' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'>,
+    Pick<Hub, 'ready' | 'connect' | 'registry'> {
+  readonly name: string
+  stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
+  explain(tool: string, input: unknown, options?: CallOptions): Promise<Explanation>
 }
 
 type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
@@ -100,7 +121,26 @@ export interface Approvals {
   list(): readonly ApprovalRequest[]
   /** False when the request is unknown or answered already: the first answer wins. */
   reply(id: string, reply: ApprovalReply): boolean
+  /**
+   * Answers what waits in any process that shares the store, after changed arguments were checked: false when somebody was
+   * faster, undefined when there is no such request.
+   */
+  answer(id: string, reply: ApprovalReply): Promise<boolean | undefined>
   watch(listener: (request: ApprovalRequest) => void): () => void
+}
+
+/** What tools ask the person behind the agent, and how to answer. Watching makes somebody reachable. */
+export interface Questions {
+  list(): readonly QuestionRequest[]
+  /** Answers a question of any process that shares the store; tells whether it was the first. */
+  reply(id: string, reply: QuestionReply, whose?: { readonly by?: string; readonly via?: string }): Promise<boolean>
+  /** The same; false when somebody was faster, undefined when there is no such question. */
+  answer(
+    id: string,
+    reply: QuestionReply,
+    whose?: { readonly by?: string; readonly via?: string },
+  ): Promise<boolean | undefined>
+  watch(listener: (request: QuestionRequest) => void): () => void
 }
 
 /** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
@@ -135,42 +175,46 @@ class ToolHub {
   readonly run: string
   readonly registry: ToolRegistry
   readonly approvals: Approvals
+  readonly questions: Questions
   readonly grants: Hub['grants']
   readonly #assembly: Assembly
+  readonly #entrance: Entrance
+  readonly #principals: PrincipalHubs
   readonly #plugins: Plugin[] = []
-  /** By dialect, until a tool changes. */
-  readonly #cards = new Map<string | undefined, readonly ToolCard[]>()
+  #asks: Promise<unknown> | undefined
   #closing: Promise<void> | undefined
 
   constructor(assembly: Assembly) {
-    const { parts } = assembly
+    const { parts, visibility, defaultRun: run, defaultCaller: caller, runs } = assembly
     this.#assembly = assembly
-    this.run = assembly.defaultRun
+    this.#entrance = new Entrance({ parts, visibility, run, caller, rehearsal: (id) => runs.rehearsal(id) })
+    this.#principals = new PrincipalHubs(assembly)
+    this.run = run
     this.approvals = parts.desk
+    this.questions = parts.questions
     this.grants = parts.grants
-    parts.registry.onChange(() => this.#cards.clear())
     this.registry = {
       register: (tool) => this.add(tool, 'caller'),
       get: (name) => parts.registry.get(name),
       list: () => parts.registry.list().map(({ tool }) => tool),
-      listForLLM: ({ dialect = dialectOf(assembly.visibility) } = {}) =>
-        parts.registry.listForLLM({ dialect, only: (tool) => parts.sees(tool).visible }),
+      listForLLM: (options) => this.#entrance.listForLLM(options),
     }
   }
 
   call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
-    return this.#start(tool, input, options ?? {})
+    return this.#entrance.call(tool, input, options)
   }
 
   callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult> {
-    return this.#start(tool, input, options ?? {})
+    return this.#entrance.call(tool, input, options)
   }
 
   stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
-    return streamEvents(
-      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
-      options?.signal,
-    )
+    return this.#entrance.stream(tool, input, options)
+  }
+
+  as(principal: Principal): PrincipalHub {
+    return this.#principals.hubOf(principal)
   }
 
   use(plugin: Plugin): this {
@@ -206,28 +250,20 @@ class ToolHub {
     this.#assembly.parts.hooks.add(hooks)
   }
 
-  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
-    const { registry, sees } = this.#assembly.parts
-    return listTools(registry, sees).filter(({ visible }) => visible || hidden)
+  list(options?: { readonly hidden?: boolean }): ToolListing[] {
+    return this.#entrance.list(options)
   }
 
-  cards({ dialect = dialectOf(this.#assembly.visibility) }: { readonly dialect?: string } = {}): readonly ToolCard[] {
-    const known = this.#cards.get(dialect)
-    if (known) return known
-    const { registry, sees } = this.#assembly.parts
-    const cards = Object.freeze(registry.cards({ dialect, only: (tool) => sees(tool).visible }))
-    this.#cards.set(dialect, cards)
-    return cards
+  cards(options?: { readonly dialect?: string }): readonly ToolCard[] {
+    return this.#entrance.cards(options)
   }
 
   onToolsChanged(listener: () => void): () => void {
     return this.#assembly.parts.registry.onChange(listener)
   }
 
-  explain(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<Explanation> {
-    const { parts, runs } = this.#assembly
-    const call = this.#newCall(tool, input, options)
-    return explainCall(parts, runs.rehearsal(call.run), call, tool)
+  explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation> {
+    return this.#entrance.explain(tool, input, options)
   }
 
   async describeSandbox({ run = this.run }: { readonly run?: string } = {}): Promise<SandboxDescription> {
@@ -236,8 +272,17 @@ class ToolHub {
     return runs.rehearsal(run).doors.process().describe({ hosts: sandbox.network })
   }
 
+  policyLayers(): PolicyLayers {
+    return this.#assembly.rules.layers
+  }
+
+  setPolicy(rules: readonly (Rule | SourcedRule)[]): void {
+    this.#assembly.rules.replace(rules)
+  }
+
   check(): PolicyWarning[] {
-    const { parts, plugins, sources, layers, visibility, sandbox } = this.#assembly
+    const { parts, plugins, sources, visibility, sandbox } = this.#assembly
+    const layers = this.policyLayers()
     const tools = parts.registry.list()
     const arriving = sources.prefixes()
     const known = {
@@ -256,17 +301,15 @@ class ToolHub {
     ]
   }
 
-  async artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
-    const { records } = await this.#assembly.runs.open(run)
-    if (records) return records.readArtifact(ref)
-    throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
+  artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
+    return this.#assembly.runs.readArtifact(run, ref)
   }
 
   async undo(options: UndoOptions = {}): Promise<UndoReport> {
     const { undo } = await import('./hub/undo/undo.ts')
     const { caller, signal } = options
     return undo(this.#assembly, options, (parts, tool, input, run) =>
-      travel(parts, this.#newCall(tool, input, { run, caller, signal }), tool, this.#enter),
+      this.#entrance.travel(parts, tool, input, { run, caller, signal }),
     )
   }
 
@@ -276,26 +319,27 @@ class ToolHub {
     return metrics.prometheus()
   }
 
+  onRecord(listener: (line: RecordedLine) => void): () => void {
+    const { recordListeners } = this.#assembly
+    recordListeners.add(listener)
+    return () => recordListeners.delete(listener)
+  }
+
   onEvent(listener: (event: CallEvent) => void): () => void {
     const { listeners } = this.#assembly
     listeners.add(listener)
     return () => listeners.delete(listener)
   }
 
-  async endRun(run: string): Promise<void> {
-    const { parts, runs, sources } = this.#assembly
-    const underWay = () => [...parts.underWay].filter((call) => call.run === run)
-    while (underWay().length > 0) await Promise.all(underWay().map((call) => call.whenEnded()))
-    await runs.close(run)
-    parts.budget.endRun(run)
-    parts.loops.endRun(run)
-    sources.endRun(run)
-    parts.grants.endSession(`run:${run}`)
+  endRun(run: string): Promise<void> {
+    return endRun(this.#assembly, run)
   }
 
   close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     const { parts, runs } = this.#assembly
     runs.takeNoMore()
+    // First: a call that waits for a person would hold everything up, and one that is stopped would take back what it asked.
+    this.#asks ??= Promise.allSettled([parts.desk.close(), parts.questions.close()])
     if (abort) for (const call of parts.underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
     this.#closing ??= this.#close()
     return this.#closing
@@ -304,55 +348,14 @@ class ToolHub {
   /** Everything is closed, also when something before it fails; the first failure is told. */
   async #close(): Promise<void> {
     const { parts, runs } = this.#assembly
-    // First: a call that waits for an answer from another process would hold everything up.
-    const inbox = parts.inbox?.close()
-    await Promise.allSettled([inbox])
+    await this.#asks
     while (parts.underWay.size > 0) await Promise.all(Array.from(parts.underWay, (call) => call.whenEnded()))
     const closing = [
-      inbox,
       this.#assembly.sources.close().finally(() => runs.closeAll()),
       ...this.#plugins.map(async (plugin) => plugin.close?.()),
     ]
     for (const outcome of await Promise.allSettled(closing)) {
       if (outcome.status === 'rejected') throw outcome.reason
     }
-  }
-
-  #start(
-    tool: string | AnyTool,
-    input: unknown,
-    options: CallOptions,
-    parent?: Call,
-    emit?: (event: CallEvent) => void,
-  ): Promise<ToolResult> {
-    const call = this.#newCall(tool, input, options, parent, emit ?? options.onEvent)
-    return travel(this.#assembly.parts, call, tool, this.#enter)
-  }
-
-  /** A nested call: its parent's run, session, caller, rights and signal. */
-  readonly #enter = (tool: string | AnyTool, input: unknown, parent: Call): Promise<ToolResult> => {
-    const { session, callerKind, grants, approve, onQuestion } = parent.options
-    const { run, caller } = parent
-    return this.#start(tool, input, { run, session, caller, callerKind, grants, approve, onQuestion }, parent)
-  }
-
-  #newCall(
-    tool: string | AnyTool,
-    input: unknown,
-    options: CallOptions,
-    parent?: Call,
-    emit?: (event: CallEvent) => void,
-  ): Call {
-    const { parts, defaultRun, defaultCaller } = this.#assembly
-    return new Call({
-      id: parts.nextCallId(),
-      run: options.run ?? defaultRun,
-      wire: typeof tool === 'string' ? tool : String(tool?.name),
-      caller: options.caller ?? defaultCaller,
-      options,
-      input,
-      parent,
-      emit,
-    })
   }
 }

@@ -36,8 +36,10 @@ export {
   type Known,
   type Plugin,
   type PluginApi,
+  type ReadContext,
   type ResolvedTarget,
   type Targets,
+  type TextChange,
   type Tool,
   type ToolInput,
   type ToolOutput,
@@ -57,7 +59,7 @@ export type { Explanation } from './hub/explanation.ts'
 export type { ToolListing } from './hub/list-tools.ts'
 export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
 export type { UndoneChange } from './hub/undo/undo-changes.ts'
-export type { Approvals, Hub, ToolRegistry } from './hub.ts'
+export type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub.ts'
 export { truncateOutput } from './limits/output.ts'
 export type {
   BudgetLimits,
@@ -79,11 +81,13 @@ export type {
   WebOptions,
 } from './options.ts'
 export { isToolAllowedByPolicy } from './policy/visibility.ts'
+export type { Principal } from './principal.ts'
 export { jsonResult, toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
 export type {
   ApprovalReply,
   ApprovalRequest,
   Artifact,
+  AskView,
   CallError,
   CallEvent,
   Content,
@@ -91,6 +95,8 @@ export type {
   Evidence,
   Failure,
   Label,
+  QuestionRequest,
+  RecentCall,
   ResultMeta,
   Success,
   ToolResult,
@@ -120,6 +126,9 @@ export { type FolderOptions, fromFolder } from './sources/plugins/folder-source.
 export { type IsolateOptions, isolatePlugin } from './sources/plugins/isolated-plugin.ts'
 export type { RefusedTool } from './steps/registry.ts'
 export type { ToolCard } from './steps/tool-card.ts'
+export { createMemoryStore } from './store/memory/create-memory-store.ts'
+export { openStore } from './store/sqlite/open-store.ts'
+export type { Store } from './store.ts'
 export type { SearchProvider } from './tools/web/search-provider.ts'
 export { createWebSearch } from './tools/web/web-search.ts'
 export { VERSION } from './version.ts'

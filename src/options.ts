@@ -232,7 +232,7 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly approvals?: {
     /** How long an ask waits for its answer; 5 minutes unless said. */
     readonly timeoutMs?: number
-    /** Let asks wait in a folder below `data`, where `tool-hub approvals` answers them from another process. */
+    /** Let asks wait in the store for an answer from another process, also when nobody watches here. */
     readonly inbox?: boolean
     /** Whether MCP clients may be asked, by a form that they show; not with an inbox, unless said. */
     readonly elicitation?: boolean

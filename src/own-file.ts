@@ -14,6 +14,11 @@ export function ownFile(path: string): URL {
   return new URL(`./${path}`, import.meta.url)
 }
 
+/** A file that only a build has, such as the page of the service. */
+export function builtFile(path: string): URL {
+  return ownFile(isBuilt ? path : `../dist/${path}`)
+}
+
 /** A module that runs in a thread or process of its own, and the flags that Node needs for it. */
 export interface OwnModule {
   readonly file: URL

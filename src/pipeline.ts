@@ -2,11 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { buildContext, type Enter } from './context.ts'
 import type { AnyTool, Dialect } from './define.ts'
 import { ToolError } from './errors.ts'
-import { boundInput } from './limits/input.ts'
 import { startSpan } from './record/trace.ts'
 import type { ToolResult } from './result.ts'
-import type { SchemaResult } from './schema/compile-schema.ts'
-import { describeIssues } from './schema/describe-issues.ts'
 import { approve } from './steps/approve.ts'
 import type { Call } from './steps/call.ts'
 import { checkOptions } from './steps/check-options.ts'
@@ -17,9 +14,10 @@ import { markUntrusted } from './steps/mark-untrusted.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from './steps/record.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './steps/settle.ts'
+import { accepted, bound, rewrite, validate } from './steps/take-input.ts'
 import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
-import { bounded } from './steps/until-stopped.ts'
+import { bounded, untilStopped } from './steps/until-stopped.ts'
 import { isPlainObject } from './value/is-plain-object.ts'
 
 const MOST_NAME_CHARS = 128
@@ -83,7 +81,8 @@ async function goDown(
   const claiming = claimKey(parts, call) // 6
   const known = claiming && (await claiming)
   if (known) return known
-  takeLimits(parts, call)
+  const taking = takeLimits(parts, call)
+  if (taking) await untilStopped(call, taking)
   if (call.effect === 'ask') await approve(parts, run, call) // 7
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
@@ -152,12 +151,6 @@ function find(parts: Parts, call: Call, asked: string | AnyTool): void {
   if (call.abortReason) throw call.abortReason
 }
 
-/** From here on nobody outside holds the input: what was judged is what runs. */
-function bound(parts: Parts, call: Call): void {
-  const { inputDepth: maxDepth, inputBytes: maxBytes } = parts.settings
-  call.input = boundInput(call.input, { maxDepth, maxBytes })
-}
-
 /** A dialect's own arguments become the canonical ones; policy and records see only those. */
 async function translate(parts: Parts, call: Call): Promise<void> {
   const { dialect, input } = call.dialect!
@@ -181,32 +174,6 @@ function renameArguments(call: Call, aliases: NonNullable<Dialect['argumentAlias
   return renamed
 }
 
-async function rewrite(parts: Parts, call: Call): Promise<void> {
-  await parts.hooks.before(call)
-  bound(parts, call)
-}
-
-function validate(parts: Parts, call: Call): Promise<void> | undefined {
-  const checking = call.tool!.input.validate(call.input)
-  if (checking instanceof Promise) return checking.then((result) => accept(parts, call, result))
-  accept(parts, call, checking)
-}
-
-function accept(parts: Parts, call: Call, result: SchemaResult): void {
-  call.input = accepted(call, result)
-  call.isValid = true
-  if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
-  const message = 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.'
-  throw new ToolError('INPUT_SCHEMA_INVALID', message, {
-    hint: 'Leave the marked part as it is, with an edit that does not touch it.',
-  })
-}
-
-function accepted(call: Call, result: SchemaResult): unknown {
-  if (result.ok) return result.value
-  throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(result.issues, `Invalid arguments for ${call.wire}`))
-}
-
 /** Everything between the yes and the tool: a free place, a closed circuit, the intent on record. */
 function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
   // A nested call goes on in the place of its parent; waiting for another one, it could wait for its own parent.
@@ -219,6 +186,12 @@ function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undef
 function admit(parts: Parts, run: RunState, call: Call, release: (() => void) | undefined): Promise<void> | undefined {
   call.release = release
   call.isProbe = parts.breakers.check(call.name)
+  const beginning = call.key?.begin()
+  if (beginning instanceof Promise) return beginning.then(() => intend(parts, run, call))
+  return intend(parts, run, call)
+}
+
+function intend(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
   return call.tool!.recordsFirst ? recordIntent(parts, run, call) : undefined
 }
 

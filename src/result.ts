@@ -116,6 +116,28 @@ export type ToolResult<T = unknown> = Success<T> | Failure<T>
 export type CallEvent<T = unknown> =
   | { readonly type: 'call-started'; readonly callId: string; readonly tool: string }
   | { readonly type: 'approval-requested'; readonly callId: string; readonly request: ApprovalRequest }
+  /** Somebody has answered; whoever else was asked need not. */
+  | {
+      readonly type: 'approval-answered'
+      readonly callId: string
+      /** Id of the request. */
+      readonly approval: string
+      readonly decision: ApprovalReply['decision']
+      readonly by: string
+      readonly via?: string
+      /** The approver changed the arguments. */
+      readonly changed?: true
+    }
+  | { readonly type: 'question-asked'; readonly callId: string; readonly request: QuestionRequest }
+  /** Somebody has answered, or without `by` nobody will any more. */
+  | {
+      readonly type: 'question-answered'
+      readonly callId: string
+      /** Id of the request. */
+      readonly question: string
+      readonly by?: string
+      readonly via?: string
+    }
   /** Somebody else has to do it now, such as the client; the call goes on when they answer. */
   | { readonly type: 'call-pending'; readonly callId: string; readonly tool: string; readonly message: string }
   | { readonly type: 'call-progressed'; readonly callId: string; readonly content: readonly ContentBlock[] }
@@ -135,12 +157,51 @@ export interface ApprovalRequest {
   readonly rule: string
   readonly reason: string
   readonly caller: string
+  /** Who calls for certain, where others come in by the same door; nobody answers for their own calls. */
+  readonly principal?: string
   readonly purpose?: string
   /** What skills asked for that touches this call; information, never a grant. */
   readonly requests: readonly string[]
+  /** Where the run's content comes from, when that matters. */
+  readonly labels: readonly Label[]
+  /** What the arguments mean: the diff of an edit, the parts of a command, the address of a URL. */
+  readonly views: readonly AskView[]
+  /** The calls of the run so far, newest first, at most 10. */
+  readonly history: readonly RecentCall[]
+  /** What a remembered answer would cover, in words, by the value of `covers`; what is absent cannot be covered. */
+  readonly coverage: { readonly exact: string; readonly targets?: string }
   /** Binds the answer to tool, final input, targets and sandbox level. */
   readonly hash: string
   readonly askedAt: string
+  /** An answer that comes later is too late. */
+  readonly expiresAt: string
+}
+
+/** What a call would do, as a person reads it best. */
+export type AskView =
+  /** A command as policy reads it: its parts in order, the one that decided marked. */
+  | {
+      readonly kind: 'command'
+      readonly command: string
+      readonly cwd?: string
+      readonly parts: ReadonlyArray<{
+        readonly text: string
+        readonly effect: 'allow' | 'ask' | 'deny'
+        readonly rule: string
+        readonly decides: boolean
+      }>
+    }
+  /** What would change in a file, as a unified diff. */
+  | { readonly kind: 'diff'; readonly path: string; readonly diff: string; readonly isNew: boolean }
+  /** Where a request would go, and the addresses that the name has now. */
+  | { readonly kind: 'url'; readonly url: string; readonly addresses: readonly string[]; readonly problem?: string }
+
+/** A call that has ended, in short. */
+export interface RecentCall {
+  readonly callId: string
+  readonly tool: string
+  readonly status: ToolResult['status']
+  readonly summary?: string
 }
 
 /** The answer of a person or of the code that stands for one. */
@@ -152,4 +213,28 @@ export interface ApprovalReply {
   readonly covers?: 'exact' | 'targets'
   readonly reason?: string
   readonly by?: string
+  /** The way it came: console, cli, websocket, webhook, mcp, terminal; `library` unless said. */
+  readonly via?: string
+  /** With a yes: other arguments, which are checked and judged again before they run. */
+  readonly input?: unknown
+}
+
+/** Something a tool asks the person behind the agent, while it waits for the answer. */
+export interface QuestionRequest {
+  readonly id: string
+  readonly callId: string
+  readonly run: string
+  readonly tool: string
+  readonly caller: string
+  /** Who calls for certain, where others come in by the same door. */
+  readonly principal?: string
+  readonly question: string
+  readonly context?: string
+  readonly options?: readonly string[]
+  /** Taken when nobody answers in time. */
+  readonly defaultAnswer?: string
+  /** Flat JSON Schema, where more than a text is wanted. */
+  readonly form?: Readonly<Record<string, unknown>>
+  readonly askedAt: string
+  readonly expiresAt: string
 }

@@ -153,8 +153,9 @@ describe('a remembered answer', () => {
     await hub.call(wipe, { disk: 'a', why: 1 })
     expect((await hub.call(wipe, { disk: 'a', why: 2 })).ok).toBe(true)
     expect(asked()).toBe(1)
-    expect(hub.grants.list()).toHaveLength(1)
-    expect(hub.grants.revoke(hub.grants.list()[0]!.id)).toBe(true)
+    const grants = await hub.grants.list()
+    expect(grants).toHaveLength(1)
+    expect(await hub.grants.revoke(grants[0]!.id)).toBe(true)
     reply = { decision: 'deny', remember: 'always', covers: 'exact' }
     expect((await hub.call(wipe, { disk: 'a', why: 3 })).status).toBe('denied')
     reply = { decision: 'allow', remember: 'always', covers: 'targets' }

@@ -24,13 +24,15 @@ const LAYERS: readonly (readonly string[])[] = [
     'version',
     'from-agent-tool',
     'source',
+    'store',
+    'principal',
     'own-file',
   ],
   ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
   ['steps/', 'context', 'pipeline'],
   ['hub/', 'hub'],
   ['sources/', 'tools/', 'config/', 'create-tool-hub'],
-  ['testing/', 'cli/', 'serve/', 'adapters/', 'code/', 'index'],
+  ['testing/', 'cli/', 'serve/', 'client/', 'adapters/', 'code/', 'index'],
 ]
 
 /** Folders of one layer that never import each other. */

@@ -169,7 +169,7 @@ describe('secrets', () => {
     const folder = join(hub.folder, 'runs', hub.run)
     for (const file of ['events.jsonl', 'logs/tools.jsonl', 'logs/errors.jsonl'])
       told.push(await readFile(join(folder, file), 'utf8'))
-    told.push(await readFile(join(hub.folder, 'data/grants.json'), 'utf8'))
+    told.push(await hub.grants.list())
     expect(JSON.stringify(told)).not.toContain(SECRET)
   })
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock.ts'
-import type { ToolError } from '../errors.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
-import { GrantsFile } from './grants-file.ts'
+import type { GrantStore } from '../store.ts'
 import { parseReply } from './parse-reply.ts'
+import { SavedGrants } from './saved-grants.ts'
 
 /** An answer that was given once and holds for later calls. */
 export interface Grant {
@@ -14,6 +14,8 @@ export interface Grant {
   readonly covers: 'exact' | 'targets'
   readonly hash: string
   readonly targets: readonly string[]
+  /** Whose calls it covers, where others come in by the same door. */
+  readonly principal?: string
   /** Holds only there; such a grant is never saved. */
   readonly session?: string
   readonly until?: string
@@ -22,11 +24,15 @@ export interface Grant {
   readonly createdAt: string
 }
 
+/** What an answer was about. */
+type GrantRequest = Pick<ApprovalRequest, 'tool' | 'hash' | 'targets' | 'principal' | 'session' | 'run'>
+
 /** The call that may be covered already. */
 interface GrantQuestion {
   readonly hash: string
   readonly tool: string
   readonly targets: readonly string[]
+  readonly principal?: string
   /** Its session, or `run:` and its run when it has none. */
   readonly session?: string
   /** Only an answer to this very call counts. */
@@ -35,67 +41,45 @@ interface GrantQuestion {
 
 const MOST_IN_MEMORY = 10_000
 
-/**
- * Remembered answers: those of a session in memory, the others in a file that processes share. Without a file they
- * live as long as the process.
- */
+/** Remembered answers: those of a session in memory, the others in the store that processes share. */
 export class Grants {
   readonly #memory = new Map<string, Grant>()
-  readonly #file: GrantsFile | undefined
+  readonly #saved: SavedGrants
   readonly #clock: Clock
 
-  constructor(options: { readonly file?: string; readonly clock: Clock }) {
+  constructor(options: { readonly store: GrantStore; readonly clock: Clock }) {
     this.#clock = options.clock
-    if (options.file !== undefined) this.#file = new GrantsFile(options.file)
-  }
-
-  /** Why the saved grants cannot be used, if so. */
-  get problem(): ToolError | undefined {
-    this.#file?.read()
-    return this.#file?.problem
+    this.#saved = new SavedGrants(options.store, options.clock)
   }
 
   /** The answer that covers a call: the one for this very call first, and among equals the no. */
-  find(call: GrantQuestion): Grant | undefined {
+  async find(call: GrantQuestion): Promise<Grant | undefined> {
     let best: Grant | undefined
-    for (const grant of this.#usable()) {
+    for (const grant of await this.#usable(call.tool)) {
       if (covers(grant, call) && (!best || rank(grant) > rank(best))) best = grant
     }
     return best
   }
 
   /** Keeps an answer as long as it says; `undefined` when it was for once. */
-  remember(request: ApprovalRequest, reply: ApprovalReply): Grant | undefined {
+  async remember(request: GrantRequest, reply: ApprovalReply): Promise<Grant | undefined> {
     const grant = this.#toGrant(request, parseReply(reply))
     if (!grant || !this.#isActive(grant)) return undefined
-    if (grant.session !== undefined || !this.#file) this.#keep(grant)
-    else
-      this.#file.update((grants) => [
-        ...grants.filter((other) => this.#isActive(other) && !isSame(other, grant)),
-        grant,
-      ])
+    if (grant.session !== undefined) this.#keep(grant)
+    else await this.#saved.put(grant, (other) => isSame(other, grant))
     return grant
   }
 
   /** Every answer that holds now, oldest first. */
-  list(): Grant[] {
-    const saved = this.#file?.read() ?? []
-    return [...saved, ...this.#memory.values()]
+  async list(): Promise<Grant[]> {
+    return [...(await this.#saved.list()), ...this.#memory.values()]
       .filter((grant) => this.#isActive(grant))
       .sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0))
   }
 
-  /** Takes an answer back, for every process that uses the file; false when there is none with this id. */
-  revoke(id: string): boolean {
-    if (this.#memory.delete(id)) return true
-    if (!this.#file || (!this.problem && !this.#file.read().some((grant) => grant.id === id))) return false
-    let isFound = false
-    this.#file.update((grants) => {
-      const others = grants.filter((grant) => grant.id !== id)
-      isFound = others.length < grants.length
-      return isFound ? others : grants
-    })
-    return isFound
+  /** Takes an answer back, for every process that uses the store; false when there is none with this id. */
+  async revoke(id: string): Promise<boolean> {
+    return this.#memory.delete(id) || this.#saved.remove(id)
   }
 
   /** Forgets the answers that held in a session, or in a run without one, now that it is over. */
@@ -103,13 +87,13 @@ export class Grants {
     for (const grant of this.#memory.values()) if (grant.session === session) this.#memory.delete(grant.id)
   }
 
-  *#usable(): Iterable<Grant> {
-    const saved = this.#file?.read() ?? []
-    // A file that cannot be read may hold a no: until it can, nothing is allowed by what else is remembered.
-    const onlyDeny = this.#file?.problem !== undefined
-    for (const grant of saved) if (this.#isActive(grant)) yield grant
-    for (const grant of this.#memory.values()) {
-      if (this.#isActive(grant) && (grant.effect === 'deny' || !onlyDeny)) yield grant
+  async #usable(tool: string): Promise<Grant[]> {
+    const ofSession = [...this.#memory.values()].filter((grant) => this.#isActive(grant))
+    try {
+      return [...(await this.#saved.list({ tool })), ...ofSession]
+    } catch {
+      // What cannot be read may be a no: until it can, nothing is allowed by what else is remembered, and a person is asked.
+      return ofSession.filter(({ effect }) => effect === 'deny')
     }
   }
 
@@ -127,7 +111,7 @@ export class Grants {
     }
   }
 
-  #toGrant(request: ApprovalRequest, reply: ApprovalReply): Grant | undefined {
+  #toGrant(request: GrantRequest, reply: ApprovalReply): Grant | undefined {
     const { remember = 'once', covers = 'exact', reason, by = 'approver', decision: effect } = reply
     if (remember === 'once') return undefined
     const now = this.#clock.now()
@@ -138,6 +122,7 @@ export class Grants {
       covers,
       hash: request.hash,
       targets: [...request.targets],
+      ...(request.principal !== undefined && { principal: request.principal }),
       ...(remember === 'session' && { session: request.session ?? `run:${request.run}` }),
       ...(typeof remember === 'object' && { until: new Date(remember.until).toISOString() }),
       by,
@@ -148,7 +133,7 @@ export class Grants {
 }
 
 function covers(grant: Grant, call: GrantQuestion): boolean {
-  if (grant.tool !== call.tool) return false
+  if (grant.tool !== call.tool || grant.principal !== call.principal) return false
   if (grant.session !== undefined && grant.session !== call.session) return false
   if (grant.covers === 'exact' || (call.isExact && grant.effect === 'allow')) return grant.hash === call.hash
   // Nothing is within everything: a call that names no target is covered only by an answer to such a call.
@@ -163,6 +148,7 @@ function rank(grant: Grant): number {
 /** The same answer to the same question: the newer takes the place of the older. */
 function isSame(a: Grant, b: Grant): boolean {
   if (a.tool !== b.tool || a.effect !== b.effect || a.covers !== b.covers || a.session !== b.session) return false
+  if (a.principal !== b.principal) return false
   if (a.covers === 'exact') return a.hash === b.hash
   return a.targets.length === b.targets.length && a.targets.every((target) => b.targets.includes(target))
 }

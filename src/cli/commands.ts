@@ -15,6 +15,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/demo.ts')).describeDemo,
   },
   {
+    name: 'serve',
+    summary: 'Run the service: console, HTTP, WebSocket, MCP',
+    load: async () => (await import('./commands/serve.ts')).describeServe,
+  },
+  {
     name: 'init',
     summary: 'Write a tool-hub.yaml to start from',
     load: async () => (await import('./commands/init.ts')).describeInit,
@@ -70,6 +75,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/grants.ts')).describeGrants,
   },
   {
+    name: 'tokens',
+    summary: 'Make, list and revoke the tokens of the service',
+    load: async () => (await import('./commands/tokens.ts')).describeTokens,
+  },
+  {
     name: 'runs',
     summary: 'Look at what was done',
     load: async () => (await import('./commands/runs.ts')).describeRuns,
@@ -78,6 +88,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'undo',
     summary: 'Take back what a call or a run changed in files',
     load: async () => (await import('./commands/undo.ts')).describeUndo,
+  },
+  {
+    name: 'store',
+    summary: 'Check and back up what outlives a process',
+    load: async () => (await import('./commands/store.ts')).describeStore,
   },
   {
     name: 'audit',

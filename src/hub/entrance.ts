@@ -46,8 +46,8 @@ export class Entrance {
     this.#parts.registry.onChange(() => this.#cards.clear())
   }
 
-  call(tool: string | AnyTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    return this.#start(tool, input, options)
+  call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
+    return this.#start(tool, input, options ?? {})
   }
 
   stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
@@ -104,9 +104,10 @@ export class Entrance {
 
   /** A nested call: its parent's run, session, caller, rights and signal. */
   readonly #enter: Enter = (tool, input, parent) => {
-    const { session, callerKind, grants, approve, onQuestion } = parent.options
+    const { session, callerKind, grants, approve, onQuestion, onAsk } = parent.options
     const { run, caller } = parent
-    return this.#start(tool, input, { run, session, caller, callerKind, grants, approve, onQuestion }, parent)
+    const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk }
+    return this.#start(tool, input, options, parent)
   }
 
   #newCall(

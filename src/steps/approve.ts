@@ -1,17 +1,22 @@
-import { approvalHash } from '../approval/approval-hash.ts'
+import { callAgain } from '../approval/desk.ts'
 import type { Grant } from '../approval/grants.ts'
 import { ToolError } from '../errors.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../record/events.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
-import { deepFreeze } from '../value/deep-freeze.ts'
+import type { Ask } from '../store.ts'
+import { approvalRequest, boundTo, canCoverTargets } from './approval-request.ts'
 import type { Call } from './call.ts'
+import { changeInput, checkChange } from './change-input.ts'
 import type { Parts, RunState } from './parts.ts'
-import { targetLines } from './target-lines.ts'
 import { tell } from './tell.ts'
+
+/** How often a call asks whose answer somebody else took. */
+const MOST_ROUNDS = 3
 
 /**
  * Step 7: a remembered answer, or a person's. Bound to a hash of tool, final input, targets and sandbox level. Everybody
- * who is told gets a frozen copy, and the hash is looked at again: nobody changes what was approved while it waits.
+ * who is told gets a frozen copy, and the hash is looked at again: nobody changes what was approved while it waits, but
+ * the approver, whose arguments are judged like any.
  */
 export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
   if (call.tool!.origin === 'owner') {
@@ -19,70 +24,112 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     call.approvedBy = call.caller
     return
   }
-  const request = approvalRequest(parts, call)
-  const { hash, tool, targets } = request
-  const remembered = rememberedAnswer(parts, call, { hash, targets })
+  const remembered = await rememberedAnswer(parts, call)
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
-      `${tool} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
+      `${call.name} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
     )
   }
   if (remembered) {
     call.approvedBy = `${remembered.by} (grant ${remembered.id})`
     return
   }
-  if (parts.inbox && !parts.inbox.isOpen) await parts.inbox.open()
-  tell(parts, call, { type: 'approval-requested', callId: call.id, request })
-  const of = { callId: call.id, tool, approval: request.id }
-  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
-  record({ type: 'approval-requested', ...of, hash, rule: request.rule, reason: request.reason })
+  for (let round = 1; round <= MOST_ROUNDS; round++) if (await askPeople(parts, run, call, round)) return
+  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+}
+
+/** What was answered before and holds for this call too. */
+export async function rememberedAnswer(parts: Parts, call: Call): Promise<Grant | undefined> {
+  const { session = `run:${call.run}` } = call.options
+  // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
+  const isExact = call.tool!.tool.doubt !== undefined
+  return parts.grants.find({
+    ...boundTo(parts, call),
+    tool: call.name,
+    principal: parts.principal,
+    session,
+    isExact,
+  })
+}
+
+/** Asks once; false when the answer went to another call. */
+async function askPeople(parts: Parts, run: RunState, call: Call, round: number): Promise<boolean> {
+  const bound = boundTo(parts, call)
+  const adopted = round === 1 ? await adopt(parts, call, bound.hash) : undefined
+  const request = await approvalRequest(parts, run, call, { ...bound, round, adopted })
+  const log = logOf(parts, run, call, request)
+  log.requested()
   try {
-    const reply = await parts.desk.ask(request, call.signal, call.options.approve)
-    if (hashOf(call, targets) !== hash) throw changed(tool)
+    const reply = await answerOf(parts, call, request, adopted)
+    if (reply === 'lost') return false
+    if (boundTo(parts, call).hash !== request.hash) throw changedMeanwhile(call.name)
     call.approvedBy = reply.by ?? 'approver'
-    remember(parts, call, request, reply)
-    const { covers, reason } = reply
-    const lasts = typeof reply.remember === 'object' ? `until ${reply.remember.until}` : reply.remember
-    record({
-      type: 'approval-answered',
-      ...of,
-      decision: 'allow',
-      by: call.approvedBy,
-      remember: lasts,
-      covers,
-      reason,
-    })
+    log.answered(reply)
+    await take(parts, run, call, { request, reply, log })
+    return true
   } catch (error) {
     const refusal = refusalOf(error)
-    if (refusal) remember(parts, call, request, refusal)
-    const decision = unanswered(error)
-    record({ type: 'approval-answered', ...of, decision, by: refusal?.by, reason: (error as Error).message })
+    if (refusal) {
+      log.answered(refusal)
+      await remember(parts, call, request, refusal)
+    }
+    log.unanswered(error)
     throw withRule(error, call)
   }
 }
 
-/** What was answered before and holds for this call too. */
-export function rememberedAnswer(
+async function answerOf(
   parts: Parts,
   call: Call,
-  { hash, targets }: { readonly hash: string; readonly targets: readonly string[] } = boundTo(parts, call),
-): Grant | undefined {
-  const { session = `run:${call.run}` } = call.options
-  // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
-  const isExact = call.tool!.tool.doubt !== undefined
-  return parts.grants.find({ hash, tool: call.name, targets, session, isExact })
+  request: ApprovalRequest,
+  adopted: Ask | undefined,
+): Promise<ApprovalReply | 'lost'> {
+  if (adopted?.answer) return parts.desk.useAnswer(adopted, request)
+  const check = async ({ input }: ApprovalReply) => {
+    if (input !== undefined) await checkChange(parts, call, input)
+  }
+  const onAsked = () => tell(parts, call, { type: 'approval-requested', callId: call.id, request })
+  const { approve, onAsk } = call.options
+  const ways = { hash: request.hash, approve, isAdopted: adopted !== undefined, check, onAsked }
+  const isLeft = onAsk === 'return'
+  if (!isLeft) return parts.desk.ask(request, call.signal, ways)
+  await parts.desk.leave(request, ways)
+  throw left(request)
 }
 
-function boundTo(parts: Parts, call: Call) {
-  const targets = targetLines(parts, call)
-  return { hash: hashOf(call, targets), targets }
+/** An ask for this call that an earlier process left behind; a store that fails has none. */
+async function adopt(parts: Parts, call: Call, hash: string): Promise<Ask | undefined> {
+  try {
+    // An answer to one principal is none to another.
+    const caller = parts.principal ?? call.caller
+    return await parts.desk.adopt({ hash, caller }, call.options.onAsk === 'return')
+  } catch {
+    // Then it is asked anew, and whether that needs the store is decided there.
+    return undefined
+  }
+}
+
+/** The yes, with other arguments where the approver wants them; what is remembered is what was approved. */
+async function take(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  { request, reply, log }: { readonly request: ApprovalRequest; readonly reply: ApprovalReply; readonly log: Log },
+): Promise<void> {
+  if (reply.input !== undefined) {
+    await changeInput(parts, run, call, reply.input)
+    call.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
+  }
+  await remember(parts, call, { ...request, ...boundTo(parts, call) }, reply)
+  log.allowed(reply)
 }
 
 /** Where nobody can be asked, a rule of the owner's is what helps: the one to add is named. */
 function withRule(error: unknown, { decision, caller }: Call): unknown {
   if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision?.effect !== 'ask') return error
   const { message, details, cause } = error
+  if (details?.waits) return error
   const fix = { ...decision.fix, hint: `${whoCouldAnswer(caller)} For all such calls: ${decision.fix.hint}` }
   return new ToolError(error.code, message, { fix, details, ...(cause !== undefined && { cause }) })
 }
@@ -93,51 +140,67 @@ function whoCouldAnswer(caller: string): string {
     : 'Set an approver (approve, or whoever watches hub.approvals); on the command line use --yes or --wait.'
 }
 
-function changed(tool: string): ToolError {
+function changedMeanwhile(tool: string): ToolError {
   return new ToolError('CONFLICT', `The arguments of ${tool} changed while it waited for an approval.`)
 }
 
+function left(request: ApprovalRequest): ToolError {
+  const { id, tool, reason, rule } = request
+  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${reason} (${rule})`, {
+    hint: callAgain(request),
+    details: { approval: id, waits: true },
+  })
+}
+
 /** The answer holds for this call, whether or not it can be kept for later ones. */
-function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: ApprovalReply): void {
+async function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: ApprovalReply): Promise<void> {
   try {
-    parts.grants.remember(request, asFarAsShown(call, reply))
+    const isMore = reply.covers === 'targets' && !canCoverTargets(call)
+    await parts.grants.remember(request, isMore ? { ...reply, covers: 'exact' } : reply)
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
   }
 }
 
-/** The target of a command says nothing of its folder, variables and input: a yes to it is a yes to this very call. */
-function asFarAsShown({ capabilities, tool }: Call, reply: ApprovalReply): ApprovalReply {
-  const isMore = capabilities.includes('exec') || tool!.tool.doubt !== undefined
-  return reply.covers === 'targets' && isMore ? { ...reply, covers: 'exact' } : reply
-}
+type Log = ReturnType<typeof logOf>
 
-/** What the person sees; secrets are marked out. */
-function approvalRequest(parts: Parts, call: Call): ApprovalRequest {
-  const decision = call.decision!
-  const targets = targetLines(parts, call)
-  const { session, purpose } = call.options
-  return deepFreeze({
-    id: `approval-${call.id}`,
-    callId: call.id,
-    run: call.run,
-    ...(session !== undefined && { session }),
-    tool: call.name,
-    input: structuredClone(parts.redactor.value(call.input)),
-    targets,
-    rule: decision.rule,
-    reason: decision.reason,
-    caller: call.caller,
-    ...(purpose !== undefined && { purpose: parts.redactor.text(purpose) }),
-    requests: [...decision.requests],
-    hash: hashOf(call, targets),
-    askedAt: new Date(parts.clock.now()).toISOString(),
-  })
-}
-
-function hashOf(call: Call, targets: readonly string[]): string {
-  const { doubt } = call.tool!.tool
-  return approvalHash({ tool: call.name, input: call.input, targets, sandbox: call.sandbox ?? 'none', doubt })
+/** What becomes of one ask, for the record and for everybody who listens. */
+function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest) {
+  const of = { callId: call.id, tool: request.tool, approval: request.id }
+  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
+  let answer: ApprovalReply | undefined
+  return {
+    requested() {
+      const { hash, rule, reason } = request
+      record({ type: 'approval-requested', ...of, hash, rule, reason })
+    },
+    /** The others who were asked hear that they need not answer. */
+    answered(reply: ApprovalReply) {
+      answer = reply
+      const { decision, by = 'approver', via, input } = reply
+      tell(parts, call, {
+        type: 'approval-answered',
+        callId: call.id,
+        approval: request.id,
+        decision,
+        by,
+        ...(via !== undefined && { via }),
+        ...(input !== undefined && { changed: true as const }),
+      })
+    },
+    allowed({ remember, covers, reason, via, input }: ApprovalReply) {
+      const lasts = typeof remember === 'object' ? `until ${remember.until}` : remember
+      const change = input === undefined ? {} : { changed: true as const, argsHash: call.argsHash }
+      const how = { by: call.approvedBy, via, remember: lasts, covers, reason }
+      record({ type: 'approval-answered', ...of, decision: 'allow', ...how, ...change })
+    },
+    unanswered(error: unknown) {
+      const change = answer?.input === undefined ? {} : { changed: true as const }
+      const reason = (error as Error).message
+      const decision = answer?.decision ?? unansweredAs(error)
+      record({ type: 'approval-answered', ...of, decision, by: answer?.by, via: answer?.via, reason, ...change })
+    },
+  }
 }
 
 /** A person's no, which may be remembered like a yes. */
@@ -146,9 +209,9 @@ function refusalOf(error: unknown): ApprovalReply | undefined {
   return error.details?.reply as ApprovalReply | undefined
 }
 
-function unanswered(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavailable' {
+function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavailable' {
   const code = ToolError.is(error) ? error.code : undefined
   if (code === 'ABORTED') return 'aborted'
   if (code === 'APPROVAL_TIMEOUT') return 'timeout'
-  return code === 'APPROVAL_DENIED' ? 'deny' : 'unavailable'
+  return code === 'APPROVAL_DENIED' || code === 'POLICY_DENIED' ? 'deny' : 'unavailable'
 }

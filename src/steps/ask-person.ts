@@ -1,66 +1,107 @@
+import { fitAnswer } from '../approval/fit-answer.ts'
 import type { Answer, Question } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { QuestionReply } from '../options.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
-import { describeIssues } from '../schema/describe-issues.ts'
-import type { JsonSchema } from '../schema/infer.ts'
-import { isPlainObject } from '../value/is-plain-object.ts'
+import type { QuestionRequest } from '../result.ts'
+import type { Ask } from '../store.ts'
+import { hashJson } from '../value/hash.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
+import { tell } from './tell.ts'
 
 const DEFAULT_WAIT_MS = 300_000
+/** How often a question is put whose answer somebody else took. */
+const MOST_ROUNDS = 3
+
+let asked = 0
 
 /** Puts a tool's question to the person; the default stands in for an answer that does not come in time. */
 export async function askPerson(question: Question, call: Call, parts: Parts): Promise<Answer> {
-  const { onQuestion = parts.onQuestion } = call.options
-  if (!onQuestion) {
-    throw new ToolError('APPROVAL_UNAVAILABLE', `${call.name} has a question and nobody can be asked.`, {
-      hint: 'Make the hub with onQuestion, or go on without the answer.',
-    })
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const answer = await putQuestion(question, call, parts, round)
+    if (answer) return answer
   }
+  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+}
+
+/** Asks once; nothing when the answer went to the same question of another call. */
+async function putQuestion(question: Question, call: Call, parts: Parts, round: number): Promise<Answer | undefined> {
   call.signal.throwIfAborted()
-  const { defaultAnswer, timeoutMs = DEFAULT_WAIT_MS } = question
-  const waiting = new AbortController()
-  const signal = AbortSignal.any([call.signal, waiting.signal])
-  let cancel = () => {}
-  let letGo = () => {}
-  const late = new Promise<Answer>((resolve, reject) => {
-    cancel = parts.clock.after(timeoutMs, () => {
-      waiting.abort()
-      if (defaultAnswer !== undefined) resolve({ answer: defaultAnswer, isDefault: true })
-      else reject(new ToolError('APPROVAL_TIMEOUT', `Nobody answered ${call.name} within ${timeoutMs} ms.`))
-    })
-    const stop = () => reject(call.signal.reason)
-    call.signal.addEventListener('abort', stop, { once: true })
-    letGo = () => call.signal.removeEventListener('abort', stop)
-  })
-  // When the answer comes first, nobody waits for this one any more.
-  late.catch(() => {})
+  const hash = hashJson(['question', call.name, call.argsHash, questionOf(question)])
+  const adopted = round === 1 ? await adopt(parts, call, hash) : undefined
+  const request = requestOf(question, call, parts, adopted)
+  const done = new AbortController()
+  const { onQuestion = parts.onQuestion } = call.options
+  const signal = AbortSignal.any([call.signal, done.signal])
+  const inCode = onQuestion ? [async () => ({ reply: await onQuestion(question, { callId: call.id, signal }) })] : []
+  const over = (whose: { readonly by?: string; readonly via?: string } = {}) =>
+    tell(parts, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
   try {
-    return await Promise.race([answerOf(onQuestion(question, { callId: call.id, signal }), question, call), late])
+    const onAsked = () => tell(parts, call, { type: 'question-asked', callId: call.id, request })
+    const ways = { hash, inCode, onAsked, isAdopted: adopted !== undefined }
+    const reply = adopted?.answer
+      ? await parts.questions.useAnswer(adopted, request)
+      : await parts.questions.ask(request, call.signal, ways)
+    if (reply === 'lost') return undefined
+    const { by = 'person', via } = reply
+    over({ by, ...(via !== undefined && { via }) })
+    return await fitting(request, reply.answer)
+  } catch (error) {
+    over()
+    if (question.defaultAnswer === undefined || !isLate(error)) throw error
+    return { answer: question.defaultAnswer, isDefault: true }
   } finally {
-    cancel()
-    letGo()
+    // Whoever still asks the person need not.
+    done.abort()
   }
 }
 
-async function answerOf(
-  answering: QuestionReply | Promise<QuestionReply>,
-  { form }: Question,
-  call: Call,
-): Promise<Answer> {
-  const answer: unknown = await answering
-  if (form) return { answer: '', values: await filledIn(form, answer, call), isDefault: false }
-  if (typeof answer === 'string') return { answer, isDefault: false }
-  throw new ToolError('INTERNAL', `onQuestion answered ${call.name} with a ${typeof answer}, not a text.`)
+/** A question for this very call that an earlier process left behind; a store that fails has none. */
+async function adopt(parts: Parts, call: Call, hash: string): Promise<Ask | undefined> {
+  try {
+    return await parts.questions.adopt({ hash, caller: parts.principal ?? call.caller })
+  } catch {
+    // Then it is asked anew.
+    return undefined
+  }
 }
 
-/** A form that has one field may be answered with its text alone. */
-async function filledIn(form: JsonSchema, answer: unknown, call: Call): Promise<Readonly<Record<string, unknown>>> {
-  const names = isPlainObject(form.properties) ? Object.keys(form.properties) : []
-  const values = typeof answer === 'string' && names.length === 1 ? { [names[0]!]: answer } : answer
-  const checked = await compileSchema(form, { side: 'input' }).validate(values)
-  if (checked.ok && isPlainObject(checked.value)) return checked.value
-  const why = checked.ok ? 'it is no object' : describeIssues(checked.issues, 'it does not fit the form')
-  throw new ToolError('INTERNAL', `The answer to ${call.name} cannot be used: ${why}`)
+function requestOf(question: Question, call: Call, parts: Parts, adopted: Ask | undefined): QuestionRequest {
+  const { timeoutMs = DEFAULT_WAIT_MS } = question
+  const now = parts.clock.now()
+  return {
+    id: adopted?.id ?? `question-${call.id}-${++asked}`,
+    callId: call.id,
+    run: call.run,
+    tool: call.name,
+    caller: call.caller,
+    ...(parts.principal !== undefined && { principal: parts.principal }),
+    ...parts.redactor.value(questionOf(question)),
+    askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
+    expiresAt: new Date(adopted?.expiresAt ?? now + timeoutMs).toISOString(),
+  }
+}
+
+/** What the person sees of it, without what a tool of plain JavaScript may have put beside. */
+function questionOf({ question, context, options, defaultAnswer, form }: Question) {
+  return {
+    question,
+    ...(context !== undefined && { context }),
+    ...(options !== undefined && { options: [...options] }),
+    ...(defaultAnswer !== undefined && { defaultAnswer }),
+    ...(form !== undefined && { form: form as Readonly<Record<string, unknown>> }),
+  }
+}
+
+function isLate(error: unknown): boolean {
+  return ToolError.is(error) && error.code === 'APPROVAL_TIMEOUT'
+}
+
+/** People were told what fits before they answered; code that answers otherwise has a defect. */
+async function fitting(request: QuestionRequest, reply: QuestionReply): Promise<Answer> {
+  try {
+    return { ...(await fitAnswer(request, reply)), isDefault: false }
+  } catch (error) {
+    throw new ToolError('INTERNAL', (error as Error).message)
+  }
 }

@@ -14,6 +14,7 @@ const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; 
   ['signal', { fits: (value) => value instanceof AbortSignal, wanted: 'an AbortSignal' }],
   ['timeoutMs', { fits: (value) => typeof value === 'number' && value > 0, wanted: 'a number above 0' }],
   ['dryRun', { fits: (value) => typeof value === 'boolean', wanted: 'true or false' }],
+  ['onAsk', { fits: (value) => value === 'wait' || value === 'return', wanted: 'wait or return' }],
   ...['approve', 'onQuestion', 'onEvent'].map(
     (name) => [name, { fits: (value: unknown) => typeof value === 'function', wanted: 'a function' }] as const,
   ),

@@ -1,6 +1,6 @@
 import type { ApprovalDesk } from '../approval/desk.ts'
 import type { Grants } from '../approval/grants.ts'
-import type { Inbox } from '../approval/inbox.ts'
+import type { QuestionDesk } from '../approval/question-desk.ts'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { RunCache } from '../define.ts'
@@ -23,6 +23,7 @@ import type { CallEvent, ToolResult } from '../result.ts'
 import type { SkillRequest } from '../rule.ts'
 import type { BackgroundProcesses } from '../store/background-processes.ts'
 import type { UntrustedFiles } from '../store/untrusted-files.ts'
+import type { Store } from '../store.ts'
 import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool } from './registered-tool.ts'
@@ -50,16 +51,19 @@ export interface RunState {
   inFlight: number
 }
 
-/** Everything the road of a call calls on; the hub wires it once. */
+/** Everything the road of a call calls on; the hub wires it once, and once for each principal. */
 export interface Parts {
+  /** Who calls, where others come in by the same door. */
+  readonly principal: string | undefined
+  /** What outlives the process. */
+  readonly store: Store
   readonly registry: Registry
   readonly hooks: HookChain
   readonly clock: Clock
   readonly redactor: Redactor
   readonly metrics: Metrics
   readonly desk: ApprovalDesk
-  /** Where asks wait for another process, if the owner wants that. */
-  readonly inbox: Inbox | undefined
+  readonly questions: QuestionDesk
   readonly grants: Grants
   /** Files that hold content from outside, of all runs. */
   readonly untrusted: UntrustedFiles

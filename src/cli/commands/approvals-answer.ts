@@ -1,8 +1,12 @@
 import { type Command, Option } from 'commander'
+import { answerApproval, answerQuestion } from '../../approval/answer-ask.ts'
+import type { AskBoard } from '../../approval/ask-board.ts'
+import { readRequest } from '../../approval/read-request.ts'
 import { ToolError } from '../../errors.ts'
+import { didYouMean } from '../../names.ts'
 import type { ApprovalReply } from '../../result.ts'
 import { callerName } from '../hub/caller-name.ts'
-import { openInbox } from '../hub/open-inbox.ts'
+import { listAsks, withAsks } from '../hub/with-asks.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { print, printJson } from '../output/print.ts'
@@ -14,6 +18,7 @@ interface Flags {
   readonly remember?: string
   readonly covers?: 'exact' | 'targets'
   readonly reason?: string
+  readonly input?: string
   readonly json?: boolean
 }
 
@@ -30,28 +35,69 @@ export function describeAnswer(command: Command, decision: 'allow' | 'deny'): vo
     )
     .option('--reason <text>', 'Why; the agent reads the reason of a refusal')
     .action((id: string, flags: Flags) => answer(id, decision, flags))
+  if (decision === 'allow')
+    command.option('--input <json>', 'Other arguments for the call; they are checked and judged again')
+}
+
+/** `approvals answer`: the answer to a question. */
+export function describeTextAnswer(command: Command): void {
+  addConfigOption(command)
+    .description('Answer what a tool asks the person behind the agent.')
+    .argument('<id>', 'Id of the question, as tool-hub approvals shows it')
+    .argument('<text>', 'The answer; for a form the values as JSON')
+    .action(answerText)
 }
 
 async function answer(id: string, decision: 'allow' | 'deny', flags: Flags): Promise<void> {
   const { covers, reason } = flags
-  const reply: ApprovalReply = { decision, remember: parseRemember(flags.remember), covers, reason, by: callerName() }
-  const inbox = await openInbox(flags)
-  try {
-    await inbox.answer(id, reply)
-  } catch (error) {
-    // An id that nothing waits under is a word of the command line, not a failure of a tool.
-    if (ToolError.is(error) && error.code === 'NOT_FOUND')
-      throw new UsageError(error.message, `See what waits: ${ownCommand()} approvals`)
-    throw error
-  }
+  const remember = parseRemember(flags.remember)
+  const input = flags.input === undefined ? {} : { input: parseInput(flags.input) }
+  const reply: ApprovalReply = { decision, remember, covers, reason, by: callerName(), via: 'cli', ...input }
+  await withAsks(flags, async (board) => {
+    const isFirst = await answerApproval(board, id, reply, Date.now())
+    if (!isFirst) throw await notWaiting(board, id, isFirst)
+  })
   await (flags.json ? printJson({ id, ...reply }) : print(describeReply(id, reply)))
 }
 
+async function answerText(id: string, text: string, flags: Flags): Promise<void> {
+  const by = callerName()
+  await withAsks(flags, async (board) => {
+    const ask = await board.find(id)
+    const read = ask && readRequest(ask)
+    const hasForm = read?.kind === 'question' && read.request.form !== undefined
+    const reply = hasForm && text.trimStart().startsWith('{') ? parseInput(text) : text
+    const isFirst = await answerQuestion(board, id, { reply, by, via: 'cli' }, Date.now())
+    if (!isFirst) throw await notWaiting(board, id, isFirst)
+  })
+  await (flags.json ? printJson({ id, by }) : print(`Answered ${id}.`))
+}
+
 /** `Allowed approval-…, and any call of the tool on the same targets from now on.` */
-export function describeReply(id: string, { decision, remember = 'once', covers }: ApprovalReply): string {
+export function describeReply(id: string, { decision, remember = 'once', covers, input }: ApprovalReply): string {
   const what = covers === 'targets' ? 'any call of the tool on the same targets' : 'this very call'
   const until = typeof remember === 'object' ? `until ${remember.until}` : LASTING[remember]
-  return `${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}${until && `, and ${what} ${until}`}.`
+  const changed = input === undefined ? '' : ' with other arguments'
+  return `${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}${changed}${until && `, and ${what} ${until}`}.`
+}
+
+/** An id that nothing waits under is a word of the command line, not a failure of a tool. */
+async function notWaiting(board: AskBoard, id: string, isFirst: boolean | undefined): Promise<Error> {
+  if (isFirst === false)
+    return new ToolError('CONFLICT', `${JSON.stringify(id)} does not wait any more.`, {
+      hint: 'Somebody else has answered, or the call was stopped.',
+    })
+  const ids = (await listAsks(board)).map(({ request }) => request.id)
+  const message = `Nothing waits under ${JSON.stringify(id.slice(0, 100))}. ${didYouMean(id, ids)}`
+  return new UsageError(message.trimEnd(), `See what waits: ${ownCommand()} approvals`)
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`${text.slice(0, 100)} is not JSON.`, 'Give the arguments as one JSON object, in quotes.')
+  }
 }
 
 function parseRemember(text = 'once'): NonNullable<ApprovalReply['remember']> {

@@ -47,6 +47,41 @@ describe('tool-hub approvals', () => {
     expect(existsSync(join(folder.path, 'denied.md'))).toBe(false)
   })
 
+  it('lets a call happen with other arguments', async () => {
+    const waiting = note(folder, 'meant.md')
+    const id = await waitingId(waiting)
+    const input = '{"path":"corrected.md","text":"better"}'
+    expect((await folder.run(['approvals', 'allow', id, '--input', input])).stdout).toBe(
+      `Allowed ${id} with other arguments.\n`,
+    )
+    expect((await waiting.ended).code).toBe(0)
+    expect(existsSync(join(folder.path, 'corrected.md'))).toBe(true)
+    expect(existsSync(join(folder.path, 'meant.md'))).toBe(false)
+  })
+
+  it('keeps what a killed process asked, and the same call made again uses the answer', async () => {
+    const killed = note(folder, 'again.md')
+    const id = await waitingId(killed)
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    expect((await folder.run(['approvals'])).stdout).toContain('nobody waits for it now')
+    expect((await folder.run(['approvals', 'allow', id])).code).toBe(0)
+    expect(existsSync(join(folder.path, 'again.md'))).toBe(false)
+    const words = ['call', 'test/note', '--path', 'again.md', '--text', 'x']
+    expect((await folder.run(words)).code).toBe(0)
+    expect(existsSync(join(folder.path, 'again.md'))).toBe(true)
+    expect((await folder.run(words)).code).toBe(4)
+  })
+
+  it('lists and answers what a tool asks the person', async () => {
+    const waiting = folder.start(['call', 'core/ask.user', '--question', 'Where to?', '--wait', '20s'])
+    const id = await waitingId(waiting, 'answer')
+    expect((await folder.run(['approvals'])).stdout).toMatch(new RegExp(`^${id} .*\n[\\s\\S]*question +Where to\\?`))
+    expect((await folder.run(['approvals', 'answer', id, 'staging'])).stdout).toBe(`Answered ${id}.\n`)
+    expect((await folder.run(['approvals', 'answer', id, 'production'])).stderr).toContain('does not wait any more')
+    expect((await waiting.ended).stdout).toBe('staging\n')
+  })
+
   it('shows what comes while it watches', async () => {
     const watching = folder.start(['approvals', '--watch', '--json'])
     await watching.says('Watching')
@@ -104,6 +139,8 @@ describe.concurrent('bad input to approvals and grants', () => {
     [['approvals', 'allow', 'x', '--remember', 'forever']],
     [['approvals', 'allow', 'x', '--remember', 'until=yesterday']],
     [['approvals', 'allow', 'x', '--covers', 'everything']],
+    [['approvals', 'allow', 'x', '--input', '{broken']],
+    [['approvals', 'answer', 'question-nowhere', 'x']],
     [['approvals', 'alow', 'x']],
     [['grants', 'revoke', 'nothing']],
   ])('exits 2 for %j', async (words) => {
@@ -118,11 +155,11 @@ function note({ start }: CliFolder, path: string): Running {
 }
 
 /** The id of the request, once the call has said that it waits. */
-async function waitingId(waiting: Running): Promise<string> {
+async function waitingId(waiting: Running, how: 'allow' | 'answer' = 'allow'): Promise<string> {
   let said = ''
   waiting.child.stderr.on('data', (chunk: string) => {
     said += chunk
   })
-  await waiting.says(' approvals deny ')
-  return /approvals allow (\S+)/.exec(said)![1]!
+  await waiting.says(how === 'allow' ? ' approvals deny ' : ' approvals answer ')
+  return new RegExp(`approvals ${how} (\\S+)`).exec(said)![1]!
 }

@@ -35,9 +35,9 @@ async function list(flags: Flags): Promise<void> {
 }
 
 async function revoke(id: string, flags: Flags): Promise<void> {
-  await withHub(flags, ({ grants }) => {
-    if (grants.revoke(id)) return
-    const known = grants.list().map((grant) => grant.id)
+  await withHub(flags, async ({ grants }) => {
+    if (await grants.revoke(id)) return
+    const known = (await grants.list()).map((grant) => grant.id)
     throw new UsageError(
       `There is no grant ${JSON.stringify(id)}.`,
       didYouMean(id, known) || 'List them with tool-hub grants.',

@@ -6,6 +6,7 @@ import type { Hub } from '../../hub.ts'
 import { didYouMean } from '../../names.ts'
 import type { HubOptions } from '../../options.ts'
 import type { ServedHub } from '../../serve/mcp/options.ts'
+import type { Store } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
@@ -86,9 +87,14 @@ function assertDialect(dialect: string | undefined, known: readonly string[]): v
 
 /** The list is there at once; the hub is made when it is out, or when the first call comes, and must then be right. */
 async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<void> {
+  let store: Store | undefined
   const hub = deferHub(options, async () => {
-    const { createToolHub } = await import('../../create-tool-hub.ts')
-    return createToolHub(options) as unknown as Hub
+    const [{ createToolHub }, { openDataStore }] = await Promise.all([
+      import('../../create-tool-hub.ts'),
+      import('../hub/open-data-store.ts'),
+    ])
+    store = openDataStore(options)
+    return createToolHub({ ...options, store }) as unknown as Hub
   })
   const stop = new AbortController()
   const loadSoon = () => setTimeout(() => void hub.load().catch((error) => stop.abort(error)), A_MOMENT_MS)
@@ -104,6 +110,7 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<vo
     stop.signal.throwIfAborted()
   } finally {
     await hub.close()
+    await store?.close()
   }
 }
 

@@ -6,6 +6,7 @@ import { parseTime } from '../input/parse-time.ts'
 import { canAsk } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { callerName } from './caller-name.ts'
+import { openDataStore } from './open-data-store.ts'
 import { readConfig } from './read-config.ts'
 
 /** What the options of a command say about its hub. */
@@ -26,6 +27,15 @@ export async function withHub<T>(flags: HubFlags, use: (hub: Hub, options: HubOp
 
 /** The same with options that are at hand. The hub is closed whatever happens: plugins let go, records are flushed. */
 export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
+  const store = options.store ?? openDataStore(options)
+  try {
+    return await useHub({ ...options, store }, use)
+  } finally {
+    if (!options.store) await store.close()
+  }
+}
+
+async function useHub<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
   const hub = createToolHub(options) as unknown as Hub
   let outcome: T
   try {

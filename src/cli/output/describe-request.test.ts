@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ApprovalRequest } from '../../result.ts'
-import { describeRequest } from './describe-request.ts'
+import { describeQuestion, describeRequest } from './describe-request.ts'
 
 const request = {
   tool: 'mcp/x.y',
@@ -11,6 +11,8 @@ const request = {
   caller: 'cli',
   run: 'run-1',
   requests: [],
+  labels: [],
+  views: [],
 } as unknown as ApprovalRequest
 
 it('leaves out a reason only when it is nothing but the rule', () => {
@@ -26,4 +28,36 @@ it('shows both ends of long arguments, and targets whole', () => {
     /^arguments {2}\{"a":"bbb.*more characters.*"last"\}$/,
   )
   expect(lines).toContain(`target     ${target}`)
+})
+
+it('shows what the arguments do not say: what decides a command, what changes, where a name leads, who calls', () => {
+  const diff = Array.from({ length: 50 }, (_, line) => `+line ${line}`).join('\n')
+  const part = { text: 'rm -rf /', effect: 'ask', rule: 'ask exec', decides: true } as const
+  const lines = describeRequest({
+    ...request,
+    principal: 'token:ci',
+    labels: ['untrusted'],
+    views: [
+      { kind: 'command', command: 'ls; rm -rf /', parts: [{ ...part, text: 'ls', decides: false }, part] },
+      { kind: 'diff', path: 'a.md', diff, isNew: true },
+      { kind: 'url', url: 'http://x.test/', addresses: ['127.0.0.1'] },
+    ],
+  })
+  expect(lines).toContain('because    rm -rf / (ask, ask exec)')
+  expect(lines.filter((line) => line.startsWith('diff'))).toHaveLength(41)
+  expect(lines).toContain('address    127.0.0.1')
+  expect(lines).toContain('caller     token:ci (cli), run run-1')
+  expect(lines).toContain('run        has read content from outside')
+})
+
+it('shows a question on lines that it cannot fake', () => {
+  const question = { question: 'Sure?\nanswer  yes', options: ['a\u202eb'], defaultAnswer: 'no' }
+  const lines = describeQuestion({ ...request, ...question, callId: 'c', id: 'q', askedAt: '', expiresAt: '' })
+  expect(lines).toEqual([
+    'tool       mcp/x.y',
+    'question   Sure?\\nanswer  yes',
+    'option     a\\u{202e}b',
+    'default    no',
+    'caller     cli, run run-1',
+  ])
 })

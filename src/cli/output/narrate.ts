@@ -1,22 +1,23 @@
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
-import type { ApprovalRequest, ContentBlock } from '../../result.ts'
+import type { ApprovalRequest, ContentBlock, QuestionRequest } from '../../result.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
-import { describeAnswers } from './describe-request.ts'
+import { describeAnswers, describeQuestionAnswer } from './describe-request.ts'
 import { say } from './print.ts'
 import { style } from './terminal.ts'
 
 /** Tells people what calls are doing: their progress, and how to answer what waits for another process. */
 export function narrate(
   hub: Hub,
-  { approve, approvals }: HubOptions,
+  { approve, approvals, onQuestion }: HubOptions,
   flags: { readonly config?: string },
   tellProgress: (block: ContentBlock) => void = sayProgress,
 ): void {
   hub.onEvent((event) => {
     if (event.type === 'call-progressed') event.content.forEach(tellProgress)
-    if (event.type !== 'approval-requested' || !approvals?.inbox || approve) return
-    sayWaiting(event.request, approvals, flags)
+    if (!approvals?.inbox) return
+    if (event.type === 'approval-requested' && !approve) sayWaiting(event.request, approvals, flags)
+    if (event.type === 'question-asked' && !onQuestion) sayQuestion(event.request, flags)
   })
 }
 
@@ -32,4 +33,9 @@ function sayWaiting(
   const long = timeoutMs === undefined ? '' : ` at most ${timeoutMs / 1_000} s`
   say(escapeLine(`${request.tool} waits${long} for an approval, by ${request.rule}`))
   for (const line of describeAnswers(request, flags)) say(`  ${line}`)
+}
+
+function sayQuestion(request: QuestionRequest, flags: { readonly config?: string }): void {
+  say(escapeLine(`${request.tool} asks, and waits until ${request.expiresAt}: ${request.question}`))
+  say(`  ${describeQuestionAnswer(request, flags)}`)
 }

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import type { ApprovalRequest } from '../../result.ts'
 import { choicesFor } from './ask-on-terminal.ts'
 
-const request = { targets: ['write:fs /srv/a.md'] } as unknown as ApprovalRequest
+const request: Pick<ApprovalRequest, 'coverage'> = {
+  coverage: { exact: 'this very call', targets: 'every call on write:fs /srv/a.md' },
+}
 
 it('offers a lasting yes for this very call and for its targets, and says which is which', () => {
   const choices = choicesFor(request, {})
@@ -20,6 +22,8 @@ it('offers a session only where there is one', () => {
   expect(remembered(true)).toContain('session')
 })
 
-it('offers no targets where a call has none', () => {
-  expect(choicesFor({ ...request, targets: [] }, {}).map(({ answer }) => answer.covers)).not.toContain('targets')
+it('offers no targets where an answer cannot cover them', () => {
+  expect(choicesFor({ coverage: { exact: 'this very call' } }, {}).map(({ answer }) => answer.covers)).not.toContain(
+    'targets',
+  )
 })

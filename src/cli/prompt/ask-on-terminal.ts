@@ -23,7 +23,7 @@ export function askOnTerminal(
 
 /** What a person can answer, with what each answer covers. */
 export function choicesFor(
-  { targets }: ApprovalRequest,
+  { coverage }: Pick<ApprovalRequest, 'coverage'>,
   { session = false }: { readonly session?: boolean },
 ): Choice[] {
   const lasting = (label: string, hint: string, remember: 'session' | 'always', covers: 'exact' | 'targets') => {
@@ -35,7 +35,7 @@ export function choicesFor(
       ? [lasting('Allow this very call for the session', 'same arguments, until the run ends', 'session', 'exact')]
       : []),
     lasting('Allow this very call always', 'same arguments; saved, see tool-hub grants', 'always', 'exact'),
-    ...(targets.length > 0 && !targets.some((target) => target.startsWith('exec '))
+    ...(coverage.targets !== undefined
       ? [lasting('Allow the tool on these targets always', 'any arguments; saved', 'always', 'targets')]
       : []),
     { label: 'Deny, with a reason', answer: { decision: 'deny' } },
@@ -57,10 +57,10 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
     showInstructions: false,
   })
   if (isCancel(choice)) return cancelled(by)
-  if (choice.decision === 'allow') return { ...choice, by }
+  if (choice.decision === 'allow') return { ...choice, by, via: 'terminal' }
   const reason = await text({ ...place, message: 'Why not? The agent reads it.', defaultValue: '' })
   if (isCancel(reason)) return cancelled(by)
-  return { decision: 'deny', by, ...(reason && { reason }) }
+  return { decision: 'deny', by, via: 'terminal', ...(reason && { reason }) }
 }
 
 /** The prompt took Ctrl-C from us: it means the whole command, not only the question. */

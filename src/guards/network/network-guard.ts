@@ -5,7 +5,7 @@ import type { ConnectOptions } from './connect-pinned.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
 import { GuardedRequest, type Order } from './guarded-request.ts'
-import { HostResolver, type Resolve } from './host-resolver.ts'
+import { HostResolver, type Place, type Resolve } from './host-resolver.ts'
 import { parseRanges } from './judge-address.ts'
 import { judgeUrl } from './judge-url.ts'
 import { matchHost, parseHosts } from './match-host.ts'
@@ -42,6 +42,11 @@ export interface NetworkGuardOptions extends ConnectOptions {
 export interface NetworkGuard {
   /** The normal form of a URL whose scheme, spelling, port and host are allowed. Asks no resolver. */
   resolve(url: string): string
+  /**
+   * The addresses that the host of a URL has now, all judged. With `onlyNamed` no resolver hears a name that the owner does
+   * not spell out: undefined then.
+   */
+  locate(url: string, options: { readonly onlyNamed: boolean }): Promise<Place | undefined>
   /** The handle for one call. */
   handle(call: NetworkCall): GuardedFetch
   /** A proxy for one command, judging by the same rules; it is closed with the signal, and with the guard. */
@@ -90,6 +95,14 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       const url = judge(text)
       wire.admit(url)
       return url.href
+    },
+    async locate(text, { onlyNamed }) {
+      const url = judge(text)
+      wire.admit(url)
+      const { hostname } = url
+      const place = wire.hosts.literal(hostname)
+      if (place !== undefined || (onlyNamed && !allowed.exact.has(hostname))) return place
+      return wire.hosts.ask(hostname)
     },
     handle: (call) => {
       return async (url, asked = NO_OPTIONS) => new GuardedRequest(wire, order(url, asked, call)).run()

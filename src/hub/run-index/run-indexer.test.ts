@@ -77,7 +77,11 @@ describe('RunIndexer, following', () => {
     const records = record('run-a')
     for (let number = 0; number < 450; number++) records.append(ended(`c-${number}`, { caller: 'test' }))
     await clock.advance(60)
-    await vi.waitFor(async () => expect((await calls.run('run-a'))?.calls).toBe(450))
+    await vi.waitFor(async () => {
+      // Between the batches it rests.
+      await clock.advance(1_000)
+      expect((await calls.run('run-a'))?.calls).toBe(450)
+    })
     expect(put.mock.calls.map(([batch]) => batch.calls.length)).toEqual([200, 200, 50])
   })
 

@@ -21,9 +21,13 @@ export interface CatchUpReport {
 }
 
 const SOON_MS = 50
-const MANY_QUEUED = 500
 /** One write of the index stays short: everything else waits for it. */
 const CALLS_A_WRITE = 200
+/** Calls come first: while nobody looks at the index, it works for one part of its time and rests for so many. */
+const RESTS = 9
+const LONGEST_REST_MS = 1_000
+/** Whoever looks at the index waits for what is behind, but not longer. */
+const LONGEST_FLUSH_MS = 2_000
 const LOOK_AROUND_MS = 2_000
 const LONGEST_WAIT_MS = 30_000
 /** Work in the background, then a pause as long. */
@@ -48,6 +52,9 @@ export class RunIndexer {
   #stopHearing: (() => void) | undefined
   #catching: Promise<CatchUpReport> | undefined
   #waitMs = SOON_MS
+  /** Those who wait for it. */
+  #hurried = 0
+  #stopResting = () => {}
   #hasLookedAround = false
 
   constructor({ calls, runsFolder, clock = systemClock }: RunIndexerOptions) {
@@ -61,8 +68,7 @@ export class RunIndexer {
     this.#stopHearing = hub.onRecord((line) => {
       const call = this.#live.hear(line)
       if (call) this.#tell(call)
-      if (this.#live.queued === MANY_QUEUED && this.#waitMs === SOON_MS) this.#writeAfter(0)
-      else this.#cancelWrite ??= this.#schedule(this.#waitMs)
+      this.#cancelWrite ??= this.#schedule(this.#waitMs)
     })
     this.#lookAround(0)
   }
@@ -73,11 +79,19 @@ export class RunIndexer {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when what was recorded before is in the index; when that cannot be, the index is left behind for now. */
+  /** Resolves when what was recorded before is in the index; when that cannot be in time, the index is left behind for now. */
   async flush(): Promise<void> {
     if (this.#live.behind().length === 0) return
-    // Told by whoever reads the index, and by the health of the service: this one goes on when the store does.
-    await this.#commit.wait().catch(() => {})
+    this.#hurried++
+    this.#stopResting()
+    let cancel = () => {}
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(LONGEST_FLUSH_MS, resolve)
+    })
+    // A failure is told by whoever reads the index, and by the health of the service: this one goes on when the store does.
+    await Promise.race([this.#commit.wait().catch(() => {}), late])
+    cancel()
+    this.#hurried--
   }
 
   /** Reads what the index lacks of all records. Whoever asks while it is done waits for the same one. */
@@ -119,11 +133,6 @@ export class RunIndexer {
       },
       { background: true },
     )
-  }
-
-  #writeAfter(ms: number): void {
-    this.#cancelWrite?.()
-    this.#cancelWrite = this.#schedule(ms)
   }
 
   async #write(): Promise<void> {
@@ -177,15 +186,27 @@ export class RunIndexer {
     last: { readonly seq: number; readonly bytes: number; readonly at: string },
   ): Promise<void> {
     const at = Date.parse(last.at)
+    const since = performance.now()
     await this.#calls.put({ calls: latestOf(calls), runs: [{ run: run.run, bytes: last.bytes, at }] })
     this.#live.settle(run, last)
-    await nextTurn()
+    await this.#rest(performance.now() - since)
+  }
+
+  async #rest(workedMs: number): Promise<void> {
+    if (this.#hurried > 0 || this.#closing.signal.aborted) return nextTurn()
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(Math.min(workedMs * RESTS, LONGEST_REST_MS), resolve, { background: true })
+      this.#stopResting = () => {
+        cancel()
+        resolve()
+      }
+    })
   }
 
   /** A run of which not every line was heard. */
   async #readLive(run: LiveRun): Promise<void> {
     const { bytes, seq } = run
-    const read = await this.#read(run.run, {})
+    const read = await this.#read(run.run, { isGentle: this.#hurried === 0 })
     if (read === 'misplaced') return this.#clear()
     // Somebody else may have read it: then the index has all of it, whatever the last line was.
     if (read.bytes >= bytes) this.#live.settle(run, { bytes: read.bytes, seq: Math.max(read.seq, seq) })

@@ -1,7 +1,7 @@
 import type { Hub } from '../../hub.ts'
 import type { Rate } from '../../options.ts'
-import type { Scope } from '../api/shapes.ts'
 import type { TokenLimits } from '../api/service.ts'
+import type { Scope } from '../api/shapes.ts'
 import type { Visitor } from '../service.ts'
 import { limitsToRules } from './limits-to-rules.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { SCOPES } from '../api/shapes.ts'
 import { tokenLimits } from '../api/service.ts'
+import { SCOPES } from '../api/shapes.ts'
 
 const scope = z.enum(SCOPES)
 

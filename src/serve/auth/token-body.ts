@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ToolError } from '../../errors.ts'
 import type { StoredToken } from '../../store.ts'
-import { SCOPES } from '../api/shapes.ts'
 import { type TokenEntry, tokenLimits } from '../api/service.ts'
+import { SCOPES } from '../api/shapes.ts'
 import { parseJson } from './parse-json.ts'
 
 const tokenBody = tokenLimits.extend({

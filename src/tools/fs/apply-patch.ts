@@ -3,6 +3,7 @@ import { defineTool } from '../../define.ts'
 import { pathsOf } from './patch/check-paths.ts'
 import { parsePatch } from './patch/parse-patch.ts'
 import { type PatchedFile, planPatch } from './patch/plan-patch.ts'
+import { previewPatch } from './patch/preview-patch.ts'
 
 const input = z
   .string()
@@ -45,6 +46,7 @@ export const applyPatch = defineTool({
       'danger:destructive': sections.filter(({ type }) => type === 'delete').map(({ path }) => path),
     }
   },
+  preview: ({ input }, ctx) => previewPatch(parsePatch(input), ctx),
   callers: ['direct', 'script'],
   timeoutMs: 60_000,
   category: 'write',

@@ -35,6 +35,10 @@ export const deletePath = defineTool({
     'write:fs': confirm ? path : [],
     'danger:destructive': confirm ? path : [],
   }),
+  async preview({ path, confirm }, { fs }) {
+    if (!confirm || (await fs.stat(path)).type !== 'file') return []
+    return [{ path, before: await fs.readText(path), after: undefined }]
+  },
   timeoutMs: 60_000,
   category: 'write',
   tags: ['file', 'folder', 'delete', 'remove'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
-import { editFile } from './edit/edit-file.ts'
+import { editFile, planEdit } from './edit/edit-file.ts'
 import { codingEditInput, editInput, editsOf } from './edit/edit-input.ts'
 import { PATH_ALIASES } from './path-schema.ts'
 import { count } from './quote.ts'
@@ -29,6 +29,10 @@ export const edit = defineTool({
   capabilities: ['read:fs', 'write:fs', 'danger:destructive'],
   // Only what this very call has read is replaced, so that nothing unknown is destroyed.
   targets: ({ path }) => ({ 'read:fs': path, 'write:fs': path, 'danger:destructive': [] }),
+  async preview({ path, indentation, ...input }, ctx) {
+    const { source, edited } = await planEdit(path, { edits: editsOf(input), indentation }, ctx)
+    return [{ path, before: source.text, after: edited.text }]
+  },
   callers: ['direct', 'script'],
   timeoutMs: 30_000,
   category: 'write',

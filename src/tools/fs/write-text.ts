@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../define.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { count } from './quote.ts'
+import { readIfThere } from './read/read-if-there.ts'
 
 const path = pathSchema('The file to write.')
 const content = z.string().max(16_777_216).describe('The whole text of the file.')
@@ -30,6 +31,11 @@ export const writeText = defineTool({
     'write:fs': path,
     'danger:destructive': overwrite && known.isUnread(path) ? path : [],
   }),
+  async preview({ path, text, overwrite }, ctx) {
+    const before = await readIfThere(path, ctx)
+    // Without overwrite nothing is replaced: the call fails.
+    return before === undefined || overwrite ? [{ path, before, after: text }] : []
+  },
   // What it replaces was read in this run, or a rule allows it: a script may do that, too.
   callers: ['direct', 'script'],
   timeoutMs: 30_000,

@@ -14,6 +14,11 @@ const REQUEST: ApprovalRequest = {
   caller: 'mcp:test',
   requests: [],
   hash: 'h',
+  labels: [],
+  views: [],
+  history: [],
+  coverage: { exact: '' },
+  expiresAt: '2026-11-15T00:05:00.000Z',
   askedAt: '2026-11-15T00:00:00.000Z',
 }
 

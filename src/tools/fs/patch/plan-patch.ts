@@ -1,4 +1,4 @@
-import type { Context } from '../../../define.ts'
+import type { ReadContext } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import type { FileChange } from '../../../handles.ts'
 import { quote } from '../quote.ts'
@@ -24,7 +24,7 @@ export interface PatchPlan {
 }
 
 /** Reads what a patch touches and works out all changes; nothing is changed yet. */
-export async function planPatch(sections: readonly PatchSection[], ctx: Context<'read:fs'>): Promise<PatchPlan> {
+export async function planPatch(sections: readonly PatchSection[], ctx: ReadContext): Promise<PatchPlan> {
   const changes: FileChange[] = []
   const files: PatchedFile[] = []
   const seen = new Set<string>()
@@ -42,7 +42,7 @@ interface PlannedSection {
   readonly file: PatchedFile
 }
 
-async function planSection(section: PatchSection, seen: Set<string>, ctx: Context<'read:fs'>): Promise<PlannedSection> {
+async function planSection(section: PatchSection, seen: Set<string>, ctx: ReadContext): Promise<PlannedSection> {
   const { path } = section
   if (section.type === 'add') {
     const content = section.lines.map((line) => `${line}\n`).join('')

@@ -1,4 +1,4 @@
-import type { Context } from '../../../define.ts'
+import type { ReadContext } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import { quote } from '../quote.ts'
 
@@ -19,8 +19,8 @@ export interface SourceFile {
 }
 
 /** Reads a file to change it: all of it, and only what can be written back byte by byte. */
-export async function readSource(path: string, ctx: Context<'read:fs'>): Promise<SourceFile> {
-  const { encoding, text, sha256, bytes, path: realPath } = await ctx.fs.readFile(path, { maxBytes: MOST_SOURCE_BYTES })
+export async function readSource(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<SourceFile> {
+  const { encoding, text, sha256, bytes, path: realPath } = await fs.readFile(path, { maxBytes: MOST_SOURCE_BYTES })
   if (encoding === 'utf-8') return { path: realPath, text, mark: '', sha256, bytes }
   if (encoding === 'utf-8-bom') return { path: realPath, text, mark: '\ufeff', sha256, bytes }
   throw new ToolError(

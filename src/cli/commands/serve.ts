@@ -1,0 +1,122 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { errnoOf } from '../../disk/errno.ts'
+import type { HubOptions } from '../../options.ts'
+import type { RunningService } from '../../serve/start-service.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import { VERSION } from '../../version.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { assertFolder } from '../input/assert-path.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { print, printJsonLine, say } from '../output/print.ts'
+import { table } from '../output/table.ts'
+import { style } from '../output/terminal.ts'
+import { ownCommand } from '../own-command.ts'
+import { UsageError } from '../usage-error.ts'
+import type { Finding } from './doctor-examine.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly root?: string
+  readonly host?: string
+  readonly port?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a link to sign in with, which holds
+as long as the process lives. Agents get tokens of their own; docs/service.md shows how they call.
+
+Examples:
+  tool-hub serve
+  tool-hub serve --port 8080 --root ./workspace
+  tool-hub tokens add my-agent              a token for an agent
+  tool-hub serve --json                     one line of JSON with url and token, for scripts`
+
+/** `serve`: the service, until it is interrupted. */
+export function describeServe(command: Command): void {
+  command
+    .description('Run tool-hub as a service: agents call it, people watch and approve in a web page.')
+    .option('--config <file>', 'Config to use instead of the tool-hub.yaml found here or above')
+    .option('--root <folder>', 'Folder that tools read and write, instead of sandbox.root')
+    .option('--host <address>', 'Address to listen on, instead of service.host')
+    .option('--port <number>', 'Port to listen on, instead of service.port; 0 takes any that is free')
+    .addHelpText('after', EXAMPLES)
+    .action(serve)
+}
+
+async function serve(flags: Flags): Promise<void> {
+  if (flags.root !== undefined) assertFolder('--root', flags.root)
+  const { file, options, service } = await readConfig(flags)
+  const { startService } = await import('../../serve/start-service.ts')
+  const port = flags.port === undefined ? service.port : portOf(flags.port)
+  const start = (port: number | undefined) =>
+    startService(
+      {
+        ...options,
+        caller: options.caller ?? callerName(),
+        ...(flags.root !== undefined && { sandbox: { ...options.sandbox, root: resolve(flags.root) } }),
+      },
+      {
+        ...service,
+        ...(flags.host !== undefined && { host: flags.host }),
+        ...(port !== undefined && { port }),
+        ...(file !== undefined && { configFile: file }),
+        onProblem: (message) => say(escapeLine(message)),
+      },
+    )
+  const running = await start(port).catch((error) => {
+    if (errnoOf((error as Error)?.cause) !== 'EADDRINUSE') throw error
+    if (port !== undefined) throw taken(port)
+    // Nobody chose the port, so another one does as well.
+    return start(0)
+  })
+  try {
+    await (flags.json
+      ? printJsonLine({ url: running.url, token: running.token })
+      : greet(running, file, await fenceOf(options)))
+    await untilInterrupted()
+  } finally {
+    if (!flags.json) say('Ending: calls under way may finish.')
+    await running.close()
+  }
+}
+
+async function greet({ url, token, hub }: RunningService, file: string | undefined, sandbox: string): Promise<void> {
+  const self = ownCommand()
+  const rows = [
+    ['  sign in', `${url}/#sign-in=${token}`],
+    ['  agents', `${self} tokens add my-agent   (a token for HTTP, WebSocket and MCP at ${url}/mcp)`],
+    ['  config', file ?? `none, so the defaults hold; ${self} init writes one`],
+    ['  commands', sandbox],
+  ]
+  await print(`${style('bold', `tool-hub ${VERSION}`)} is ready at ${style('bold', url)}\n${table(rows)}`)
+  for (const { message } of hub.check()) say(`${style('yellow', 'warning:', process.stderr)} ${escapeLine(message)}`)
+  await print('The link holds as long as this process lives. Ctrl-C ends it.')
+}
+
+/** How strongly commands are fenced in here. */
+async function fenceOf(options: HubOptions): Promise<string> {
+  const { examineSandbox } = await import('./doctor-sandbox.ts')
+  const [{ detail, fix }] = (await examineSandbox(options)) as [Finding]
+  return fix === undefined ? detail : `${detail} ${fix}`
+}
+
+function untilInterrupted(): Promise<void> {
+  const signal = interruptSignal()
+  return new Promise((done) => {
+    if (signal.aborted) done()
+    signal.addEventListener('abort', () => done(), { once: true })
+  })
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new UsageError(`--port takes a port, not ${JSON.stringify(text)}.`, 'Give a number from 0 to 65535.')
+}
+
+function taken(port: number): UsageError {
+  return new UsageError(`Port ${port} is taken.`, 'Give another one with --port, or 0 for any that is free.')
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { openStore } from '../../store/sqlite/open-store.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson } from '../output/print.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+The store holds what outlives a process: grants, waiting approvals, idempotency keys, budgets, tokens, the index over the
+runs. It is one file, store.db in the data folder. The records of the runs are files of their own: copy them too.
+
+Examples:
+  tool-hub store backup /backups/store-2026-11-15.db
+  tool-hub store check`
+
+/** `store`: the file of what outlives a process. */
+export function describeStore(command: Command): void {
+  command.description('Check and back up what outlives a process.').addHelpText('after', EXAMPLES)
+  addConfigOption(command.command('backup'))
+    .summary('Copy the store to a new file')
+    .description('Copy the whole store to a file that does not exist yet, while others go on using it.')
+    .argument('<file>', 'Where the copy goes')
+    .action(backup)
+  addConfigOption(command.command('check'))
+    .summary('Say whether the store can be read and written')
+    .description('Write to the store and take it back; exits 1 with what is wrong and what to do.')
+    .action(check)
+}
+
+async function backup(file: string, flags: Flags): Promise<void> {
+  const path = resolve(file)
+  await withStore(flags, (store) => store.backup(path))
+  await (flags.json ? printJson({ backup: path }) : print(`The store was copied to ${path}.`))
+}
+
+async function check(flags: Flags): Promise<void> {
+  await withStore(flags, (store) => store.check())
+  await (flags.json ? printJson({ ok: true }) : print('The store can be read and written.'))
+}
+
+async function withStore(flags: Flags, use: (store: ReturnType<typeof openStore>) => Promise<void>): Promise<void> {
+  const { options } = await readConfig({ ...flags, plugins: false })
+  const store = openStore(resolve(options.data ?? '.tool-hub'))
+  try {
+    await use(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { HubOptions } from '../../options.ts'
+import { openStore } from '../../store/sqlite/open-store.ts'
+import type { Store } from '../../store.ts'
+
+/** The store of the data folder. Only looking makes no file: where there is none, nothing was granted or asked. */
+export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {
+  const folder = resolve(data)
+  const store = openStore(folder)
+  const { grants, asks } = store
+  const isThere = () => existsSync(join(folder, 'store.db'))
+  return {
+    ...store,
+    grants: {
+      ...grants,
+      list: (filter) => (isThere() ? grants.list(filter) : []),
+      remove: (id) => isThere() && grants.remove(id),
+    },
+    asks: {
+      ...asks,
+      list: (filter) => (isThere() ? asks.list(filter) : []),
+      find: (id) => (isThere() ? asks.find(id) : undefined),
+    },
+  }
+}

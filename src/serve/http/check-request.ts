@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http'
+import type { Doorkeeper } from '../auth/create-doorkeeper.ts'
+import { DoorView } from './admit.ts'
+import { HttpRefusal } from './answer/http-refusal.ts'
+
+/** Headers of which two could mean one thing here and another to a proxy in front. */
+const ONCE: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'host',
+  'idempotency-key',
+  'last-event-id',
+  'origin',
+  'x-tool-hub-csrf',
+])
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+
+/** What is wrong with the head of a request, whoever sent it and whatever it is for. */
+export function checkHead({ method = '', url = '', rawHeaders }: IncomingMessage): HttpRefusal | undefined {
+  if (!METHODS.has(method)) return new HttpRefusal(405, 'INPUT_SCHEMA_INVALID', 'This method is not served.')
+  // A whole URL is for proxies; a backslash is a slash to some and not to others.
+  if (!url.startsWith('/') || url.includes('\\')) {
+    return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', 'The target of a request is a path that begins with /.')
+  }
+  const doubled = findDoubled(rawHeaders)
+  if (doubled === undefined) return undefined
+  return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `The header ${doubled} came more than once.`)
+}
+
+/** The same for those whom nobody asks who they are: also whom it was sent to, and which page sent it. */
+export function checkOpen(doorkeeper: Doorkeeper, request: IncomingMessage): void {
+  const refusal = doorkeeper.inspect(new DoorView(request))
+  if (refusal) throw HttpRefusal.from(refusal)
+}
+
+function findDoubled(rawHeaders: readonly string[]): string | undefined {
+  let seen: string[] | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase()
+    if (!ONCE.has(name)) continue
+    if (seen?.includes(name)) return name
+    seen ??= []
+    seen.push(name)
+  }
+  return undefined
+}

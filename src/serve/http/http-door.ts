@@ -1,0 +1,64 @@
+import { type Clock, systemClock } from '../../clock.ts'
+import type { AnswerDoor } from '../asks/create-answer-door.ts'
+import type { Doorkeeper } from '../auth/create-doorkeeper.ts'
+import type { Service } from '../service.ts'
+import { CallTurns } from './call/call-turns.ts'
+import type { HttpParts } from './http-parts.ts'
+import { McpDoors } from './mcp-doors.ts'
+import { Readiness } from './readiness.ts'
+import { StreamTable } from './stream/stream-table.ts'
+
+const MOST_CALL_BYTES = 10_000_000
+const MOST_BODY_BYTES = 1_000_000
+const MOST_STREAMS = { all: 10_000, each: 100 }
+
+/** What all requests of one HTTP door share. */
+export class HttpDoor {
+  readonly service: Service
+  readonly doorkeeper: Doorkeeper
+  readonly answers: AnswerDoor | undefined
+  readonly clock: Clock
+  readonly maxCallBytes: number
+  readonly maxBodyBytes: number
+  readonly maxWaitingBytes: number | undefined
+  readonly turns = new CallTurns()
+  readonly streams: StreamTable
+  readonly mcp: McpDoors
+  readonly readiness: Readiness
+  /** The OpenAPI document, when somebody first asked for it. */
+  document: string | undefined
+  isClosing = false
+  readonly #onError: HttpParts['onError']
+
+  constructor(parts: HttpParts) {
+    const { service, doorkeeper, clock = systemClock, allowedHosts, allowedOrigins } = parts
+    this.service = service
+    this.doorkeeper = doorkeeper
+    this.answers = parts.answers
+    this.clock = clock
+    this.maxCallBytes = parts.maxCallBytes ?? MOST_CALL_BYTES
+    this.maxBodyBytes = parts.maxBodyBytes ?? MOST_BODY_BYTES
+    this.maxWaitingBytes = parts.maxWaitingBytes
+    this.#onError = parts.onError
+    this.streams = new StreamTable(parts.maxStreams ?? MOST_STREAMS)
+    this.mcp = new McpDoors({
+      allowedHosts,
+      allowedOrigins,
+      maxBodyBytes: this.maxCallBytes,
+      clock,
+      onError: this.report,
+    })
+    this.readiness = new Readiness(service, clock)
+  }
+
+  readonly report = (error: unknown): void => {
+    this.#onError?.(error)
+  }
+
+  /** Takes nothing new, ends who only listens; calls under way go on. */
+  async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    this.isClosing = true
+    this.streams.endAll()
+    await this.mcp.close({ graceMs })
+  }
+}

@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, BlockList, isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { ToolError } from '../../errors.ts'
+import { errorAnswer } from './answer/error-answer.ts'
+import type { HttpApp } from './create-http-app.ts'
+
+/** What a server that listens may be told. */
+export interface ListenOptions {
+  /** Address to listen on; 127.0.0.1 unless said. */
+  readonly host?: string
+  /** 0, any free one, unless said. */
+  readonly port?: number
+  /** Key and certificate, as PEM: then it may be reached from other machines. */
+  readonly tls?: { readonly key: string; readonly cert: string }
+  /** The owner knows that tokens go over the network unencrypted, such as to a proxy that speaks TLS. */
+  readonly allowPlain?: boolean
+  /** How long calls under way may go on when it is closed; 5 s unless said. */
+  readonly graceMs?: number
+  /** Takes requests for another protocol, such as a WebSocket's; their head was checked. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Until the head of a request must be there; 15 s unless said. */
+  readonly headersTimeoutMs?: number
+  /** Until all of a request must be there; 2 minutes unless said. */
+  readonly requestTimeoutMs?: number
+  /** How often both are looked at; 5 s unless said. */
+  readonly timeoutCheckMs?: number
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  /** `http://127.0.0.1:41234`. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more, lets calls under way end for a while, then cuts off what is left. */
+  close(): Promise<void>
+}
+
+const GRACE_MS = 5_000
+const HEADERS_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 120_000
+const KEEP_ALIVE_MS = 65_000
+const TIMEOUT_CHECK_MS = 5_000
+const IDLE_CHECK_MS = 50
+const MOST_HEADER_BYTES = 16 * 1024
+const MOST_HEADERS = 100
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Listens on an address, loopback unless said; anything wider needs TLS, or the owner to say that it need not. */
+export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 0, tls, graceMs = GRACE_MS } = options
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  checkReach(address, options)
+  const limits = serverLimits(options)
+  const server = tls ? createTlsServer({ ...limits, ...tls }, app.listener) : createServer(limits, app.listener)
+  server.maxHeadersCount = MOST_HEADERS
+  server.timeout = 0
+  server.maxRequestsPerSocket = 0
+  const upgraded = handUpgrades(server, app, options.onUpgrade)
+  await listening(server, address, port)
+  const { port: bound } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
+  return {
+    url: `${tls ? 'https' : 'http'}://${isIP(address) === 6 ? `[${address}]` : address}:${bound}`,
+    port: bound,
+    close() {
+      closing ??= closeAll(server, app, upgraded, graceMs)
+      return closing
+    },
+  }
+}
+
+/** Time and size of a head are bounded; what two parsers could read in two ways is refused. */
+function serverLimits(options: ListenOptions): ServerOptions {
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
+  return {
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: options.timeoutCheckMs ?? TIMEOUT_CHECK_MS,
+    noDelay: true,
+  }
+}
+
+function checkReach(address: string, { tls, allowPlain = false }: ListenOptions): void {
+  if (tls || allowPlain || isLoopback(address)) return
+  throw new ToolError(
+    'CONFIG_INVALID',
+    `${address} can be reached from other machines, and tokens would go there plainly.`,
+    {
+      hint: 'Listen on 127.0.0.1 behind a proxy that speaks TLS, give a key and a certificate, or say that plain is right.',
+    },
+  )
+}
+
+function isLoopback(address: string): boolean {
+  if (address === 'localhost') return true
+  const family = isIP(address)
+  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The connections that another protocol has taken over. */
+function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['onUpgrade']): ReadonlySet<Duplex> {
+  const upgraded = new Set<Duplex>()
+  if (!onUpgrade) return upgraded
+  server.on('upgrade', (request, socket, head) => {
+    upgraded.add(socket)
+    socket.once('close', () => upgraded.delete(socket))
+    // Whoever takes it over listens too; until then a broken connection must not end the process.
+    socket.on('error', () => socket.destroy())
+    const refusal = app.refuseHead(request)
+    if (!refusal) return onUpgrade(request, socket, head)
+    const { status, headers, body } = errorAnswer(refusal, app.report)
+    const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
+    socket.end(
+      `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    )
+  })
+  return upgraded
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) =>
+      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { cause }))
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      resolve()
+    })
+  })
+}
+
+async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const appClosed = app.close({ graceMs })
+  // A connection that has been answered would stay open for more.
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  let cut: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    cut = setTimeout(resolve, graceMs)
+  })
+  server.closeIdleConnections()
+  await Promise.race([closed, over])
+  clearInterval(idleCheck)
+  clearTimeout(cut)
+  server.closeAllConnections()
+  for (const socket of upgraded) socket.destroy()
+  await Promise.all([closed, appClosed])
+}

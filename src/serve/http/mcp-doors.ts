@@ -1,0 +1,126 @@
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../clock.ts'
+import type { PrincipalHub } from '../../hub.ts'
+import { createMcpFetchHandler } from '../mcp/create-mcp-fetch-handler.ts'
+import type { McpFetchHandler } from '../mcp/options.ts'
+import type { Visitor } from '../service.ts'
+import { HttpRefusal } from './answer/http-refusal.ts'
+
+interface McpDoor {
+  readonly hub: PrincipalHub
+  readonly handler: Promise<McpFetchHandler>
+  /** Requests that are not answered to the end. */
+  open: number
+  usedAt: number
+}
+
+interface McpDoorOptions {
+  readonly allowedHosts?: readonly string[]
+  readonly allowedOrigins?: readonly string[]
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** What the client was told already, and nobody else can mend. */
+const CLIENTS_FAULT = /^Rejected inbound request/
+const MOST_DOORS = 200
+const IDLE_MS = 30 * 60_000
+
+/** An MCP server for each principal, over the hub as that one may use it: bounded in number, idle ones are closed. */
+export class McpDoors {
+  readonly #options: McpDoorOptions
+  readonly #doors = new Map<string, McpDoor>()
+  #cancelSweep: (() => void) | undefined
+
+  constructor(options: McpDoorOptions) {
+    this.#options = options
+  }
+
+  async serve(visitor: Visitor, request: Request, response: ServerResponse): Promise<Response> {
+    const door = this.#doorOf(visitor)
+    door.open++
+    response.once('close', () => {
+      door.open--
+      door.usedAt = this.#options.clock.now()
+    })
+    const handler = await door.handler
+    return handler.fetch(request, { authInfo: { token: '', clientId: visitor.name, scopes: [...visitor.scopes] } })
+  }
+
+  async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    this.#cancelSweep?.()
+    const doors = [...this.#doors.values()]
+    this.#doors.clear()
+    await Promise.all(doors.map((door) => this.#shut(door, graceMs)))
+  }
+
+  #doorOf(visitor: Visitor): McpDoor {
+    const { name, hub } = visitor
+    const known = this.#doors.get(name)
+    // Another hub under the same name: its limits were changed, or the token was made anew.
+    if (known && known.hub !== hub) this.#remove(name, known)
+    if (known?.hub === hub) return known
+    this.#makeRoom()
+    const door = { hub, handler: this.#open(visitor), open: 0, usedAt: this.#options.clock.now() }
+    this.#doors.set(name, door)
+    this.#cancelSweep ??= this.#sweepLater()
+    // One that could not be made is made again at the next request.
+    door.handler.catch(() => this.#doors.get(name) === door && this.#doors.delete(name))
+    return door
+  }
+
+  /** Only who may answer asks is shown their forms: a client could fill them in by itself. */
+  #open({ hub, scopes }: Visitor): Promise<McpFetchHandler> {
+    const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, clock } = this.#options
+    const onError = (error: Error) => {
+      if (!CLIENTS_FAULT.test(error.message)) this.#options.onError(error)
+    }
+    return createMcpFetchHandler(hub, {
+      allowedHosts: allowedHosts.map((host) => host.replace(/:\d+$/, '')),
+      allowedOrigins: allowedOrigins.map((origin) => new URL(origin).hostname),
+      maxBodyBytes,
+      clock,
+      onError,
+      path: '/mcp',
+      elicitation: scopes.has('approve'),
+    })
+  }
+
+  #makeRoom(): void {
+    if (this.#doors.size < MOST_DOORS) return
+    const idle = [...this.#doors].filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    const [first] = idle
+    if (!first) {
+      throw new HttpRefusal(503, 'RATE_LIMITED', `${MOST_DOORS} principals use MCP already.`, {
+        hint: 'Try again later.',
+      })
+    }
+    this.#remove(...first)
+  }
+
+  #sweepLater(): () => void {
+    return this.#options.clock.after(
+      IDLE_MS / 4,
+      () => {
+        const oldest = this.#options.clock.now() - IDLE_MS
+        for (const [name, door] of this.#doors) if (door.open === 0 && door.usedAt <= oldest) this.#remove(name, door)
+        this.#cancelSweep = this.#doors.size > 0 ? this.#sweepLater() : undefined
+      },
+      { background: true },
+    )
+  }
+
+  #remove(name: string, door: McpDoor): void {
+    this.#doors.delete(name)
+    void this.#shut(door, 0)
+  }
+
+  async #shut({ handler }: McpDoor, graceMs: number): Promise<void> {
+    try {
+      await (await handler).close({ graceMs })
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+}

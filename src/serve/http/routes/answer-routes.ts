@@ -1,0 +1,46 @@
+import { ANSWER_PAGE_CSP } from '../../asks/answer-page.ts'
+import type { AnswerDoor, AnswerPage } from '../../asks/create-answer-door.ts'
+import { HttpRefusal } from '../answer/http-refusal.ts'
+import { PAGE_HEADERS } from '../answer/security-headers.ts'
+import type { HttpDoor } from '../http-door.ts'
+import { readForm } from '../read-body.ts'
+import { defineOpenRoute, type Route } from '../route.ts'
+
+const HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': ANSWER_PAGE_CSP,
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  // With none at all the form would come from nowhere, and be refused for it.
+  'referrer-policy': 'same-origin',
+}
+
+/** The pages behind the links of webhooks: who has the link may answer that one ask. */
+export const ANSWER_ROUTES: readonly Route[] = [
+  defineOpenRoute({
+    method: 'get',
+    path: '/answer/{link}',
+    summary: 'The page behind a link of a webhook',
+    answers: [{ description: 'What waits, and a form', mediaType: 'text/html' }],
+    handle: async ({ door, params }) => answerPage(await doorOf(door).show(params.get('link')!)),
+  }),
+  defineOpenRoute({
+    method: 'post',
+    path: '/answer/{link}',
+    summary: 'Answers by the form of that page',
+    answers: [{ description: 'What became of it', mediaType: 'text/html' }],
+    async handle({ door, params, request }) {
+      const form = await readForm(request, door.maxBodyBytes)
+      return answerPage(await doorOf(door).answer(params.get('link')!, form))
+    },
+  }),
+]
+
+function doorOf({ answers }: HttpDoor): AnswerDoor {
+  if (answers) return answers
+  throw new HttpRefusal(404, 'NOT_FOUND', 'This service sends no links.')
+}
+
+function answerPage({ status, html }: AnswerPage): Response {
+  return new Response(html, { status, headers: HEADERS })
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { auditReport, health } from '../../api/service.ts'
+import { answerJson } from '../answer/answer-json.ts'
+import { API_HEADERS } from '../answer/security-headers.ts'
+import { describeApi } from '../describe/describe-api.ts'
+import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+
+const auditQuery = z.object({ run: z.string().max(128).optional() })
+const state = z.object({ ok: z.boolean(), problem: z.string().optional() })
+
+/** How the service does, and what it offers. */
+export const SERVICE_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/audit/verify',
+    summary: 'Checks the records of one run, or of all',
+    admits: ['read'],
+    query: auditQuery,
+    answers: [{ description: 'What was found', schema: auditReport }],
+    handle: async ({ door, query }) => answerJson(await door.service.book.verify(query.run)),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/health',
+    summary: 'How the service does',
+    admits: ['read'],
+    answers: [{ description: 'Rates, failures, budgets, sandbox, servers', schema: health }],
+    handle: async ({ door }) => answerJson(await door.service.health()),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/metrics',
+    summary: 'Counters and histograms',
+    admits: ['read'],
+    answers: [{ description: 'As Prometheus reads them', mediaType: 'text/plain' }],
+    async handle({ door }) {
+      const headers = { ...API_HEADERS, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+      return new Response(await door.service.hub.metrics(), { headers })
+    },
+  }),
+  defineOpenRoute({
+    method: 'get',
+    path: '/healthz',
+    summary: 'Whether the process answers',
+    isForProbes: true,
+    answers: [{ description: 'It does', schema: state }],
+    handle: () => answerJson({ ok: true }),
+  }),
+  defineOpenRoute({
+    method: 'get',
+    path: '/readyz',
+    summary: 'Whether the service can take calls',
+    isForProbes: true,
+    answers: [
+      { description: 'It can', schema: state },
+      { description: 'It cannot', schema: state, status: 503 },
+    ],
+    async handle({ door }) {
+      const isReady = (await door.readiness.problem()) === undefined
+      // What is wrong is for those who may read /v1/health.
+      return answerJson(isReady ? { ok: true } : { ok: false, problem: 'The store or the tools are not ready.' }, {
+        status: isReady ? 200 : 503,
+      })
+    },
+  }),
+  defineOpenRoute({
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This document',
+    answers: [{ description: 'OpenAPI 3.1' }],
+    async handle({ door }) {
+      door.document ??= JSON.stringify(describeApi((await import('../route-table.ts')).ROUTES, door.service.version))
+      return new Response(door.document, { headers: { ...API_HEADERS, 'content-type': 'application/json' } })
+    },
+  }),
+]

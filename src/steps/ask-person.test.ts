@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineTool, type Question } from '../define.ts'
+import { currentProcess } from '../disk/process-identity.ts'
+import type { HubOptions } from '../options.ts'
+import type { CallEvent, QuestionRequest } from '../result.ts'
+import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import type { Ask, Store } from '../store.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { type TestHub, testHub } from '../testing/test-hub.ts'
+
+const asks = defineTool({
+  name: 'x.ask',
+  description: 'Asks, for tests.',
+  input: z.strictObject({ question: z.custom<Question>() }),
+  execute: ({ question }, ctx) => ctx.ask(question),
+})
+
+const PLACE: Question = { question: 'Where to?', context: 'It rains.', options: ['staging', 'production'] }
+const FORM: Question = {
+  question: 'Who?',
+  form: {
+    type: 'object',
+    properties: { name: { type: 'string' }, age: { type: 'number' } },
+    required: ['name'],
+  } as never,
+}
+
+const hubs: TestHub[] = []
+function hubWith(options: HubOptions = {}) {
+  const hub = testHub({ tools: [asks], ...options }) as TestHub
+  hubs.push(hub)
+  return hub
+}
+afterEach(async () => {
+  await Promise.all(hubs.splice(0).map((hub) => hub.close({ abort: true })))
+})
+
+/** What somebody is told next who watches from now on. */
+function nextQuestion(hub: TestHub): Promise<QuestionRequest> {
+  return new Promise((resolve) => hub.questions.watch(resolve))
+}
+
+describe('a question', () => {
+  it('goes to whoever watches, and its answer to everybody who listens', async () => {
+    const hub = hubWith()
+    const heard: CallEvent[] = []
+    hub.onEvent((event) => heard.push(event))
+    const watching = nextQuestion(hub)
+    const call = hub.callDynamic('x.ask', { question: PLACE }, { caller: 'agent-7' })
+    const request = await watching
+    expect(request).toMatchObject({ ...PLACE, tool: 'x.ask', caller: 'agent-7', run: hub.run })
+    expect(Date.parse(request.expiresAt) - Date.parse(request.askedAt)).toBe(300_000)
+    expect(hub.questions.list()).toEqual([request])
+    expect(await hub.questions.reply(request.id, 'staging', { by: 'ada', via: 'console' })).toBe(true)
+    expect(await hub.questions.reply(request.id, 'production')).toBe(false)
+    expect((await call).data).toEqual({ answer: 'staging', isDefault: false })
+    const { callId } = request
+    expect(heard.filter(({ type }) => type.startsWith('question-'))).toEqual([
+      { type: 'question-asked', callId, request },
+      { type: 'question-answered', callId, question: request.id, by: 'ada', via: 'console' },
+    ])
+  })
+
+  it('is answered by the first, and the others are told to stop asking', async () => {
+    let signal: AbortSignal | undefined
+    const hub = hubWith({
+      onQuestion: (_, call) => {
+        signal = call.signal
+        return new Promise(() => {})
+      },
+    })
+    const watching = nextQuestion(hub)
+    const call = hub.callDynamic('x.ask', { question: PLACE })
+    await hub.questions.reply((await watching).id, 'staging')
+    expect((await call).data).toMatchObject({ answer: 'staging' })
+    expect(signal?.aborted).toBe(true)
+  })
+
+  it('can be answered by another process that shares the store, with what fits its form only', async () => {
+    const store = createMemoryStore()
+    const hub = hubWith({ store, approvals: { inbox: true } })
+    const other = hubWith({ store })
+    const call = hub.callDynamic('x.ask', { question: FORM })
+    while ((await store.asks.list()).length === 0) await new Promise(setImmediate)
+    const [{ id, kind }] = (await store.asks.list()) as [Ask]
+    expect(kind).toBe('question')
+    for (const reply of ['Ada', { name: 7 }, { age: 36 }])
+      await expect(other.questions.answer(id, reply)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    expect(await other.questions.answer(id, { name: 'Ada', age: 36 })).toBe(true)
+    expect(await other.questions.answer(id, { name: 'Bob' })).toBe(false)
+    expect(await other.questions.answer('question-nowhere', 'x')).toBeUndefined()
+    expect((await call).data).toEqual({ answer: '', values: { name: 'Ada', age: 36 }, isDefault: false })
+  })
+
+  it('takes its default when nobody who watches answers in time, and then does not wait any more', async () => {
+    const clock = fakeClock()
+    const store = createMemoryStore({ now: clock.now })
+    const hub = hubWith({ clock, store })
+    const watching = nextQuestion(hub)
+    const call = hub.callDynamic('x.ask', { question: { ...PLACE, defaultAnswer: 'staging', timeoutMs: 1_000 } })
+    const { id } = await watching
+    await clock.advance(1_000)
+    expect((await call).data).toEqual({ answer: 'staging', isDefault: true })
+    expect(await hub.questions.reply(id, 'production')).toBe(false)
+  })
+
+  it('fails at once when nobody can be asked, and when the last one who watches leaves', async () => {
+    const hub = hubWith()
+    const alone = await hub.callDynamic('x.ask', { question: PLACE })
+    expect(alone).toMatchObject({ status: 'approval_required', error: { code: 'APPROVAL_UNAVAILABLE' } })
+    let leave = () => {}
+    const watching = new Promise((resolve) => {
+      leave = hub.questions.watch(resolve)
+    })
+    const call = hub.callDynamic('x.ask', { question: PLACE })
+    await watching
+    leave()
+    expect((await call).error?.code).toBe('APPROVAL_UNAVAILABLE')
+  })
+
+  it('of a process that is gone gives its answer to the same call, made again', async () => {
+    const before = createMemoryStore()
+    const hub = hubWith({ store: before, approvals: { inbox: true } })
+    const call = hub.callDynamic('x.ask', { question: PLACE })
+    while ((await before.asks.list()).length === 0) await new Promise(setImmediate)
+    await hub.close()
+    expect((await call).error?.code).toBe('APPROVAL_UNAVAILABLE')
+    const [{ state, used: _, ...ask }] = (await before.asks.list()) as [Ask]
+    expect(state).toBe('waiting')
+    const store: Store = createMemoryStore()
+    await store.asks.file({ ...ask, owner: JSON.stringify({ ...currentProcess(), pid: 2 ** 31 - 1 }) })
+    await store.asks.answer(ask.id, { reply: '"production"', by: 'ada', via: 'cli', at: Date.now() })
+    const next = hubWith({ store })
+    expect((await next.callDynamic('x.ask', { question: PLACE })).data).toMatchObject({ answer: 'production' })
+    expect((await store.asks.find(ask.id))?.used).toBe(true)
+  })
+})

@@ -1,0 +1,42 @@
+import { ToolError } from '../../errors.ts'
+import { escapeLine } from '../../value/escape-text.ts'
+import type { Call } from '../call.ts'
+import type { Parts, RunState } from '../parts.ts'
+import { lookBriefly } from './look-briefly.ts'
+import type { UrlView } from './view-types.ts'
+
+const MOST_URLS = 5
+
+type Whereabouts = Pick<UrlView, 'addresses' | 'problem'>
+
+/** Where the requests of a call would go, and the addresses that the names have now. */
+export async function urlViews(parts: Parts, run: RunState, call: Call): Promise<UrlView[]> {
+  const urls = call.targets.flatMap(({ capability, value }) =>
+    capability === 'network' || capability === 'send' ? [value] : [],
+  )
+  return Promise.all([...new Set(urls)].slice(0, MOST_URLS).map((url) => urlView(parts, run, call, url)))
+}
+
+async function urlView(parts: Parts, run: RunState, call: Call, url: string): Promise<UrlView> {
+  const show = (text: string) => escapeLine(parts.redactor.text(text))
+  const { addresses, problem } = await locate(parts, run, call, url)
+  return { kind: 'url', url: show(url), addresses: addresses.map(show), ...(problem && { problem: show(problem) }) }
+}
+
+/** A resolver hears the name before anybody said yes: no name that holds a secret, and none that others may have made up. */
+async function locate(parts: Parts, run: RunState, call: Call, url: string): Promise<Whereabouts> {
+  const { hostname } = new URL(url)
+  if (parts.redactor.text(hostname) !== hostname) return unknown('its name holds a secret')
+  const network = run.doors.network()
+  try {
+    const place = await lookBriefly(parts, call, () => network.locate(url, { onlyNamed: run.tainted }))
+    if (place !== undefined) return { addresses: place.addresses }
+    return unknown('the run has read content from outside, and the name itself could carry data out')
+  } catch (error) {
+    return { addresses: [], problem: ToolError.is(error) ? error.message : 'Its addresses could not be looked up.' }
+  }
+}
+
+function unknown(why: string): Whereabouts {
+  return { addresses: [], problem: `Its addresses were not looked up: ${why}.` }
+}
