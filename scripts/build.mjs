@@ -10,6 +10,8 @@ const PUBLIC = [
   'testing/index',
   'config/index',
   'serve/mcp/index',
+  'serve/index',
+  'client/index',
   'sources/openapi/from-open-api',
   ...['ai-sdk', 'langchain', 'openai', 'anthropic', 'openai-agents', 'agent-tools'].map((name) => `adapters/${name}`),
 ]
@@ -41,6 +43,13 @@ await join(['own-file'])
 await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
 for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
 chmodSync('dist/cli/main.js', 0o755)
+await buildConsole()
+
+/** The page of the service; its own workspace, its own tools. */
+async function buildConsole() {
+  const { build } = await import('vite')
+  await build({ configFile: 'console/vite.config.ts', root: 'console', logLevel: 'warn' })
+}
 
 function declareTypes() {
   const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--emitDeclarationOnly']

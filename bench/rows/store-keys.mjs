@@ -1,0 +1,42 @@
+import { openStore } from '../../dist/index.js'
+import { figure } from '../lib/figure.mjs'
+import { measureInRounds, microsecondsEachSync } from '../lib/measure.mjs'
+import { withTempFolder } from '../lib/temp-folder.mjs'
+
+const KEYS = 1_000
+const RESULT = JSON.stringify({ ok: true, status: 'ok', data: { text: 'x'.repeat(400) } })
+
+/** An idempotency key in the store file: looked up, and put with the result of its call. */
+export default async function storeKeys({ rounds }) {
+  return withTempFolder(async (folder) => {
+    const { keys, ...store } = openStore(folder)
+    const owner = JSON.stringify({ pid: process.pid, space: 'bench' })
+    let count = 0
+    const claim = () => keys.claim(`key-${count}`, { argsHash: 'hash', owner, now: 0 })
+    const put = () => keys.finish(`key-${count++}`, { owner, result: RESULT, expiresAt: 1e15 })
+    const samples = await measureInRounds(
+      {
+        claim: () => {
+          const first = count
+          const cost = microsecondsEachSync(KEYS, () => {
+            claim()
+            count++
+          })
+          count = first
+          return cost
+        },
+        put: () => microsecondsEachSync(KEYS, put),
+        look: () => microsecondsEachSync(KEYS, () => keys.look(`key-${count - 1}`)),
+      },
+      { rounds },
+    )
+    await store.close()
+    const both = samples.look.map((look, round) => look + samples.put[round])
+    return [
+      figure('lookup and put', both, { unit: 'us', goal: 30 }),
+      figure('claim', samples.claim, { unit: 'us' }),
+      figure('put', samples.put, { unit: 'us' }),
+      figure('lookup', samples.look, { unit: 'us' }),
+    ]
+  })
+}
