@@ -90,6 +90,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   onRecord(listener: (line: RecordedLine) => void): () => void
   /** Everything that happens on this hub. Returns how to stop listening. */
   onEvent(listener: (event: CallEvent) => void): () => void
+  /** Ends the calls that killed processes left open, and gives back in how many runs; a run does so itself when it is used again. */
+  recoverRuns(): Promise<number>
   /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
   endRun(run: string): Promise<void>
   /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
@@ -329,6 +331,13 @@ class ToolHub {
     const { listeners } = this.#assembly
     listeners.add(listener)
     return () => listeners.delete(listener)
+  }
+
+  async recoverRuns(): Promise<number> {
+    const { runs, runsFolder } = this.#assembly
+    if (runsFolder === false) return 0
+    const { recoverRuns } = await import('./hub/recover-runs.ts')
+    return recoverRuns(runs, runsFolder)
   }
 
   endRun(run: string): Promise<void> {

@@ -93,6 +93,15 @@ export class Runs {
     return present?.records ? present.records.readArtifact(ref) : readArtifactOf(folder, id, ref)
   }
 
+  isOpen(id: string): boolean {
+    return this.#open.has(id)
+  }
+
+  /** Closes a run, unless a call came to it meanwhile. */
+  async closeIdle(id: string): Promise<void> {
+    if (this.#open.get(id)?.inFlight === 0) await this.close(id)
+  }
+
   takeNoMore(): void {
     this.#takesMore = false
   }

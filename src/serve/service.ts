@@ -87,6 +87,7 @@ export interface AskDesk {
     via: string,
   ): Promise<{ won: boolean; approval: Approval }>
   questions(visitor: Visitor, filter?: { state?: 'waiting' | 'all'; limit?: number }): Promise<readonly Question[]>
+  question(visitor: Visitor, id: string): Promise<Question>
   reply(
     visitor: Visitor,
     id: string,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ServiceOptions } from '../config/to-service.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { ToolError } from '../errors.ts'
+import { messageOf, ToolError } from '../errors.ts'
 import { RunIndexer } from '../hub/run-index/run-indexer.ts'
 import { secretsOf } from '../hub/secrets-of.ts'
 import type { Hub } from '../hub.ts'
@@ -13,6 +13,7 @@ import { createRedactor } from '../record/redact.ts'
 import { createMcpSource } from '../sources/mcp/mcp-source.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
 import { VERSION } from '../version.ts'
+import { checkWebhooks } from './asks/check-webhooks.ts'
 import { createAnswerDoor } from './asks/create-answer-door.ts'
 import { createAskDesk } from './asks/create-ask-desk.ts'
 import { startWebhooks } from './asks/start-webhooks.ts'
@@ -66,6 +67,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
   if (runs === false) throw new ToolError('CONFIG_INVALID', 'A service keeps records: runs must be a folder.')
   const { clock = systemClock, onProblem = () => {}, shutdownMs: graceMs = SHUTDOWN_MS, configFile } = options
   const startedAt = clock.now()
+  const hooks = options.webhooks ?? []
+  checkWebhooks(hooks)
   const runsFolder = resolve(runs ?? 'runs')
   const store = hubOptions.store ?? openStore(resolve(data))
   await store.check()
@@ -85,6 +88,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
   const feed = createEventFeed({ hub, indexer, clock })
   indexer.follow(hub)
+  // What a killed process left open is ended in the background; new calls need not wait for it.
+  const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))
   const asks = createAskDesk({ hub, store, feed, clock })
   const tokens = createTokenDesk({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const service: Service = {
@@ -133,7 +138,6 @@ export async function startService(hubOptions: HubOptions, options: StartService
     ...names,
     clock,
   })
-  const hooks = options.webhooks ?? []
   const app = await createHttpApp({
     service,
     doorkeeper,
@@ -177,6 +181,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
 
   async function close(): Promise<void> {
     stopSweeping()
+    await recovering
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
     asks.close()

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Rate } from '../../options.ts'
 import type { Awaitable } from '../../store.ts'
+import { after } from '../../value/after.ts'
 import type { AdmittedVisitor } from './admitted-visitor.ts'
-import { andThen } from './and-then.ts'
 import type { JwtVerifier } from './create-jwt-verifier.ts'
 import { createOriginCheck, type OriginCheckOptions } from './create-origin-check.ts'
 import type { SessionDesk, SignedIn } from './create-session-desk.ts'
@@ -119,9 +119,9 @@ class DoorkeeperOfService implements Doorkeeper {
     const refused = this.#refuseGuess(request, secret)
     if (refused) return refused
     return orRefusal(() =>
-      andThen(this.#visitorOf(secret), (visitor) => {
+      after(this.#visitorOf(secret), (visitor) => {
         if (!visitor) return this.#wrong(request)
-        const holds = () => andThen(this.#visitorOf(secret), (found) => found !== undefined)
+        const holds = () => after(this.#visitorOf(secret), (found) => found !== undefined)
         return this.#refuseRate(visitor) ?? { ok: true, visitor, holds }
       }),
     )
@@ -133,9 +133,9 @@ class DoorkeeperOfService implements Doorkeeper {
     const refused = refuseFromElsewhere(request)
     if (refused) return refused
     return orRefusal(() =>
-      andThen(this.#sessions.admit(session), (signedIn) => {
+      after(this.#sessions.admit(session), (signedIn) => {
         if (!signedIn) return this.#over(request)
-        const holds = () => andThen(this.#sessions.admit(session), (found) => found !== undefined)
+        const holds = () => after(this.#sessions.admit(session), (found) => found !== undefined)
         return refuseForged(request, signedIn) ?? this.#refuseRate(signedIn.visitor) ?? { ok: true, ...signedIn, holds }
       }),
     )
@@ -144,7 +144,7 @@ class DoorkeeperOfService implements Doorkeeper {
   #visitorOf(secret: string): Awaitable<AdmittedVisitor | undefined> {
     if (isTokenSecret(secret)) return this.#tokens.admit(secret)
     const jwt = this.#jwt
-    return jwt && andThen(jwt.verify(secret), (person) => person && jwt.visitorOf(person))
+    return jwt && after(jwt.verify(secret), (person) => person && jwt.visitorOf(person))
   }
 
   /** An address that was wrong too often waits, unless its token is known to be good: others on that machine go on. */

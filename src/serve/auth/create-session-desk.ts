@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Awaitable, Store, StoredSession } from '../../store.ts'
+import { after } from '../../value/after.ts'
 import type { AdmittedVisitor } from './admitted-visitor.ts'
-import { andThen } from './and-then.ts'
 import { type JwtVerifier, person } from './create-jwt-verifier.ts'
 import type { OwnTokenDesk } from './create-token-desk.ts'
 import { parseJson } from './parse-json.ts'
@@ -77,10 +77,10 @@ export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: S
     admit(session) {
       const now = clock.now()
       const hash = hashSecret(session)
-      return andThen(store.sessions.find(hash, now), (found) => {
+      return after(store.sessions.find(hash, now), (found) => {
         const body = found && readBody(found, hash, now)
         if (!body) return undefined
-        return andThen(visitorOf(body), (visitor) => visitor && { visitor, csrf: csrfOf(session) })
+        return after(visitorOf(body), (visitor) => visitor && { visitor, csrf: csrfOf(session) })
       })
     },
     async signOut(session, { secure }) {

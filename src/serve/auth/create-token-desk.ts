@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../clock.ts'
 import type { Hub } from '../../hub.ts'
 import type { Awaitable, Store, StoredToken } from '../../store.ts'
+import { after } from '../../value/after.ts'
 import { SCOPES } from '../api/shapes.ts'
 import type { TokenDesk } from '../service.ts'
 import { type AdmittedVisitor, toVisitor } from './admitted-visitor.ts'
-import { andThen } from './and-then.ts'
 import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './create-token-register.ts'
 import { readTokenBody } from './token-body.ts'
 import { hashSecret, isSameText, isTokenSecret, newTokenSecret } from './token-secret.ts'
@@ -76,9 +76,7 @@ class Desk implements OwnTokenDesk {
     const hot = this.#hot.get(hash)
     // A clock that was set back must not keep an old answer alive.
     if (hot && Math.abs(now - hot.checkedAt) < FRESH_MS) return this.#letIn(hot, now)
-    return (
-      this.#owners.get(hash) ?? andThen(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, now))
-    )
+    return this.#owners.get(hash) ?? after(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, now))
   }
 
   knows(secret: string): boolean {

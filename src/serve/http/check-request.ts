@@ -14,6 +14,8 @@ const ONCE: ReadonlySet<string> = new Set([
   'origin',
   'x-tool-hub-csrf',
 ])
+/** As many as the server reads. */
+export const MOST_HEADERS = 100
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 /** What is wrong with the head of a request, whoever sent it and whatever it is for. */
@@ -23,6 +25,9 @@ export function checkHead({ method = '', url = '', rawHeaders }: IncomingMessage
   if (!url.startsWith('/') || url.includes('\\')) {
     return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', 'The target of a request is a path that begins with /.')
   }
+  // Node forgets those that come after: a second Authorization among them would not be seen.
+  if (rawHeaders.length >= MOST_HEADERS * 2)
+    return new HttpRefusal(431, 'INPUT_SCHEMA_INVALID', `A request has fewer than ${MOST_HEADERS} headers.`)
   const doubled = findDoubled(rawHeaders)
   if (doubled === undefined) return undefined
   return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `The header ${doubled} came more than once.`)

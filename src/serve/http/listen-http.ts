@@ -4,6 +4,7 @@ import { type AddressInfo, BlockList, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../errors.ts'
 import { errorAnswer } from './answer/error-answer.ts'
+import { MOST_HEADERS } from './check-request.ts'
 import type { HttpApp } from './create-http-app.ts'
 
 /** What a server that listens may be told. */
@@ -44,7 +45,6 @@ const KEEP_ALIVE_MS = 65_000
 const TIMEOUT_CHECK_MS = 5_000
 const IDLE_CHECK_MS = 50
 const MOST_HEADER_BYTES = 16 * 1024
-const MOST_HEADERS = 100
 const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')

@@ -10,7 +10,6 @@ import {
   questionOutcome,
 } from '../../api/asks.ts'
 import { answerJson } from '../answer/answer-json.ts'
-import { HttpRefusal } from '../answer/http-refusal.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const askQuery = z.object({
@@ -66,12 +65,8 @@ export const ASK_ROUTES: readonly Route[] = [
     summary: 'One question',
     admits: ['approve', 'read', 'call'],
     answers: [{ description: 'The question', schema: question }],
-    async handle({ door, visitor, params }) {
-      const id = params.get('id')
-      const found = (await door.service.asks.questions(visitor, { state: 'all' })).find((asked) => asked.id === id)
-      if (found) return answerJson(found)
-      throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such question.')
-    },
+    handle: async ({ door, visitor, params }) =>
+      answerJson(await door.service.asks.question(visitor, params.get('id')!)),
   }),
   defineRoute({
     method: 'post',

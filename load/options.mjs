@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util'
+
+const FLAGS = {
+  ci: { type: 'boolean', default: false },
+  seconds: { type: 'string', default: '600' },
+  agents: { type: 'string', default: '200' },
+  idle: { type: 'string', default: '500' },
+  kills: { type: 'string', default: '20' },
+  part: { type: 'string', multiple: true },
+  keep: { type: 'boolean', default: false },
+}
+
+/** The parts, in their order. */
+export const PARTS = ['load', 'kills', 'faults']
+
+/** What the command line says: `--ci` is short enough for every change, and leaves nothing out. */
+export function readOptions(args) {
+  const { values } = parseArgs({ args, options: FLAGS })
+  const parts = values.part ?? PARTS
+  for (const part of parts) if (!PARTS.includes(part)) throw new Error(`--part is one of ${PARTS.join(', ')}.`)
+  return {
+    isCi: values.ci,
+    parts,
+    seconds: values.ci ? 30 : numberOf('seconds', values.seconds, 7_200),
+    agents: numberOf('agents', values.agents, 2_000),
+    idle: numberOf('idle', values.idle, 20_000),
+    kills: numberOf('kills', values.kills, 1_000),
+    /** Leaves the folder for a look. */
+    keep: values.keep,
+  }
+}
+
+function numberOf(name, text, most) {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= 0 && number <= most) return number
+  throw new Error(`--${name} takes a number from 0 to ${most}.`)
+}

@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { isLocked } from '../disk/file-lock.ts'
+import { readHead } from '../record/head.ts'
+import { runsBelow } from './run-index/runs-below.ts'
+import type { Runs } from './runs.ts'
+
+/**
+ * Ends what processes that were killed have left open: opening such a run tells which of its calls were interrupted, and
+ * closing it leaves its head. Gives back how many there were. A run that another process writes is left alone.
+ */
+export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
+  let recovered = 0
+  for (const { run, bytes } of await runsBelow(folder)) {
+    const path = join(folder, run)
+    const head = await readHead(path)
+    const isComplete = head !== undefined && head !== 'broken' && head.bytes === bytes
+    if (isComplete || runs.isOpen(run) || (await isLocked(join(path, 'lock')))) continue
+    try {
+      await runs.open(run)
+      await runs.closeIdle(run)
+      recovered++
+    } catch {
+      // Somebody else took it meanwhile, or it cannot be opened: whoever uses it, or verifies it, is told why.
+    }
+  }
+  return recovered
+}

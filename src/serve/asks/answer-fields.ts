@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { htmlText } from './html-text.ts'
+
+const choices = z.array(z.object({ const: z.string(), title: z.string().optional() })).max(200)
+const fieldSchema = z.object({
+  type: z.enum(['string', 'number', 'integer', 'boolean', 'array']).catch('string'),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.string()).max(200).optional().catch(undefined),
+  oneOf: choices.optional().catch(undefined),
+  items: z
+    .object({ enum: z.array(z.string()).max(200).optional(), anyOf: choices.optional() })
+    .optional()
+    .catch(undefined),
+})
+const formSchema = z.object({
+  properties: z.record(z.string(), fieldSchema).catch({}),
+  required: z.array(z.string()).catch([]),
+})
+
+interface Field {
+  readonly name: string
+  /** As the page sends it: names and choices come back by number, so that they are what they were. */
+  readonly sentAs: string
+  readonly label: string
+  readonly description: string | undefined
+  readonly isRequired: boolean
+  readonly type: z.infer<typeof fieldSchema>['type']
+  readonly choices: readonly { readonly value: string | boolean; readonly label: string }[] | undefined
+}
+
+const MOST_FIELDS = 100
+const MOST_CHARS = 20_000
+
+/** The form of a question as inputs of a page. */
+export function showFields(form: Readonly<Record<string, unknown>>): string {
+  return fieldsOf(form).map(showField).join('\n')
+}
+
+/** What was filled in, by name; what was left empty is absent. Whether it fits the form is for the hub to say. */
+export function readFields(form: Readonly<Record<string, unknown>>, sent: URLSearchParams): Record<string, unknown> {
+  const filled = fieldsOf(form).flatMap((field) => {
+    const value = readField(field, sent.getAll(field.sentAs))
+    return value === undefined ? [] : [[field.name, value] as const]
+  })
+  return Object.fromEntries(filled)
+}
+
+function fieldsOf(form: Readonly<Record<string, unknown>>): Field[] {
+  const { properties, required } = formSchema.parse(form)
+  return Object.entries(properties)
+    .slice(0, MOST_FIELDS)
+    .map(([name, { type, title = name, description, ...field }], index) => ({
+      name,
+      sentAs: `field-${index}`,
+      label: title,
+      description,
+      isRequired: required.includes(name),
+      type,
+      choices: choicesOf(type, field),
+    }))
+}
+
+function choicesOf(
+  type: Field['type'],
+  { enum: values, oneOf, items }: Pick<z.infer<typeof fieldSchema>, 'enum' | 'oneOf' | 'items'>,
+): Field['choices'] {
+  if (type === 'boolean') return YES_OR_NO
+  const titled = type === 'array' ? items?.anyOf : oneOf
+  if (titled) return titled.map(({ const: value, title = value }) => ({ value, label: title }))
+  const plain = type === 'array' ? (items?.enum ?? []) : values
+  return plain?.map((value) => ({ value, label: value }))
+}
+
+const YES_OR_NO = [
+  { value: true, label: 'Yes' },
+  { value: false, label: 'No' },
+]
+
+function showField(field: Field): string {
+  const { sentAs, label, description, isRequired, type, choices } = field
+  const name = `<span>${htmlText(label)}${isRequired ? '' : ' (may be left empty)'}</span>`
+  const more = description === undefined ? '' : `<small>${htmlText(description)}</small>`
+  const required = isRequired ? ' required' : ''
+  const options = choices?.map((choice, index) => ({ index, label: htmlText(choice.label) }))
+  if (options && type === 'array') {
+    const boxes = options.map(
+      (each) => `<label><input type="checkbox" name="${sentAs}" value="${each.index}"> ${each.label}</label>`,
+    )
+    return `<fieldset><legend>${name}</legend>${more}${boxes.join('')}</fieldset>`
+  }
+  if (options) {
+    const shown = options.map((each) => `<option value="${each.index}">${each.label}</option>`)
+    return `<label>${name}${more}<select name="${sentAs}"${required}><option value=""></option>${shown.join('')}</select></label>`
+  }
+  const isNumber = type === 'number' || type === 'integer'
+  return `<label>${name}${more}<input type="text" name="${sentAs}"${isNumber ? ' inputmode="decimal"' : ''} maxlength="${MOST_CHARS}"${required}></label>`
+}
+
+function readField({ type, choices, isRequired }: Field, sent: readonly string[]): unknown {
+  const texts = sent.filter((text) => text !== '').map((text) => text.slice(0, MOST_CHARS))
+  const chosen = choices ? texts.map((text) => choices[/^\d{1,3}$/.test(text) ? Number(text) : -1]?.value) : texts
+  const known = chosen.filter((value) => value !== undefined)
+  if (type === 'array') return known.length > 0 || isRequired ? known : undefined
+  const [first] = known
+  if (typeof first !== 'string' || (type !== 'number' && type !== 'integer')) return first
+  const number = Number(first)
+  // The hub says what is wrong with a text that is none.
+  return Number.isFinite(number) ? number : first
+}
