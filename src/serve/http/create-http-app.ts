@@ -7,6 +7,7 @@ import { answerCall, refuseOn } from './call/answer-call.ts'
 import { checkHead, checkOpen } from './check-request.ts'
 import { loadConsole } from './console/load-console.ts'
 import { createCrossOrigin } from './cross-origin.ts'
+import { describeApi } from './describe/describe-api.ts'
 import { HttpDoor } from './http-door.ts'
 import type { HttpParts } from './http-parts.ts'
 import { discardBody } from './read-body.ts'
@@ -31,7 +32,11 @@ const CALL = /^\/v1\/tools\/([^/?#]+)\/call$/
 
 /** Makes the HTTP door: API, MCP, metrics and the console. */
 export async function createHttpApp(parts: HttpParts): Promise<HttpApp> {
-  const door = new HttpDoor(parts)
+  let document: string | undefined
+  const door = new HttpDoor(parts, () => {
+    document ??= JSON.stringify(describeApi(ROUTES, parts.service.version))
+    return document
+  })
   const console = await loadConsole(parts.consoleFolder)
   const hono = new Hono<{ Bindings: HttpBindings }>()
   for (const route of ROUTES) {

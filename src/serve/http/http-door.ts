@@ -25,12 +25,13 @@ export class HttpDoor {
   readonly streams: StreamTable
   readonly mcp: McpDoors
   readonly readiness: Readiness
-  /** The OpenAPI document, when somebody first asked for it. */
-  document: string | undefined
+  /** The OpenAPI document of all routes. */
+  readonly document: () => string
   isClosing = false
   readonly #onError: HttpParts['onError']
 
-  constructor(parts: HttpParts) {
+  constructor(parts: HttpParts, document: () => string) {
+    this.document = document
     const { service, doorkeeper, clock = systemClock, allowedHosts, allowedOrigins } = parts
     this.service = service
     this.doorkeeper = doorkeeper

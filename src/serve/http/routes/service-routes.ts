@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { auditReport, health } from '../../api/service.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'
-import { describeApi } from '../describe/describe-api.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const auditQuery = z.object({ run: z.string().max(128).optional() })
@@ -68,9 +67,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     path: '/openapi.json',
     summary: 'This document',
     answers: [{ description: 'OpenAPI 3.1' }],
-    async handle({ door }) {
-      door.document ??= JSON.stringify(describeApi((await import('../route-table.ts')).ROUTES, door.service.version))
-      return new Response(door.document, { headers: { ...API_HEADERS, 'content-type': 'application/json' } })
-    },
+    handle: async ({ door }) =>
+      new Response(door.document(), { headers: { ...API_HEADERS, 'content-type': 'application/json' } }),
   }),
 ]
