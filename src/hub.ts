@@ -18,6 +18,7 @@ import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import type { PolicyLayers } from './policy/compile-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { Principal } from './principal.ts'
+import type { HubChanged } from './record/events.ts'
 import type { RecordedLine } from './record/run-records.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, QuestionRequest, ToolResult } from './result.ts'
 import type { Rule, SourcedRule } from './rule.ts'
@@ -90,6 +91,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   onRecord(listener: (line: RecordedLine) => void): () => void
   /** Everything that happens on this hub. Returns how to stop listening. */
   onEvent(listener: (event: CallEvent) => void): () => void
+  /** Puts on record, in the hub's own run, that somebody has changed how it works; on the disk itself when it resolves. */
+  recordChange(change: Omit<HubChanged, 'type'>): Promise<void>
   /** Ends the calls that killed processes left open, and gives back in how many runs; a run does so itself when it is used again. */
   recoverRuns(): Promise<number>
   /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
@@ -331,6 +334,13 @@ class ToolHub {
     const { listeners } = this.#assembly
     listeners.add(listener)
     return () => listeners.delete(listener)
+  }
+
+  async recordChange(change: Omit<HubChanged, 'type'>): Promise<void> {
+    const { parts } = this.#assembly
+    const { records } = await parts.run(this.run)
+    records?.append(parts.redactor.value({ type: 'hub-changed', ...change }))
+    await records?.synced()
   }
 
   async recoverRuns(): Promise<number> {

@@ -173,6 +173,15 @@ export interface ProcessLost extends Partial<OfCall> {
   readonly command: string
 }
 
+/** Somebody has changed how the hub works: its rules, its tokens, its remembered answers. */
+export interface HubChanged {
+  readonly type: 'hub-changed'
+  readonly by: string
+  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked'
+  /** The file, the token, the grant. */
+  readonly subject: string
+}
+
 /** A process has begun to write this run; a second one of a run continues it. */
 export interface RunOpened {
   readonly type: 'run-opened'
@@ -223,6 +232,7 @@ export type EventBody =
   | ProcessStarted
   | ProcessEnded
   | ProcessLost
+  | HubChanged
   | RunOpened
   | RunClosed
   | LineTorn

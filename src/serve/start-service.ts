@@ -106,7 +106,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     }),
     feed,
     asks,
-    policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, clock, ...(configFile && { configFile }) }),
+    policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, ...(configFile && { configFile }) }),
     tokens: {
       list: () => tokens.list(),
       admit: (secret) => tokens.admit(secret),

@@ -90,6 +90,8 @@ function describe(event: RecordEvent): string[] {
       return words('process', 'dim', event.tool, `${event.process} ended`, endOfProcess(event))
     case 'process-lost':
       return words('lost', 'red', event.tool, `${event.process} went away with its hub`, event.command)
+    case 'hub-changed':
+      return words('changed', 'yellow', event.change, event.subject, `by ${event.by}`)
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':

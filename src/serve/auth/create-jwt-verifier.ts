@@ -105,7 +105,8 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 }
 
 function factsOf({ issuer, limits = {} }: CheckedJwtConfig, base: string) {
-  const howToAllowDanger = 'The owner of the hub can let those who come from there: limits: { allowDanger: true } for the issuer.'
+  const howToAllowDanger =
+    'The owner of the hub can let those who come from there: limits: { allowDanger: true } for the issuer.'
   return { limits, label: `issuer ${issuer}`, base, howToAllowDanger }
 }
 

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { type Clock, systemClock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { Hub } from '../../hub.ts'
@@ -19,8 +18,8 @@ import { testRules } from './test-rules.ts'
 
 /** What the desk works with. */
 export interface PolicyDeskOptions {
-  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain'>
-  readonly store: Pick<Store, 'calls' | 'events'>
+  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'recordChange'>
+  readonly store: Pick<Store, 'calls'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
   readonly feed: Pick<EventFeed, 'publish'>
@@ -28,12 +27,11 @@ export interface PolicyDeskOptions {
   readonly configFile?: string
   /** What rules and messages name the file relative to; the working folder unless said. */
   readonly cwd?: string
-  readonly clock?: Clock
 }
 
 /** Shows the rules, tries others on what was recorded, and saves them. */
 export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
-  const { hub, store, runsFolder, indexer, feed, configFile, cwd = process.cwd(), clock = systemClock } = options
+  const { hub, store, runsFolder, indexer, feed, configFile, cwd = process.cwd() } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
   /** One save after the other: each looks at the file that the one before has left. */
@@ -102,7 +100,7 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
     await writePolicyFile(found.file.file, text)
     hub.setPolicy(rules)
     feed.publish({ type: 'policy-changed' })
-    await store.events.append({ topic: 'policy-saved', body: JSON.stringify({ by, file: label }), at: clock.now() })
+    await hub.recordChange({ by, change: 'policy-saved', subject: label })
     return state()
   }
 }

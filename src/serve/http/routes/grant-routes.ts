@@ -23,9 +23,12 @@ export const GRANT_ROUTES: readonly Route[] = [
     summary: 'Forgets a remembered answer',
     admits: ['admin'],
     answers: [{ description: 'It is gone', status: 204 }],
-    async handle({ door, params }) {
-      if (await door.service.hub.grants.revoke(params.get('id')!)) return answerNothing()
-      throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such grant.')
+    async handle({ door, visitor, params }) {
+      const { hub } = door.service
+      const id = params.get('id')!
+      if (!(await hub.grants.revoke(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such grant.')
+      await hub.recordChange({ by: visitor.name, change: 'grant-revoked', subject: id })
+      return answerNothing()
     },
   }),
 ]

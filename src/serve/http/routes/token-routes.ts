@@ -21,7 +21,11 @@ export const TOKEN_ROUTES: readonly Route[] = [
     admits: ['admin'],
     body: newToken,
     answers: [{ description: 'The token and its secret', schema: createdToken, status: 201 }],
-    handle: async ({ door, body }) => answerJson(await door.service.tokens.create(body), { status: 201 }),
+    async handle({ door: { service }, visitor, body }) {
+      const created = await service.tokens.create(body)
+      await service.hub.recordChange({ by: visitor.name, change: 'token-created', subject: created.token.name })
+      return answerJson(created, { status: 201 })
+    },
   }),
   defineRoute({
     method: 'delete',
@@ -29,9 +33,11 @@ export const TOKEN_ROUTES: readonly Route[] = [
     summary: 'Revokes an API token',
     admits: ['admin'],
     answers: [{ description: 'It opens nothing any more', status: 204 }],
-    async handle({ door, params }) {
-      if (await door.service.tokens.remove(params.get('id')!)) return answerNothing()
-      throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such token.')
+    async handle({ door: { service }, visitor, params }) {
+      const id = params.get('id')!
+      if (!(await service.tokens.remove(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such token.')
+      await service.hub.recordChange({ by: visitor.name, change: 'token-revoked', subject: id })
+      return answerNothing()
     },
   }),
 ]
