@@ -14,7 +14,12 @@ export default defineConfig({
       // Most files can share a process: to load everything anew for each takes a minute in all.
       {
         extends: true,
-        test: { name: 'together', include: ['src/**/*.test.ts', 'test/**/*.test.ts'], exclude: ALONE, isolate: false },
+        test: {
+          name: 'together',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/src/**/*.test.ts'],
+          exclude: ALONE,
+          isolate: false,
+        },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],

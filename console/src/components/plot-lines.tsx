@@ -1,3 +1,4 @@
+import { classNames } from './class-names.ts'
 import styles from './plot.module.css'
 import type { Series } from './plot.tsx'
 
@@ -23,8 +24,8 @@ export function PlotLines({ times, series, format, pointed }: PlotLinesProps) {
           <line key={part} className={styles.guide} x1={0} x2={WIDTH} y1={y(part * top)} y2={y(part * top)} />
         ))}
         {pointed !== undefined && <line className={styles.cursor} x1={x(pointed)} x2={x(pointed)} y1={0} y2={HEIGHT} />}
-        {series.map(({ name, tone, values }) => (
-          <g key={name} className={styles[tone]}>
+        {series.map(({ name, tone, values, isDashed }) => (
+          <g key={name} className={classNames(styles[tone], isDashed && styles.dashed)}>
             <path className={styles.fill} d={`M0 ${HEIGHT}${line(values, x, y)}L${WIDTH} ${HEIGHT}Z`} />
             <path d={`M${line(values, x, y).slice(1)}`} vectorEffect="non-scaling-stroke" />
           </g>

@@ -1,6 +1,7 @@
 import { Table2 } from 'lucide-react'
 import { type PointerEvent, useId, useState } from 'react'
 import type { Tone } from './badge.tsx'
+import { classNames } from './class-names.ts'
 import { IconButton } from './icon-button.tsx'
 import styles from './plot.module.css'
 import { PlotLines } from './plot-lines.tsx'
@@ -10,6 +11,8 @@ export interface Series {
   readonly name: string
   readonly tone: Tone
   readonly values: readonly number[]
+  /** Drawn with gaps, so that it is told from the others without its colour. */
+  readonly isDashed?: boolean
 }
 
 export interface PlotProps {
@@ -37,10 +40,10 @@ export function Plot({ title, times, series, format = (value) => value.toLocaleS
         <span id={id} className={styles.title}>
           {title}
         </span>
-        {series.map(({ name, tone, values }) => (
+        {series.map(({ name, tone, values, isDashed }) => (
           <span key={name} className={styles.value}>
             <svg viewBox="0 0 12 4" aria-hidden="true" className={styles.swatch}>
-              <path d="M0 2h12" className={styles[tone]} />
+              <path d="M0 2h12" className={classNames(styles[tone], isDashed && styles.dashed)} />
             </svg>
             {name} <strong>{format(values[at] ?? 0)}</strong>
           </span>

@@ -11,7 +11,8 @@ import {
 } from 'lucide-react'
 import { Badge, type Tone } from './badge.tsx'
 
-const STATUSES = new Map<string, readonly [words: string, tone: Tone, icon: LucideIcon]>([
+/** Words, tone and icon of every state. */
+export const STATUSES = new Map<string, readonly [words: string, tone: Tone, icon: LucideIcon]>([
   ['ok', ['ok', 'ok', CircleCheck]],
   ['running', ['running', 'info', LoaderCircle]],
   ['pending', ['pending', 'info', Hourglass]],

@@ -1,5 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
 import type { ReactNode } from 'react'
+import { classNames } from './class-names.ts'
 import styles from './tabs.module.css'
 
 export interface Tab {
@@ -14,13 +15,15 @@ interface TabsProps {
   /** Which one is shown, and how to change it, to keep it in the address; else the first, kept here. */
   readonly selected?: string
   readonly onSelect?: (id: string) => void
+  /** The shown one fills what is left of a page that fills the window, and scrolls inside. */
+  readonly fill?: boolean
 }
 
 /** Several views of one thing, one shown at a time; arrows go between them. */
-export function Tabs({ label, tabs, selected, onSelect }: TabsProps) {
+export function Tabs({ label, tabs, selected, onSelect, fill = false }: TabsProps) {
   return (
     <Base.Root
-      className={styles.root}
+      className={classNames(styles.root, fill && styles.fill)}
       defaultValue={selected === undefined ? tabs[0]?.id : undefined}
       value={selected}
       onValueChange={(id: string) => onSelect?.(id)}

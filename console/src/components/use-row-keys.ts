@@ -13,6 +13,12 @@ interface RowKeysOptions<Row> {
 /** Moves through the rows of a table by keys, wherever the focus is; remembers the row by its key, as rows come and go. */
 export function useRowKeys<Row>({ rows, rowKey, selected, onOpen, onActive, scrollTo }: RowKeysOptions<Row>) {
   const [activeKey, setActiveKey] = useState<string | undefined>(selected)
+  const [lastSelected, setLastSelected] = useState(selected)
+  // What is selected by another way, such as a link, is where the keys go on from.
+  if (selected !== lastSelected) {
+    setLastSelected(selected)
+    if (selected !== undefined) setActiveKey(selected)
+  }
   const indexOf = (key: string | undefined) => rows.findIndex((row) => rowKey(row) === key)
 
   const goTo = (wanted: number) => {

@@ -37,9 +37,11 @@ function startOf({ run, seq, time }: Line, event: CallStarted): IndexedCall {
 function endOf({ run, seq, time }: Line, event: CallEnded, started: IndexedCall | undefined): IndexedCall {
   const durationMs = typeof event.durationMs === 'number' ? event.durationMs : 0
   const status = text(event.status) ?? 'error'
+  // The line of a start may come late, after an approval; the time that a call took is counted from its real start.
+  const startedAt = Math.round(milliseconds(time) - durationMs)
   const place = started
-    ? { run, seq: started.seq, status, startedAt: started.startedAt }
-    : { run, seq, status, startedAt: Math.round(milliseconds(time) - durationMs) }
+    ? { run, seq: started.seq, status, startedAt: Math.min(started.startedAt, startedAt) }
+    : { run, seq, status, startedAt }
   const call = whole(event, place, started ?? factsOf(event))
   call.durationMs = durationMs
   call.error = text(event.error?.code)

@@ -1,79 +1,63 @@
-import { Inbox } from 'lucide-react'
-import { api } from '../../api/api.ts'
-import type { Approval } from '../../api/types.ts'
-import { useQuery } from '../../api/use-query.ts'
-import { CommandView } from '../../components/command-view.tsx'
-import { DiffView } from '../../components/diff-view.tsx'
-import { Drawer } from '../../components/drawer.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { JsonView } from '../../components/json-view.tsx'
+import { useEffect } from 'react'
 import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
-import { type Column, Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
-import { navigate } from '../../router/router.ts'
+import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { navigate, useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
+import styles from './approvals-page.module.css'
+import { neighbourOf, pathOf, stepFrom } from './ask.ts'
+import { AskDetail } from './ask-detail.tsx'
+import { AskList } from './ask-list.tsx'
+import { AskTabs } from './ask-tabs.tsx'
+import { InboxEmpty } from './inbox-empty.tsx'
+import { LastAnswer } from './last-answer.tsx'
+import { NotifyButton } from './notify-button.tsx'
+import { useAskNotifications } from './use-ask-notifications.ts'
+import { useAsks } from './use-asks.ts'
+import { useIsNarrow } from './use-is-narrow.ts'
 
-const COLUMNS: readonly Column<Approval>[] = [
-  { id: 'state', title: 'State', width: '120px', narrow: 'side', cell: ({ state }) => <StatusBadge status={state} /> },
-  {
-    id: 'tool',
-    title: 'Tool',
-    width: 'minmax(160px, 1fr)',
-    narrow: 'title',
-    cell: ({ tool }) => <VisibleText text={tool} />,
-  },
-  { id: 'reason', title: 'Why', width: 'minmax(160px, 2fr)', cell: ({ reason }) => <VisibleText text={reason} /> },
-  { id: 'caller', title: 'Who asks', width: '160px', cell: ({ caller }) => <VisibleText text={caller} /> },
-  { id: 'asked', title: 'Asked', width: '112px', align: 'end', cell: ({ askedAt }) => <Time at={askedAt} /> },
-  { id: 'expires', title: 'Expires', width: '112px', align: 'end', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-]
+/** What waits for a person: calls that need a yes, and questions of tools. */
+export default function ApprovalsPage({ params: { id } }: PageProps) {
+  const [tab] = useSearchParam('tab')
+  const query = useAsks(tab === 'past' ? 'past' : 'waiting')
+  const asks = query.data
+  const isNarrow = useIsNarrow()
+  useAskNotifications()
 
-/** What waits for a yes or a no. */
-export default function ApprovalsPage({ params }: PageProps) {
-  const query = useQuery('approvals waiting', () => api.approvals.list(), { refreshOn: ['approval'] })
-  const shown = query.data?.find(({ id }) => id === params.id)
+  // The address pins what is shown: one that comes meanwhile never takes its place under somebody's finger.
+  const first = asks?.[0]?.id
+  useEffect(() => {
+    if (!isNarrow && id === undefined && first !== undefined) navigate(pathOf(first, tab), { replace: true })
+  }, [isNarrow, id, first, tab])
+
+  const step = (by: number) => {
+    const next = stepFrom(asks ?? [], id, by)
+    if (next !== undefined) navigate(pathOf(next, tab), { replace: id !== undefined })
+  }
+  useShortcut('j', 'Next', () => step(1))
+  useShortcut('k', 'Previous', () => step(-1))
+  const goOn = () => navigate(pathOf(isNarrow ? undefined : neighbourOf(asks ?? [], id ?? ''), tab), { replace: true })
+
   return (
-    <Page title="Approvals" fill>
-      <Loaded query={query}>
-        {(approvals) => (
-          <Table
-            label="Approvals"
-            rows={approvals}
-            columns={COLUMNS}
-            rowKey={({ id }) => id}
-            selected={params.id}
-            onOpen={({ id }) => navigate(`/approvals/${encodeURIComponent(id)}`)}
-            empty={
-              <EmptyState icon={Inbox} title="Nothing waits for you">
-                Calls that a rule wants a person to see appear here; leave the page open, the tab counts them.
-              </EmptyState>
-            }
+    <Page title="Approvals" fill actions={<NotifyButton />}>
+      <div className={styles.inbox} data-opened={id !== undefined || undefined}>
+        <div className={styles.side}>
+          <AskTabs tab={tab} />
+          <Loaded query={query}>
+            {(all) => (all.length === 0 ? <InboxEmpty tab={tab} /> : <AskList asks={all} selected={id} tab={tab} />)}
+          </Loaded>
+          <LastAnswer />
+        </div>
+        {id !== undefined && (
+          <AskDetail
+            key={id}
+            id={id}
+            known={asks?.find((ask) => ask.id === id)}
+            backTo={pathOf(undefined, tab)}
+            onDone={goOn}
           />
         )}
-      </Loaded>
-      <Drawer isOpen={shown !== undefined} onClose={() => navigate('/approvals')} title={shown?.tool} isWide>
-        {shown && <Details approval={shown} />}
-      </Drawer>
+      </div>
     </Page>
-  )
-}
-
-function Details({ approval }: { approval: Approval }) {
-  return (
-    <>
-      {approval.views.map((view) => {
-        if (view.kind === 'command') return <CommandView key={view.command} {...view} />
-        if (view.kind === 'diff') return <DiffView key={view.path} {...view} />
-        return (
-          <p key={view.url}>
-            <VisibleText text={`${view.url} (${view.addresses.join(', ')})`} />
-          </p>
-        )
-      })}
-      <JsonView value={approval.input} label="input" />
-    </>
   )
 }

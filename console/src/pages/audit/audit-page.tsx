@@ -1,47 +1,38 @@
-import { api } from '../../api/api.ts'
-import type { AuditReport } from '../../api/types.ts'
-import { useQuery } from '../../api/use-query.ts'
-import { Badge } from '../../components/badge.tsx'
-import { Loaded } from '../../components/loaded.tsx'
+import { useMe } from '../../api/use-me.ts'
 import { Page } from '../../components/page.tsx'
-import { type Column, Table } from '../../components/table.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { useSearchParam } from '../../router/router.ts'
+import { ApprovalsView } from './approvals-view.tsx'
+import { CallsView } from './calls-view.tsx'
+import { GrantsView } from './grants-view.tsx'
+import { TokensView } from './tokens-view.tsx'
+import { VerifyView } from './verify-view.tsx'
 
-type AuditedRun = AuditReport['runs'][number]
-
-const COLUMNS: readonly Column<AuditedRun>[] = [
-  {
-    id: 'run',
-    title: 'Run',
-    width: 'minmax(160px, 1fr)',
-    narrow: 'title',
-    cell: ({ run }) => <VisibleText text={run} />,
-  },
-  {
-    id: 'ok',
-    title: 'Record',
-    width: '120px',
-    narrow: 'side',
-    cell: ({ ok }) => (ok ? <Badge tone="ok">intact</Badge> : <Badge tone="bad">damaged</Badge>),
-  },
-  { id: 'lines', title: 'Lines', width: '96px', align: 'end', cell: ({ lines }) => lines.toLocaleString('en') },
-  { id: 'calls', title: 'Calls', width: '96px', align: 'end', cell: ({ calls }) => calls.toLocaleString('en') },
-  {
-    id: 'problems',
-    title: 'Problems',
-    width: 'minmax(160px, 2fr)',
-    cell: ({ problems }) => <VisibleText text={problems.map(({ message }) => message).join(' ')} />,
-  },
-]
-
-/** Whether the records are what was written. */
+/** Whether the records are what was written, who did and allowed what, and what is allowed on. */
 export default function AuditPage() {
-  const query = useQuery('audit', () => api.audit.verify())
+  const isAdmin = useMe().may('admin')
+  const [view, setView] = useSearchParam('view', 'verify')
+  useShortcut('v', 'Verify records', () => setView('verify'))
+  useShortcut('c', 'Search calls', () => setView('calls'))
+  useShortcut('p', 'Who approved what', () => setView('approvals'))
+  useShortcut('n', 'Grants', () => setView('grants'))
+  useShortcut('m', 'Tokens', () => setView('tokens'), { when: isAdmin })
   return (
     <Page title="Audit" fill>
-      <Loaded query={query}>
-        {({ runs }) => <Table label="Records" rows={runs} columns={COLUMNS} rowKey={({ run }) => run} />}
-      </Loaded>
+      <Tabs
+        label="Views of the audit"
+        fill
+        selected={view}
+        onSelect={setView}
+        tabs={[
+          { id: 'verify', title: 'Verify', content: <VerifyView /> },
+          { id: 'calls', title: 'Calls', content: <CallsView /> },
+          { id: 'approvals', title: 'Approvals', content: <ApprovalsView /> },
+          { id: 'grants', title: 'Grants', content: <GrantsView /> },
+          ...(isAdmin ? [{ id: 'tokens', title: 'Tokens', content: <TokensView /> }] : []),
+        ]}
+      />
     </Page>
   )
 }

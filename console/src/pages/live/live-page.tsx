@@ -1,65 +1,90 @@
-import { Activity } from 'lucide-react'
-import { api } from '../../api/api.ts'
-import { useQuery } from '../../api/use-query.ts'
-import { CALL_COLUMNS } from '../../components/call-columns.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { FilterBar } from '../../components/filter-bar.tsx'
-import { FilterSelect } from '../../components/filter-select.tsx'
+import { Activity, Pause, Play } from 'lucide-react'
+import { useEffect, useMemo } from 'react'
+import { Button } from '../../components/button.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
 import { isFailure } from '../../components/is-failure.ts'
-import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { SearchField } from '../../components/search-field.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
 import { Table } from '../../components/table.tsx'
-import { navigate, useSearchParam } from '../../router/router.ts'
-
-const STATUSES = [
-  ['', 'Every status'],
-  ['running', 'Running'],
-  ['ok', 'Ok'],
-  ['failed', 'Failed'],
-  ['denied', 'Denied'],
-] as const
+import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { navigate } from '../../router/router.ts'
+import type { PageProps } from '../../router/routes.tsx'
+import { CallDrawer } from './call-drawer.tsx'
+import { LIVE_COLUMNS } from './live-columns.tsx'
+import { LiveEmpty } from './live-empty.tsx'
+import { LiveFilters } from './live-filters.tsx'
+import styles from './live-page.module.css'
+import { LiveState } from './live-state.tsx'
+import { LiveStrip } from './live-strip.tsx'
+import { useCallFilter } from './use-call-filter.ts'
+import { useHold } from './use-hold.ts'
+import { useLiveCalls } from './use-live-calls.ts'
+import { useSettled } from './use-settled.ts'
 
 /** Calls as they happen. */
-export default function LivePage() {
-  const [text, setText] = useSearchParam('text')
-  const [status, setStatus] = useSearchParam('status')
-  const query = useQuery(
-    `calls ${status} ${text}`,
-    () => api.calls.list({ text: text || undefined, status: status || undefined, limit: 200 }),
-    {
-      refreshOn: ['call'],
-    },
-  )
+export default function LivePage({ params: { call: opened } }: PageProps) {
+  const { filter, change, clear, isActive } = useCallFilter()
+  const text = useSettled(filter.text)
+  const { list, snapshot } = useLiveCalls(useMemo(() => ({ ...filter, text }), [filter, text]))
+  const { rows, isLoading, error } = snapshot
+  const hold = useHold()
+  const { isHeld, isPaused } = hold
+  useEffect(() => list.hold(isHeld || opened !== undefined), [list, isHeld, opened])
+
+  const toggle = () => (isHeld ? hold.resume() : hold.pause())
+  useShortcut('p', 'Pause, or follow again', toggle)
+  useShortcut('n', 'Show the new calls', hold.resume)
   return (
-    <Page title="Live" fill>
-      <FilterBar summary={query.data && `${query.data.calls.length} calls`}>
-        <SearchField label="Search calls" value={text} onChange={setText} />
-        <FilterSelect label="Status" value={status} options={STATUSES} onChange={setStatus} />
-      </FilterBar>
-      <Loaded query={query}>
-        {({ calls }) => (
+    <Page
+      title="Live"
+      fill
+      actions={
+        <>
+          <LiveState hold={hold} snapshot={snapshot} />
+          <Button icon={isHeld ? Play : Pause} shortcut="p" aria-pressed={isPaused} onClick={toggle}>
+            {isHeld ? 'Resume' : 'Pause'}
+          </Button>
+        </>
+      }
+    >
+      <LiveStrip />
+      <LiveFilters
+        filter={filter}
+        onChange={(name, value) => {
+          // The row that the keys were at may not be in the list that comes.
+          hold.moveTo(0)
+          change(name, value)
+        }}
+        onClear={clear}
+      />
+      {error && rows.length === 0 && <ErrorState error={error} onRetry={() => void list.reload()} />}
+      {isLoading && rows.length === 0 && <Skeleton />}
+      {(rows.length > 0 || (!isLoading && !error)) && (
+        <div className={styles.area} {...hold.area}>
           <Table
             label="Calls"
-            rows={calls}
-            columns={CALL_COLUMNS}
-            rowKey={(call) => call.callId}
-            tone={(call) => (isFailure(call.status) ? 'bad' : undefined)}
-            onOpen={(call) => navigate(`/runs/${encodeURIComponent(call.run)}/${encodeURIComponent(call.callId)}`)}
-            empty={
-              <EmptyState icon={Activity} title="No calls">
-                {text === '' && status === '' ? (
-                  <>
-                    Connect an agent to <code>/mcp</code> on this address, or try a tool on the Tools page.
-                  </>
-                ) : (
-                  'Nothing fits the filter; change or clear it.'
-                )}
-              </EmptyState>
-            }
+            rows={rows}
+            columns={LIVE_COLUMNS}
+            rowKey={({ callId }) => callId}
+            selected={opened}
+            tone={({ status }) => (isFailure(status) ? 'bad' : undefined)}
+            onActive={(call) => {
+              hold.moveTo(rows.indexOf(call))
+              if (opened !== undefined) open(call.callId, true)
+            }}
+            onOpen={({ callId }) => open(callId)}
+            onEnd={() => void list.loadMore()}
+            empty={<LiveEmpty icon={Activity} isFiltered={isActive} onClear={clear} />}
           />
-        )}
-      </Loaded>
+        </div>
+      )}
+      <CallDrawer callId={opened} onClose={() => open()} />
     </Page>
   )
+}
+
+// The filters stay in the address; moving on from one opened call to the next is no step to go back.
+function open(callId?: string, replace = false): void {
+  const path = callId === undefined ? '/live' : `/live/${encodeURIComponent(callId)}`
+  navigate(`${path}${window.location.search}`, { replace })
 }

@@ -1,52 +1,47 @@
 import { api } from '../../api/api.ts'
-import type { PolicyRule } from '../../api/types.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { EffectBadge } from '../../components/effect-badge.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, Table } from '../../components/table.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { useSearchParam } from '../../router/router.ts'
+import { useValue } from '../../state/create-value.ts'
+import { EditorView } from './editor-view.tsx'
+import { ExplainView } from './explain-view.tsx'
+import { policyDraft } from './policy-draft.ts'
+import { RulesView } from './rules-view.tsx'
 
-const COLUMNS: readonly Column<PolicyRule>[] = [
-  {
-    id: 'effect',
-    title: 'Effect',
-    width: '96px',
-    narrow: 'side',
-    cell: ({ effect }) => <EffectBadge effect={effect} />,
-  },
-  {
-    id: 'rule',
-    title: 'Rule',
-    width: 'minmax(200px, 2fr)',
-    narrow: 'title',
-    cell: ({ text }) => <VisibleText text={text} />,
-  },
-  {
-    id: 'reason',
-    title: 'Reason',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ reason = '' }) => <VisibleText text={reason} />,
-  },
-  { id: 'layer', title: 'Layer', width: '96px', cell: ({ layer }) => layer },
-  { id: 'source', title: 'Source', width: 'minmax(120px, 1fr)', cell: ({ source }) => <VisibleText text={source} /> },
-]
-
-/** The rules that hold, in the order of precedence. */
+/** The rules that hold, why a call is decided so, and how to change them. */
 export default function PolicyPage() {
+  const [view, setView] = useSearchParam('view', 'rules')
   const query = useQuery('policy', () => api.policy.get(), { refreshOn: ['policy-changed'] })
+  const hasDraft = useValue(policyDraft) !== undefined
+  useShortcut('r', 'Effective rules', () => setView('rules'))
+  useShortcut('e', 'Explain a call', () => setView('explain'))
+  useShortcut('w', 'Edit the rules', () => setView('edit'))
   return (
-    <Page title="Policy" fill>
-      <Loaded query={query}>
-        {({ rules }) => (
-          <Table
-            label="Rules"
-            rows={rules}
-            columns={COLUMNS}
-            rowKey={(rule) => `${rule.layer} ${rule.source} ${rules.indexOf(rule)}`}
-          />
-        )}
-      </Loaded>
+    <Page
+      title="Policy"
+      description="A deny of any layer wins; else the most specific rule decides, whatever the order."
+    >
+      <Tabs
+        label="Views of the policy"
+        selected={view}
+        onSelect={setView}
+        tabs={[
+          {
+            id: 'rules',
+            title: 'Effective rules',
+            content: <Loaded query={query}>{(state) => <RulesView state={state} />}</Loaded>,
+          },
+          { id: 'explain', title: 'Explain', content: <ExplainView /> },
+          {
+            id: 'edit',
+            title: hasDraft ? 'Edit (changed)' : 'Edit',
+            content: <Loaded query={query}>{(state) => <EditorView state={state} />}</Loaded>,
+          },
+        ]}
+      />
     </Page>
   )
 }

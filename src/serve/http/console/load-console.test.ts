@@ -30,7 +30,7 @@ const get = (url: string, headers: Record<string, string> = {}, method = 'GET') 
 
 describe('the console', () => {
   it('is its first page at every path of its own', async () => {
-    for (const path of ['/', '/index.html', '/runs/some-run?x=1', '/approvals']) {
+    for (const path of ['/', '/index.html', '/runs/some-run?x=1', '/approvals', '/tools/core%2Ffs.readText?tab=try']) {
       const answer = get(path)
       expect(await answer?.text()).toBe('<p>console</p>')
       expect(answer?.headers.get('cache-control')).toBe('no-cache')
@@ -68,6 +68,7 @@ describe('the console', () => {
     '/%2e%2e/secret.txt',
     '/link.txt',
     '/assets/main-Bx81kd0q.js.br',
+    '/assets/older-Qk81Bx0d.js',
     '/constructor.js',
     '/v1/x',
     '/mcp',

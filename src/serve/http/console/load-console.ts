@@ -41,8 +41,8 @@ const TYPES = new Map([
   ['.woff2', 'font/woff2'],
 ])
 const HASHED = /^\/assets\/.*[-.][A-Za-z0-9_-]{8,}\.\w+$/
-/** What is no page of the console, whatever it looks like. */
-const NOT_A_PAGE = /^\/(?:v1|mcp)(?:\/|$)/
+/** Pages by their first name; what follows may have dots, as the names of tools have. */
+const PAGE = /^\/(?!(?:v1|mcp|assets)(?:\/|$))[\w-]*(?:\/|$)/
 
 /**
  * Reads the files of the built console, once: what is served later is what this map holds, so no path of a request ever
@@ -66,7 +66,7 @@ export async function loadConsole(folder: string | undefined): Promise<Console> 
 
 /** A path of the console's own, which its script reads; `/index.html` is one too. */
 function isPage(path: string): boolean {
-  return path === '/index.html' || (!path.includes('.') && !NOT_A_PAGE.test(path))
+  return path === '/index.html' || PAGE.test(path)
 }
 
 function toFile(path: string, bytes: Uint8Array, files: ReadonlyMap<string, Uint8Array>): ConsoleFile {

@@ -1,0 +1,66 @@
+import { Check, PenLine, X } from 'lucide-react'
+import { useRef, useState } from 'react'
+import type { Approval, ApprovalAnswer } from '../../api/types.ts'
+import { Button } from '../../components/button.tsx'
+import { classNames } from '../../components/class-names.ts'
+import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import styles from './ask-detail.module.css'
+import { DenyForm } from './deny-form.tsx'
+import { choiceProblem, firstChoice, toAnswer } from './remember.ts'
+import { RememberFields } from './remember-fields.tsx'
+import type { Approve } from './use-approve.ts'
+import { useCalmShortcut } from './use-calm-shortcut.ts'
+
+interface AnswerBarProps {
+  readonly approval: Approval
+  readonly approve: Approve
+  readonly onEdit: () => void
+}
+
+/** The answers: allow, deny with a reason, edit first; and what of it is remembered. */
+export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
+  const [choice, setChoice] = useState(() => firstChoice(Date.now()))
+  const [isDenying, setDenying] = useState(false)
+  const remember = useRef<HTMLSelectElement>(null)
+  const problem = choiceProblem(choice, Date.now())
+
+  const answer = (decision: ApprovalAnswer['decision'], reason?: string) => {
+    if (problem !== undefined) return remember.current?.focus()
+    void approve.send({ decision, ...toAnswer(choice), ...(reason && { reason }) })
+  }
+  useCalmShortcut('a', 'Allow', () => answer('allow'))
+  useCalmShortcut('d', 'Deny, with a reason', () => setDenying(true))
+  useCalmShortcut('e', 'Edit, then allow', onEdit)
+  useShortcut('r', 'Choose what is remembered', () => remember.current?.focus())
+
+  return (
+    <section className={classNames(styles.bar, styles.row)} aria-label="Answer">
+      {isDenying ? (
+        <DenyForm
+          isBusy={approve.isBusy}
+          onDeny={(reason) => answer('deny', reason)}
+          onCancel={() => setDenying(false)}
+        />
+      ) : (
+        <div className={styles.buttons}>
+          <Button variant="primary" icon={Check} shortcut="a" isBusy={approve.isBusy} onClick={() => answer('allow')}>
+            Allow
+          </Button>
+          <Button icon={X} shortcut="d" disabled={approve.isBusy} onClick={() => setDenying(true)}>
+            Deny
+          </Button>
+          <Button icon={PenLine} shortcut="e" disabled={approve.isBusy} onClick={onEdit}>
+            Edit…
+          </Button>
+        </div>
+      )}
+      <RememberFields
+        choice={choice}
+        onChange={setChoice}
+        coverage={approval.coverage}
+        problem={problem}
+        ref={remember}
+      />
+    </section>
+  )
+}

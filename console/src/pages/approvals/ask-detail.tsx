@@ -1,0 +1,37 @@
+import { ArrowLeft } from 'lucide-react'
+import { Loaded } from '../../components/loaded.tsx'
+import { Link } from '../../router/link.tsx'
+import { ApprovalDetail } from './approval-detail.tsx'
+import type { Ask } from './ask.ts'
+import styles from './ask-detail.module.css'
+import { QuestionDetail } from './question-detail.tsx'
+import { useAsk } from './use-ask.ts'
+
+interface AskDetailProps {
+  readonly id: string
+  readonly known: Ask | undefined
+  readonly backTo: string
+  /** It was answered here: time for the next one. */
+  readonly onDone: () => void
+}
+
+/** One ask with all that helps to decide, and the ways to answer. */
+export function AskDetail({ id, known, backTo, onDone }: AskDetailProps) {
+  const query = useAsk(id, known)
+  return (
+    <section className={styles.detail} aria-label="What is asked">
+      <Link to={backTo} className={styles.back}>
+        <ArrowLeft size={14} aria-hidden="true" /> All approvals
+      </Link>
+      <Loaded query={query}>
+        {(ask) =>
+          ask.kind === 'approval' ? (
+            <ApprovalDetail approval={ask} onDone={onDone} />
+          ) : (
+            <QuestionDetail question={ask} onDone={onDone} />
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,90 @@
+import { CircleCheck, CircleX, KeyRound, TimerOff, TriangleAlert, Undo2, Unplug, UserX } from 'lucide-react'
+import { useMe } from '../../api/use-me.ts'
+import { Time } from '../../components/time.tsx'
+import { VisibleText } from '../../components/visible-text.tsx'
+import type { Ask } from './ask.ts'
+import { Notice } from './notice.tsx'
+
+const WORDS = new Map([
+  ['allow', 'Allowed'],
+  ['deny', 'Denied'],
+])
+
+/** What has to be known first: how it was answered, why one cannot answer, what cannot be trusted. */
+export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
+  return (
+    <>
+      <Outcome ask={ask} isOver={isOver} />
+      {!isOver && !ask.mayAnswer && <WhyNot ask={ask} />}
+      {!isOver && ask.isOrphan && (
+        <Notice icon={Unplug} tone="info" title="Who asked is gone.">
+          The process that made this call has ended. Your answer is kept, and counts when the same call is made again.
+        </Notice>
+      )}
+      {ask.kind === 'approval' && ask.labels.includes('untrusted') && (
+        <Notice icon={TriangleAlert} tone="bad" title="Untrusted content is in this run.">
+          It has read something from outside, which may steer what the agent asks for. Read the arguments as if a
+          stranger had written them.
+        </Notice>
+      )}
+    </>
+  )
+}
+
+function Outcome({ ask, isOver }: { ask: Ask; isOver: boolean }) {
+  const { answered, state } = ask
+  if (answered) {
+    const isYes = answered.decision !== 'deny'
+    const word = WORDS.get(answered.decision ?? '') ?? 'Answered'
+    return (
+      <Notice
+        icon={isYes ? CircleCheck : CircleX}
+        tone={isYes ? 'ok' : 'bad'}
+        title={
+          <>
+            {word} by <VisibleText text={answered.by} /> via <VisibleText text={answered.via} />,{' '}
+            <Time at={answered.at} />.
+          </>
+        }
+      />
+    )
+  }
+  if (state === 'withdrawn') {
+    return (
+      <Notice icon={Undo2} tone="info" title="The caller does not wait any more.">
+        It was cancelled, or ended another way. There is nothing to answer.
+      </Notice>
+    )
+  }
+  if (!isOver) return null
+  return (
+    <Notice icon={TimerOff} tone="info" title="Nobody answered in time.">
+      {wordsForSilence(ask)}
+    </Notice>
+  )
+}
+
+function wordsForSilence(ask: Ask): string {
+  if (ask.kind === 'approval') return 'The call did not run; its agent can make it again.'
+  if (ask.defaultAnswer === undefined) return 'The call ended without an answer; its agent can ask again.'
+  return 'The default answer was taken.'
+}
+
+function WhyNot({ ask }: { ask: Ask }) {
+  const { principal, may } = useMe()
+  if (!may('approve')) {
+    return (
+      <Notice icon={KeyRound} tone="warn" title="You may look, but not answer.">
+        {principal.name} has no scope <code>approve</code>. Sign in with a token that has it:{' '}
+        <code>tool-hub tokens add NAME --scopes read,approve</code>.
+      </Notice>
+    )
+  }
+  if (ask.caller !== principal.name) return null
+  return (
+    <Notice icon={UserX} tone="warn" title="This is your own call.">
+      Nobody approves what they asked for themselves. Have a colleague answer, or sign in with a token that is not the
+      one that called: <code>tool-hub tokens add NAME --scopes read,approve</code>.
+    </Notice>
+  )
+}

@@ -1,0 +1,86 @@
+import { Check, TriangleAlert } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { escapeText } from '../../../../src/value/escape-text.ts'
+import { readHint } from '../../api/read-hint.ts'
+import type { Approval } from '../../api/types.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { VisibleText } from '../../components/visible-text.tsx'
+import { ChangeList } from './change-list.tsx'
+import { DetailBlock } from './detail-block.tsx'
+import { EditFields } from './edit-fields.tsx'
+import { listChanges } from './list-changes.ts'
+import { Notice } from './notice.tsx'
+import type { Approve } from './use-approve.ts'
+
+interface EditDialogProps {
+  readonly approval: Approval
+  readonly approve: Approve
+  readonly onClose: () => void
+}
+
+const MARK = /\[redacted:[a-z-]{1,40}\]/
+
+/** Other arguments than the ones asked for: checked and judged again by the service, and recorded as changed. */
+export function EditDialog({ approval, approve, onClose }: EditDialogProps) {
+  const [value, setValue] = useState<unknown>(approval.input)
+  const [isReady, setReady] = useState(true)
+  const [error, setError] = useState<Error>()
+  const changes = useMemo(() => listChanges(approval.input, value), [approval.input, value])
+  const json = JSON.stringify(value) ?? ''
+  const hasMark = MARK.test(json)
+  const isUnsafe = escapeText(json) !== json
+  const hint = readHint(error)
+  const send = () => approve.sendOrThrow({ decision: 'allow', remember: 'once', input: value }).catch(setError)
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      isWide
+      title={
+        <>
+          Edit and allow <VisibleText text={approval.tool} />
+        </>
+      }
+      description="The changed call is checked and judged again, runs once, and is recorded as changed by you."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            variant="primary"
+            icon={Check}
+            isBusy={approve.isBusy}
+            disabled={changes.length === 0 || !isReady}
+            onClick={send}
+          >
+            Allow with changes
+          </Button>
+        </>
+      }
+    >
+      {error && (
+        <div role="alert">
+          <Notice icon={TriangleAlert} tone="bad" title={<VisibleText text={error.message} />}>
+            {hint !== undefined && <VisibleText text={hint} />}
+          </Notice>
+        </div>
+      )}
+      {hasMark && (
+        <Notice icon={TriangleAlert} tone="warn" title="A secret is hidden here.">
+          Where it says [redacted:…] stood a secret that nobody is shown. Write what is to be there, or cancel and allow
+          the call as it is.
+        </Notice>
+      )}
+      {isUnsafe && (
+        <Notice icon={TriangleAlert} tone="warn" title="Some characters are not what they seem.">
+          The arguments have characters that are hidden, or change the order of others; in a field they cannot be shown.
+          The call itself shows them by their code.
+        </Notice>
+      )}
+      <EditFields tool={approval.tool} value={value} onChange={setValue} onReady={setReady} />
+      <DetailBlock title="What you change">
+        <ChangeList changes={changes} />
+      </DetailBlock>
+    </Dialog>
+  )
+}

@@ -1,0 +1,49 @@
+import { navigate, useSearchParam } from '../../router/router.ts'
+import { useSettled } from './use-settled.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Spans of time to look within, by their name in the address. */
+const SPANS = new Map([
+  ['hour', HOUR_MS],
+  ['day', 24 * HOUR_MS],
+  ['week', 7 * 24 * HOUR_MS],
+  ['month', 30 * 24 * HOUR_MS],
+])
+
+/** The filters of the search, kept in the address, and what is asked once the typing pauses. */
+export function useCallSearch() {
+  const [text, setText] = useSearchParam('text')
+  const [tool, setTool] = useSearchParam('tool')
+  const [caller, setCaller] = useSearchParam('caller')
+  const [status, setStatus] = useSearchParam('status')
+  const [span, setSpan] = useSearchParam('within')
+  const [approved, setApproved] = useSearchParam('approved')
+  const asked = {
+    text: useSettled(text),
+    tool: useSettled(tool),
+    caller: useSettled(caller),
+    status,
+    withinMs: SPANS.get(span) ?? 0,
+  }
+  return {
+    text,
+    setText,
+    tool,
+    setTool,
+    caller,
+    setCaller,
+    status,
+    setStatus,
+    span,
+    setSpan,
+    approved,
+    setApproved,
+    asked,
+    isApproved: approved === 'yes',
+    isFiltered: [text, tool, caller, status, span, approved].some((value) => value !== ''),
+    clear: () => navigate('/audit?view=calls', { replace: true }),
+  }
+}
+
+export type CallSearchState = ReturnType<typeof useCallSearch>

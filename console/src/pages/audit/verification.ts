@@ -1,0 +1,81 @@
+import { ApiError } from '../../../../src/client/index.ts'
+import { api } from '../../api/api.ts'
+import type { AuditReport } from '../../api/types.ts'
+import { createValue } from '../../state/create-value.ts'
+
+export type AuditedRun = AuditReport['runs'][number]
+
+/** How far a check of the records is. */
+export interface Verification {
+  readonly state: 'idle' | 'running' | 'done' | 'stopped' | 'failed'
+  readonly total: number
+  readonly runs: readonly AuditedRun[]
+  readonly finishedAt?: number
+  readonly error?: Error
+}
+
+const AT_ONCE = 4
+const TELL_EVERY_MS = 150
+const IDLE: Verification = { state: 'idle', total: 0, runs: [] }
+
+/** The check of this page; it goes on while another view is looked at. */
+export const verification = createValue<Verification>(IDLE)
+
+let current = 0
+
+/** Checks the record of one run, or of every run that is known, newest first; results are told as they come. */
+export async function startVerification(only?: string): Promise<void> {
+  current += 1
+  const mine = current
+  const runs: AuditedRun[] = []
+  let total = 0
+  let toldAt = 0
+  const tell = (change: Partial<Verification> = {}) => {
+    if (mine === current) verification.set({ state: 'running', total, runs: [...runs], ...change })
+  }
+  tell()
+  try {
+    const names = only === undefined ? await listRuns(() => mine !== current) : [only]
+    total = names.length
+    const work = async () => {
+      for (let name = names.shift(); name !== undefined && mine === current; name = names.shift()) {
+        runs.push(...(await verifyOne(name)))
+        if (performance.now() - toldAt < TELL_EVERY_MS) continue
+        toldAt = performance.now()
+        tell()
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    tell({ state: 'done', finishedAt: Date.now() })
+  } catch (error) {
+    tell({ state: 'failed', error: error as Error })
+    if (mine === current) current += 1
+  }
+}
+
+/** Stops; what was found stays. */
+export function stopVerification(): void {
+  current += 1
+  verification.set({ ...verification.get(), state: 'stopped', finishedAt: Date.now() })
+}
+
+async function listRuns(isOver: () => boolean): Promise<string[]> {
+  const names: string[] = []
+  let before: number | undefined
+  do {
+    const { runs, next } = await api.runs.list({ limit: 500, ...(before !== undefined && { before }) })
+    names.push(...runs.map(({ run }) => run))
+    before = next
+  } while (before !== undefined && !isOver())
+  return names
+}
+
+/** A run that the index knows and whose record is not there is damaged too; any other failure ends the check. */
+async function verifyOne(run: string): Promise<AuditReport['runs']> {
+  try {
+    return (await api.audit.verify({ run })).runs
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'NOT_FOUND') throw error
+    return [{ run, ok: false, lines: 0, calls: 0, interrupted: 0, problems: [{ message: error.message }], remarks: [] }]
+  }
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react'
+import type { Health } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { formatBytes } from '../../components/format-bytes.ts'
+import { formatDuration } from '../../components/format-duration.ts'
+import { Note } from '../../components/note.tsx'
+import { VisibleText } from '../../components/visible-text.tsx'
+import { Link } from '../../router/link.tsx'
+import styles from './health.module.css'
+
+const SINCE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** What there is to know at a glance. */
+export function HealthFacts({ health }: { health: Health }) {
+  const { slices, store, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
+  const calls = slices.reduce((sum, slice) => sum + slice.calls, 0)
+  const failures = slices.reduce((sum, slice) => sum + slice.failures, 0)
+  return (
+    <>
+      {!store.ok && (
+        <Note tone="bad" isLive title="The store does not work: approvals, budgets and lists may be wrong">
+          <p>
+            <VisibleText text={store.problem ?? 'It did not say why.'} />
+          </p>
+          <p>
+            Look at the disk and the permissions of the data folder, then at <code>tool-hub doctor</code> and{' '}
+            <code>tool-hub store check</code>.
+          </p>
+        </Note>
+      )}
+      <dl className={styles.facts} aria-label="At a glance">
+        <Fact name="Calls, last hour" value={calls.toLocaleString('en')} />
+        <Fact name="Failures, last hour" value={failures.toLocaleString('en')} about={shareOf(failures, calls)} />
+        <Fact name="In flight" value={inFlight.toLocaleString('en')} about="calls under way" />
+        <Fact
+          name="Waiting"
+          value={waiting.toLocaleString('en')}
+          about={waiting > 0 ? <Link to="/approvals">Answer them</Link> : 'for an answer'}
+        />
+        <Fact name="Memory" value={formatBytes(memoryBytes)} about="of the process" />
+        <Fact name="Up for" value={formatDuration(uptimeMs)} about={`since ${SINCE.format(startedAt)}`} />
+        <Fact name="Store" value={store.ok ? <Badge tone="ok">works</Badge> : <Badge tone="bad">fails</Badge>} />
+      </dl>
+    </>
+  )
+}
+
+function Fact({ name, value, about }: { name: string; value: ReactNode; about?: ReactNode }) {
+  return (
+    <div className={styles.fact}>
+      <dt>{name}</dt>
+      <dd>
+        <div className={styles.value}>{value}</div>
+        {about !== undefined && <div className={styles.about}>{about}</div>}
+      </dd>
+    </div>
+  )
+}
+
+function shareOf(part: number, whole: number): string {
+  if (whole === 0) return 'no calls'
+  const percent = (part / whole) * 100
+  return `${percent > 0 && percent < 1 ? '< 1' : Math.round(percent)} % of calls`
+}

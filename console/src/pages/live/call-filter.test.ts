@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { fitsFilter, NO_FILTER, toQuery } from './call-filter.ts'
+import { makeCall } from './make-call.ts'
+
+describe('a filter of calls', () => {
+  const call = makeCall('a', { status: 'denied', summary: 'Outside of the sandbox', targets: ['read:fs /etc/passwd'] })
+
+  it('looks at tool, caller and status exactly, and at words anywhere', () => {
+    expect(fitsFilter(call, NO_FILTER)).toBe(true)
+    expect(fitsFilter(call, { ...NO_FILTER, tool: 'core/fs.read' })).toBe(false)
+    expect(fitsFilter(call, { ...NO_FILTER, caller: 'ada', status: 'denied', text: 'SANDBOX' })).toBe(true)
+    expect(fitsFilter(call, { ...NO_FILTER, text: '/etc/passwd' })).toBe(true)
+    expect(fitsFilter(call, { ...NO_FILTER, text: 'shadow' })).toBe(false)
+  })
+
+  it('takes everything for failed that neither went well nor goes on', () => {
+    const statuses = ['ok', 'running', 'pending', 'error', 'denied', 'timeout', 'aborted', 'interrupted']
+    const failed = statuses.filter((status) =>
+      fitsFilter(makeCall('a', { status }), { ...NO_FILTER, status: 'failed' }),
+    )
+    expect(failed).toEqual(['error', 'denied', 'timeout', 'aborted', 'interrupted'])
+  })
+
+  it('asks the service for nothing that was not chosen', () => {
+    expect(toQuery({ ...NO_FILTER, status: 'ok' })).toEqual({ status: 'ok' })
+  })
+})

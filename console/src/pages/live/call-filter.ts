@@ -1,0 +1,38 @@
+import type { CallEntry } from '../../api/types.ts'
+
+/** Which calls are wanted; '' is every one. */
+export interface CallFilter {
+  readonly tool: string
+  readonly caller: string
+  readonly status: string
+  readonly text: string
+}
+
+/** Every call. */
+export const NO_FILTER: CallFilter = { tool: '', caller: '', status: '', text: '' }
+
+// As the service counts failures, so that what comes by events fits what is fetched.
+const NO_FAILURES = new Set(['ok', 'pending', 'running'])
+
+/** Whether a call that came by an event belongs in the list, as the service would say it. */
+export function fitsFilter(call: CallEntry, { tool, caller, status, text }: CallFilter): boolean {
+  if (tool !== '' && call.tool !== tool) return false
+  if (caller !== '' && call.caller !== caller) return false
+  if (status === 'failed' && NO_FAILURES.has(call.status)) return false
+  if (status !== '' && status !== 'failed' && call.status !== status) return false
+  return text === '' || searchedText(call).includes(text.toLowerCase())
+}
+
+/** The same as the query of `GET /v1/calls`. */
+export function toQuery({ tool, caller, status, text }: CallFilter) {
+  return {
+    tool: tool || undefined,
+    caller: caller || undefined,
+    status: status || undefined,
+    text: text || undefined,
+  }
+}
+
+function searchedText({ tool, caller, summary = '', targets = [] }: CallEntry): string {
+  return [tool, caller, summary, ...targets].join('\n').toLowerCase()
+}

@@ -1,0 +1,93 @@
+import { type KeyboardEvent, useEffect, useId, useRef } from 'react'
+import { indentLines, newLineIndent, rangeOfLine, type TextEdit } from './indent-lines.ts'
+import styles from './yaml-editor.module.css'
+
+interface YamlEditorProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  /** Ctrl+Enter. */
+  readonly onSubmit: () => void
+  /** A line to select; `onGone` when it is. */
+  readonly goTo: number | undefined
+  readonly onGone: () => void
+}
+
+const FEWEST_ROWS = 12
+
+/** A text of many lines with their numbers. Tab indents only after something was typed, and Escape gives it back. */
+export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: YamlEditorProps) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const takesTab = useRef(false)
+  const id = useId()
+  const rows = Math.max(FEWEST_ROWS, value.split('\n').length + 1)
+
+  useEffect(() => {
+    const element = area.current
+    if (goTo === undefined || !element) return
+    element.focus()
+    element.setSelectionRange(...rangeOfLine(element.value, goTo))
+    onGone()
+  }, [goTo, onGone])
+
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    const { selectionStart, selectionEnd, value: text } = event.currentTarget
+    if (event.key === 'Escape') takesTab.current = false
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault()
+      return onSubmit()
+    }
+    if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault()
+      return insert(event.currentTarget, { ...newLineIndent(text, selectionStart), to: selectionEnd })
+    }
+    if (event.key !== 'Tab' || !takesTab.current || event.ctrlKey || event.altKey) return
+    event.preventDefault()
+    insert(event.currentTarget, indentLines(text, selectionStart, selectionEnd, event.shiftKey ? 'out' : 'in'))
+  }
+  return (
+    <div>
+      <div className={styles.editor}>
+        <div className={styles.numbers} aria-hidden="true">
+          {Array.from({ length: rows }, (_, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line has no other name than its number.
+            <span key={index} />
+          ))}
+        </div>
+        <textarea
+          ref={area}
+          className={styles.text}
+          aria-label={label}
+          aria-describedby={id}
+          rows={rows}
+          wrap="off"
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => {
+            takesTab.current = true
+            onChange(target.value)
+          }}
+          onKeyDown={press}
+          onBlur={() => {
+            takesTab.current = false
+          }}
+        />
+      </div>
+      <p id={id} className={styles.hint}>
+        Tab indents while you type; Escape, then Tab leaves the text. Ctrl+Enter tests it.
+      </p>
+    </div>
+  )
+}
+
+// The command that browsers keep in their undo history; everything else would empty it.
+function insert(area: HTMLTextAreaElement, { from, to, text, select }: TextEdit): void {
+  area.setSelectionRange(from, to)
+  if (!document.execCommand('insertText', false, text)) {
+    area.setRangeText(text, from, to, 'end')
+    area.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  area.setSelectionRange(...select)
+}

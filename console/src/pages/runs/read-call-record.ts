@@ -1,0 +1,104 @@
+import type { RecordLine } from '../../api/types.ts'
+
+/** How a person was asked about a call, and what came of it. */
+export interface AskedApproval {
+  readonly id: string
+  readonly askedAt?: string
+  readonly reason?: string
+  readonly answer?: {
+    readonly decision: string
+    readonly at: string
+    readonly by?: string
+    readonly via?: string
+    readonly remember?: string
+    readonly covers?: string
+    readonly reason?: string
+    readonly isChanged: boolean
+  }
+}
+
+/** What the lines of a call say, put together. */
+export interface CallRecord {
+  readonly args?: unknown
+  readonly argsBytes?: number
+  readonly purpose?: string
+  readonly session?: string
+  readonly sandbox?: string
+  readonly isDryRun: boolean
+  readonly approvals: readonly AskedApproval[]
+  readonly bytes?: number
+  readonly attempts?: number
+  readonly isCached: boolean
+  readonly isAbandoned: boolean
+  readonly labels: readonly string[]
+  readonly notices: readonly string[]
+  readonly evidence: readonly string[]
+  readonly artifacts: readonly string[]
+  readonly changedPaths: readonly string[]
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** Reads the lines of a call; files can be written to by others, so nothing is taken for what it should be. */
+export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
+  const started = lines.find(({ type }) => type === 'call-started')
+  const ended = lines.findLast(({ type }) => type === 'call-ended')
+  // An end repeats the facts only when there was no start.
+  const facts = started ?? ended
+  const { code, message } = (ended?.error ?? {}) as Record<string, unknown>
+  return {
+    args: facts?.args,
+    argsBytes: numberOf(facts?.argsBytes),
+    purpose: textOf(facts?.purpose),
+    session: textOf(facts?.session),
+    sandbox: textOf(facts?.sandbox),
+    isDryRun: facts?.dryRun === true,
+    approvals: approvalsIn(lines),
+    bytes: numberOf(ended?.bytes),
+    attempts: numberOf(ended?.attempts),
+    isCached: ended?.cached === true,
+    isAbandoned: ended?.abandoned === true,
+    labels: textsOf(ended?.labels),
+    notices: textsOf(ended?.notices),
+    evidence: textsOf(ended?.evidence),
+    artifacts: textsOf(ended?.artifacts),
+    changedPaths: textsOf(lines.filter(({ type }) => type === 'file-changing').map(({ path }) => path)),
+    ...(typeof code === 'string' && { error: { code, message: textOf(message) ?? '' } }),
+  }
+}
+
+function approvalsIn(lines: readonly RecordLine[]): AskedApproval[] {
+  const asked = new Map<string, AskedApproval>()
+  for (const line of lines) {
+    const id = textOf(line.approval)
+    if (id === undefined) continue
+    const known = asked.get(id) ?? { id }
+    if (line.type === 'approval-requested') asked.set(id, { ...known, askedAt: line.time, reason: textOf(line.reason) })
+    if (line.type === 'approval-answered') asked.set(id, { ...known, answer: answerIn(line) })
+  }
+  return [...asked.values()]
+}
+
+function answerIn(line: RecordLine): AskedApproval['answer'] {
+  return {
+    decision: textOf(line.decision) ?? 'unknown',
+    at: line.time,
+    by: textOf(line.by),
+    via: textOf(line.via),
+    remember: textOf(line.remember),
+    covers: textOf(line.covers),
+    reason: textOf(line.reason),
+    isChanged: line.changed === true,
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}

@@ -1,0 +1,71 @@
+import type { RunEntry } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Duration } from '../../components/duration.tsx'
+import type { Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { VisibleText } from '../../components/visible-text.tsx'
+import { Link } from '../../router/link.tsx'
+import { runPath } from './run-path.ts'
+import styles from './runs-page.module.css'
+
+/** The columns of the list of runs. */
+export const RUN_COLUMNS: readonly Column<RunEntry>[] = [
+  {
+    id: 'run',
+    title: 'Run',
+    width: 'minmax(200px, 2fr)',
+    narrow: 'title',
+    cell: ({ run }) => (
+      <Link to={runPath(run)} className={styles.run}>
+        <VisibleText text={run} />
+      </Link>
+    ),
+  },
+  {
+    id: 'caller',
+    title: 'Caller',
+    width: 'minmax(120px, 1fr)',
+    narrow: 'plain',
+    cell: ({ caller }) => <VisibleText text={caller} />,
+  },
+  {
+    id: 'failures',
+    title: 'Failures',
+    width: '120px',
+    narrow: 'side',
+    cell: ({ failures }) =>
+      failures > 0 ? (
+        <Badge tone="bad">{failures.toLocaleString('en')} failed</Badge>
+      ) : (
+        <Badge tone="ok">none failed</Badge>
+      ),
+  },
+  {
+    id: 'calls',
+    title: 'Calls',
+    width: '80px',
+    align: 'end',
+    narrow: 'meta',
+    cell: ({ calls }) => (
+      <>
+        {calls.toLocaleString('en')} <span className={styles.unit}>{calls === 1 ? 'call' : 'calls'}</span>
+      </>
+    ),
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: '112px',
+    align: 'end',
+    narrow: 'meta',
+    cell: ({ startedAt, endedAt }) => <Duration ms={endedAt - startedAt} />,
+  },
+  {
+    id: 'started',
+    title: 'Started',
+    width: '160px',
+    align: 'end',
+    narrow: 'meta',
+    cell: ({ startedAt }) => <Time at={startedAt} />,
+  },
+]

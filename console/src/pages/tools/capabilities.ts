@@ -1,0 +1,37 @@
+import { Bomb, BookOpen, Brain, Globe, type LucideIcon, PencilLine, Send, Server, SquareTerminal } from 'lucide-react'
+import type { Tone } from '../../components/badge.tsx'
+
+/** What a capability means for whoever lets an agent have it. */
+export interface CapabilityFacts {
+  readonly icon: LucideIcon
+  readonly tone: Tone
+  readonly words: string
+}
+
+const KNOWN = new Map<string, CapabilityFacts>([
+  ['read:fs', { icon: BookOpen, tone: 'quiet', words: 'Reads files in the folders you have given it.' }],
+  ['write:fs', { icon: PencilLine, tone: 'info', words: 'Makes and changes files in the folders you have given it.' }],
+  ['network', { icon: Globe, tone: 'info', words: 'Talks to servers on the network that you allow.' }],
+  ['send', { icon: Send, tone: 'warn', words: 'Sends data away: what leaves cannot be called back.' }],
+  ['exec', { icon: SquareTerminal, tone: 'warn', words: 'Runs commands on this machine, in the sandbox.' }],
+  ['memory', { icon: Brain, tone: 'quiet', words: 'Keeps things for later runs, and reads what earlier ones kept.' }],
+  [
+    'remote',
+    { icon: Server, tone: 'warn', words: 'Acts through a server or a client; what that does is not seen here.' },
+  ],
+  [
+    'danger:destructive',
+    { icon: Bomb, tone: 'bad', words: 'Can destroy what is there: overwrite, delete, replace what was not read.' },
+  ],
+])
+
+/** What is known of a capability; every one that is not known is a reason to look closer. */
+export function capabilityFacts(capability: string): CapabilityFacts {
+  return (
+    KNOWN.get(capability) ?? {
+      icon: Server,
+      tone: 'warn',
+      words: `It declares ${capability}, which is not known here.`,
+    }
+  )
+}
