@@ -224,16 +224,16 @@ class ToolHub {
 
   use(plugin: Plugin): this {
     this.#plugins.push(plugin)
-    const { parts, plugins } = this.#assembly
+    const { registry, plugins } = this.#assembly
     plugins.add(plugin, {
       registerTool: (tool) => {
         if (typeof tool !== 'object' || tool === null)
           throw new ToolError('CONFIG_INVALID', 'registerTool needs a tool.')
-        parts.registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin)
+        registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin)
       },
       addHooks: (hooks) => this.addHooks(hooks),
       onEvent: (listener) => this.onEvent(listener),
-      withdraw: () => parts.registry.offer(plugin, []),
+      withdraw: () => registry.offer(plugin, []),
     })
     return this
   }
@@ -248,7 +248,7 @@ class ToolHub {
   }
 
   add(tool: AnyTool, origin: Origin): void {
-    this.#assembly.parts.registry.register(tool, origin)
+    this.#assembly.registry.register(tool, origin)
   }
 
   addHooks(hooks: Hooks): void {

@@ -26,11 +26,11 @@ import { UntrustedFiles } from '../store/untrusted-files.ts'
 import { escapeLine } from '../value/escape-text.ts'
 import { VERSION } from '../version.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
-import { lookAs } from './look-as.ts'
 import { newRunId } from './new-run-id.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { PolicyBook } from './policy-book.ts'
 import { policyLayers } from './policy-layers.ts'
+import { rememberSight } from './remember-sight.ts'
 import { Runs } from './runs.ts'
 import { SandboxDoors, type SandboxDoorsOptions } from './sandbox-doors.ts'
 import { loadSecondParser } from './second-parser.ts'
@@ -40,6 +40,7 @@ import { Sources } from './sources.ts'
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
   readonly parts: Parts
+  readonly registry: Registry
   readonly sources: Sources
   readonly runs: Runs
   /** Where the records of all runs are; `false` when none are kept. */
@@ -178,7 +179,7 @@ export function assembleParts(options: HubOptions): Assembly {
     get policy() {
       return rules.policy
     },
-    sees: lookAs(undefined, compileVisibility(visibility)),
+    sees: rememberSight(compileVisibility(visibility)),
     ready: () => plugins.ready() ?? sources.blocking(),
     underWay: new Set(),
     run: (id) => runs.open(id),
@@ -187,6 +188,7 @@ export function assembleParts(options: HubOptions): Assembly {
   }
   return {
     parts,
+    registry,
     sources,
     runs,
     runsFolder: folder,

@@ -31,19 +31,20 @@ export interface EntranceOptions {
   readonly rehearsal: (run: string) => RunState
 }
 
+const MOST_DIALECTS = 16
+
 /** Where the calls of one come in: the owner's, or those of a principal. What it sees and may is in its parts. */
 export class Entrance {
   readonly run: string
   readonly #options: EntranceOptions
   readonly #parts: Parts
-  /** By dialect, until a tool changes. */
-  readonly #cards = new Map<string | undefined, readonly ToolCard[]>()
+  /** By dialect, as long as no tool changes. */
+  readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
 
   constructor(options: EntranceOptions) {
     this.run = options.run
     this.#options = options
     this.#parts = options.parts
-    this.#parts.registry.onChange(() => this.#cards.clear())
   }
 
   call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
@@ -69,11 +70,14 @@ export class Entrance {
   }
 
   cards({ dialect = this.#dialect }: { readonly dialect?: string } = {}): readonly ToolCard[] {
-    const known = this.#cards.get(dialect)
-    if (known) return known
     const { registry, sees } = this.#parts
+    const { version } = registry
+    const known = this.#cards.get(dialect)
+    if (known?.version === version) return known.cards
     const cards = Object.freeze(registry.cards({ dialect, only: (tool) => sees(tool).visible }))
-    this.#cards.set(dialect, cards)
+    // Names of dialects come from outside.
+    if (this.#cards.size >= MOST_DIALECTS) this.#cards.clear()
+    this.#cards.set(dialect, { version, cards })
     return cards
   }
 

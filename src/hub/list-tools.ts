@@ -1,6 +1,6 @@
 import type { Sight } from '../policy/visibility.ts'
 import type { RegisteredTool } from '../steps/registered-tool.ts'
-import type { Registry } from '../steps/registry.ts'
+import type { ToolTable } from '../steps/tool-table.ts'
 
 /** A tool as `list` shows it. */
 export interface ToolListing {
@@ -15,7 +15,7 @@ export interface ToolListing {
 }
 
 /** All tools with what an agent sees of them, sorted by name. */
-export function listTools(registry: Registry, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
+export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
   return registry.list().map((entry) => {
     const { name, title, description, capabilities } = entry.tool
     return { name, ...(title && { title }), description, group: entry.group, capabilities, ...sees(entry) }

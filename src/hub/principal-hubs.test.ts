@@ -121,8 +121,36 @@ describe('hub.as', () => {
     ada.connect({ name: 'own', start: (host) => void host.offer([own]) })
     await ada.ready()
     expect((await ada.callDynamic('ada.own', {})).ok).toBe(true)
-    for (const other of [bob, hub]) expect((await other.callDynamic('ada.own', {})).error?.code).toBe('TOOL_DISABLED')
+    for (const other of [bob, hub]) expect((await other.callDynamic('ada.own', {})).error?.code).toBe('TOOL_NOT_FOUND')
     expect(bob.cards().map(({ tool }) => tool)).not.toContain('ada.own')
+    await hub.close()
+  })
+
+  it('lets everybody use a name for tools of their own, and nobody one of the hub', async () => {
+    const { hub } = newHub()
+    const [ada, bob] = [hub.as({ name: 'ada' }), hub.as({ name: 'bob' })]
+    const bring = (who: typeof ada, source: string, name: string, answer: string) => {
+      let refused: readonly { why: string }[] = []
+      const tool = defineTool({ ...increment, name, execute: () => answer })
+      who.connect({
+        name: source,
+        start(host) {
+          refused = host.offer([tool])
+        },
+      })
+      return refused
+    }
+    expect(bring(ada, 'one', 'open.file', 'ada')).toEqual([])
+    expect(bring(bob, 'two', 'open.file', 'bob')).toEqual([])
+    const answers = [ada, bob].map(async (who) => (await who.callDynamic('open.file', {})).data)
+    expect(await Promise.all(answers)).toEqual(['ada', 'bob'])
+    expect(bring(ada, 'three', 'test.increment', 'mine')).toMatchObject([{ why: expect.stringContaining('taken') }])
+    // A client that comes again, while its old connection is not known to be gone, has its tools.
+    expect(bring(ada, 'four', 'open.file', 'ada again')).toEqual([])
+    expect((await ada.callDynamic('open.file', {})).data).toBe('ada again')
+    // A tool that the hub gets later is the one that is meant.
+    hub.registry.register(defineTool({ ...increment, name: 'open.file', execute: () => 'hub' }))
+    expect((await bob.callDynamic('open.file', {})).data).toBe('hub')
     await hub.close()
   })
 

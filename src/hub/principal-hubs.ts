@@ -3,12 +3,13 @@ import { ToolError } from '../errors.ts'
 import type { PrincipalHub } from '../hub.ts'
 import { compileVisibility } from '../policy/visibility.ts'
 import type { Principal } from '../principal.ts'
+import { OwnTools } from '../steps/own-tools.ts'
 import type { Parts } from '../steps/parts.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { endRun } from './end-run.ts'
 import { Entrance } from './entrance.ts'
-import { lookAs } from './look-as.ts'
 import { newRunId } from './new-run-id.ts'
+import { rememberSight } from './remember-sight.ts'
 import type { RunOwner } from './runs.ts'
 
 interface Known {
@@ -53,7 +54,8 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
     principal: name,
     ...(principal.roots && { doors: assembly.doorsTo(principal.roots) }),
   }
-  const parts = partsOf(assembly, principal, owner)
+  const tools = new OwnTools(assembly.registry)
+  const parts = partsOf(assembly, principal, owner, tools)
   const entrance = new Entrance({
     parts,
     visibility: { ...assembly.visibility, ...principal.visibility },
@@ -80,7 +82,7 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
       await parts.ready()
       await sources.ready(options)
     },
-    connect: (source) => sources.connect(source, name),
+    connect: (source) => sources.connect(source, tools),
     registry: {
       register: () => {
         throw new ToolError('POLICY_DENIED', 'Only the owner of the hub registers tools.', {
@@ -99,18 +101,19 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
 }
 
 /** The road as this one travels it: the same, with fewer tools in sight, more rules, its own limits and folders. */
-function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: RunOwner): Parts {
+function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: RunOwner, registry: OwnTools): Parts {
   const { name, visibility, policy = [], budget, rate } = principal
-  const look = lookAs(name, compileVisibility(visibility ?? {}))
+  const look = rememberSight(compileVisibility(visibility ?? {}))
   const policyNow = rules.beside(policy)
   return {
     ...parts,
     principal: name,
+    registry,
     get policy() {
       return policyNow()
     },
     sees(tool) {
-      const sight = tool.principal === name ? VISIBLE : parts.sees(tool)
+      const sight = parts.sees(tool)
       return sight.visible ? look(tool) : sight
     },
     budget: budget ? parts.budget.forPrincipal(name, budget) : parts.budget,
@@ -118,5 +121,3 @@ function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: 
     run: (id) => runs.open(id, owner),
   }
 }
-
-const VISIBLE = { visible: true } as const

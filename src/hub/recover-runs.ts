@@ -13,8 +13,9 @@ export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
   for (const { run, bytes } of await runsBelow(folder)) {
     const path = join(folder, run)
     const head = await readHead(path)
-    const isComplete = head !== undefined && head !== 'broken' && head.bytes === bytes
-    if (isComplete || runs.isOpen(run) || (await isLocked(join(path, 'lock')))) continue
+    // Shorter than its head says, it was changed by somebody: it stays as it is, for whoever verifies it.
+    const isLeftOpen = head === undefined || (head !== 'broken' && head.bytes < bytes)
+    if (!isLeftOpen || runs.isOpen(run) || (await isLocked(join(path, 'lock')))) continue
     try {
       await runs.open(run)
       await runs.closeIdle(run)

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { AnyTool } from '../define.ts'
 import { messageOf, ToolError } from '../errors.ts'
 import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
 import type { ProgramMachine } from '../guards/process/program/start-program.ts'
@@ -7,7 +8,7 @@ import type { Redactor } from '../record/redact.ts'
 import type { SkillRequest } from '../rule.ts'
 import type { SourceHost, ToolSource } from '../source.ts'
 import type { RunState } from '../steps/parts.ts'
-import type { Registry } from '../steps/registry.ts'
+import type { RefusedTool, Registry } from '../steps/registry.ts'
 import { escapeText } from '../value/escape-text.ts'
 
 /** What sources may use of a hub. */
@@ -36,19 +37,21 @@ export class Sources {
   readonly #failed = new Map<ToolSource, ToolError>()
   readonly #expected = new Map<ToolSource, Map<string, Expected>>()
   readonly #requests = new Map<string | undefined, readonly SkillRequest[]>()
+  readonly #offersTo = new Map<ToolSource, Pick<Registry, 'offer'>>()
   readonly #closers = new Map<ToolSource, Set<() => unknown>>()
 
   constructor(options: SourcesOptions) {
     this.#options = options
   }
 
-  /** Starts a source, whose tools only `principal` sees if it is given. Gives back how to disconnect it, which takes its tools away. */
-  connect(source: ToolSource, principal?: string): () => Promise<void> {
+  /** Starts a source, whose tools go to everybody unless `to` says to whom. Gives back how to disconnect it, which takes its tools away. */
+  connect(source: ToolSource, to: Pick<Registry, 'offer'> = this.#options.registry): () => Promise<void> {
     if (this.#connected.has(source)) throw twice(source)
     this.#closers.set(source, new Set())
+    this.#offersTo.set(source, to)
     // Connected before it starts: it may offer tools at once.
     this.#connected.set(source, Promise.resolve())
-    const started = this.#start(source, principal).finally(() => this.#starting.delete(started))
+    const started = this.#start(source).finally(() => this.#starting.delete(started))
     this.#starting.add(started)
     this.#connected.set(source, started)
     return () => this.#disconnect(source)
@@ -106,14 +109,14 @@ export class Sources {
     for (const outcome of closing) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  async #start(source: ToolSource, principal: string | undefined): Promise<void> {
+  async #start(source: ToolSource): Promise<void> {
     try {
-      await source.start(this.#hostOf(source, principal))
+      await source.start(this.#hostOf(source))
     } catch (error) {
       const failure = notStarted(source, error)
       this.#failed.set(source, failure)
       warn(failure.message)
-      this.#options.registry.offer(source, [])
+      this.#offer(source, [])
     }
   }
 
@@ -121,13 +124,18 @@ export class Sources {
     if (!this.#connected.delete(source)) return
     this.#expected.delete(source)
     this.#failed.delete(source)
-    this.#options.registry.offer(source, [])
+    this.#offer(source, [])
+    this.#offersTo.delete(source)
     try {
       await source.close?.()
     } finally {
       for (const close of this.#closers.get(source) ?? []) await close()
       this.#closers.delete(source)
     }
+  }
+
+  #offer(source: ToolSource, tools: readonly AnyTool[]): RefusedTool[] {
+    return this.#offersTo.get(source)?.offer(source, tools) ?? []
   }
 
   #arrivalOf(name: string): Promise<unknown> | undefined {
@@ -145,14 +153,14 @@ export class Sources {
     return best
   }
 
-  #hostOf(source: ToolSource, principal: string | undefined): SourceHost {
-    const { registry, redactor, secrets, data, clock, run } = this.#options
+  #hostOf(source: ToolSource): SourceHost {
+    const { redactor, secrets, data, clock, run } = this.#options
     const isConnected = () => this.#connected.has(source)
     return {
       data,
       clock,
       warn,
-      offer: (tools) => (isConnected() ? registry.offer(source, tools, principal) : []),
+      offer: (tools) => (isConnected() ? this.#offer(source, tools) : []),
       expect: (prefix, given, problem) => {
         const arriving = typeof given === 'function' ? given : () => given
         // Whoever waits for it is told; nobody else has to.

@@ -81,7 +81,7 @@ describe('Idempotency', () => {
 
   it('refuses keys without end', () => {
     const keys = keysOf<string>()
-    for (const key of ['', 'x'.repeat(513)]) {
+    for (const key of ['', 'x'.repeat(1_001)]) {
       expect(() => keys.claim(key, 'args')).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
     }
   })

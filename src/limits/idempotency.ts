@@ -35,7 +35,7 @@ interface Running<R> {
   resolve?: (result: R | undefined) => void
 }
 
-const LONGEST_KEY = 512
+const LONGEST_KEY = 1_000
 const LOOK_AGAIN_MS = 100
 
 /**

@@ -49,11 +49,12 @@ function reserve(parts: Parts, call: Call): Awaitable<void> {
 /** The caller's key, or S0's: request, task, tool and arguments, for tools whose repetition would do something. */
 function idempotencyKey({ principal }: Parts, call: Call): string | undefined {
   const { idempotencyKey: given, requestId, taskId } = call.options
-  // Whoever comes back after a crash has another run, but is the same.
-  const scope = principal ?? call.run
-  if (given !== undefined) return `${scope}:${call.name}:${given}`
+  // Whoever comes back after a crash has another run, but is the same. As JSON no two are alike, whatever is in the names.
+  const scope = principal === undefined ? ['run', call.run] : ['principal', principal]
+  if (given !== undefined) return JSON.stringify([...scope, call.name, given])
   if (requestId === undefined || taskId === undefined || !call.tool!.hasEffects) return undefined
-  return `${scope}:${defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })}`
+  const { name: tool, argsHash } = call
+  return JSON.stringify([...scope, tool, defaultIdempotencyKey({ requestId, taskId, tool, argsHash })])
 }
 
 function again(call: Call, result: ToolResult): Settled {

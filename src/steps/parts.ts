@@ -27,9 +27,9 @@ import type { Store } from '../store.ts'
 import type { Call } from './call.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool } from './registered-tool.ts'
-import type { Registry } from './registry.ts'
 import type { StartQueue } from './start-queue.ts'
 import type { Doors } from './targets.ts'
+import type { ToolTable } from './tool-table.ts'
 
 /** What one run holds while it is open. */
 export interface RunState {
@@ -57,7 +57,7 @@ export interface Parts {
   readonly principal: string | undefined
   /** What outlives the process. */
   readonly store: Store
-  readonly registry: Registry
+  readonly registry: ToolTable
   readonly hooks: HookChain
   readonly clock: Clock
   readonly redactor: Redactor

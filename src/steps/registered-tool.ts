@@ -11,8 +11,6 @@ export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
 export interface RegisteredTool {
   readonly tool: AnyTool
   readonly origin: Origin
-  /** The only one who sees it; everybody without. */
-  readonly principal?: string
   readonly wire: string
   /** Canonical, wire and dialect names: what rules and lists may call it. */
   readonly names: readonly string[]

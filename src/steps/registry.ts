@@ -1,15 +1,7 @@
 import type { AnyTool } from '../define.ts'
 import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
-import {
-  type Origin,
-  type RegisteredDialect,
-  type RegisteredTool,
-  registerable,
-  replacing,
-  withoutName,
-} from './registered-tool.ts'
-import { cardOf, type ToolCard, type WireTool, wireForm } from './tool-card.ts'
+import { type Origin, type RegisteredTool, registerable, replacing, withoutName } from './registered-tool.ts'
+import { type FoundTool, ToolTable } from './tool-table.ts'
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
@@ -17,22 +9,28 @@ export interface RefusedTool {
   readonly why: string
 }
 
-/** A tool found by one of its names, and the dialect that name belongs to. */
-export interface FoundTool {
-  readonly entry: RegisteredTool
-  readonly dialect: RegisteredDialect | undefined
-}
-
 const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 3 }
 
 /** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
-export class Registry {
+export class Registry extends ToolTable {
   #tools = new Map<string, RegisteredTool>()
   #byName = new Map<string, FoundTool>()
   /** In the order they came; a source's tools can be taken back. */
   readonly #registered: RegisteredTool[] = []
   readonly #offered = new Map<object, readonly RegisteredTool[]>()
   readonly #listeners = new Set<() => void>()
+  readonly #newestWins: boolean
+  #version = 0
+
+  /** `newestWins`: of two sources that bring a tool of one name the newer has it, else the older keeps it. */
+  constructor({ newestWins = false }: { readonly newestWins?: boolean } = {}) {
+    super()
+    this.#newestWins = newestWins
+  }
+
+  get version(): number {
+    return this.#version
+  }
 
   /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. One of a source goes with it. */
   register(tool: AnyTool, origin: Origin = 'caller', source?: object): void {
@@ -43,8 +41,8 @@ export class Registry {
     this.#tellChange()
   }
 
-  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. Of a principal's only it sees them. */
-  offer(source: object, tools: readonly AnyTool[], principal?: string): RefusedTool[] {
+  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. */
+  offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
     const known = new Map((this.#offered.get(source) ?? []).map((entry) => [entry.tool, entry]))
     const refused: RefusedTool[] = []
     const attempt = (tool: AnyTool, work: () => void) => {
@@ -54,14 +52,12 @@ export class Registry {
         refused.push({ name: String(tool?.name), why: (error as Error).message })
       }
     }
+    if (this.#newestWins) this.#takeNames(source, new Set(tools.map((tool) => tool?.name)))
     this.#rebuildWithout(source)
     const taken: RegisteredTool[] = []
     for (const tool of tools) {
       attempt(tool, () => {
-        const entry = known.get(tool) ?? {
-          ...registerable(tool, 'plugin'),
-          ...(principal !== undefined && { principal }),
-        }
+        const entry = known.get(tool) ?? registerable(tool, 'plugin')
         assertMayOffer(entry, source)
         this.#placeAgain(entry)
         taken.push(entry)
@@ -72,13 +68,23 @@ export class Registry {
     return refused
   }
 
-  /** Hears of every change. Returns how to stop. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
+  #takeNames(source: object, names: ReadonlySet<string>): void {
+    for (const [other, entries] of this.#offered) {
+      const kept = entries.filter(({ tool }) => !names.has(tool.name))
+      if (other === source || kept.length === entries.length) continue
+      this.#rebuildWithout(other)
+      for (const entry of kept) this.#placeAgain(entry)
+      this.#offered.set(other, kept)
+    }
+  }
+
   #tellChange(): void {
+    this.#version++
     for (const listener of this.#listeners) listener()
   }
 
@@ -128,46 +134,16 @@ export class Registry {
     for (const [name, dialect] of entry.dialects) this.#byName.set(name, { entry, dialect })
   }
 
-  /** By canonical, wire or dialect name. */
   find(name: string): FoundTool | undefined {
     return this.#byName.get(name)
   }
 
-  /** The definition (S2's Get). */
-  get(name: string): AnyTool | undefined {
-    return this.find(name)?.entry.tool
-  }
-
-  /** All of them, sorted by name, so that a listing is byte-stable. */
   list(): RegisteredTool[] {
     return [...this.#tools.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
   }
 
-  /** The wire form for a model (S2's ListForLLM), one name a tool: the dialect's where the tool has that dialect. */
-  listForLLM(
-    options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {},
-  ): WireTool[] {
-    return this.list()
-      .filter(options.only ?? (() => true))
-      .map((entry) => wireForm(entry, options.dialect))
-  }
-
-  /** The same with all that a door to the outside may show. */
-  cards(options: { readonly dialect?: string; readonly only?: (entry: RegisteredTool) => boolean } = {}): ToolCard[] {
-    return this.list()
-      .filter(options.only ?? (() => true))
-      .map((entry) => cardOf(entry, options.dialect))
-  }
-
-  /** Every name of every tool. */
   names(): Iterable<string> {
     return this.#byName.keys()
-  }
-
-  notFound(name: string): ToolError {
-    const names = [...this.#tools.values()].flatMap(({ tool, dialects }) => [tool.name, ...dialects.keys()])
-    const hint = didYouMean(name, names) || 'List the tools to see their names.'
-    return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
   }
 
   #forget(entry: RegisteredTool): void {

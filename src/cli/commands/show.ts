@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { FoundTool } from '../../steps/registry.ts'
+import type { FoundTool } from '../../steps/tool-table.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { type CapabilityVerdict, judgeTools, type ToolVerdict } from '../hub/judge-tool.ts'

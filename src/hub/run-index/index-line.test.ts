@@ -36,7 +36,7 @@ describe('indexLine', () => {
     })
     expect(indexLine(line(9, end), start)).toMatchObject({
       seq: 4,
-      startedAt: at,
+      startedAt: at - 1,
       caller: 'test',
       status: 'error',
       durationMs: 1.5,
