@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { currentProcess } from '../disk/process-identity.ts'
-import { newOwner } from '../disk/process-owner.ts'
+import { newOwner, retireOwner } from '../disk/process-owner.ts'
 import type { Ask, AskAnswer, NewAsk, Store, StoredEvent } from '../store.ts'
 
 /** Topic of the events by which the store tells of asks. */
@@ -15,6 +15,10 @@ const NO_PROCESS = 2 ** 31 - 1
 const CLAIM_MS = 60_000
 /** For how long an answer that came while nobody waited is good. */
 const ANSWER_HOLDS_MS = 24 * 3_600_000
+/** So many asks of one principal wait at once: more would keep those of others from being seen. */
+const MOST_WAITING_EACH = 100
+/** The same where the hub knows no principals, and its owner makes all calls. */
+const MOST_WAITING = 10_000
 
 /** The asks of one hub in the store, where every process sees and answers them. */
 export class AskBoard {
@@ -37,8 +41,13 @@ export class AskBoard {
     return isGood ? ask : undefined
   }
 
-  async file(ask: Omit<NewAsk, 'owner'>, isLeft = false): Promise<void> {
-    await this.#store.asks.file({ ...ask, owner: this.#ownerOf(isLeft) })
+  /** RATE_LIMITED when enough of the same principal wait. */
+  async file(
+    ask: Omit<NewAsk, 'owner'>,
+    { isLeft = false, isOfPrincipal = false }: { readonly isLeft?: boolean; readonly isOfPrincipal?: boolean } = {},
+  ): Promise<void> {
+    const mostWaiting = isOfPrincipal ? MOST_WAITING_EACH : MOST_WAITING
+    await this.#store.asks.file({ ...ask, owner: this.#ownerOf(isLeft) }, { mostWaiting })
   }
 
   /** Hears when an ask is answered or withdrawn by any process. Returns how to stop. */
@@ -89,6 +98,11 @@ export class AskBoard {
   async waiting(): Promise<readonly Ask[]> {
     const now = this.#clock.now()
     return (await this.#store.asks.list({ state: 'waiting' })).filter(({ expiresAt }) => expiresAt > now).reverse()
+  }
+
+  /** This hub waits for nothing more: whoever makes the same call again has what it asked. */
+  retire(): void {
+    if (this.#owner !== undefined) retireOwner(this.#owner)
   }
 
   #ownerOf(isLeft: boolean): string {

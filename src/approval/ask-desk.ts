@@ -79,7 +79,7 @@ export class AskDesk<Q extends Asked, A> {
     const waiting = this.#open(request, { ...ways, resolve: nobody, reject: nobody, isLeft: true })
     if (!(await waiting.filed)) {
       this.#forget(waiting)
-      throw this.#kind.unavailable(request, 'the store failed', waiting.problem)
+      throw isTooMany(waiting.problem) ? waiting.problem : this.#kind.unavailable(request, 'the store failed', waiting.problem)
     }
     this.#announce(waiting, true)
   }
@@ -148,6 +148,7 @@ export class AskDesk<Q extends Asked, A> {
     for (const waiting of [...this.#waiting.values()]) if (waiting.isLeft) this.#forget(waiting)
     this.#failUnreachable('the hub was closed')
     await Promise.allSettled(this.#writing)
+    this.#board.retire()
   }
 
   #isReachable(): boolean {
@@ -178,6 +179,8 @@ export class AskDesk<Q extends Asked, A> {
   #announce(waiting: Waiting<Q, A>, isFiled: boolean): void {
     if (!this.#waits(waiting)) return
     const { request, inCode, problem } = waiting
+    // Whoever may be there to answer: people see no more than so many of one caller.
+    if (isTooMany(problem)) return this.#end(waiting, problem)
     waiting.onAsked?.()
     let told = inCode.length
     let cause: unknown
@@ -242,7 +245,8 @@ export class AskDesk<Q extends Asked, A> {
       }
       const times = { askedAt: Date.parse(request.askedAt), expiresAt: Date.parse(request.expiresAt) }
       const asked = { id, kind: this.#kind.kind, callId, run, tool, caller: principal ?? caller, hash, ...times }
-      await this.#board.file({ ...asked, request: encodeRequest(request) }, isLeft)
+      const filed = { ...asked, request: encodeRequest(request) }
+      await this.#board.file(filed, { isLeft, isOfPrincipal: principal !== undefined })
       return true
     } catch (cause) {
       waiting.problem = cause
@@ -319,6 +323,10 @@ export class AskDesk<Q extends Asked, A> {
     writing.then(done, done)
     return writing
   }
+}
+
+function isTooMany(problem: unknown): boolean {
+  return ToolError.is(problem) && problem.code === 'RATE_LIMITED'
 }
 
 function withResolvers<T>() {

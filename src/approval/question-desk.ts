@@ -8,6 +8,7 @@ import type { AskBoard } from './ask-board.ts'
 import { AskDesk } from './ask-desk.ts'
 import type { AskKind, AskWays, Reply } from './ask-kind.ts'
 import { fitAnswer } from './fit-answer.ts'
+import { GivenAnswer } from './given-answer.ts'
 
 /** Who answers a question, and by which way. */
 export interface Answerer {
@@ -86,7 +87,7 @@ export interface Given extends Answerer {
 const KIND: AskKind<QuestionRequest, QuestionReply> = {
   kind: 'question',
   read: (given, request) => {
-    const { reply, by, via } = given as Given
+    const { reply, by, via } = whoseOf(given as Given)
     const isText = typeof reply === 'string'
     if (!isText && (!request.form || typeof reply !== 'object' || reply === null)) throw noAnswer(request, reply)
     return { answer: reply as QuestionReply, by, via }
@@ -110,6 +111,11 @@ const KIND: AskKind<QuestionRequest, QuestionReply> = {
     new ToolError('APPROVAL_UNAVAILABLE', `${tool} has a question and the hub was closed before somebody answered.`, {
       hint: `${id} waits for an answer: make the same call again after it, and it is used.`,
     }),
+}
+
+/** Code that answers for somebody may say for whom; from outside nothing comes as such an object. */
+function whoseOf(given: Given): Given {
+  return given.reply instanceof GivenAnswer ? given.reply : given
 }
 
 function noAnswer({ tool }: QuestionRequest, reply: unknown): ToolError {

@@ -13,8 +13,17 @@ export function newOwner(): string {
   return JSON.stringify({ ...currentProcess(), part: randomBytes(8).toString('hex') })
 }
 
-/** Whether the process of an owner lives; what names none is not. */
+/** Parts of this process that have ended before it. */
+const retired = new Set<string>()
+
+/** The part of this process with this name has ended: what it owned is free, as if its process were gone. */
+export function retireOwner(owner: string): void {
+  retired.add(owner)
+}
+
+/** Whether an owner lives; what names none does not. */
 export function isOwnerAlive(owner: string): boolean {
+  if (retired.has(owner)) return false
   const parsed = ownerSchema.safeParse(parseJson(owner))
   return parsed.success && isAlive(parsed.data)
 }

@@ -182,11 +182,13 @@ export async function startService(hubOptions: HubOptions, options: StartService
   async function close(): Promise<void> {
     stopSweeping()
     await recovering
+    // Whoever waits for a person is told to come again, while there is still a connection to tell it on.
+    const ending = hub.close()
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
     asks.close()
     feed.close()
-    await hub.close({ abort: true })
+    await Promise.all([hub.close({ abort: true }), ending])
     await indexer.close()
     await store.close()
   }

@@ -1,0 +1,198 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createClient } from '../src/client/index.ts'
+import { defineTool } from '../src/define.ts'
+import type { HubOptions } from '../src/options.ts'
+import { readEvents } from '../src/record/read-events.ts'
+import { type RunningService, startService } from '../src/serve/start-service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tool-hub-service-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const services: RunningService[] = []
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.close()))
+})
+
+let effects = 0
+const act = defineTool({
+  name: 'test.act',
+  description: 'Has an effect.',
+  input: z.strictObject({ what: z.string() }),
+  capabilities: ['memory'],
+  execute: ({ what }) => `${what} ${++effects}`,
+})
+
+/** A service over real files; with the folder of an earlier one it goes on there. */
+async function start(home = mkdtempSync(join(folder, 'home-')), options: HubOptions = {}) {
+  mkdirSync(join(home, 'work'), { recursive: true })
+  const service = await startService(
+    {
+      tools: [act],
+      sandbox: { root: join(home, 'work') },
+      policy: [{ allow: 'test.act' }, { ask: 'write:fs', reason: 'somebody looks' }],
+      runs: join(home, 'runs'),
+      data: join(home, 'data'),
+      ...options,
+    },
+    { port: 0, shutdownMs: 1_000 },
+  )
+  services.push(service)
+  const owner = createClient({ url: service.url, token: service.token })
+  const clientOf = async (name: string, scopes: ('call' | 'approve' | 'read')[]) => {
+    const { secret } = await owner.tokens.create({ name, scopes })
+    return { secret, client: createClient({ url: service.url, token: secret }) }
+  }
+  return { service, owner, clientOf, home }
+}
+
+async function end(service: RunningService): Promise<void> {
+  services.splice(services.indexOf(service), 1)
+  await service.close()
+}
+
+describe('the service', () => {
+  it('shows every call in its records, its index and its metrics, with who made it', async () => {
+    const { service, owner, clientOf, home } = await start()
+    const { client } = await clientOf('agent', ['call'])
+    const result = await client.call('test.act', { what: 'shown' })
+    expect(result).toMatchObject({ ok: true, tool: 'test.act' })
+    const { calls } = await owner.calls.list({ tool: 'test.act' })
+    expect(calls).toMatchObject([{ callId: result.callId, principal: 'token:agent', status: 'ok' }])
+    const lines: unknown[] = []
+    for await (const event of readEvents(join(home, 'runs', calls[0]!.run))) lines.push(event)
+    expect(lines).toContainEqual(expect.objectContaining({ type: 'call-started', principal: 'token:agent' }))
+    const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${service.token}` } })
+    expect(await metrics.text()).toMatch(/tool="test\.act",status="ok"[^\n]* 1\n/)
+    expect(await owner.audit.verify()).toMatchObject({ ok: true })
+  })
+
+  it('lets somebody else approve, never the one who called, and remembers who did', async () => {
+    const { clientOf, home } = await start()
+    const agent = await clientOf('agent', ['call', 'approve'])
+    const boss = await clientOf('boss', ['approve', 'read'])
+    const calling = agent.client.call('core/fs.writeText', { path: 'a.txt', text: 'one' })
+    const approval = await waiting(boss.client)
+    expect(approval).toMatchObject({ caller: 'token:agent', mayAnswer: true, views: [{ kind: 'diff', isNew: true }] })
+    await expect(agent.client.approvals.answer(approval.id, { decision: 'allow' })).rejects.toMatchObject({
+      code: 'POLICY_DENIED',
+    })
+    const changed = { decision: 'allow', input: { path: 'b.txt', text: 'two' } } as const
+    expect(await boss.client.approvals.answer(approval.id, changed)).toMatchObject({ won: true })
+    expect(await calling).toMatchObject({ ok: true, meta: { approvedBy: 'token:boss' } })
+    expect(readFileSync(join(home, 'work/b.txt'), 'utf8')).toBe('two')
+    expect(await boss.client.approvals.answer(approval.id, { decision: 'deny' })).toMatchObject({ won: false })
+  })
+
+  it('keeps what waits over a restart, and takes the answer for the same call made again, once', async () => {
+    const first = await start()
+    const agent = await first.clientOf('agent', ['call'])
+    const input = { path: 'late.txt', text: 'x' }
+    const cut = agent.client.call('core/fs.writeText', input).catch((error) => error)
+    const approval = await waiting(first.owner)
+    await end(first.service)
+    // In good order it is told to come again.
+    expect(await cut).toMatchObject({ status: 'approval_required' })
+
+    const { owner, service } = await start(first.home)
+    expect(await owner.approvals.list()).toMatchObject([{ id: approval.id, state: 'waiting' }])
+    expect(await owner.approvals.answer(approval.id, { decision: 'allow' })).toMatchObject({ won: true })
+    const client = createClient({ url: service.url, token: agent.secret })
+    expect(await client.call('core/fs.writeText', input)).toMatchObject({ ok: true })
+    const again = await client.call('core/fs.writeText', { ...input, path: 'other.txt' }, { onAsk: 'return' })
+    expect(again).toMatchObject({ status: 'approval_required' })
+  })
+
+  it('makes a call with a key once, also over a restart', async () => {
+    const first = await start()
+    const { secret, client } = await first.clientOf('agent', ['call'])
+    const before = effects
+    const result = await client.call('test.act', { what: 'once' }, { idempotencyKey: 'k' })
+    await end(first.service)
+    const { service } = await start(first.home)
+    const later = createClient({ url: service.url, token: secret })
+    const again = await later.call('test.act', { what: 'once' }, { idempotencyKey: 'k' })
+    expect(again).toMatchObject({ data: result.data, meta: { cached: true } })
+    expect(effects).toBe(before + 1)
+    const other = await later.call('test.act', { what: 'another' }, { idempotencyKey: 'k' })
+    expect(other.error?.code).toBe('CONFLICT')
+  })
+
+  it('answers a question of a tool from elsewhere', async () => {
+    const { owner, clientOf } = await start()
+    const { client } = await clientOf('agent', ['call'])
+    const asking = client.call('core/ask.user', { question: 'Which one?', options: ['left', 'right'] })
+    const question = await until(async () => (await owner.questions.list())[0])
+    expect(question).toMatchObject({ question: 'Which one?', options: ['left', 'right'], caller: 'token:agent' })
+    expect(await owner.questions.answer(question.id, { answer: 'right' })).toMatchObject({ won: true })
+    expect((await asking).data).toMatchObject({ answer: 'right' })
+  })
+
+  it('speaks MCP to the same principal, under the same rules', async () => {
+    const { service, clientOf } = await start()
+    const { secret } = await clientOf('agent', ['call'])
+    const response = await fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+      }),
+    })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('"serverInfo"')
+    expect((await fetch(`${service.url}/mcp`, { method: 'POST' })).status).toBe(401)
+  })
+
+  it('saves rules into the config that it was started with, and uses them at once', async () => {
+    const home = mkdtempSync(join(folder, 'home-'))
+    const config = join(home, 'tool-hub.yaml')
+    writeFileSync(config, '# mine\npolicy:\n  - { allow: test.act } # for now\nruns: ./runs\n')
+    const service = await startService(
+      { tools: [act], policy: [{ allow: 'test.act' }], runs: join(home, 'runs'), data: join(home, 'data') },
+      { port: 0, configFile: config },
+    )
+    services.push(service)
+    const owner = createClient({ url: service.url, token: service.token })
+    await owner.call('test.act', { what: 'before' })
+    const { version } = await owner.policy.get()
+    const yaml = '- { deny: test.act, reason: closed }\n'
+    expect(await owner.policy.test({ yaml })).toMatchObject({ changed: [{ before: 'allow', after: 'deny' }] })
+    await owner.policy.save({ yaml, version })
+    expect((await owner.call('test.act', { what: 'after' })).error?.code).toBe('POLICY_DENIED')
+    expect(readFileSync(config, 'utf8')).toMatch(/^# mine\n[\s\S]*deny: test\.act[\s\S]*runs: \.\/runs\n$/)
+    await expect(owner.policy.save({ yaml, version })).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  it('refuses to start without records, and tells when the port is taken', async () => {
+    await expect(startService({ runs: false })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    const { service } = await start()
+    const home = mkdtempSync(join(folder, 'home-'))
+    const options = { runs: join(home, 'runs'), data: join(home, 'data') }
+    await expect(startService(options, { port: Number(new URL(service.url).port) })).rejects.toThrow('Cannot listen')
+  })
+})
+
+type Client = ReturnType<typeof createClient>
+
+async function waiting(client: Client) {
+  return until(async () => (await client.approvals.list())[0])
+}
+
+/** What a poll gives as soon as it gives something; the test's own time limit ends it. */
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise(setImmediate)
+  }
+}
