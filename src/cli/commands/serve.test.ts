@@ -1,0 +1,55 @@
+import { existsSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cliFolder } from '../../../test/support/cli.ts'
+
+const folder = cliFolder()
+afterAll(folder.remove)
+
+describe('tool-hub serve', () => {
+  it('says where it is and how to sign in, serves, and ends in good order', async () => {
+    const serving = folder.start(['serve', '--port', '0'])
+    let said = ''
+    serving.child.stdout.on('data', (chunk: string) => {
+      said += chunk
+    })
+    await serving.says('Ctrl-C ends it')
+    const [, url, token] = /sign in +(http:\/\/127\.0\.0\.1:\d+)\/#sign-in=(th_[\w-]{43})/.exec(said)!
+    expect(said).toMatch(/is ready at http:[\s\S]*agents .*tokens add my-agent[\s\S]*commands +level /)
+    const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })
+    expect(await me.json()).toMatchObject({ principal: { name: 'owner' } })
+    serving.child.kill('SIGTERM')
+    expect((await serving.ended).code).toBe(143)
+    expect(statSync(join(folder.path, '.tool-hub/store.db')).mode & 0o777).toBe(0o600)
+  })
+
+  it('says what to do when a port is taken, not a port, or open to everybody', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const [taken, wrong, wide] = await Promise.all([
+      folder.run(['serve', '--port', String(port)]),
+      folder.run(['serve', '--port', 'http']),
+      folder.run(['serve', '--port', '0', '--host', '0.0.0.0']),
+    ])
+    other.close()
+    expect(taken).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is taken`) })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--port takes a port') })
+    expect(wide.code).not.toBe(0)
+    expect(wide.stderr).toContain('publicUrl')
+  })
+})
+
+describe('tool-hub store', () => {
+  it('checks the store, and copies it to a file that must not exist', async () => {
+    expect((await folder.run(['store', 'check'])).stdout).toContain('can be read and written')
+    const copy = join(folder.path, 'copy.db')
+    expect((await folder.run(['store', 'backup', copy])).code).toBe(0)
+    expect(existsSync(copy)).toBe(true)
+    const again = await folder.run(['store', 'backup', copy])
+    expect(again.code).not.toBe(0)
+    expect(again.stderr).toContain('copy.db')
+  })
+})
