@@ -18,6 +18,7 @@ import { checkPolicy, type PolicyWarning } from './policy/check-policy.ts'
 import type { PolicyLayers } from './policy/compile-policy.ts'
 import { unknownVisibilityEntries } from './policy/visibility.ts'
 import type { Principal } from './principal.ts'
+import type { ArtifactReader } from './record/artifact-reader.ts'
 import type { HubChanged } from './record/events.ts'
 import type { RecordedLine } from './record/run-records.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, QuestionRequest, ToolResult } from './result.ts'
@@ -77,6 +78,8 @@ export interface Hub<T extends AnyTool = AnyTool> {
   readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
   /** Reads an artifact of a run by its reference. */
   artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
+  /** The same for one that may be large: whole, or a part of it, piece by piece. */
+  openArtifact(ref: string, options?: { readonly run?: string }): Promise<ArtifactReader>
   /** Takes back what a call or a run changed in files; the last call that changed any, unless said. */
   undo(options?: UndoOptions): Promise<UndoReport>
   /** Counters and histograms as Prometheus text. */
@@ -104,7 +107,7 @@ export interface Hub<T extends AnyTool = AnyTool> {
 /** What a principal may use of a hub. */
 export interface PrincipalHub
   extends Pick<Hub, 'run' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'>,
-    Pick<Hub, 'ready' | 'connect' | 'registry'> {
+    Pick<Hub, 'openArtifact' | 'ready' | 'connect' | 'registry'> {
   readonly name: string
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
   explain(tool: string, input: unknown, options?: CallOptions): Promise<Explanation>
@@ -308,6 +311,10 @@ class ToolHub {
 
   artifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<Uint8Array> {
     return this.#assembly.runs.readArtifact(run, ref)
+  }
+
+  openArtifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<ArtifactReader> {
+    return this.#assembly.runs.findArtifact(run, ref)
   }
 
   async undo(options: UndoOptions = {}): Promise<UndoReport> {

@@ -102,7 +102,8 @@ export type RateOutcome =
 
 /** What waits for a person: a call to approve, a question to answer. The first answer wins, also over processes. */
 export interface AskStore {
-  file(ask: NewAsk): Awaitable<void>
+  /** RATE_LIMITED when so many of the same caller wait already. */
+  file(ask: NewAsk, limit?: { readonly mostWaiting: number }): Awaitable<void>
   /** Answers what waits; tells whether this answer won, and the ask as it is now. Nothing when there is none. */
   answer(id: string, answer: AskAnswer): Awaitable<{ readonly won: boolean; readonly ask: Ask } | undefined>
   /** Nobody waits for the answer any more. */
@@ -119,6 +120,14 @@ export interface AskStore {
     before?: number
     limit?: number
   }): Awaitable<readonly Ask[]>
+  /** The same without what may be heavy; of one caller where it is named. */
+  briefs(filter?: {
+    state?: Ask['state']
+    kind?: Ask['kind']
+    caller?: string
+    before?: number
+    limit?: number
+  }): Awaitable<readonly AskBrief[]>
 }
 
 /** A question to a person, as it is filed. */
@@ -146,6 +155,9 @@ export interface Ask extends NewAsk {
   /** Somebody has acted on the answer. */
   readonly used: boolean
 }
+
+/** What an ask is found by: small, whatever it asks for. */
+export type AskBrief = Pick<Ask, 'id' | 'kind' | 'caller' | 'askedAt' | 'expiresAt' | 'state'>
 
 export interface AskAnswer {
   /** JSON of the reply. */

@@ -5,7 +5,13 @@ import { HOOK_NAMES } from '../src/define.ts'
 import { ERRORS } from '../src/errors.ts'
 import { PROFILES } from '../src/policy/tool-groups.ts'
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').map((name) => join('docs', name))]
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
 const text = (file: string) => readFileSync(file, 'utf8')
 
 describe('the docs', () => {

@@ -5,6 +5,7 @@ import { deepFreeze } from '../value/deep-freeze.ts'
 import type { AskBoard } from './ask-board.ts'
 import type { Asked, AskKind, AskWays, Reply } from './ask-kind.ts'
 import { encodeRequest } from './encode-request.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 interface Waiting<Q, A> extends AskWays<Q, A> {
   readonly request: Q
@@ -32,6 +33,7 @@ export class AskDesk<Q extends Asked, A> {
   #waitsInStore: boolean
   readonly #watchers = new Set<{ readonly tell: (request: Q) => void }>()
   readonly #waiting = new Map<string, Waiting<Q, A>>()
+  readonly #room = new WaitingRoom()
   /** Writes to the store that nobody waits for. */
   readonly #writing = new Set<Promise<unknown>>()
 
@@ -79,7 +81,9 @@ export class AskDesk<Q extends Asked, A> {
     const waiting = this.#open(request, { ...ways, resolve: nobody, reject: nobody, isLeft: true })
     if (!(await waiting.filed)) {
       this.#forget(waiting)
-      throw isTooMany(waiting.problem) ? waiting.problem : this.#kind.unavailable(request, 'the store failed', waiting.problem)
+      throw isTooMany(waiting.problem)
+        ? waiting.problem
+        : this.#kind.unavailable(request, 'the store failed', waiting.problem)
     }
     this.#announce(waiting, true)
   }
@@ -179,8 +183,11 @@ export class AskDesk<Q extends Asked, A> {
   #announce(waiting: Waiting<Q, A>, isFiled: boolean): void {
     if (!this.#waits(waiting)) return
     const { request, inCode, problem } = waiting
-    // Whoever may be there to answer: people see no more than so many of one caller.
-    if (isTooMany(problem)) return this.#end(waiting, problem)
+    if (isTooMany(problem)) {
+      // Whoever is there to answer: people see no more than so many of one caller.
+      this.#end(waiting, problem)
+      return
+    }
     waiting.onAsked?.()
     let told = inCode.length
     let cause: unknown
@@ -237,6 +244,7 @@ export class AskDesk<Q extends Asked, A> {
     const { request, hash, isLeft, isAdopted } = waiting
     const { id, callId, run, tool, principal, caller } = request
     try {
+      if (principal !== undefined) waiting.cleanUp.push(this.#room.take(principal, JSON.stringify(request).length))
       waiting.cleanUp.push(this.#board.listen(id, (ask) => this.#hear(waiting, ask)))
       const known = isAdopted ? await this.#board.find(id) : undefined
       if (known) {

@@ -13,6 +13,8 @@ interface Page {
 interface AskFilter {
   readonly state?: 'waiting' | 'all'
   readonly limit?: number
+  /** For what comes after a page: when its last one was asked. */
+  readonly before?: string
 }
 
 /** What the service keeps, by kind. */

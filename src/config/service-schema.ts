@@ -28,6 +28,11 @@ export const serviceSchema = z.strictObject({
   ),
   allowedHosts: key(z.array(text), 'Further names it may be addressed by.', []),
   allowedOrigins: key(z.array(text), 'Further web pages that may call it: https://tools.example.org.', []),
+  trustedProxies: key(
+    z.array(text),
+    'Addresses or networks of proxies whose X-Forwarded-For is believed: 10.0.0.7, 10.0.0.0/8.',
+    [],
+  ),
   oidc: key(z.union([oidc, z.array(oidc)]), 'Sign-in of people by tokens of your identity provider.'),
   webhooks: key(z.array(webhook), 'Where to send what waits for a person, signed, with a link to answer it once.'),
   rate: key(rate, 'Requests of one principal, unless its token says.', '1000/s'),

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly publicUrl?: string
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
+  /** Proxies that are believed whom they pass on. */
+  readonly trustedProxies?: readonly string[]
   readonly oidc?: readonly OidcOptions[]
   readonly webhooks?: readonly WebhookOptions[]
   readonly rate?: Rate

@@ -73,6 +73,7 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
     list: (options) => entrance.list(options),
     cards: (options) => entrance.cards(options),
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, owner),
+    openArtifact: (ref, { run: of = run } = {}) => runs.findArtifact(of, ref, owner),
     async endRun(id) {
       await parts.run(id)
       await endRun(assembly, id)

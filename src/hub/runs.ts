@@ -10,7 +10,8 @@ import { createResponseCache, type ResponseCache } from '../guards/network/respo
 import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import { isRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
-import { readArtifactOf } from '../record/artifacts.ts'
+import type { ArtifactReader } from '../record/artifact-reader.ts'
+import { findArtifactOf, readArtifactOf } from '../record/artifacts.ts'
 import { type RecordedLine, RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
 import { StartQueue } from '../steps/start-queue.ts'
@@ -86,11 +87,12 @@ export class Runs {
 
   /** What a run keeps under a reference; looking does not open it. */
   async readArtifact(id: string, ref: string, owner?: RunOwner): Promise<Uint8Array> {
-    const { folder } = this.#options
-    if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
-    const present = this.#open.get(id)
-    if (owner) assertOwner(id, present ? present.principal : ownerOf(folder, id), owner.principal)
-    return present?.records ? present.records.readArtifact(ref) : readArtifactOf(folder, id, ref)
+    return readArtifactOf(this.#folderFor(id, owner), id, ref)
+  }
+
+  /** The same, to be read piece by piece. */
+  async findArtifact(id: string, ref: string, owner?: RunOwner): Promise<ArtifactReader> {
+    return findArtifactOf(this.#folderFor(id, owner), id, ref)
   }
 
   isOpen(id: string): boolean {
@@ -119,6 +121,15 @@ export class Runs {
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
     await Promise.all(this.#closing.values())
     await Promise.all([this.#options.doors, ...this.#otherDoors].map((doors) => doors.close()))
+  }
+
+  /** Where the records are, for one who may look at this run. */
+  #folderFor(id: string, owner: RunOwner | undefined): string {
+    const { folder } = this.#options
+    if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
+    const present = this.#open.get(id)
+    if (owner) assertOwner(id, present ? present.principal : ownerOf(folder, id), owner.principal)
+    return folder
   }
 
   #use(run: OpenRun, owner: RunOwner | undefined): RunState {

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../disk/errno.ts'
 import { openRegular } from '../disk/open-regular.ts'
@@ -8,6 +8,7 @@ import { assertRunId } from '../names.ts'
 import type { Artifact } from '../result.ts'
 import { sha256 } from '../value/hash.ts'
 import { artifactDraft, isStored } from './artifact-files.ts'
+import { ArtifactReader, changed } from './artifact-reader.ts'
 import { ArtifactWriter } from './artifact-writer.ts'
 import { diskError } from './disk-error.ts'
 
@@ -22,6 +23,12 @@ export function artifactHash(ref: string): string | undefined {
 export function readArtifactOf(root: string, run: string, ref: string): Promise<Uint8Array> {
   assertRunId(run)
   return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).read(ref)
+}
+
+/** The same, to be read piece by piece. */
+export async function findArtifactOf(root: string, run: string, ref: string): Promise<ArtifactReader> {
+  assertRunId(run)
+  return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).find(ref)
 }
 
 /** Large pieces of results in a folder, named by their hash: equal content is stored once. */
@@ -59,26 +66,27 @@ export class Artifacts {
 
   /** The content of a reference, checked against its hash. */
   async read(ref: string): Promise<Uint8Array> {
-    const hash = artifactHash(ref)
-    if (hash === undefined) {
-      throw new ToolError('NOT_FOUND', `${JSON.stringify(ref.slice(0, 100))} is not an artifact reference.`, {
-        hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
-      })
-    }
-    const bytes = await this.#load(join(this.#folder, hash), ref)
+    const hash = requireHash(ref)
+    const bytes = await this.#use(hash, (file) => file.readFile())
     if (sha256(bytes) === hash) return bytes
-    throw new ToolError('CONFLICT', `${ref} was changed after it was stored.`, {
-      hint: 'Do not use it; make it again, and run audit verify.',
-    })
+    throw changed(hash)
   }
 
-  async #load(path: string, ref: string): Promise<Uint8Array> {
+  /** The content of a reference, to be read piece by piece. */
+  async find(ref: string): Promise<ArtifactReader> {
+    const hash = requireHash(ref)
+    const { size } = await this.#use(hash, (file) => file.stat())
+    return new ArtifactReader(join(this.#folder, hash), { hash, bytes: size })
+  }
+
+  async #use<T>(hash: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+    const path = join(this.#folder, hash)
     try {
       const file = await openRegular(path)
-      return await file.readFile().finally(() => file.close())
+      return await use(file).finally(() => file.close())
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw diskError('The artifact cannot be read', path, error)
-      throw new ToolError('NOT_FOUND', `This run has no ${ref}.`, {
+      throw new ToolError('NOT_FOUND', `This run has no artifact:${hash}.`, {
         hint: 'Artifacts belong to the run that made them.',
       })
     }
@@ -103,4 +111,12 @@ export class Artifacts {
       throw diskError('The artifact cannot be stored', path, error)
     }
   }
+}
+
+function requireHash(ref: string): string {
+  const hash = artifactHash(ref)
+  if (hash !== undefined) return hash
+  throw new ToolError('NOT_FOUND', `${JSON.stringify(ref.slice(0, 100))} is not an artifact reference.`, {
+    hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
+  })
 }

@@ -2,6 +2,13 @@ import { redactionMark } from './redaction-mark.ts'
 
 /** Shorter values would hit ordinary text. */
 const SHORTEST_VALUE = 8
+/** Less of a value that is cut in two tells nothing of it. */
+const SHORTEST_PIECE = 4
+
+/** What stands in the place of some characters. */
+type MarkOf = (hidden: string) => string
+
+const plainMark: MarkOf = () => redactionMark('secret')
 
 /** The values of secrets that the owner knows, in the forms they take inside of URLs, JSON and headers. */
 export class KnownValues {
@@ -34,13 +41,20 @@ export class KnownValues {
   }
 
   /** Takes the values out, and what is left of one at the ends of a text that was cut somewhere before it came here. */
-  hide(text: string): string {
+  hide(text: string, markOf = plainMark): string {
     if (text.length < SHORTEST_VALUE) return text
-    const output = text.replace(this.#pattern, redactionMark('secret'))
-    const [from, to] = [this.cutAtStart(output), this.cutAtEnd(output)]
-    if (from === 0 && to === output.length) return output
-    const mark = redactionMark('secret')
-    return `${from > 0 ? mark : ''}${output.slice(from, Math.max(from, to))}${to < output.length ? mark : ''}`
+    const output = text.replace(this.#pattern, markOf)
+    return hideEnds(output, this.cutAtStart(output), this.cutAtEnd(output), markOf)
+  }
+
+  /** The same for a part of a line: also of a value that goes across parts, no piece is left. */
+  hideWithin(line: string, part: string, markOf = plainMark): string {
+    const forms = this.forms.filter((form) => line.includes(form))
+    if (part.length >= SHORTEST_PIECE && forms.some((form) => form.includes(part))) return markOf(part)
+    const output = this.hide(part, markOf)
+    const from = Math.max(0, ...forms.map((form) => overlap(form, output)))
+    const to = output.length - Math.max(0, ...forms.map((form) => overlap(output, form)))
+    return hideEnds(output, from, to, markOf)
   }
 
   /** The same for the end of a text whose beginning is elsewhere. */
@@ -83,6 +97,20 @@ export class KnownValues {
     }
     return to
   }
+}
+
+function hideEnds(text: string, from: number, to: number, markOf: MarkOf): string {
+  if (from === 0 && to === text.length) return text
+  const [start, end] = [text.slice(0, from), text.slice(Math.max(from, to))]
+  const middle = text.slice(from, Math.max(from, to))
+  return `${start === '' ? '' : markOf(start)}${middle}${end === '' ? '' : markOf(end)}`
+}
+
+/** How many characters the one ends with and the other begins with; 0 when they are few. */
+function overlap(before: string, after: string): number {
+  let length = Math.min(before.length, after.length)
+  while (length >= SHORTEST_PIECE && !after.startsWith(before.slice(-length))) length--
+  return length >= SHORTEST_PIECE ? length : 0
 }
 
 function anyOf(forms: readonly string[]): RegExp {

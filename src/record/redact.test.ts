@@ -109,6 +109,7 @@ describe('secrets by shape', () => {
     ['npm-token', `npm_${random(36)}`],
     ['stripe-key', `sk_live_${random(24)}`],
     ['jwt', JWT],
+    ['tool-hub-token', 'th_-9Jk_2mN5pQ-8sT1vW4xY7zA0cDaB3dE6gH9jK2mN5p'],
     ['private-key', PEM],
     ['private-key', PEM.slice(0, 90)],
   ])('hides a %s: %s', (kind, secret) => {
@@ -136,12 +137,36 @@ describe('secrets by shape', () => {
     'https://example.org:8080/a@b and http://host/path:x@y',
     'task-force-of-several-people-and-more-words',
     'sk-learn-is-a-library-for-learning',
+    'the path_of_a_function_with_a_long_name_that_goes_on_and_on and WIDTH_th_OF_ALL_THAT_IS_WRITTEN_IN_CAPITAL_LETTERS',
+    'a key begins with -----BEGIN PRIVATE KEY----- and then come lines of letters and digits until it ends',
+    'echo hi; x="-----BEGIN PRIVATE KEY-----"; id > smuggled2; cat smuggled2',
+    '# -----BEGIN PRIVATE KEY-----\nid > pwned\nsh /tmp/evil',
+    'x="-----BEGIN PRIVATE KEY-----"; id; y="-----END PRIVATE KEY-----"',
+    'curl http://me:$(touch${IFS}pwned)@h/ http://me:`id`@h http://me:x;id;@h http://me:a|sh;@h',
+    "printf 'x://a:\\nrm\\t-rf\\t~\\n@'|sh",
     'eyJ is how they begin: eyJhbGci.x.y',
     '-----BEGIN CERTIFICATE-----',
     'sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     'user@example.org',
   ])('leaves ordinary text alone: %s', (text) => {
     expect(redactor.text(text)).toBe(text)
+  })
+
+  it.each([
+    ['a line of JSON', PEM.replaceAll('\n', '\\n')],
+    ['JSON within JSON', PEM.replaceAll('\n', '\\\\n')],
+    ['Windows', PEM.replaceAll('\n', '\r\n')],
+    ['YAML', PEM.replaceAll('\n', '\n    ')],
+    ['a diff', PEM.replaceAll('\n', '\n-')],
+    ['a quotation', PEM.replaceAll('\n', '\n> ')],
+    ['a listing with numbers', PEM.replaceAll('\n', '\n    12\t')],
+    ['a script', PEM.replaceAll('\n', "\\n' +\n  '")],
+    ['a key with a password', PEM.replace('\n', '\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00FF\n\n')],
+    ['a short last line', PEM.replace('\n-----END', '\nAb3=\n-----END')],
+  ])('hides a private key as it stands in %s, and nothing behind it', (_, key) => {
+    expect(redactor.text(`a ${key}; id`)).toBe('a [redacted:private-key]; id')
+    const cut = key.slice(0, -40)
+    expect(redactor.text(`a ${cut}; id`)).toMatch(/^a \[redacted:private-key\][^A-Z]{0,20}; id$/)
   })
 
   it('finds every secret of a longer text', () => {
@@ -208,6 +233,13 @@ describe('a redactor', () => {
       '-----BEGIN ',
       '-----BEGIN PRIVATE KEY-----',
       '-----END ',
+      `-----BEGIN PRIVATE KEY-----${random(16)}`,
+      random(16),
+      '\\\\n',
+      '\n-',
+      '12:',
+      'Comment: ',
+      'th_',
       'sk-',
       'sk-ant-',
       'xoxb-',

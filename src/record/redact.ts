@@ -1,3 +1,4 @@
+import { DecisionRedactor } from './decision-redactor.ts'
 import { KnownValues } from './known-values.ts'
 import { RedactStream } from './redact-stream.ts'
 import { redactionMark } from './redaction-mark.ts'
@@ -16,6 +17,8 @@ export interface Redactor {
    */
   value<T>(value: T): T
   text(text: string): string
+  /** The same for one ask, for whoever decides on the call: nothing is hidden that could be code. */
+  forDecision(options?: { readonly runsCode?: boolean }): DecisionRedactor
   /** The same for bytes that come piece by piece, such as the output of a command. */
   stream(): RedactStream
   /** Takes further values for secrets from now on. */
@@ -54,10 +57,12 @@ export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Red
     return mayHoldSecret(output) ? redactShapes(output) : output
   }
 
-  const rules = { lookAtKey: lookAtKeys(keys, text), text, mark: redactionMark }
+  const lookAtKey = lookAtKeys(keys, text)
+  const rules = { lookAtKey, text, mark: redactionMark }
   return {
     value: <T>(value: T): T => new RedactionWalk(rules).visit(value, 0) as T,
     text,
+    forDecision: ({ runsCode = false } = {}) => new DecisionRedactor({ known, lookAtKey, runsCode }),
     stream() {
       knownBytes ??= known?.asLatin1()
       return new RedactStream(knownBytes)

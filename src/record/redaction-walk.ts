@@ -6,6 +6,8 @@ export interface RedactionRules {
   readonly lookAtKey: (key: string) => KeyKind
   readonly text: (text: string) => string
   readonly mark: (kind: string) => string
+  /** Whether a value is hidden because of its key; every one unless said. */
+  readonly mayHide?: (field: unknown) => boolean
 }
 
 const MOST_DEPTH = 100
@@ -68,7 +70,7 @@ export class RedactionWalk {
     for (const key of Object.keys(value)) {
       const field = value[key]
       const kind = this.#rules.lookAtKey(key)
-      const output = kind === 'names-secret' ? this.#hide(field) : this.visit(field, depth + 1)
+      const output = kind === 'names-secret' && this.#mayHide(field) ? this.#hide(field) : this.visit(field, depth + 1)
       if (output === field && kind !== 'is-secret') continue
       copy ??= { ...value }
       this.#replace(copy, key, kind, output)
@@ -84,6 +86,10 @@ export class RedactionWalk {
     }
     // Not by assignment, which would set the prototype for the key `__proto__`.
     Object.defineProperty(copy, name, { value, enumerable: true, writable: true, configurable: true })
+  }
+
+  #mayHide(field: unknown): boolean {
+    return this.#rules.mayHide === undefined || this.#rules.mayHide(field)
   }
 
   /** The value of a secret key is hidden as a whole; of a list, as headers have it, only the length is shown. */
@@ -126,7 +132,7 @@ export class RedactionWalk {
     const copy = new Map<unknown, unknown>()
     let isChanged = false
     for (const [key, field] of value) {
-      const isNamed = typeof key === 'string' && this.#rules.lookAtKey(key) === 'names-secret'
+      const isNamed = typeof key === 'string' && this.#rules.lookAtKey(key) === 'names-secret' && this.#mayHide(field)
       const newKey = this.visit(key, depth + 1)
       const newField = isNamed ? this.#hide(field) : this.visit(field, depth + 1)
       isChanged ||= newKey !== key || newField !== field

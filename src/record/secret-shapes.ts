@@ -1,3 +1,4 @@
+import { KEY_BLOCK, markWords } from './key-block.ts'
 import { redactionMark } from './redaction-mark.ts'
 
 /** A kind of secret that is known by how it looks. */
@@ -12,20 +13,33 @@ interface SecretShape {
   readonly isSecret?: (match: string) => boolean
   /** What is kept of the match; nothing unless said. */
   readonly replace?: (match: string, mark: string) => string
+  /** The same for whoever decides on a call, where nothing may be hidden that could be code. */
+  readonly show?: (match: string, mark: string) => string
 }
 
 /** A secret has digits, or is too long for a word. */
 const isRandom = (text: string): boolean => /\d/.test(text) || text.length > 40
 
+/** 43 random characters have five of each for all but a few in a billion; the names of functions and files have not. */
+const isOwnToken = (text: string): boolean => /(?:[A-Z][^A-Z]*){5}/.test(text) && /(?:[a-z][^a-z]*){7}/.test(text)
+
 const keepFirstWord = (match: string, mark: string): string => `${match.slice(0, match.search(/\s/))} ${mark}`
+
+/** Behind a line break stands another command, and a short path may be a program: `env -u Bearer ./x1`. */
+const showCommands = (match: string, mark: string): string => {
+  const token = match.slice(match.search(/\s/)).trim()
+  const mayBeCode = /[\n-\r\u2028\u2029]/.test(match) || (token.includes('/') && token.length < 40)
+  return mayBeCode ? match : keepFirstWord(match, mark)
+}
 
 /** The secrets that are found wherever they stand in a text. */
 export const SECRET_SHAPES: readonly SecretShape[] = [
   {
     kind: 'private-key',
-    // Without an end, which a cut text has not, all that follows is taken for the key.
-    pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,60}-----|$)/g,
+    pattern: KEY_BLOCK,
+    show: markWords,
   },
+  { kind: 'tool-hub-token', pattern: /th_[\w-]{43,}/g, isSecret: isOwnToken },
   { kind: 'aws-key', pattern: /A(?:KIA|SIA)(?<![A-Z0-9]....)[A-Z0-9]{16}/g },
   { kind: 'google-key', pattern: /AIza[\w-]{35}/g },
   { kind: 'github-token', pattern: /gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,}/g },
@@ -43,28 +57,47 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
     pattern: /[Bb](?:earer|EARER)\s{1,8}(?![Bb](?:earer|EARER)\s)[\w.~+/-]{6,}={0,2}/g,
     isSecret: (match) => match.length > 24 || /\d/.test(match),
     replace: keepFirstWord,
+    show: showCommands,
   },
   {
     kind: 'basic',
     pattern: /[Bb]asic\s{1,8}[A-Za-z0-9+/]{8,}={0,2}/g,
     isSecret: (match) => /^[ -~]*:[ -~]*$/.test(Buffer.from(match.slice(5).trim(), 'base64').toString('latin1')),
     replace: keepFirstWord,
+    show: showCommands,
   },
   {
     kind: 'url-credentials',
-    pattern: /:\/\/[^\s/@:"'<>]*:[^\s/@"'<>]+@/g,
+    // What a shell or a script would take for code is no part of them: a URL has it encoded.
+    pattern: /:\/\/[^\s/@:"'<>`$();|&{}\\]*:[^\s/@"'<>`$();|&{}\\]+@/g,
     replace: (_match, mark) => `://${mark}@`,
   },
 ]
 
 /** Takes all of them out of a text. */
 export function redactShapes(text: string): string {
+  return replaceShapes(text, ({ kind, replace }, match) => {
+    const mark = redactionMark(kind)
+    return replace ? replace(match, mark) : mark
+  })
+}
+
+/** The same for whoever decides on a call: what could be code stays. */
+export function redactShown(text: string, onHidden: (kind: string, chars: number) => void): string {
+  return replaceShapes(text, ({ kind, replace, show = replace }, match) => {
+    const mark = redactionMark(kind)
+    const output = show ? show(match, mark) : mark
+    const marks = output.split(mark).length - 1
+    if (marks > 0) onHidden(kind, match.length - (output.length - marks * mark.length))
+    return output
+  })
+}
+
+function replaceShapes(text: string, replace: (shape: SecretShape, match: string) => string): string {
   let output = text
-  for (const { kind, pattern, isSecret, replace } of SECRET_SHAPES) {
-    output = output.replace(pattern, (match) => {
-      if (isSecret && !isSecret(match)) return match
-      return replace ? replace(match, redactionMark(kind)) : redactionMark(kind)
-    })
+  for (const shape of SECRET_SHAPES) {
+    const { pattern, isSecret } = shape
+    output = output.replace(pattern, (match) => (isSecret && !isSecret(match) ? match : replace(shape, match)))
   }
   return output
 }
@@ -85,8 +118,8 @@ const SHORTEST = 6
  * ASCII, so `://` ends at these.
  */
 export const SECRET_HINT =
-  /[Bb](?:earer|EARER|asic)\s|:\/\/[^\t-\r /]*@|A(?:KIA|SIA|Iza)|J(?<=(?<![\w-])eyJ)|_(?<=gh[pousr]_|github_pat_|npm_|hf_|[sr]k_live_)(?=\w{16})|-(?<=(?<![\w-])sk-|sk-ant-|xox[a-z]-|glpat-)(?=[\w-]{10})|-(?<=-----)(?=BEGIN )/
+  /[Bb](?:earer|EARER|asic)\s|:\/\/[^\t-\r /]*@|A(?:KIA|SIA|Iza)|J(?<=(?<![\w-])eyJ)|_(?<=gh[pousr]_|github_pat_|npm_|hf_|[sr]k_live_)(?=\w{16})|_(?<=th_)(?=[\w-]{43})|-(?<=(?<![\w-])sk-|sk-ant-|xox[a-z]-|glpat-)(?=[\w-]{10})|-(?<=-----)(?=BEGIN )/
 
 /** How the shapes begin that are one word of letters, digits, `_`, `-` and `.`; the longest has 11 characters. */
 export const WORD_BEGINNING =
-  /A(?:KIA|SIA)(?<![A-Z0-9]....)|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|[sr]k_live_|sk-ant-|sk-(?<![\w-]sk-)|eyJ(?<![\w-]eyJ)/
+  /A(?:KIA|SIA)(?<![A-Z0-9]....)|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|th_|[sr]k_live_|sk-ant-|sk-(?<![\w-]sk-)|eyJ(?<![\w-]eyJ)/

@@ -76,9 +76,17 @@ export interface EventFeed {
   publish(event: ServiceEvent): void
 }
 
+/** Which asks; `before` is the `next` of an earlier page. */
+export interface AskFilter {
+  readonly state?: 'waiting' | 'all'
+  readonly before?: string
+  readonly limit?: number
+}
+
 /** What waits for people, as one of them sees it; nobody answers for its own calls. */
 export interface AskDesk {
-  approvals(visitor: Visitor, filter?: { state?: 'waiting' | 'all'; limit?: number }): Promise<readonly Approval[]>
+  /** Newest first, fair to all callers, long ones cut; `next` is the `before` of the next page, which may repeat some. */
+  approvals(visitor: Visitor, filter?: AskFilter): Promise<{ approvals: readonly Approval[]; next?: string }>
   approval(visitor: Visitor, id: string): Promise<Approval>
   answer(
     visitor: Visitor,
@@ -86,7 +94,7 @@ export interface AskDesk {
     answer: ApprovalAnswer,
     via: string,
   ): Promise<{ won: boolean; approval: Approval }>
-  questions(visitor: Visitor, filter?: { state?: 'waiting' | 'all'; limit?: number }): Promise<readonly Question[]>
+  questions(visitor: Visitor, filter?: AskFilter): Promise<{ questions: readonly Question[]; next?: string }>
   question(visitor: Visitor, id: string): Promise<Question>
   reply(
     visitor: Visitor,

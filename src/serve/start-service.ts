@@ -135,6 +135,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     sessions: createSessionDesk({ store, tokens, jwt, clock }),
     jwt,
     ...(options.rate && { limits: { rate: options.rate } }),
+    trustedProxies: options.trustedProxies,
     ...names,
     clock,
   })

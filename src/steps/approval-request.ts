@@ -1,7 +1,9 @@
 import { approvalHash } from '../approval/approval-hash.ts'
+import { isFiledInPart } from '../approval/encode-request.ts'
 import type { ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
 import { deepFreeze } from '../value/deep-freeze.ts'
+import { NOT_WHOLE } from './ask-views/show-ends.ts'
 import { viewsOf } from './ask-views/views-of.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -22,33 +24,56 @@ export async function approvalRequest(
   const decision = call.decision!
   const { session, purpose } = call.options
   const now = parts.clock.now()
+  const redactor = parts.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
   const id = round === 1 ? `approval-${call.id}` : `approval-${call.id}-${round}`
-  return deepFreeze({
+  const request: ApprovalRequest = {
     id: adopted?.id ?? id,
     callId: call.id,
     run: call.run,
     ...(session !== undefined && { session }),
     tool: call.name,
-    input: structuredClone(parts.redactor.value(call.input)),
+    input: structuredClone(redactor.value(call.input)),
     targets: [...targets],
     rule: decision.rule,
     reason: decision.reason,
     caller: call.caller,
     ...(parts.principal !== undefined && { principal: parts.principal }),
-    ...(purpose !== undefined && { purpose: parts.redactor.text(purpose) }),
+    ...(purpose !== undefined && { purpose: redactor.text(purpose) }),
     requests: [...decision.requests],
     labels: run.tainted ? ['untrusted' as const] : [],
     // They help to decide; that one cannot be had is no reason not to ask.
     views: await untilStopped(
       call,
-      viewsOf(parts, run, call).catch(() => []),
+      viewsOf(parts, run, call, redactor).catch(() => []),
     ),
     history: recentCalls(run),
     coverage: coverage(parts, call, targets),
     hash,
     askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
     expiresAt: new Date(adopted?.expiresAt ?? now + parts.desk.timeoutMs).toISOString(),
-  })
+  }
+  const warnings = [redactor.warning(), ...viewWarning(request), ...(await keepWhole(run, call, request))]
+  const reason = [decision.reason, ...warnings.filter((warning) => warning !== undefined)].join(' ')
+  return deepFreeze({ ...request, reason })
+}
+
+function viewWarning({ views }: ApprovalRequest): string[] {
+  const count = views.filter((view) => view.kind === 'diff' && view.diff.startsWith(NOT_WHOLE)).length
+  return count === 0 ? [] : [`WARNING: of the changes of files, ${count} are not shown whole.`]
+}
+
+/** Arguments of which an ask shows the ends are there to be read as a whole, where the run has a place for it. */
+async function keepWhole({ records }: RunState, call: Call, request: ApprovalRequest): Promise<string[]> {
+  if (!records || !isFiledInPart(request)) return []
+  try {
+    const options = { name: `${request.id}.json`, mediaType: 'application/json' }
+    const artifact = await untilStopped(call, records.putArtifact(JSON.stringify(request.input), options))
+    call.artifacts.push(artifact)
+    return [`All arguments are ${artifact.ref} of the run.`]
+  } catch {
+    // What is missing in the ask is told there; whether a disk that fails stops the call is for the record to say.
+    return []
+  }
 }
 
 /** What the approval of a call is bound to: change any of it and the answer no longer holds. */

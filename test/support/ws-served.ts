@@ -2,13 +2,14 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import type { Clock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { ToolError } from '../../src/errors.ts'
 import type { HubOptions, Rate } from '../../src/options.ts'
 import type { ClientMessage, ServerMessage } from '../../src/serve/api/messages.ts'
 import type { ServiceEvent } from '../../src/serve/api/service.ts'
 import type { Scope } from '../../src/serve/api/shapes.ts'
 import { unauthenticated } from '../../src/serve/auth/refusal.ts'
+import { RequestRates } from '../../src/serve/auth/request-rates.ts'
 import type { EventFeed, Service } from '../../src/serve/service.ts'
 import { createWsDoor } from '../../src/serve/ws/create-ws-door.ts'
 import type { WsLimits } from '../../src/serve/ws/limits.ts'
@@ -30,11 +31,14 @@ export async function serveWs(
     readonly tokens?: TestTokens
     readonly clock?: Clock
     readonly limits?: Partial<WsLimits>
+    /** Of those whose token says nothing else. */
+    readonly rate?: Rate
   } = {},
 ) {
   const hub = testHub(options.hub)
   const tokens = { ...TOKENS, ...options.tokens }
   const revoked = new Set<string>()
+  const rates = new RequestRates(options.clock ?? systemClock, options.rate)
   const feed = plainFeed()
   const answered: unknown[] = []
   const attending = new Set<string>()
@@ -59,7 +63,8 @@ export async function serveWs(
       if (!known) return unauthenticated('The token is unknown, expired or revoked.')
       const name = `token:${token}`
       const visitor = { name, scopes: new Set(known.scopes), rate: known.rate, token, hub: hub.as({ name }) }
-      return { ok: true, visitor, holds: () => !revoked.has(token) }
+      const take = () => rates.take(name, known.rate)
+      return { ok: true, visitor, holds: () => !revoked.has(token), take }
     },
     clock: options.clock,
     limits: options.limits,
@@ -80,6 +85,7 @@ export async function serveWs(
     answered,
     attending,
     revoked,
+    rates,
     url: `http://127.0.0.1:${port}`,
     /** Cuts every TCP connection off, without a word. */
     drop() {

@@ -24,6 +24,25 @@ export const urlView = z.object({
 export const askView = z.discriminatedUnion('kind', [commandView, diffView, urlView])
 export type AskView = z.infer<typeof askView>
 
+const remember = z.union([
+  z.enum(['once', 'session', 'always']),
+  z.strictObject({ until: z.iso.datetime({ offset: true }) }),
+])
+
+const answered = z.object({
+  by: z.string(),
+  via: z.string(),
+  at: z.string(),
+  /** Of an approval. */
+  decision: z.string().optional(),
+  reason: z.string().optional(),
+  remember: remember.optional(),
+  /** The approver changed the arguments. */
+  changed: z.literal(true).optional(),
+  /** To a question: a text, or the values of its form. */
+  answer: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+})
+
 const common = z.object({
   id: z.string(),
   callId: z.string(),
@@ -37,7 +56,9 @@ const common = z.object({
   isOrphan: z.boolean(),
   /** False for one's own calls, and without the scope: somebody else has to answer. */
   mayAnswer: z.boolean(),
-  answered: z.object({ by: z.string(), via: z.string(), at: z.string(), decision: z.string().optional() }).optional(),
+  answered: answered.optional(),
+  /** Only a part of what is long, as lists and events have it: the whole is at its own address. */
+  isCut: z.literal(true).optional(),
 })
 
 /** A call that waits for a yes, with all that helps to decide. */
@@ -61,14 +82,13 @@ export const approval = common.extend({
 })
 export type Approval = z.infer<typeof approval>
 
-export const approvalList = z.object({ approvals: z.array(approval) })
+/** Newest first, fair to all callers; `next` is the `before` of the next page, which may repeat some. */
+export const approvalList = z.object({ approvals: z.array(approval), next: z.string().optional() })
 
 /** Body of `POST /v1/approvals/{id}`; `input` changes the arguments, which are checked and judged again. */
 export const approvalAnswer = z.strictObject({
   decision: z.enum(['allow', 'deny']),
-  remember: z
-    .union([z.enum(['once', 'session', 'always']), z.strictObject({ until: z.iso.datetime({ offset: true }) })])
-    .optional(),
+  remember: remember.optional(),
   covers: z.enum(['exact', 'targets']).optional(),
   reason: z.string().max(2_000).optional(),
   input: z.unknown().optional(),
@@ -89,7 +109,8 @@ export const question = common.extend({
 })
 export type Question = z.infer<typeof question>
 
-export const questionList = z.object({ questions: z.array(question) })
+/** As `approvalList`. */
+export const questionList = z.object({ questions: z.array(question), next: z.string().optional() })
 
 /** Body of `POST /v1/questions/{id}`: a text, or the values of its form. */
 export const questionAnswer = z.strictObject({

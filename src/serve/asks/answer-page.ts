@@ -18,7 +18,10 @@ button.yes{background:#1a6b3c;border-color:#1a6b3c;color:#fff}`
 /** What a page of ours may load and do: its one style sheet, and its form. */
 export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`
 
-/** The page behind a link in a webhook: works without scripts, on any phone. It shows all of the call, however long. */
+/**
+ * The page behind a link in a webhook: works without scripts, on any phone. It shows all that the ask has of the call,
+ * however long; where an ask has only the ends of its arguments, its reason says so, above everything else.
+ */
 export function approvalPage(approval: Approval): string {
   const { tool, caller, purpose, targets, reason, rule, input, views, labels, history, requests, expiresAt } = approval
   return page(`May ${caller} call ${tool}?`, [

@@ -4,7 +4,7 @@ import type { WebhookOptions } from '../../config/to-service.ts'
 import { newOwner } from '../../disk/process-owner.ts'
 import { messageOf } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
-import type { Ask, Job, Store } from '../../store.ts'
+import type { Ask, AskBrief, Job, Store } from '../../store.ts'
 import { hookId, makeAnswerLink } from './answer-links.ts'
 import { signWebhook } from './sign-webhook.ts'
 import { toApproval, toQuestion } from './to-view.ts'
@@ -78,7 +78,7 @@ export class Courier {
     }
   }
 
-  async #enqueue({ id, kind }: Ask): Promise<void> {
+  async #enqueue({ id, kind }: AskBrief): Promise<void> {
     const { store, clock, hook } = this.#options
     if (hook.events && !hook.events.includes(kind)) return
     const body = JSON.stringify({ ask: id } satisfies z.infer<typeof jobSchema>)
@@ -120,7 +120,7 @@ export class Courier {
   /** What was asked while no courier listened. */
   async #catchUp(): Promise<void> {
     if (this.#hasCaughtUp) return
-    for (const ask of await this.#options.store.asks.list({ state: 'waiting', limit: MOST_WAITING }))
+    for (const ask of await this.#options.store.asks.briefs({ state: 'waiting', limit: MOST_WAITING }))
       await this.#enqueue(ask)
     this.#hasCaughtUp = true
   }

@@ -36,11 +36,17 @@ async function leaveAsk(store: Store, changes: Partial<NewAsk>, count = 1) {
   }
 }
 
+/** What a call of somebody asks for. */
+function requestOf(principal: string): string {
+  const facts = { targets: [], rule: 'r', reason: 'r', requests: [], labels: [], views: [], history: [], hash: 'h' }
+  return JSON.stringify({ caller: 'agent', principal, input: {}, coverage: { exact: 'this call' }, ...facts })
+}
+
 describe('approvals', () => {
   it('are seen and allowed by somebody else, with all that helps to decide', async () => {
     const { desk, ada, bob, sendMail } = newDesk()
     const { id, result } = await sendMail(ada)
-    const [seen] = await desk.approvals(bob)
+    const [seen] = (await desk.approvals(bob)).approvals
     expect(approvalSchema.parse(seen)).toEqual(seen)
     expect(seen).toMatchObject({
       id,
@@ -56,8 +62,8 @@ describe('approvals', () => {
     expect([won, approval.state, approval.mayAnswer]).toEqual([true, 'answered', false])
     expect(approval.answered).toMatchObject({ by: 'token:bob', via: 'console', decision: 'allow' })
     expect((await result).ok).toBe(true)
-    expect(await desk.approvals(bob)).toEqual([])
-    expect(await desk.approvals(bob, { state: 'all' })).toMatchObject([{ id, state: 'answered' }])
+    expect(await desk.approvals(bob)).toEqual({ approvals: [] })
+    expect(await desk.approvals(bob, { state: 'all' })).toMatchObject({ approvals: [{ id, state: 'answered' }] })
   })
 
   it('are not answered by the one who called, who can see that', async () => {
@@ -83,13 +89,13 @@ describe('approvals', () => {
     const { desk, hub, bob, eve, sendMail } = newDesk()
     const others = await sendMail(bob)
     const own = await sendMail(eve, 'y@example.org')
-    expect((await desk.approvals(eve)).map(({ id }) => id)).toEqual([own.id])
+    expect((await desk.approvals(eve)).approvals.map(({ id }) => id)).toEqual([own.id])
     await expect(desk.approval(eve, others.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(desk.answer(eve, others.id, { decision: 'allow' }, 'http')).rejects.toMatchObject({
       code: 'FORBIDDEN',
     })
     const reader = visitorOf(hub, 'token:reader', 'read')
-    expect((await desk.approvals(reader)).map(({ mayAnswer }) => mayAnswer)).toEqual([false, false])
+    expect((await desk.approvals(reader)).approvals.map(({ mayAnswer }) => mayAnswer)).toEqual([false, false])
     await expect(desk.answer(reader, own.id, { decision: 'allow' }, 'http')).rejects.toMatchObject({
       code: 'FORBIDDEN',
     })
@@ -124,7 +130,7 @@ describe('approvals', () => {
     await sendMail(ada)
     await leaveAsk(store, { id: 'left', expiresAt: clock.now() + 1_000 })
     await clock.advance(1_000)
-    expect((await desk.approvals(bob)).map(({ id }) => id)).not.toContain('left')
+    expect((await desk.approvals(bob)).approvals.map(({ id }) => id)).not.toContain('left')
     expect(await desk.approval(bob, 'left')).toMatchObject({ state: 'expired', isOrphan: false, mayAnswer: false })
     expect((await desk.answer(bob, 'left', { decision: 'allow' }, 'http')).won).toBe(false)
   })
@@ -135,15 +141,15 @@ describe('approvals', () => {
     await clock.advance(1)
     await sendMail(ada)
     await leaveAsk(store, { id: 'other' }, 1_100)
-    expect((await desk.approvals(eve)).map(({ id }) => id)).toEqual([own.id])
-    expect(await desk.approvals(bob, { limit: 3 })).toHaveLength(3)
+    expect((await desk.approvals(eve)).approvals.map(({ id }) => id)).toEqual([own.id])
+    expect((await desk.approvals(bob, { limit: 3 })).approvals).toHaveLength(3)
   })
 
   it('that cannot be read do not hide the others', async () => {
     const { desk, store, ada, bob, sendMail } = newDesk()
     const { id } = await sendMail(ada)
     await leaveAsk(store, { id: 'broken', request: '{"input":' })
-    expect((await desk.approvals(bob)).map((each) => each.id)).toEqual([id])
+    expect((await desk.approvals(bob)).approvals.map((each) => each.id)).toEqual([id])
     await expect(desk.approval(bob, 'broken')).rejects.toMatchObject({ code: 'INTERNAL' })
     await expect(desk.answer(bob, 'broken', { decision: 'allow' }, 'http')).rejects.toMatchObject({ code: 'INTERNAL' })
   })
@@ -156,16 +162,120 @@ describe('approvals', () => {
   })
 })
 
+describe('a flood of asks', () => {
+  it('of one principal ends at 100 that wait, and is on nobody else', async () => {
+    const { desk, store, ada, bob, eve } = newDesk()
+    const leave = (visitor: Visitor, to: string) =>
+      visitor.hub.callDynamic('test.sendMail', { to }, { onAsk: 'return' })
+    const results = await Promise.all(Array.from({ length: 102 }, (_, n) => leave(eve, `${n}@example.org`)))
+    const refused = results.filter(({ error }) => error?.code === 'RATE_LIMITED')
+    expect(refused).toHaveLength(2)
+    expect(refused[0]!.error).toMatchObject({
+      message: '100 asks of token:eve wait for an answer already.',
+      fix: { hint: expect.stringContaining('answered some of them') },
+    })
+    expect((await leave(ada, 'x@example.org')).status).toBe('approval_required')
+    // Also one that waits is refused at once, however many watch.
+    const stop = desk.attend(bob)
+    expect((await eve.hub.callDynamic('test.sendMail', { to: 'y' })).error?.code).toBe('RATE_LIMITED')
+    stop()
+    const [first] = await store.asks.briefs({ caller: 'token:eve', limit: 1 })
+    await desk.answer(bob, first!.id, { decision: 'deny' }, 'http')
+    expect((await leave(eve, 'again@example.org')).status).toBe('approval_required')
+  })
+
+  it('of a hub without principals has more room', async () => {
+    const { hub } = askingHub()
+    const results = await Promise.all(
+      Array.from({ length: 110 }, (_, n) => hub.callDynamic('test.sendMail', { to: `${n}` }, { onAsk: 'return' })),
+    )
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['approval_required']))
+  })
+
+  it('pushes nobody out of the list, whose pages together hold everything', async () => {
+    const { desk, store, clock, ada, bob, sendMail } = newDesk()
+    const { id } = await sendMail(ada)
+    await clock.advance(10)
+    // 40 of them in the same millisecond.
+    await leaveAsk(store, { id: 'flood', caller: 'token:mallory', request: requestOf('token:mallory') }, 60)
+    const same = { caller: 'token:mallory', request: requestOf('token:mallory'), askedAt: clock.now() + 500 }
+    for (let n = 0; n < 40; n++) await leaveAsk(store, { ...same, id: `same-${n}` })
+    const page = await desk.approvals(bob, { limit: 10 })
+    expect(page.approvals).toHaveLength(10)
+    expect(page.approvals.map((each) => each.id)).toContain(id)
+    const seen = new Set<string>()
+    let before: string | undefined
+    for (let pages = 0; pages < 30; pages++) {
+      const { approvals, next } = await desk.approvals(bob, { limit: 10, ...(before && { before }) })
+      for (const each of approvals) seen.add(each.id)
+      before = next
+      if (next === undefined) break
+    }
+    expect(before).toBeUndefined()
+    expect(seen.size).toBe(101)
+    await expect(desk.approvals(bob, { before: 'yesterday' })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+  })
+
+  it('of large asks is short in lists and to those who watch, and whole one by one', async () => {
+    const { desk, told, ada, bob } = newDesk()
+    const to = 'ä'.repeat(300_000)
+    for (let n = 0; n < 5; n++) await ada.hub.callDynamic('test.sendMail', { to: `${n}${to}` }, { onAsk: 'return' })
+    const { approvals } = await desk.approvals(bob)
+    expect(approvals).toHaveLength(5)
+    for (const each of approvals) {
+      expect(approvalSchema.parse(each)).toEqual(each)
+      expect(each).toMatchObject({ isCut: true, mayAnswer: true, reason: 'mail leaves the house' })
+      expect(Buffer.byteLength(JSON.stringify(each))).toBeLessThan(8_000)
+    }
+    await vi.waitFor(() => expect(told).toHaveLength(5))
+    expect(JSON.stringify(told).length).toBeLessThan(40_000)
+    const whole = await desk.approval(bob, approvals[0]!.id)
+    expect(whole).not.toHaveProperty('isCut')
+    expect(whole.input).toMatchObject({ to: expect.stringMatching(/^4ä{300000}$/) })
+  })
+
+  it('lets others have their turn while a list of large asks is made', async () => {
+    const { desk, ada, bob } = newDesk()
+    const to = 'x'.repeat(200_000)
+    for (let n = 0; n < 20; n++) await ada.hub.callDynamic('test.sendMail', { to: `${n}${to}` }, { onAsk: 'return' })
+    let turns = 0
+    let isDone = false
+    const turn = () => {
+      turns++
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await desk.approvals(bob)
+    isDone = true
+    expect(turns).toBeGreaterThan(10)
+  })
+})
+
+describe('an answer', () => {
+  it('says why it was given, what is remembered and whether the arguments were changed', async () => {
+    const { desk, ada, bob, sendMail } = newDesk()
+    const first = await sendMail(ada)
+    const no = await desk.answer(bob, first.id, { decision: 'deny', reason: 'not today', remember: 'session' }, 'http')
+    expect(no.approval.answered).toMatchObject({ decision: 'deny', reason: 'not today', remember: 'session' })
+    expect(no.approval.answered).not.toHaveProperty('changed')
+    await first.result
+    const second = await sendMail(ada, 'y@example.org')
+    const yes = await desk.answer(bob, second.id, { decision: 'allow', input: { to: 'z@example.org' } }, 'http')
+    expect(yes.approval.answered).toMatchObject({ decision: 'allow', changed: true })
+    await second.result
+  })
+})
+
 describe('questions', () => {
   it('are answered by text or by the values of their form, also by the person behind the agent', async () => {
     const { desk, store, bob } = newDesk()
     const lunch = bob.hub.callDynamic('test.orderLunch', { question: 'Lunch?', options: ['soup', 'salad'] })
     const [asked] = await asksIn(store)
-    expect(await desk.questions(bob)).toMatchObject([
+    expect((await desk.questions(bob)).questions).toMatchObject([
       { question: 'Lunch?', options: ['soup', 'salad'], mayAnswer: true },
     ])
     const { won, question } = await desk.reply(bob, asked!.id, { answer: 'soup' }, 'console')
-    expect([won, question.answered?.by]).toEqual([true, 'token:bob'])
+    expect([won, question.answered]).toMatchObject([true, { by: 'token:bob', via: 'console', answer: 'soup' }])
     expect((await lunch).data).toBe('soup')
 
     const form = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] }
@@ -177,6 +287,7 @@ describe('questions', () => {
     await expect(desk.reply(bob, id, {}, 'http')).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
     await desk.reply(bob, id, { values: { size: 3 } }, 'http')
     expect((await dinner).data).toEqual({ size: 3 })
+    expect((await desk.question(bob, id)).answered?.answer).toEqual({ size: 3 })
   })
 })
 

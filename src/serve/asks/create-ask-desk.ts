@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
@@ -5,7 +6,9 @@ import type { Hub } from '../../hub.ts'
 import type { Ask, Store } from '../../store.ts'
 import type { Approval, Question } from '../api/asks.ts'
 import { requireScope } from '../auth/require-scope.ts'
-import type { AskDesk, EventFeed, Visitor } from '../service.ts'
+import type { AskDesk, AskFilter, EventFeed, Visitor } from '../service.ts'
+import { isAfter, pickFairly, placeOf, readPlace } from './pick-fairly.ts'
+import { ShortViews } from './short-views.ts'
 import { toApproval, toQuestion } from './to-view.ts'
 
 /** What the desk works with. */
@@ -19,17 +22,23 @@ export interface AskDeskOptions {
 type View<T> = (ask: Ask, now: number, visitor?: Visitor) => T
 
 const MOST_LISTED = 200
-/** Looked through for those that a visitor may see, at most this often and so many at once. */
-const MOST_PAGES = 20
-const PAGE = 500
+/** So many are looked through for one page: all that wait, and the latest of those that are over. */
+const MOST_WAITING = 10_000
+const MOST_PAST = 2_000
+/** So much is read before others have their turn; an ask counts as so much at least. */
+const CHARS_A_TURN = 200_000
+const MIN_CHARS = 5_000
 const newsSchema = z.object({ id: z.string() })
 
 /** What waits for people in the store, whichever process asked, and their answers; tells the feed as asks come and go. */
 export function createAskDesk({ hub, store, feed, clock }: AskDeskOptions): AskDesk & { close(): void } {
   // One after the other: the feed must not say that something waits after it said that it was answered.
   let telling = Promise.resolve()
+  const short = new ShortViews()
+  const approvalOf: View<Approval> = (...ask) => short.approval(...ask)
+  const questionOf: View<Question> = (...ask) => short.question(...ask)
   const stop = store.events.watch(({ topic, body }) => {
-    if (topic === 'ask') telling = telling.then(() => tellFeed({ store, feed, clock }, body))
+    if (topic === 'ask') telling = telling.then(() => tellFeed({ store, feed, clock, short }, body))
   })
   const find = async <T extends Approval | Question>(
     visitor: Visitor,
@@ -45,7 +54,11 @@ export function createAskDesk({ hub, store, feed, clock }: AskDeskOptions): AskD
     })
   }
   return {
-    approvals: (visitor, filter) => list({ store, clock }, visitor, { ...filter, kind: 'approval', view: toApproval }),
+    async approvals(visitor, filter) {
+      const wanted = { ...filter, kind: 'approval', view: approvalOf } as const
+      const { shown: approvals, ...more } = await list({ store, clock }, visitor, wanted)
+      return { approvals, ...more }
+    },
     approval: (visitor, id) => find(visitor, id, 'approval', toApproval),
     async answer(visitor, id, answer, via) {
       requireScope(visitor, 'approve')
@@ -53,7 +66,11 @@ export function createAskDesk({ hub, store, feed, clock }: AskDeskOptions): AskD
       const won = (await hub.approvals.answer(id, { ...answer, by: visitor.name, via })) === true
       return { won, approval: await find(visitor, id, 'approval', toApproval) }
     },
-    questions: (visitor, filter) => list({ store, clock }, visitor, { ...filter, kind: 'question', view: toQuestion }),
+    async questions(visitor, filter) {
+      const wanted = { ...filter, kind: 'question', view: questionOf } as const
+      const { shown: questions, ...more } = await list({ store, clock }, visitor, wanted)
+      return { questions, ...more }
+    },
     question: (visitor, id) => find(visitor, id, 'question', toQuestion),
     async reply(visitor, id, { answer, values }, via) {
       requireScope(visitor, 'approve')
@@ -76,35 +93,46 @@ export function createAskDesk({ hub, store, feed, clock }: AskDeskOptions): AskD
 }
 
 /** Whoever may neither answer nor look sees its own asks only. */
-function mayLook({ scopes, name }: Visitor, { caller }: Approval | Question): boolean {
-  return scopes.has('approve') || scopes.has('read') || caller === name
+function mayLook(visitor: Visitor, { caller }: Approval | Question): boolean {
+  return seesAll(visitor) || caller === visitor.name
 }
 
-/** Newest first; pages go on until there is enough of what this visitor may see. */
+function seesAll({ scopes }: Visitor): boolean {
+  return scopes.has('approve') || scopes.has('read')
+}
+
+/** Newest first, from the store without the asks themselves, which are read one by one: they may be large. */
 async function list<T extends Approval | Question>(
   { store, clock }: Pick<AskDeskOptions, 'store' | 'clock'>,
   visitor: Visitor,
-  wanted: { kind: Ask['kind']; view: View<T>; state?: 'waiting' | 'all'; limit?: number },
-): Promise<T[]> {
-  const { kind, view, state = 'waiting', limit = MOST_LISTED } = wanted
-  const filter = { kind, limit: PAGE, ...(state === 'waiting' && { state }) }
+  { kind, view, state = 'waiting', before, limit = MOST_LISTED }: AskFilter & { kind: Ask['kind']; view: View<T> },
+): Promise<{ shown: T[]; next?: string }> {
   const now = clock.now()
-  const shown = new Map<string, T | undefined>()
-  const found = () => [...shown.values()].filter((each) => each !== undefined).slice(0, limit)
-  let before: number | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const asks = await store.asks.list({ ...filter, ...(before !== undefined && { before }) })
-    const fresh = asks.filter(({ id }) => !shown.has(id))
-    for (const ask of fresh) {
-      const each = viewIfReadable(view, ask, now, visitor)
-      const isWanted = each && mayLook(visitor, each) && (state === 'all' || each.state === 'waiting')
-      shown.set(ask.id, isWanted ? each : undefined)
-    }
-    if (asks.length < PAGE || found().length >= limit) break
-    // Several may have been asked in the same millisecond, but not pages of them.
-    before = asks.at(-1)!.askedAt + (fresh.length > 0 ? 1 : 0)
+  const isWaiting = state === 'waiting'
+  const place = before === undefined ? undefined : readPlace(before)
+  const most = isWaiting ? MOST_WAITING : MOST_PAST
+  const found = await store.asks.briefs({
+    kind,
+    limit: most,
+    ...(isWaiting && { state: 'waiting' }),
+    ...(!seesAll(visitor) && { caller: visitor.name }),
+    ...(place && { before: place.askedAt + 1 }),
+  })
+  const asks = found.filter((ask) => (!place || isAfter(place, ask)) && (!isWaiting || ask.expiresAt > now))
+  const isEnd = found.length < most
+  const { picked, next = isEnd ? undefined : placeOf(found.at(-1)!) } = pickFairly(asks, limit)
+  const shown: T[] = []
+  let charsRead = 0
+  for (const { id } of picked) {
+    const ask = await store.asks.find(id)
+    const each = ask && viewIfReadable(view, ask, now, visitor)
+    if (each && (!isWaiting || each.state === 'waiting')) shown.push(each)
+    charsRead += MIN_CHARS + (ask?.request.length ?? 0)
+    if (charsRead < CHARS_A_TURN) continue
+    charsRead = 0
+    await setImmediate()
   }
-  return found()
+  return { shown, ...(next !== undefined && { next }) }
 }
 
 /** One that cannot be read keeps nobody from the others; nobody can answer it, so it ends with its time. */
@@ -116,12 +144,16 @@ function viewIfReadable<T>(view: View<T>, ask: Ask, now: number, visitor: Visito
   }
 }
 
-async function tellFeed({ store, feed, clock }: Pick<AskDeskOptions, 'store' | 'feed' | 'clock'>, body: string) {
+/** In short: the feed keeps thousands of events for those who were away. */
+async function tellFeed(
+  { store, feed, clock, short }: Pick<AskDeskOptions, 'store' | 'feed' | 'clock'> & { short: ShortViews },
+  body: string,
+) {
   try {
     const { id } = newsSchema.parse(JSON.parse(body))
     const ask = await store.asks.find(id)
-    if (ask?.kind === 'approval') feed.publish({ type: 'approval', approval: toApproval(ask, clock.now()) })
-    if (ask?.kind === 'question') feed.publish({ type: 'question', question: toQuestion(ask, clock.now()) })
+    if (ask?.kind === 'approval') feed.publish({ type: 'approval', approval: short.approval(ask, clock.now()) })
+    if (ask?.kind === 'question') feed.publish({ type: 'question', question: short.question(ask, clock.now()) })
   } catch {
     // Whoever watches looks at the list again with the next event; a store that fails is told by its readiness.
   }

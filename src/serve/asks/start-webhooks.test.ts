@@ -174,6 +174,17 @@ describe('webhooks', () => {
     await started.close()
   })
 
+  it('are kept from others by a flood for no longer than the 100 asks that one principal may have', async () => {
+    const { hub, start } = newHooks()
+    const leave = (name: string, to: string) =>
+      hub.as({ name }).callDynamic('test.sendMail', { to }, { onAsk: 'return' })
+    await Promise.all(Array.from({ length: 150 }, (_, n) => leave('token:mallory', `${n}@example.org`)))
+    await leave('token:ada', 'x@example.org')
+    start()
+    const deliveries = await received(101)
+    expect(deliveries.map(({ body }) => JSON.parse(body).approval.caller)).toContain('token:ada')
+  })
+
   it('get only the events they want', async () => {
     const { hub, start, call } = newHooks([
       { url: `${url}/questions`, secret: SECRET, events: ['question'] },

@@ -168,55 +168,6 @@ describe('who asks', () => {
   })
 })
 
-describe('guessing tokens', () => {
-  it('is over after ten in a minute, per address, by header and by sign-in', async () => {
-    const { keeper, clock, newToken } = door()
-    const { secret } = await newToken()
-    for (let i = 0; i < 9; i++) expect(await keeper.admit(bearer(newTokenSecret()))).toMatchObject({ status: 401 })
-    expect(await keeper.signIn(request({}, { method: 'POST' }), newTokenSecret())).toMatchObject({ status: 401 })
-    await clock.advance(20_000)
-    const limited = { ok: false, status: 429, error: { code: 'RATE_LIMITED' }, headers: { 'retry-after': '40' } }
-    expect(await keeper.admit(bearer(newTokenSecret()))).toMatchObject(limited)
-    // Nor does a good guess tell that it is one.
-    expect(await keeper.admit(bearer(secret))).toMatchObject(limited)
-    expect(await keeper.signIn(request({}, { method: 'POST' }), secret)).toMatchObject(limited)
-    expect(await keeper.admit(bearer(secret, { remoteAddress: '192.0.2.8' }))).toMatchObject({ ok: true })
-    await clock.advance(40_000)
-    expect(await keeper.admit(bearer(newTokenSecret()))).toMatchObject({ status: 401 })
-  })
-
-  it('does not lock out a token of the same machine that was let in before', async () => {
-    const { keeper, newToken } = door()
-    const { secret } = await newToken()
-    expect(await keeper.admit(bearer(secret))).toMatchObject({ ok: true })
-    for (let i = 0; i < 11; i++) await keeper.admit(bearer(newTokenSecret()))
-    expect(await keeper.admit(bearer(newTokenSecret()))).toMatchObject({ status: 429 })
-    expect(await keeper.admit(bearer(secret))).toMatchObject({ ok: true })
-  })
-
-  it('counts a /64 of IPv6 as one, and an IPv4 address in either spelling', async () => {
-    const { keeper } = door({ limits: { failures: 1 } })
-    const guess = async (remoteAddress: string) => {
-      const answer = await keeper.admit(bearer(newTokenSecret(), { remoteAddress }))
-      return !answer.ok && answer.status
-    }
-    expect(await guess('2001:db8::1')).toBe(401)
-    expect(await guess('2001:db8:0:0:ffff::2')).toBe(429)
-    expect(await guess('2001:db8:0:1::1')).toBe(401)
-    expect(await guess('::ffff:192.0.2.1')).toBe(401)
-    expect(await guess('192.0.2.1')).toBe(429)
-  })
-
-  it('from many addresses takes no endless memory, and forgets the quiet ones first', async () => {
-    const { keeper } = door({ limits: { failures: 1 } })
-    const guess = (remoteAddress: string) => keeper.admit(bearer('th_wrong', { remoteAddress }))
-    await guess('first')
-    for (let i = 0; i < 10_000; i++) await guess(`10.0.${i >> 8}.${i & 255}`)
-    expect(await guess('first')).toMatchObject({ status: 401 })
-    expect(await guess('10.0.39.15')).toMatchObject({ status: 429 })
-  })
-})
-
 describe('a session', () => {
   it('has a cookie that no script sees and no other site sends, Secure over https', async () => {
     const { keeper, newToken } = door({ allowedHosts: ['tools.example.org'] })
@@ -343,17 +294,11 @@ describe('a session', () => {
     expect(await one.keeper.admit(request({ cookie }))).toMatchObject({ status: 401 })
   })
 
-  it('that is old does not count as guessing a token, and two at once are none', async () => {
-    const { keeper, newToken } = door({ limits: { cookieFailures: 20 } })
-    const { secret } = await newToken()
-    const { cookie } = await signIn(keeper, secret)
-    const old = `tool_hub_session=${'x'.repeat(43)}`
-    for (let i = 0; i < 20; i++) expect(await keeper.admit(request({ cookie: old }))).toMatchObject({ status: 401 })
-    expect(await keeper.admit(request({ cookie: old }))).toMatchObject({ status: 429 })
-    expect(await keeper.admit(bearer((await newToken({ name: 'cold' })).secret))).toMatchObject({ ok: true })
-    expect(await keeper.admit(request({ cookie: `${cookie}; ${old}` }, { remoteAddress: '192.0.2.9' }))).toMatchObject({
-      status: 401,
-    })
+  it('is none when two come at once', async () => {
+    const { keeper, newToken } = door()
+    const { cookie } = await signIn(keeper, (await newToken()).secret)
+    const both = `${cookie}; tool_hub_session=${'x'.repeat(43)}`
+    expect(await keeper.admit(request({ cookie: both }))).toMatchObject({ status: 401 })
   })
 })
 

@@ -3,16 +3,17 @@ import type { Rate } from '../../options.ts'
 import type { Awaitable } from '../../store.ts'
 import { after } from '../../value/after.ts'
 import type { AdmittedVisitor } from './admitted-visitor.ts'
+import { createAddressOf } from './create-address-of.ts'
 import type { JwtVerifier } from './create-jwt-verifier.ts'
 import { createOriginCheck, type OriginCheckOptions } from './create-origin-check.ts'
 import type { SessionDesk, SignedIn } from './create-session-desk.ts'
 import type { OwnTokenDesk } from './create-token-desk.ts'
 import type { DoorRequest } from './door-request.ts'
-import { FailureLimiter } from './failure-limiter.ts'
+import { GuessLimits, type GuessLimitsOptions } from './guess-limits.ts'
 import { forbidden, type Refusal, refusalOf, tooOften, unauthenticated } from './refusal.ts'
 import { RequestRates } from './request-rates.ts'
 import { readSessionCookie } from './session-cookie.ts'
-import { isSameText, isTokenSecret } from './token-secret.ts'
+import { isJwt, isSameText } from './token-secret.ts'
 
 /** Somebody may come in. */
 export interface Admission {
@@ -22,6 +23,8 @@ export interface Admission {
   readonly csrf?: string
   /** Whether the same would be let in now: to be asked now and then by what outlives a request, such as a WebSocket. */
   holds(): Awaitable<boolean>
+  /** Takes one more request of the same principal: 0, or how long to wait. For those whose requests come on one connection. */
+  take(): number
 }
 
 /** Decides who may come in. */
@@ -43,14 +46,12 @@ export interface DoorkeeperOptions extends OriginCheckOptions {
   readonly tokens: OwnTokenDesk
   readonly sessions: SessionDesk
   readonly jwt?: JwtVerifier
-  readonly limits?: {
+  readonly limits?: GuessLimitsOptions & {
     /** Requests of a principal whose token says nothing else; 1,000 a second, 2,000 at once, unless said. */
     readonly rate?: Rate
-    /** Wrong tokens of one address a minute; 10 unless said. */
-    readonly failures?: number
-    /** Old or wrong cookies of one address a minute; 100 unless said: a page that was left open sends some. */
-    readonly cookieFailures?: number
   }
+  /** Addresses and networks of proxies that are believed whom they pass on; none unless said. */
+  readonly trustedProxies?: readonly string[]
   readonly clock?: Clock
 }
 
@@ -68,17 +69,16 @@ class DoorkeeperOfService implements Doorkeeper {
   readonly #sessions: SessionDesk
   readonly #jwt: JwtVerifier | undefined
   readonly #rates: RequestRates
-  readonly #guesses: FailureLimiter
-  readonly #cookieGuesses: FailureLimiter
+  readonly #guesses: GuessLimits
 
-  constructor({ tokens, sessions, jwt, limits = {}, clock = systemClock, ...origins }: DoorkeeperOptions) {
-    this.inspect = createOriginCheck(origins)
+  constructor(options: DoorkeeperOptions) {
+    const { tokens, sessions, jwt, limits = {}, clock = systemClock } = options
+    this.inspect = createOriginCheck(options)
     this.#tokens = tokens
     this.#sessions = sessions
     this.#jwt = jwt
     this.#rates = new RequestRates(clock, limits.rate)
-    this.#guesses = new FailureLimiter(limits.failures ?? 10, clock)
-    this.#cookieGuesses = new FailureLimiter(limits.cookieFailures ?? 100, clock)
+    this.#guesses = new GuessLimits(limits, createAddressOf(options.trustedProxies), clock)
   }
 
   admit(request: DoorRequest): Awaitable<Admission | Refusal> {
@@ -96,11 +96,12 @@ class DoorkeeperOfService implements Doorkeeper {
   }
 
   async signIn(request: DoorRequest, secret: string): ReturnType<Doorkeeper['signIn']> {
-    const refused = this.inspect(request) ?? this.#refuseGuess(request, secret)
+    const refused = this.inspect(request) ?? this.#refuseUnseen(request, secret)
     if (refused) return refused
     try {
       const signedIn = await this.#sessions.signIn(secret, { secure: isSecure(request) })
-      if (!signedIn) return this.#wrong(request)
+      if (!signedIn) return this.#wrong(request, secret)
+      this.#noteRight(secret)
       const { cookie, ...rest } = signedIn
       return this.#refuseRate(rest.visitor) ?? { ok: true, ...rest, headers: { 'set-cookie': cookie } }
     } catch (error) {
@@ -116,52 +117,53 @@ class DoorkeeperOfService implements Doorkeeper {
   #admitBearer(request: DoorRequest, authorization: string): Awaitable<Admission | Refusal> {
     const [, secret] = BEARER.exec(authorization) ?? []
     if (secret === undefined) return unauthenticated('The header Authorization is not Bearer and a token.')
-    const refused = this.#refuseGuess(request, secret)
+    const refused = this.#refuseUnseen(request, secret)
     if (refused) return refused
     return orRefusal(() =>
       after(this.#visitorOf(secret), (visitor) => {
-        if (!visitor) return this.#wrong(request)
+        if (!visitor) return this.#wrong(request, secret)
+        this.#noteRight(secret)
         const holds = () => after(this.#visitorOf(secret), (found) => found !== undefined)
-        return this.#refuseRate(visitor) ?? { ok: true, visitor, holds }
+        return this.#letIn({ visitor }, holds)
       }),
     )
   }
 
   #admitSession(request: DoorRequest, session: string): Awaitable<Admission | Refusal> {
-    const waitMs = this.#cookieGuesses.waitMs(request.remoteAddress)
-    if (waitMs > 0) return tooOften('Too many sessions that are none came from this address', waitMs)
     const refused = refuseFromElsewhere(request)
     if (refused) return refused
     return orRefusal(() =>
       after(this.#sessions.admit(session), (signedIn) => {
-        if (!signedIn) return this.#over(request)
+        if (!signedIn) return this.#guesses.wrongSession(request)
         const holds = () => after(this.#sessions.admit(session), (found) => found !== undefined)
-        return refuseForged(request, signedIn) ?? this.#refuseRate(signedIn.visitor) ?? { ok: true, ...signedIn, holds }
+        return refuseForged(request, signedIn) ?? this.#letIn(signedIn, holds)
       }),
     )
   }
 
   #visitorOf(secret: string): Awaitable<AdmittedVisitor | undefined> {
-    if (isTokenSecret(secret)) return this.#tokens.admit(secret)
     const jwt = this.#jwt
-    return jwt && after(jwt.verify(secret), (person) => person && jwt.visitorOf(person))
+    if (!jwt || !isJwt(secret)) return this.#tokens.admit(secret)
+    return after(jwt.verify(secret), (person) => person && jwt.visitorOf(person))
   }
 
-  /** An address that was wrong too often waits, unless its token is known to be good: others on that machine go on. */
-  #refuseGuess({ remoteAddress }: DoorRequest, secret: string): Refusal | undefined {
-    const waitMs = this.#guesses.waitMs(remoteAddress)
-    if (waitMs === 0 || this.#tokens.knows(secret)) return undefined
-    return tooOften('Too many tokens that open nothing came from this address', waitMs)
+  #refuseUnseen(request: DoorRequest, secret: string): Refusal | undefined {
+    return this.#jwt && isJwt(secret) ? this.#guesses.refuseUnverified(request, secret) : undefined
   }
 
-  #wrong({ remoteAddress }: DoorRequest): Refusal {
-    this.#guesses.note(remoteAddress)
-    return unauthenticated('The token is unknown, expired or revoked.', { invalid: true })
+  #wrong(request: DoorRequest, secret: string): Refusal {
+    const isForged = this.#jwt !== undefined && isJwt(secret)
+    return isForged ? this.#guesses.wrongJwt(request, secret) : this.#guesses.wrongToken(request)
   }
 
-  #over({ remoteAddress }: DoorRequest): Refusal {
-    this.#cookieGuesses.note(remoteAddress)
-    return unauthenticated('The session is over.', { hint: 'Sign in again.' })
+  #noteRight(secret: string): void {
+    if (this.#jwt && isJwt(secret)) this.#guesses.noteVerified(secret)
+  }
+
+  #letIn(who: Pick<Admission, 'visitor' | 'csrf'>, holds: Admission['holds']): Admission | Refusal {
+    const { visitor } = who
+    const take = () => this.#rates.take(visitor.name, visitor.rate)
+    return this.#refuseRate(visitor) ?? { ok: true, ...who, holds, take }
   }
 
   #refuseRate({ name, rate }: AdmittedVisitor): Refusal | undefined {

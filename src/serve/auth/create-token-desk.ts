@@ -16,8 +16,6 @@ export interface OwnTokenDesk extends TokenDesk, TokenRegister {
   admit(secret: string): Awaitable<AdmittedVisitor | undefined>
   /** The same by the hash, for sessions, which keep no secret. */
   admitHash(hash: string): Awaitable<AdmittedVisitor | undefined>
-  /** Whether this secret was let in before: then it is no guess. */
-  knows(secret: string): boolean
   /** A secret of the owner's: may do everything, and is known to this process only. */
   createOwnerToken(): string
 }
@@ -77,11 +75,6 @@ class Desk implements OwnTokenDesk {
     // A clock that was set back must not keep an old answer alive.
     if (hot && Math.abs(now - hot.checkedAt) < FRESH_MS) return this.#letIn(hot, now)
     return this.#owners.get(hash) ?? after(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, now))
-  }
-
-  knows(secret: string): boolean {
-    const hash = hashSecret(secret)
-    return this.#hot.has(hash) || this.#owners.has(hash)
   }
 
   createOwnerToken(): string {

@@ -21,9 +21,14 @@ export class FailureLimiter {
     this.#clock = clock
   }
 
+  /** Nobody was wrong: then it need not even be known who asks. */
+  get isIdle(): boolean {
+    return this.#failures.size === 0
+  }
+
   /** How long an address has to wait; 0 when it need not. */
   waitMs(address: string | undefined): number {
-    if (this.#failures.size === 0) return 0
+    if (this.isIdle) return 0
     const found = this.#failures.get(placeOf(address))
     if (!found || found.count < this.#most) return 0
     return Math.max(0, found.since + WINDOW_MS - this.#clock.now())

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const TOKEN = /^th_[\w-]{43}$/
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const SESSION = /^[\w-]{43}$/
 
 /** A new API token: 32 random bytes behind `th_`, by which scanners find one that leaked. */
@@ -16,6 +17,11 @@ export function newSessionSecret(): string {
 /** Whether a text could be an API token of ours. */
 export function isTokenSecret(text: string): boolean {
   return TOKEN.test(text)
+}
+
+/** Whether a text could be a JSON Web Token; an API token of ours never is. */
+export function isJwt(text: string): boolean {
+  return JWT.test(text)
 }
 
 /** Whether a text could be the cookie of a session. */

@@ -185,4 +185,10 @@ describe('verifying', () => {
     expect(runs.filter((run) => !run.ok).map(({ run }) => run)).toEqual(['run-forged'])
     expect(runs.find(({ run }) => run === 'run-forged')?.problems.length).toBeGreaterThan(0)
   })
+
+  it('is done once for those who ask at once', async () => {
+    const [all, again] = await Promise.all([book.verify(), book.verify()])
+    expect(again).toBe(all)
+    expect(await book.verify()).not.toBe(all)
+  })
 })

@@ -142,6 +142,18 @@ describe('trying other rules', () => {
     expect(await desk.test({ yaml, calls: 10 })).toMatchObject({ checked: 1, changed: [] })
   })
 
+  it('is done once for those who try the same at once', async () => {
+    const { desk } = await setUp()
+    const asked = { yaml: '- { allow: test.note }\n', calls: 10 }
+    const [one, same, other] = await Promise.all([
+      desk.test(asked),
+      desk.test({ ...asked }),
+      desk.test({ ...asked, calls: 9 }),
+    ])
+    expect(same).toBe(one)
+    expect(other).not.toBe(one)
+  })
+
   it.each([
     ['- { allow: a }\n- { alow: b }\n', /rules:2/],
     ['policy:\n  - { ask: exec, deny: exec }\n', /rules:2.*one verb/],

@@ -14,6 +14,7 @@ import { readDraft, readOwnerRules } from './draft-rules.ts'
 import type { Judge } from './judge-again.ts'
 import { type PolicyFile, readPolicyFile, writePolicyFile } from './policy-file.ts'
 import { readPolicyPart, replacePolicyPart } from './policy-part.ts'
+import { SharedTurns } from './shared-turns.ts'
 import { testRules } from './test-rules.ts'
 
 /** What the desk works with. */
@@ -34,6 +35,7 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
   const { hub, store, runsFolder, indexer, feed, configFile, cwd = process.cwd() } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
+  const tests = new SharedTurns('A test of rules')
   /** One save after the other: each looks at the file that the one before has left. */
   let saving: Promise<unknown> = Promise.resolve()
 
@@ -66,11 +68,13 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
       }
     },
 
-    async test({ yaml, calls }) {
-      const rules = await draftedRules(yaml)
-      const policy = compilePolicy({ ...hub.policyLayers(), owner: rules })
-      await indexer.flush()
-      return testRules(calls, { judge, policy, index: store.calls, runsFolder })
+    test({ yaml, calls }) {
+      return tests.share(JSON.stringify([calls, yaml]), async () => {
+        const owner = await draftedRules(yaml)
+        const policy = compilePolicy({ ...hub.policyLayers(), owner })
+        await indexer.flush()
+        return testRules(calls, { judge, policy, index: store.calls, runsFolder })
+      })
     },
 
     save(wish) {

@@ -35,7 +35,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
   const now = clock.now()
   const [inFlight, waiting, slices, tools, sandbox, budgets, storeState] = await Promise.all([
     countInFlight(hub),
-    or(0, async () => (await store.asks.list({ state: 'waiting', limit: MOST_WAITING })).length),
+    or(0, async () => (await store.asks.briefs({ state: 'waiting', limit: MOST_WAITING })).length),
     or([], () => slicesOf(store, now)),
     or([], () => toolsOf(store, now)),
     sandboxOf(hub),

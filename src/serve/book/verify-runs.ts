@@ -5,12 +5,19 @@ import type { Finding } from '../../record/findings.ts'
 import { type VerifyReport, verifyRun } from '../../record/verify-run.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { AuditReport } from '../api/service.ts'
+import { SharedTurns } from './shared-turns.ts'
 
 const MOST_RUNS = 1_000
 const AT_ONCE = 4
+/** Of the whole process, because the disk that it reads is. */
+const TURNS = new SharedTurns('A check of records')
 
-/** Checks the records of these runs, or of the 1,000 that were written to last. */
-export async function verifyRuns(folder: string, runs?: readonly string[]): Promise<AuditReport> {
+/** Checks the records of these runs, or of the 1,000 that were written to last; one check at a time. */
+export function verifyRuns(folder: string, runs?: readonly string[]): Promise<AuditReport> {
+  return TURNS.share(JSON.stringify([folder, runs]), () => verifyAll(folder, runs))
+}
+
+async function verifyAll(folder: string, runs: readonly string[] | undefined): Promise<AuditReport> {
   const wanted = runs ?? (await runsBelow(folder)).slice(0, MOST_RUNS).map(({ run }) => run)
   const reports: AuditReport['runs'] = new Array(wanted.length)
   let next = 0

@@ -4,6 +4,7 @@ import { type AddressInfo, BlockList, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../errors.ts'
 import { errorAnswer } from './answer/error-answer.ts'
+import { AnswerTurns } from './answer-turns.ts'
 import { MOST_HEADERS } from './check-request.ts'
 import type { HttpApp } from './create-http-app.ts'
 
@@ -27,6 +28,12 @@ export interface ListenOptions {
   readonly requestTimeoutMs?: number
   /** How often both are looked at; 5 s unless said. */
   readonly timeoutCheckMs?: number
+  /** After so long without reading anything of an answer somebody is cut off; 30 s unless said. */
+  readonly drainMs?: number
+  /** Bytes of answers that wait for all slow readers together; 256 MB unless said. */
+  readonly maxUnreadBytes?: number
+  /** How often that is looked at; once a second unless said. */
+  readonly unreadCheckMs?: number
 }
 
 /** A server that listens. */
@@ -43,6 +50,9 @@ const HEADERS_TIMEOUT_MS = 15_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 65_000
 const TIMEOUT_CHECK_MS = 5_000
+const DRAIN_MS = 30_000
+const MOST_UNREAD_BYTES = 256 * 1024 * 1024
+const UNREAD_CHECK_MS = 1_000
 const IDLE_CHECK_MS = 50
 const MOST_HEADER_BYTES = 16 * 1024
 const LOOPBACK = new BlockList()
@@ -55,10 +65,11 @@ export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Pro
   const address = host.replace(/^\[(.*)\]$/, '$1')
   checkReach(address, options)
   const limits = serverLimits(options)
-  const server = tls ? createTlsServer({ ...limits, ...tls }, app.listener) : createServer(limits, app.listener)
+  const turns = new AnswerTurns(app.listener)
+  const server = tls ? createTlsServer({ ...limits, ...tls }, turns.listener) : createServer(limits, turns.listener)
   server.maxHeadersCount = MOST_HEADERS
-  server.timeout = 0
   server.maxRequestsPerSocket = 0
+  cutSlowReaders(server, turns, options)
   const upgraded = handUpgrades(server, app, options.onUpgrade)
   await listening(server, address, port)
   const { port: bound } = server.address() as AddressInfo
@@ -88,13 +99,22 @@ function serverLimits(options: ListenOptions): ServerOptions {
   }
 }
 
+/** Whoever does not read its answers does not keep them here for long. */
+function cutSlowReaders(server: Server, turns: AnswerTurns, options: ListenOptions): void {
+  const { drainMs = DRAIN_MS, unreadCheckMs = UNREAD_CHECK_MS, maxUnreadBytes = MOST_UNREAD_BYTES } = options
+  server.timeout = drainMs
+  server.on('timeout', turns.onTimeout)
+  const check = setInterval(() => turns.cutTo(maxUnreadBytes), unreadCheckMs).unref()
+  server.once('close', () => clearInterval(check))
+}
+
 function checkReach(address: string, { tls, allowPlain = false }: ListenOptions): void {
   if (tls || allowPlain || isLoopback(address)) return
   throw new ToolError(
     'CONFIG_INVALID',
     `${address} can be reached from other machines, and tokens would go there plainly.`,
     {
-      hint: 'Listen on 127.0.0.1 behind a proxy that speaks TLS, give a key and a certificate, or say that plain is right.',
+      hint: 'Listen on 127.0.0.1 behind a proxy that speaks https; with service.publicUrl, the address people use, also on others.',
     },
   )
 }

@@ -56,13 +56,16 @@ export class McpDoors {
   }
 
   #doorOf(visitor: Visitor): McpDoor {
-    const { name, hub } = visitor
+    const { hub } = visitor
+    const mayAnswer = visitor.scopes.has('approve')
+    // One principal may come with more or less scopes, and is then asked or not: nobody gets the other's door.
+    const name = `${mayAnswer ? 'answers' : 'calls'} ${visitor.name}`
     const known = this.#doors.get(name)
     // Another hub under the same name: its limits were changed, or the token was made anew.
     if (known && known.hub !== hub) this.#remove(name, known)
     if (known?.hub === hub) return known
     this.#makeRoom()
-    const door = { hub, handler: this.#open(visitor), open: 0, usedAt: this.#options.clock.now() }
+    const door = { hub, handler: this.#open(hub, mayAnswer), open: 0, usedAt: this.#options.clock.now() }
     this.#doors.set(name, door)
     this.#cancelSweep ??= this.#sweepLater()
     // One that could not be made is made again at the next request.
@@ -70,8 +73,11 @@ export class McpDoors {
     return door
   }
 
-  /** Only who may answer asks is shown their forms: a client could fill them in by itself. */
-  #open({ hub, scopes }: Visitor): Promise<McpFetchHandler> {
+  /**
+   * Only who may answer is shown the questions of tools. Whether a call may happen is never asked by a form: it would come
+   * to the one who calls, whose client could fill it in by itself.
+   */
+  #open(hub: PrincipalHub, mayAnswer: boolean): Promise<McpFetchHandler> {
     const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, clock } = this.#options
     const onError = (error: Error) => {
       if (!CLIENTS_FAULT.test(error.message)) this.#options.onError(error)
@@ -83,7 +89,7 @@ export class McpDoors {
       clock,
       onError,
       path: '/mcp',
-      elicitation: scopes.has('approve'),
+      elicitation: mayAnswer && 'questions',
     })
   }
 

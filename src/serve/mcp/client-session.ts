@@ -28,7 +28,7 @@ export class ClientSession {
   readonly principal: string
   /** Its name, where we know it better than from itself. */
   readonly knownName: string | undefined
-  /** Whether its client is asked what policy and tools ask. */
+  /** Whether its client is asked anything. */
   readonly asksClient: boolean
   readonly artifacts: SessionArtifacts
   readonly held: HeldCalls
@@ -43,8 +43,9 @@ export class ClientSession {
     this.run = newRunId(clock, 'mcp')
     this.principal = principal ?? this.run
     this.knownName = knownName
-    this.asksClient = options.elicitation ?? asksClient
-    this.#home = { hub, run: this.run, onEnd: (call) => void this.#calls.delete(call) }
+    const asks = options.elicitation ?? asksClient
+    this.asksClient = asks !== false
+    this.#home = { hub, run: this.run, asksApprovals: asks === true, onEnd: (call) => void this.#calls.delete(call) }
     this.artifacts = new SessionArtifacts(hub, this.run)
     this.held = new HeldCalls(clock)
     this.tasks = new SessionTasks(clock)

@@ -28,10 +28,11 @@ export interface McpServeOptions {
   readonly instructions?: string
   /**
    * Whether a client that can show forms is asked what policy and tools ask; else the hub's own ways are the only ones.
+   * With `questions` it is asked what tools ask, and whether a call may happen is left to others than who calls.
    * Unless said, it is over stdio, where the client is who started this process, and over HTTP for those of whom `auth`
    * knows who they are: without, any program on this machine could say yes to its own calls.
    */
-  readonly elicitation?: boolean
+  readonly elicitation?: boolean | 'questions'
   /** A call that takes longer becomes a task, for clients of the modern era that know tasks; 10 s unless said. */
   readonly taskAfterMs?: number
   /** How long the first list of tools waits for sources that are still connecting; 3 s unless said. */

@@ -10,6 +10,7 @@ import type { Service, Visitor } from '../service.ts'
 import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './limits.ts'
 import { Presence } from './presence.ts'
 import { presentToken, SUBPROTOCOL } from './present-token.ts'
+import { PrincipalCounts } from './principal-counts.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 import { type ConnectionParts, WsConnection } from './ws-connection.ts'
 import { WsSessions } from './ws-sessions.ts'
@@ -51,6 +52,7 @@ class Door implements WsDoor, ConnectionParts {
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
   readonly #connections = new Set<WsConnection>()
+  readonly #counts = new PrincipalCounts()
   #arriving = 0
   #isClosing = false
   #stopSweep: (() => void) | undefined
@@ -106,7 +108,7 @@ class Door implements WsDoor, ConnectionParts {
   }
 
   greet: ConnectionParts['greet'] = (connection, { session: id, received = 0 }) => {
-    const known = id === undefined ? undefined : this.#sessions.find(id, connection.visitor)
+    const known = id === undefined ? undefined : this.#sessions.resume(id, connection.visitor)
     const session = known ?? this.#sessions.open(connection.visitor)
     const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
     connection.write(JSON.stringify({ ...welcome, principal: connection.visitor.name }))
@@ -116,25 +118,30 @@ class Door implements WsDoor, ConnectionParts {
 
   closed: ConnectionParts['closed'] = (connection, code) => {
     this.#connections.delete(connection)
+    this.#counts.remove(connection.visitor.name)
     if (this.#connections.size === 0) this.#whenEmpty?.()
     const { session } = connection
     if (!session?.detach(connection)) return
     // A goodbye; anything else is a drop.
     if (code === 1000 || !session.isWorthKeeping) this.#sessions.end(session)
+    else this.#sessions.leave(session)
   }
 
   async #welcome(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
     if (request.url?.split('?', 1)[0] !== PATH) return refuseUpgrade(socket, 404, elsewhere())
-    const { connections: most } = this.limits
+    const { connections: most, connectionsEach: mostEach } = this.limits
     const hasRoom = this.#connections.size + this.#arriving < most
-    if (!hasRoom) return refuseUpgrade(socket, 503, full(most))
+    if (!hasRoom) return refuseUpgrade(socket, 503, full(`There are ${most} connections`))
     presentToken(request)
     this.#arriving++
     try {
       const admission = await this.#admit(request)
       if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
       if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+      const { name } = admission.visitor
+      if (this.#counts.of(name) >= mostEach)
+        return refuseUpgrade(socket, 429, full(`${name} has ${mostEach} connections`))
       this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, admission))
     } finally {
       this.#arriving--
@@ -144,6 +151,7 @@ class Door implements WsDoor, ConnectionParts {
   #connected(ws: WebSocket, socket: Duplex, admission: Admission): void {
     socket.off('error', ignore)
     this.#connections.add(new WsConnection(ws, socket, admission, this))
+    this.#counts.add(admission.visitor.name)
     this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
   }
 
@@ -193,8 +201,8 @@ function elsewhere(): ToolError {
   return new ToolError('NOT_FOUND', `WebSockets are at ${PATH}.`)
 }
 
-function full(most: number): ToolError {
-  return new ToolError('RATE_LIMITED', `There are ${most} connections, which is the limit.`, {
+function full(what: string): ToolError {
+  return new ToolError('RATE_LIMITED', `${what}, which is the limit.`, {
     hint: 'Try again later, or close some.',
   })
 }

@@ -1,6 +1,8 @@
 /** What those who are connected may use, all together and each. */
 export interface WsLimits {
   readonly connections: number
+  /** Of one principal. */
+  readonly connectionsEach: number
   /** Of one message. */
   readonly messageBytes: number
   /** Of one session. */
@@ -26,6 +28,7 @@ const MIB = 1_048_576
 
 export const WS_LIMITS: WsLimits = {
   connections: 20_000,
+  connectionsEach: 1_000,
   messageBytes: 10 * MIB,
   callsInFlight: 256,
   keptMessages: 1_000,

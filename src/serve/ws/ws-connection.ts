@@ -23,6 +23,8 @@ export class WsConnection {
   readonly visitor: AdmittedVisitor
   /** Whether it would be let in now. */
   readonly holds: Admission['holds']
+  /** Takes one message from the rate of its principal. */
+  readonly take: Admission['take']
   checkedAt: number
   session: WsSession | undefined
   /** When something came last. */
@@ -35,9 +37,10 @@ export class WsConnection {
   #isCorked = false
   #isClosing = false
 
-  constructor(ws: WebSocket, socket: Duplex, { visitor, holds }: Admission, parts: ConnectionParts) {
+  constructor(ws: WebSocket, socket: Duplex, { visitor, holds, take }: Admission, parts: ConnectionParts) {
     this.visitor = visitor
     this.holds = holds
+    this.take = take
     this.heardAt = parts.clock.now()
     this.checkedAt = this.heardAt
     this.#ws = ws

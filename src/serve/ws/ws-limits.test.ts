@@ -104,6 +104,65 @@ describe('a WebSocket door with small limits', () => {
   })
 })
 
+describe('a principal with many connections', () => {
+  const clock = fakeClock()
+  let shared: WsServed
+  beforeAll(async () => {
+    const limits = { connectionsEach: 3, waitingSessions: 2 }
+    shared = await serveWs({ hub: { tools: [counter.tool] }, clock, limits, rate: { perSecond: 10, burst: 5 } })
+  })
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) await socket.drop()
+    while (shared.door.connections > 0) await new Promise(setImmediate)
+    await clock.advance(1_000)
+  })
+  afterAll(() => shared.close())
+
+  it('has one rate for all of them, and for what it asks over HTTP', async () => {
+    const [one, two] = [await open(shared.url), await open(shared.url)]
+    for (const id of ['a', 'b']) one.say(call(id))
+    for (const id of ['c', 'd']) two.say(call(id))
+    for (const socket of [one, one, two, two]) await socket.next('result')
+    expect(shared.rates.take('token:ada')).toBe(0)
+    for (const socket of [one, two]) {
+      socket.say(call('e'))
+      expect(await socket.next('error')).toMatchObject({ id: 'e', error: { code: 'RATE_LIMITED', retryable: true } })
+    }
+    const bob = await open(shared.url, 'bob')
+    bob.say(call('a'))
+    await bob.next('result')
+    await clock.advance(100)
+    one.say(call('f'))
+    await one.next('result')
+  })
+
+  it('has no more of them than it may, and leaves room for others', async () => {
+    const mine = [await open(shared.url), await open(shared.url), await open(shared.url)]
+    await expect(RawSocket.open(shared.url)).rejects.toThrow('429')
+    await open(shared.url, 'bob')
+    await mine[0]!.drop()
+    while (shared.door.connections > 3) await new Promise(setImmediate)
+    await open(shared.url)
+  })
+
+  it('leaves no more sessions behind than it may, at once: the ones it left first are over', async () => {
+    counter.shut()
+    const left: string[] = []
+    for (const id of ['a', 'b', 'c']) {
+      const socket = await open(shared.url)
+      socket.say(call(id))
+      await counter.reached(left.length + 1)
+      left.push(socket.session)
+      await socket.drop()
+      while (shared.door.connections > 0) await new Promise(setImmediate)
+    }
+    const resumed: boolean[] = []
+    for (const session of left) resumed.push((await open(shared.url, 'ada', { session, received: 0 })).welcome.resumed)
+    expect(resumed).toEqual([false, true, true])
+    counter.release()
+  })
+})
+
 describe('a reader that is slow', () => {
   const clock = fakeClock()
   let slow: WsServed

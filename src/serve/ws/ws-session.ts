@@ -4,7 +4,6 @@ import type { AdmittedVisitor } from '../auth/admitted-visitor.ts'
 import type { AskDesk } from '../service.ts'
 import { CLOSE_CODES, type WsLimits } from './limits.ts'
 import { Outbox } from './outbox.ts'
-import { RateMeter } from './rate-meter.ts'
 import type { ReadMessage } from './read-message.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
@@ -32,7 +31,6 @@ export class WsSession implements SessionPort {
   readonly #outbox: Outbox
   readonly #tools: SessionTools
   readonly #watch: SessionWatch
-  readonly #rate: RateMeter | undefined
   #connection: WsConnection | undefined
   #stopStallTimer: (() => void) | undefined
   #resetSeq = 0
@@ -40,7 +38,7 @@ export class WsSession implements SessionPort {
   #takesCalls = true
 
   constructor(id: string, visitor: AdmittedVisitor, parts: SessionParts) {
-    const { limits, clock } = parts
+    const { limits } = parts
     this.id = id
     this.visitor = visitor
     this.#parts = parts
@@ -48,7 +46,6 @@ export class WsSession implements SessionPort {
     this.calls = new SessionCalls(this, limits.callsInFlight)
     this.#tools = new SessionTools(this)
     this.#watch = new SessionWatch(this, parts)
-    this.#rate = visitor.rate && new RateMeter(visitor.rate, clock)
   }
 
   get isFull(): boolean {
@@ -90,7 +87,7 @@ export class WsSession implements SessionPort {
   }
 
   handle(message: SessionMessage): void {
-    const waitMs = FREE.has(message.type) ? 0 : (this.#rate?.take() ?? 0)
+    const waitMs = FREE.has(message.type) ? 0 : (this.#connection?.take() ?? 0)
     if (waitMs > 0) this.complain(tooFast(this.visitor, waitMs), 'id' in message ? message.id : undefined)
     else this.#dispatch(message)
   }
@@ -246,5 +243,5 @@ export class WsSession implements SessionPort {
 const FREE = new Set<ReadMessage['type']>(['received', 'answer', 'cancel'])
 
 function tooFast({ name }: AdmittedVisitor, waitMs: number): ToolError {
-  return new ToolError('RATE_LIMITED', `${name} sends more messages than it may; wait ${Math.ceil(waitMs)} ms.`)
+  return new ToolError('RATE_LIMITED', `${name} sends more messages than it may; wait ${waitMs} ms.`)
 }

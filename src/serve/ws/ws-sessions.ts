@@ -6,6 +6,8 @@ import { type SessionParts, WsSession } from './ws-session.ts'
 export class WsSessions {
   readonly #parts: SessionParts
   readonly #sessions = new Map<string, WsSession>()
+  /** Those that wait for their connection, by principal; the one left first is first. */
+  readonly #waiting = new Map<string, Set<WsSession>>()
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -25,29 +27,51 @@ export class WsSessions {
     return session
   }
 
-  /** One that this visitor may go on with; another's is as unknown as one that is over. */
-  find(id: string, visitor: AdmittedVisitor): WsSession | undefined {
+  /** One that this visitor may go on with, and now does; another's is as unknown as one that is over. */
+  resume(id: string, visitor: AdmittedVisitor): WsSession | undefined {
     const session = this.#sessions.get(id)
-    return session && session.visitor.name === visitor.name && !this.#isOver(session) ? session : undefined
+    if (session?.visitor.name !== visitor.name || this.#isOver(session)) return undefined
+    this.#forget(session)
+    return session
+  }
+
+  /** Keeps one whose connection is gone; of a principal that left too many, those it left first are over at once. */
+  leave(session: WsSession): void {
+    const { name } = session.visitor
+    const waiting = this.#waiting.get(name) ?? new Set()
+    this.#waiting.set(name, waiting.add(session))
+    this.#trim(waiting)
   }
 
   end(session: WsSession): void {
+    this.#forget(session)
     if (this.#sessions.delete(session.id)) session.end()
   }
 
-  /** Ends those that nobody came back to, and of a principal that left too many, the ones it left first. */
+  /** Ends those that nobody came back to, and those that keep too much by now. */
   sweep(): void {
-    const { waitingSessions, waitingBytes } = this.#parts.limits
-    const used = new Map<string, { sessions: number; bytes: number }>()
-    const waiting = [...this.#sessions.values()].filter(({ waitingSince }) => waitingSince !== undefined)
-    for (const session of waiting.sort((a, b) => b.waitingSince! - a.waitingSince!)) {
-      const { name } = session.visitor
-      const { sessions, bytes } = used.get(name) ?? { sessions: 0, bytes: 0 }
-      const total = { sessions: sessions + 1, bytes: bytes + session.keptBytes }
-      const isTooMuch = total.sessions > waitingSessions || total.bytes > waitingBytes
-      if (isTooMuch || this.#isOver(session)) this.end(session)
-      else used.set(name, total)
+    for (const waiting of this.#waiting.values()) {
+      for (const session of waiting) if (this.#isOver(session)) this.end(session)
+      this.#trim(waiting)
     }
+  }
+
+  #trim(waiting: ReadonlySet<WsSession>): void {
+    const { waitingSessions, waitingBytes } = this.#parts.limits
+    let bytes = 0
+    for (const { keptBytes } of waiting) bytes += keptBytes
+    for (const session of waiting) {
+      if (waiting.size <= waitingSessions && bytes <= waitingBytes) return
+      bytes -= session.keptBytes
+      this.end(session)
+    }
+  }
+
+  #forget(session: WsSession): void {
+    const { name } = session.visitor
+    const waiting = this.#waiting.get(name)
+    waiting?.delete(session)
+    if (waiting?.size === 0) this.#waiting.delete(name)
   }
 
   #isOver({ waitingSince }: WsSession): boolean {

@@ -2,7 +2,7 @@ import { tellJudgement } from '../../policy/judge-demand.ts'
 import { type JudgedPart, judgePart } from '../../policy/judge-part.ts'
 import type { Question } from '../../policy/question.ts'
 import { STRICTNESS } from '../../policy/strictness.ts'
-import type { Redactor } from '../../record/redact.ts'
+import type { DecisionRedactor } from '../../record/decision-redactor.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
@@ -15,7 +15,12 @@ const MOST_COMMANDS = 20
 const MOST_PARTS = 200
 
 /** The commands of a call as policy reads them. Judging is pure, so their parts are judged again instead of being kept. */
-export function commandViews(parts: Parts, run: Pick<RunState, 'tainted'>, call: Call): CommandView[] {
+export function commandViews(
+  parts: Parts,
+  run: Pick<RunState, 'tainted'>,
+  call: Call,
+  redactor: DecisionRedactor,
+): CommandView[] {
   const foldersOf = new Map<string, Set<string>>()
   for (const { value, cwd } of call.commands) {
     // The same words in two folders were judged as one.
@@ -25,13 +30,13 @@ export function commandViews(parts: Parts, run: Pick<RunState, 'tainted'>, call:
   const asked = question(parts, run, call)
   return [...foldersOf].slice(0, MOST_COMMANDS).map(([value, folders]) => ({
     kind: 'command',
-    command: escapeText(parts.redactor.text(value)),
-    cwd: escapeLine(parts.redactor.text([...folders].join(' and '))),
-    parts: partViews(parts, asked, value),
+    command: escapeText(redactor.text(value)),
+    cwd: escapeLine(redactor.text([...folders].join(' and '))),
+    parts: partViews(parts, asked, value, redactor),
   }))
 }
 
-function partViews({ policy, redactor }: Parts, asked: Question, value: string): PartView[] {
+function partViews({ policy }: Parts, asked: Question, value: string, redactor: DecisionRedactor): PartView[] {
   const judged = asked.readings!.get(value)!.parts.map((part) => judgePart(policy, asked, part))
   const deciding = decidingOf(judged)
   const shownAs = textsWithin(redactor, value)
@@ -61,17 +66,11 @@ function ruleOf(asked: Question, target: string, judged: JudgedPart): string {
   return tellJudgement(asked, { capability: 'exec', target }, judged).rule
 }
 
-/**
- * Shows parts of a line. A secret that the line holds may go across parts, where none of them looks like one: beside a
- * secret a part is shown only as far as the line without its secrets shows it too.
- */
-function textsWithin(redactor: Redactor, line: string): (judged: JudgedPart) => string {
-  const safe = redactor.text(line)
+/** Shows parts of a line, of whose known secrets one may go across parts. */
+function textsWithin(redactor: DecisionRedactor, line: string): (judged: JudgedPart) => string {
   return ({ part: { text, where } }) => {
-    const own = redactor.text(text)
-    const isShown = safe === line || safe.includes(own)
     const place = where === undefined ? '' : ` (${escapeLine(redactor.text(where))})`
-    return `${isShown ? escapeText(own) : '[redacted:secret]'}${place}`
+    return `${escapeText(redactor.part(line, text))}${place}`
   }
 }
 

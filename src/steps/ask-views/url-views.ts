@@ -1,4 +1,5 @@
 import { ToolError } from '../../errors.ts'
+import type { DecisionRedactor } from '../../record/decision-redactor.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { Call } from '../call.ts'
 import type { Parts, RunState } from '../parts.ts'
@@ -10,16 +11,21 @@ const MOST_URLS = 5
 type Whereabouts = Pick<UrlView, 'addresses' | 'problem'>
 
 /** Where the requests of a call would go, and the addresses that the names have now. */
-export async function urlViews(parts: Parts, run: RunState, call: Call): Promise<UrlView[]> {
+export async function urlViews(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  redactor: DecisionRedactor,
+): Promise<UrlView[]> {
   const urls = call.targets.flatMap(({ capability, value }) =>
     capability === 'network' || capability === 'send' ? [value] : [],
   )
-  return Promise.all([...new Set(urls)].slice(0, MOST_URLS).map((url) => urlView(parts, run, call, url)))
+  const show = (text: string) => escapeLine(redactor.text(text))
+  const first = [...new Set(urls)].slice(0, MOST_URLS)
+  return Promise.all(first.map(async (url) => urlView(url, await locate(parts, run, call, url), show)))
 }
 
-async function urlView(parts: Parts, run: RunState, call: Call, url: string): Promise<UrlView> {
-  const show = (text: string) => escapeLine(parts.redactor.text(text))
-  const { addresses, problem } = await locate(parts, run, call, url)
+function urlView(url: string, { addresses, problem }: Whereabouts, show: (text: string) => string): UrlView {
   return { kind: 'url', url: show(url), addresses: addresses.map(show), ...(problem && { problem: show(problem) }) }
 }
 

@@ -1,7 +1,8 @@
 import { isOwnerAlive } from '../../disk/process-owner.ts'
 import { ToolError } from '../../errors.ts'
-import type { Ask, AskAnswer, AskStore, NewAsk } from '../../store.ts'
+import type { Ask, AskAnswer, AskBrief, AskStore, NewAsk } from '../../store.ts'
 import { ASK_AGE_MS } from '../rules/ages.ts'
+import { assertMayAsk } from '../rules/assert-may-ask.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { assertRoom } from './assert-room.ts'
 import type { MemoryEvents } from './events.ts'
@@ -19,8 +20,9 @@ export class MemoryAsks implements AskStore {
     this.#now = options.now
   }
 
-  file(ask: NewAsk): void {
+  file(ask: NewAsk, limit?: { readonly mostWaiting: number }): void {
     if (this.#asks.has(ask.id)) throw new ToolError('CONFLICT', `The ask ${ask.id} is filed already.`)
+    if (limit) assertMayAsk(ask, this.#waitingOf(ask), limit)
     if (this.#asks.size >= this.#maxAsks) this.#makeRoom()
     this.#set({ ...ask, state: 'waiting', used: false }, ask.askedAt)
   }
@@ -62,10 +64,34 @@ export class MemoryAsks implements AskStore {
       .slice(0, pageSize(limit))
   }
 
+  briefs({
+    caller,
+    limit,
+    ...filter
+  }: {
+    state?: Ask['state']
+    kind?: Ask['kind']
+    caller?: string
+    before?: number
+    limit?: number
+  } = {}): readonly AskBrief[] {
+    return this.list(filter)
+      .filter((ask) => caller === undefined || ask.caller === caller)
+      .slice(0, pageSize(limit))
+      .map(({ id, kind, caller, askedAt, expiresAt, state }) => ({ id, kind, caller, askedAt, expiresAt, state }))
+  }
+
   sweep(now: number): void {
     const long = now - ASK_AGE_MS
     for (const [id, { state, askedAt, expiresAt }] of this.#asks)
       if (expiresAt < long || (state !== 'waiting' && askedAt < long)) this.#asks.delete(id)
+  }
+
+  #waitingOf({ caller, askedAt }: NewAsk): number {
+    let waiting = 0
+    for (const ask of this.#asks.values())
+      if (ask.caller === caller && ask.state === 'waiting' && ask.expiresAt >= askedAt) waiting++
+    return waiting
   }
 
   #set(ask: Ask, at: number): Ask {

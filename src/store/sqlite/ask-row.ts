@@ -1,4 +1,4 @@
-import type { Ask } from '../../store.ts'
+import type { Ask, AskBrief } from '../../store.ts'
 
 /** An ask as the table has it. */
 export interface AskRow {
@@ -25,6 +25,11 @@ export interface AskRow {
 export const ASK_COLUMNS =
   'id, kind, call_id, run, tool, caller, hash, request, asked_at, expires_at, owner, state, used, reply, answered_by, answered_via, answered_at'
 
+/** The columns that an ask is found by. */
+export const BRIEF_COLUMNS = 'id, kind, caller, asked_at, expires_at, state'
+/** An ask with no more than these. */
+export type BriefRow = Pick<AskRow, 'id' | 'kind' | 'caller' | 'asked_at' | 'expires_at' | 'state'>
+
 /** The ask of a row. */
 export function toAsk(row: AskRow): Ask {
   const { id, kind, run, tool, caller, hash, request, owner, state, reply } = row
@@ -46,4 +51,9 @@ export function toAsk(row: AskRow): Ask {
     }),
     used: row.used === 1,
   }
+}
+
+/** What a row of the columns to find it by says. */
+export function toBrief({ id, kind, caller, asked_at: askedAt, expires_at: expiresAt, state }: BriefRow): AskBrief {
+  return { id, kind, caller, askedAt, expiresAt, state }
 }

@@ -1,8 +1,9 @@
 import { isOwnerAlive } from '../../disk/process-owner.ts'
 import { ToolError } from '../../errors.ts'
-import type { Ask, AskStore } from '../../store.ts'
+import type { Ask, AskBrief, AskStore } from '../../store.ts'
+import { assertMayAsk } from '../rules/assert-may-ask.ts'
 import { pageSize } from '../rules/page-size.ts'
-import { ASK_COLUMNS, type AskRow, toAsk } from './ask-row.ts'
+import { ASK_COLUMNS, type AskRow, BRIEF_COLUMNS, type BriefRow, toAsk, toBrief } from './ask-row.ts'
 import type { Connection } from './connection.ts'
 import type { FileEvents } from './events.ts'
 import { ANY_TIME, type Condition, filteredQuery } from './filtered-query.ts'
@@ -10,6 +11,7 @@ import { isDuplicate } from './store-error.ts'
 
 /** As many asks of one call are looked through for one whose process is gone. */
 const MOST_ADOPTABLE = 100
+const STATES: readonly Ask['state'][] = ['waiting', 'answered', 'withdrawn', 'expired']
 
 /** Asks in the file; each change is told to every process that watches. */
 export function createAsks(connection: Connection, events: FileEvents, now: () => number): AskStore {
@@ -41,6 +43,14 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
     select: `SELECT ${ASK_COLUMNS} FROM asks`,
     order: 'asked_at DESC, id DESC',
   })
+  const waiting = connection.statement<{ readonly waiting: number }>(
+    `SELECT count(*) AS waiting FROM asks WHERE caller = ? AND state = 'waiting' AND expires_at >= ?`,
+  )
+  // Everything that it tells is in the index of states: no ask is read for it, however large.
+  const briefs = filteredQuery<BriefRow>(connection, {
+    select: `SELECT ${BRIEF_COLUMNS} FROM asks`,
+    order: 'asked_at DESC, id DESC',
+  })
 
   /** Changes an ask and tells of it, or does neither. */
   const change = (at: number, work: () => AskRow | undefined): Ask | undefined => {
@@ -58,10 +68,11 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
     return row && toAsk(row)
   }
   return {
-    file(ask) {
+    file(ask, limit) {
       const { id, kind, callId, run, tool, caller, hash, request, askedAt, expiresAt, owner } = ask
       try {
         change(askedAt, () => {
+          if (limit) assertMayAsk(ask, waiting.get(caller, askedAt)!.waiting, limit)
           file.run(id, kind, callId, run, tool, caller, hash, request, askedAt, expiresAt, owner)
           return find.get(id)
         })
@@ -99,5 +110,20 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
       ]
       return list(conditions, pageSize(limit)).map(toAsk)
     },
+    briefs({ state, kind, caller, before, limit } = {}) {
+      const conditions: Condition[] = [
+        ['kind = ?', kind],
+        ['caller = ?', caller],
+        ['asked_at < ?', before ?? ANY_TIME],
+      ]
+      const rows = (state ? [state] : STATES).flatMap((each) =>
+        briefs([['state = ?', each], ...conditions], pageSize(limit)),
+      )
+      return rows.map(toBrief).sort(newestFirst).slice(0, pageSize(limit))
+    },
   }
+}
+
+function newestFirst(a: AskBrief, b: AskBrief): number {
+  return b.askedAt - a.askedAt || (a.id < b.id ? 1 : -1)
 }

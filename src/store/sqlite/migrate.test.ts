@@ -20,6 +20,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO tokens (id, name, hash, body, created_at) VALUES ('t', 'ci', 'hash', '{}', 1)`,
   `INSERT INTO notes (id, scope, content, searched, created_at) VALUES ('n', 's', 'Text', 'text', 1)`,
   `INSERT INTO runs (run, caller, started_at, ended_at, calls, failures, bytes) VALUES ('r', 'c', 1, 2, 3, 1, 99)`,
+  `INSERT INTO events (seq, topic, body, created_at) VALUES (1, 'ask', '{}', 1)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

@@ -160,6 +160,13 @@ CREATE TABLE events (
 CREATE INDEX events_age ON events (created_at);
 `
 
+/** What waits of one caller is counted, and lists are made, without reading asks, which may be large. */
+const ASK_INDEXES = `
+DROP INDEX asks_state;
+CREATE INDEX asks_state ON asks (state, asked_at, id, kind, caller, expires_at);
+CREATE INDEX asks_caller ON asks (caller, state, expires_at);
+`
+
 /** The steps from an empty file to the present one, in order; one that was released is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
@@ -168,4 +175,5 @@ export const MIGRATIONS: readonly string[] = [
   JOBS_SLOTS_NOTES,
   CALLS,
   EVENTS,
+  ASK_INDEXES,
 ]

@@ -81,6 +81,40 @@ export function asksSuite(name: string, store: () => Store): void {
       expect(await ids({ limit: -1 })).toBe('')
     })
 
+    it('are told in short, newest first, by state, kind and caller, in pages', async () => {
+      for (let n = 1; n <= 5; n++)
+        await store().asks.file(
+          ask({ id: `ask-${n}`, askedAt: n, kind: n % 2 ? 'approval' : 'question', caller: n < 3 ? 'ada' : 'bob' }),
+        )
+      await store().asks.answer('ask-3', answer)
+      const ids = async (filter?: Parameters<Store['asks']['briefs']>[0]) =>
+        (await store().asks.briefs(filter)).map(({ id }) => id.slice(-1)).join('')
+      expect(await ids()).toBe('54321')
+      expect(await ids({ state: 'waiting' })).toBe('5421')
+      expect(await ids({ kind: 'approval', caller: 'bob' })).toBe('53')
+      expect(await ids({ before: 5, limit: 2 })).toBe('43')
+      expect(await ids({ state: 'waiting', caller: 'ada', before: 2 })).toBe('1')
+      const [newest] = await store().asks.briefs({ state: 'waiting' })
+      const told = { id: 'ask-5', kind: 'approval', caller: 'bob', askedAt: 5, expiresAt: 100, state: 'waiting' }
+      expect(newest).toEqual(told)
+    })
+
+    it('of one caller wait up to a limit, which counts neither those that are over nor those of others', async () => {
+      const most = { mostWaiting: 2 }
+      await store().asks.file(ask({ id: 'old', expiresAt: 9 }), most)
+      await store().asks.file(ask({ id: 'other', caller: 'bob' }), most)
+      for (const id of ['one', 'two']) await store().asks.file(ask({ id }), most)
+      await expect(async () => store().asks.file(ask({ id: 'three' }), most)).rejects.toMatchObject({
+        code: 'RATE_LIMITED',
+        message: '2 asks of agent wait for an answer already.',
+        retryable: true,
+      })
+      expect(await store().asks.find('three')).toBeUndefined()
+      await store().asks.answer('one', answer)
+      await store().asks.file(ask({ id: 'three' }), most)
+      await store().asks.file(ask({ id: 'four' }))
+    })
+
     it('tell every change once, in order', async () => {
       const heard: string[] = []
       const stop = store().events.watch(({ topic, body }) => heard.push(`${topic} ${body}`))

@@ -14,6 +14,7 @@ import { defineRoute, type Route } from '../route.ts'
 
 const askQuery = z.object({
   state: z.enum(['waiting', 'all']).default('waiting'),
+  before: z.string().max(300).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 })
 
@@ -25,9 +26,8 @@ export const ASK_ROUTES: readonly Route[] = [
     summary: 'Calls that wait for a yes',
     admits: ['approve', 'read', 'call'],
     query: askQuery,
-    answers: [{ description: 'Approvals, newest first', schema: approvalList }],
-    handle: async ({ door, visitor, query }) =>
-      answerJson({ approvals: await door.service.asks.approvals(visitor, query) }),
+    answers: [{ description: 'Approvals, newest first, long ones cut', schema: approvalList }],
+    handle: async ({ door, visitor, query }) => answerJson(await door.service.asks.approvals(visitor, query)),
   }),
   defineRoute({
     method: 'get',
@@ -55,9 +55,8 @@ export const ASK_ROUTES: readonly Route[] = [
     summary: 'What tools ask the person behind the agent',
     admits: ['approve', 'read', 'call'],
     query: askQuery,
-    answers: [{ description: 'Questions, newest first', schema: questionList }],
-    handle: async ({ door, visitor, query }) =>
-      answerJson({ questions: await door.service.asks.questions(visitor, query) }),
+    answers: [{ description: 'Questions, newest first, long ones cut', schema: questionList }],
+    handle: async ({ door, visitor, query }) => answerJson(await door.service.asks.questions(visitor, query)),
   }),
   defineRoute({
     method: 'get',

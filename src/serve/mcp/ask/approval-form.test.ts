@@ -52,6 +52,6 @@ describe('the form of an approval', () => {
     expect(offered(write)).toMatchObject({ enum: ['once', 'session', 'tool'] })
     expect(offered(run)).toMatchObject({ enum: ['once', 'session'] })
     expect(readApproval(answer, 'anna', write)).toMatchObject({ remember: 'session', covers: 'targets' })
-    expect(readApproval(answer, 'anna', run)).toEqual({ decision: 'allow', remember: 'once', by: 'anna' })
+    expect(readApproval(answer, 'anna', run)).toEqual({ decision: 'allow', remember: 'once', by: 'anna', via: 'mcp' })
   })
 })

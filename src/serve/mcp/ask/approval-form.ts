@@ -48,11 +48,13 @@ export function approvalForm(request: ApprovalRequest): Form {
 
 /** What the person decided; anything but a clear yes is a no. */
 export function readApproval({ action, content }: FormAnswer, by: string, request: ApprovalRequest): ApprovalReply {
-  if (action !== 'accept') return { decision: 'deny', by, reason: action === 'decline' ? 'declined' : 'dismissed' }
+  const whose = { by, via: 'mcp' }
+  if (action !== 'accept')
+    return { decision: 'deny', ...whose, reason: action === 'decline' ? 'declined' : 'dismissed' }
   const lasting = lastingOf(content?.remember, request)
-  if (content?.decision === 'allow') return { decision: 'allow', ...lasting, by }
-  if (content?.decision === 'deny') return { decision: 'deny', ...lasting, by }
-  return { decision: 'deny', by, reason: 'the client sent no decision' }
+  if (content?.decision === 'allow') return { decision: 'allow', ...lasting, ...whose }
+  if (content?.decision === 'deny') return { decision: 'deny', ...lasting, ...whose }
+  return { decision: 'deny', ...whose, reason: 'the client sent no decision' }
 }
 
 /** What was not offered was not chosen. */

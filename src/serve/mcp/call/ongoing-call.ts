@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { GivenAnswer } from '../../../approval/given-answer.ts'
 import type { Question } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { QuestionReply } from '../../../options.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from '../../../result.ts'
 import { approvalForm, readApproval } from '../ask/approval-form.ts'
 import type { Form, FormAnswer } from '../ask/elicitation.ts'
@@ -24,6 +24,8 @@ interface OpenAsk extends Ask {
 export interface CallHome {
   readonly hub: ServedHub
   readonly run: string
+  /** Whether a client that can be asked is also asked for its yes. */
+  readonly asksApprovals: boolean
   readonly onEnd: (call: OngoingCall) => void
 }
 
@@ -126,14 +128,15 @@ export class OngoingCall {
   }
 
   async #run(): Promise<CallToolResult> {
-    const { hub, run, onEnd } = this.#home
+    const { hub, run, asksApprovals, onEnd } = this.#home
     const { name, input, caller, canAsk, onEvent, hearsEvents, toResult } = this.#start
     try {
       const result = await hub.callDynamic(name, input, {
         run,
         caller,
         signal: this.#start.signal ?? this.#controller?.signal,
-        ...(canAsk && { approve: this.#approve, onQuestion: this.#onQuestion }),
+        ...(canAsk && asksApprovals && { approve: this.#approve }),
+        ...(canAsk && { onQuestion: this.#onQuestion }),
         ...((onEvent || hearsEvents) && { onEvent: (event) => this.onEvent?.(event) }),
       })
       const made = toResult(result)
@@ -149,9 +152,9 @@ export class OngoingCall {
     return answer && readApproval(answer, this.#start.caller, request)
   }
 
-  readonly #onQuestion = async (question: Question): Promise<QuestionReply> => {
+  readonly #onQuestion = async (question: Question): Promise<GivenAnswer> => {
     const answer = await this.#ask(questionForm(this.#start.name, question))
-    if (answer) return readAnswer(question, answer)
+    if (answer) return new GivenAnswer(readAnswer(question, answer), { by: this.#start.caller, via: 'mcp' })
     throw new ToolError('APPROVAL_UNAVAILABLE', `${this.#start.name} has a question and the client did not answer it.`)
   }
 

@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../clock.ts'
+import type { DoorRequest } from './door-request.ts'
+import { FailureLimiter } from './failure-limiter.ts'
+import { type Refusal, tooOften, unauthenticated } from './refusal.ts'
+import { hashSecret } from './token-secret.ts'
+
+/** How often one address may be wrong in a minute. */
+export interface GuessLimitsOptions {
+  /** Wrong tokens; 10 unless said. */
+  readonly failures?: number
+  /** Old or wrong cookies; 100 unless said: a page that was left open sends some. */
+  readonly cookieFailures?: number
+  /** JSON Web Tokens that were verified and are not good; 1,000 unless said, a fifth of a second of work. */
+  readonly jwtFailures?: number
+}
+
+const MOST_VERIFIED = 10_000
+const WRONG_TOKENS = 'tokens that open nothing'
+
+/**
+ * Answers to secrets that open nothing, and soon to none of them: 429 instead of 401. Secrets have 256 random bits, so
+ * every one is looked up first; who has a right one is let in whatever others at its address guessed. Only verifying a
+ * JSON Web Token costs something, so an address that was wrong too often has only those verified that were good before.
+ */
+export class GuessLimits {
+  readonly #addressOf: (request: DoorRequest) => string | undefined
+  readonly #tokens: FailureLimiter
+  readonly #sessions: FailureLimiter
+  readonly #jwts: FailureLimiter
+  readonly #verified = new LRUCache<string, true>({ max: MOST_VERIFIED })
+
+  constructor(options: GuessLimitsOptions, addressOf: (request: DoorRequest) => string | undefined, clock: Clock) {
+    this.#addressOf = addressOf
+    this.#tokens = new FailureLimiter(options.failures ?? 10, clock)
+    this.#sessions = new FailureLimiter(options.cookieFailures ?? 100, clock)
+    this.#jwts = new FailureLimiter(options.jwtFailures ?? 1_000, clock)
+  }
+
+  wrongToken(request: DoorRequest): Refusal {
+    return this.#wrong(this.#tokens, request) ?? unknown()
+  }
+
+  wrongSession(request: DoorRequest): Refusal {
+    const refused = this.#wrong(this.#sessions, request, 'sessions that are none')
+    return refused ?? unauthenticated('The session is over.', { hint: 'Sign in again.' })
+  }
+
+  wrongJwt(request: DoorRequest, jwt: string): Refusal {
+    this.#verified.delete(hashSecret(jwt))
+    return this.#wrong(this.#jwts, request) ?? unknown()
+  }
+
+  noteVerified(jwt: string): void {
+    this.#verified.set(hashSecret(jwt), true)
+  }
+
+  /** Whether a JSON Web Token need not even be verified. */
+  refuseUnverified(request: DoorRequest, jwt: string): Refusal | undefined {
+    if (this.#jwts.isIdle) return undefined
+    const waitMs = this.#jwts.waitMs(this.#addressOf(request))
+    return waitMs === 0 || this.#verified.has(hashSecret(jwt)) ? undefined : tooMany(WRONG_TOKENS, waitMs)
+  }
+
+  #wrong(limiter: FailureLimiter, request: DoorRequest, what = WRONG_TOKENS): Refusal | undefined {
+    const address = this.#addressOf(request)
+    const waitMs = limiter.waitMs(address)
+    if (waitMs > 0) return tooMany(what, waitMs)
+    limiter.note(address)
+    return undefined
+  }
+}
+
+function tooMany(what: string, waitMs: number): Refusal {
+  return tooOften(`Too many ${what} came from this address`, waitMs)
+}
+
+function unknown(): Refusal {
+  return unauthenticated('The token is unknown, expired or revoked.', { invalid: true })
+}

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { useConsole } from '../support/console-page.ts'
+
+describe('the approvals of the console', () => {
+  const web = useConsole()
+  const agentEdits = (file: string, to: string) => {
+    web.service.folder.write(file, 'one\ntwo\nthree\n')
+    return web.service.agent.call('core/fs.edit', { path: file, oldText: 'two', newText: to })
+  }
+  const textOf = (file: string) => readFile(join(web.service.folder.path, file), 'utf8')
+
+  it('shows the diff of an edit, and allows it by the key a', async () => {
+    const page = await web.open('/approvals')
+    const result = agentEdits('allowed.txt', 'TWO')
+    const diff = page.getByRole('figure', { name: 'Changes of allowed.txt' })
+    await diff.getByRole('row').filter({ hasText: 'added' }).filter({ hasText: 'TWO' }).waitFor()
+    await diff.getByRole('row').filter({ hasText: 'removed' }).filter({ hasText: 'two' }).waitFor()
+    await page.getByText('a person looks at every change').waitFor()
+    await pressUntil(page, 'a', said(page, 'Allowed core/fs.edit'))
+    expect(await result).toMatchObject({ ok: true, meta: { approvedBy: 'owner' } })
+    expect(await textOf('allowed.txt')).toBe('one\nTWO\nthree\n')
+  })
+
+  it('shows the parts of a command, and denies it by the key d with a reason that the agent is told', async () => {
+    const page = await web.open('/approvals')
+    const result = web.service.agent.call('core/exec.run', { command: 'ls -l && touch made.txt' })
+    const parts = page.getByRole('list', { name: 'Parts of the command' }).getByRole('listitem')
+    await parts.filter({ hasText: 'ls -l' }).waitFor()
+    await parts.filter({ hasText: 'touch made.txt' }).waitFor()
+    await parts.filter({ hasText: 'decides' }).first().waitFor()
+    const reason = page.getByLabel('Reason for the denial')
+    await pressUntil(page, 'd', reason)
+    await reason.fill('use the form instead')
+    await reason.press('Enter')
+    await said(page, 'Denied core/exec.run').waitFor()
+    expect(await result).toMatchObject({
+      status: 'denied',
+      error: { message: expect.stringContaining('use the form') },
+    })
+  })
+
+  it('does not let one answer a call of one’s own, and says why', async () => {
+    const stop = new AbortController()
+    const own = web.service.owner.call('core/fs.writeText', { path: 'own.txt', text: 'x' }, { signal: stop.signal })
+    const page = await web.open('/approvals')
+    await page.getByRole('note').filter({ hasText: 'This is your own call.' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0)
+    stop.abort()
+    await expect(own).rejects.toThrow()
+    await page.getByText('The caller does not wait any more.').waitFor()
+  })
+
+  it('remembers an answer, and the next such call is not asked', async () => {
+    const page = await web.open('/approvals')
+    const first = agentEdits('remembered.txt', '2')
+    await page.getByLabel('Answer holds').selectOption('Always')
+    await page.getByRole('radio', { name: /remembered\.txt/ }).check()
+    await page.getByRole('button', { name: 'Allow' }).click()
+    await said(page, 'Allowed').waitFor()
+    expect((await first).ok).toBe(true)
+    expect(await agentEdits('remembered.txt', 'zwei')).toMatchObject({ ok: true })
+    await page.goto(`${web.service.url}/audit?view=grants`)
+    await page.getByRole('grid', { name: 'Grants' }).getByRole('row').filter({ hasText: 'remembered.txt' }).waitFor()
+  })
+
+  it('runs a call with the arguments that the approver changed, and records them as changed', async () => {
+    const page = await web.open('/approvals')
+    const result = agentEdits('changed.txt', 'ZWO')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit and allow core/fs.edit' })
+    await dialog.getByLabel('newText').fill('zwei')
+    await dialog.getByRole('list', { name: 'Your changes' }).getByText('zwei').waitFor()
+    await dialog.getByRole('button', { name: 'Allow with changes' }).click()
+    await said(page, 'Allowed with your changes').waitFor()
+    const { callId } = await result
+    expect(await textOf('changed.txt')).toBe('one\nzwei\nthree\n')
+    await page.goto(`${web.service.url}/live/${callId}`)
+    await page.getByRole('dialog').getByText('with changed arguments').waitFor()
+  })
+
+  it('says who was first when somebody else has answered', async () => {
+    const page = await web.open('/approvals')
+    const result = agentEdits('late.txt', '2')
+    const detail = page.getByRole('region', { name: 'What is asked' })
+    await detail.getByRole('heading', { name: 'core/fs.edit' }).waitFor()
+    const other = web.service.as(await web.service.newToken('colleague', ['read', 'approve']))
+    const [ask] = await other.approvals.list()
+    await other.approvals.answer(ask!.id, { decision: 'deny', remember: 'once', reason: 'not today' })
+    await detail.getByText('Denied by token:colleague').waitFor()
+    expect(await detail.getByRole('button', { name: 'Allow' }).count()).toBe(0)
+    expect((await result).status).toBe('denied')
+  })
+
+  it('answers a question with one of its options', async () => {
+    const page = await web.open('/approvals')
+    const result = web.service.agent.call('core/ask.user', { question: 'Which colour?', options: ['red', 'blue'] })
+    await page.getByText('Which colour?').last().waitFor()
+    await page.getByRole('group', { name: 'Answers to choose from' }).getByRole('button', { name: 'blue' }).click()
+    expect((await result).data).toMatchObject({ answer: 'blue' })
+    await said(page, 'Answered core/ask.user').waitFor()
+  })
+
+  it('needs no mouse, from the sign-in to an approval', async () => {
+    const page = await web.open('/', { token: '' })
+    await page.getByLabel('Token').waitFor()
+    await page.keyboard.type(web.service.ownerToken)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor()
+    const result = agentEdits('keys.txt', '2')
+    await page.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.getByRole('figure', { name: 'Changes of keys.txt' }).waitFor()
+    await pressUntil(page, 'a', said(page, 'Allowed core/fs.edit'))
+    expect((await result).ok).toBe(true)
+  })
+})
+
+/** What the page says that one has answered. */
+function said(page: Page, words: string): Locator {
+  return page.getByRole('status').filter({ hasText: words })
+}
+
+/** Keys that answer are not heard in the first moment, when nobody can have read what they would answer. */
+async function pressUntil(page: Page, key: string, shown: Locator): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press(key)
+        return shown.isVisible()
+      },
+      { interval: 100, timeout: 10_000 },
+    )
+    .toBe(true)
+}

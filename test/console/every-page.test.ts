@@ -1,0 +1,144 @@
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { IndexedCall } from '../../src/store.ts'
+import { CLI_MAIN } from '../support/cli.ts'
+import { useConsole } from '../support/console-page.ts'
+
+const MANY = 100_000
+
+/** Every page with something on it: what is done there, and seen when it is there. */
+const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<unknown>])[] = [
+  ['/live', (page) => page.getByRole('grid', { name: 'Calls' }).waitFor()],
+  ['/approvals', (page) => page.getByRole('figure', { name: 'Changes of asked.txt' }).waitFor()],
+  ['/approvals', (page) => openDialog(page, 'Edit', 'Edit and allow core/fs.edit')],
+  ['/runs', (page) => page.getByRole('grid', { name: 'Runs' }).waitFor()],
+  ['/runs/shown', (page) => page.getByRole('treegrid').getByRole('row', { name: 'test/echo' }).click()],
+  ['/tools', (page) => page.getByRole('navigation', { name: 'Tools' }).waitFor()],
+  ['/tools/core%2Ffs.readText?tab=try', (page) => page.getByLabel('path').waitFor()],
+  ['/policy', (page) => page.getByRole('table', { name: 'Rules: yours' }).waitFor()],
+  ['/policy?view=explain', (page) => page.getByRole('form', { name: 'Explain a call' }).waitFor()],
+  ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
+  ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
+  ['/audit?view=tokens', (page) => openDialog(page, 'New token', 'New token')],
+  ['/health', (page) => page.getByRole('figure', { name: 'Calls a minute' }).waitFor()],
+]
+
+describe('every page of the console', () => {
+  const web = useConsole(fillIndex)
+  beforeAll(async () => {
+    const { agent, folder } = web.service
+    await agent.call('test/nests', {}, { run: 'shown' })
+    await agent.call('test/fails', {}, { run: 'shown' })
+    folder.write('asked.txt', 'one\n')
+    // It waits for an answer as long as these tests run.
+    void agent.call('core/fs.edit', { path: 'asked.txt', oldText: 'one', newText: '1' })
+  })
+  afterAll(async () => {
+    const { approvals } = web.service.owner
+    for (const { id } of await approvals.list()) await approvals.answer(id, { decision: 'deny', remember: 'once' })
+  })
+
+  it('has no serious barrier by axe in light and in dark, and fits a phone of 360 pixels', async () => {
+    const page = await web.open('/', { token: '', profile: { reducedMotion: 'reduce' } })
+    await page.getByLabel('Token').waitFor()
+    await page.evaluate(axe.source)
+    const found = await examine(page, 'sign-in')
+    await page.getByLabel('Token').fill(web.service.ownerToken)
+    await page.getByLabel('Token').press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Live' }).waitFor()
+    for (const [path, ready] of PAGES) {
+      await goWithin(page, path)
+      await ready(page)
+      found.push(...(await examine(page, path)))
+    }
+    expect(found).toEqual([])
+  })
+
+  it(`scrolls through ${MANY.toLocaleString('en')} calls with few rows on the page`, async () => {
+    const page = await web.open('/live', { profile: { viewport: { width: 700, height: 400 } } })
+    const calls = page.getByRole('grid', { name: 'Calls' })
+    await calls.waitFor()
+    const most = await page.evaluate<number>(SCROLL_TO_THE_END)
+    expect(Number(await calls.getAttribute('aria-rowcount'))).toBeGreaterThan(MANY)
+    expect(most).toBeLessThan(200)
+    await calls.getByRole('row').filter({ hasText: 'seen/often' }).last().waitFor()
+  })
+})
+
+/** Scrolls to the end of the list, as often as it grows, until all are in it; gives the most rows that were drawn. */
+const SCROLL_TO_THE_END = `new Promise((resolve) => {
+  const grid = document.querySelector('[role=grid]')
+  let most = 0
+  const step = () => {
+    most = Math.max(most, grid.querySelectorAll('[role=row]').length)
+    if (Number(grid.getAttribute('aria-rowcount')) > ${MANY}) resolve(most)
+    grid.scrollTop = grid.scrollHeight
+  }
+  new MutationObserver(step).observe(grid, { attributeFilter: ['aria-rowcount'] })
+  step()
+})`
+
+/** Calls as they would be in the index after a busy month. */
+async function fillIndex(folder: string): Promise<void> {
+  // The built one, as the service is: what it writes the service reads.
+  const built: typeof import('../../src/index.ts') = await import(
+    pathToFileURL(resolve(CLI_MAIN, '../../index.js')).href
+  )
+  const store = built.openStore(join(folder, '.tool-hub'))
+  const calls = Array.from({ length: MANY }, (_, index): IndexedCall => {
+    const tool = index === 0 ? 'seen/first' : 'seen/often'
+    const startedAt = Date.now() - 86_400_000 - (MANY - index) * 10
+    return {
+      callId: `many-${index}`,
+      run: 'many',
+      seq: index,
+      tool,
+      caller: 'agent',
+      status: 'ok',
+      startedAt,
+      durationMs: 3,
+    }
+  })
+  await store.calls.put({ calls, runs: [] })
+  await store.close()
+}
+
+/** As a link does, without loading everything anew. */
+async function goWithin(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+}
+
+async function openDialog(page: Page, button: string, dialog: string): Promise<void> {
+  await page.getByRole('button', { name: button }).click()
+  await page.getByRole('dialog', { name: dialog }).waitFor()
+}
+
+/** What is wrong with the page as it is: everything in light, the colours in dark, the width on a phone. */
+async function examine(page: Page, name: string): Promise<string[]> {
+  await show(page, 'light')
+  const light = await findBarriers(page)
+  await show(page, 'dark')
+  const dark = await findBarriers(page, 'color-contrast')
+  await page.setViewportSize({ width: 360, height: 740 })
+  const over = await page.evaluate<number>('document.scrollingElement.scrollWidth - innerWidth')
+  await page.setViewportSize({ width: 1280, height: 800 })
+  return [...light, ...dark, ...(over > 0 ? [`scrolls ${over} px sideways`] : [])].map((words) => `${name}: ${words}`)
+}
+
+async function show(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  // Colours between the two are of no scheme.
+  await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))')
+}
+
+async function findBarriers(page: Page, ...rules: string[]): Promise<string[]> {
+  const options = { resultTypes: ['violations'], ...(rules.length > 0 && { runOnly: rules }) }
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${JSON.stringify(options)})`)
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return serious.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id} ${html} ${failureSummary}`))
+}

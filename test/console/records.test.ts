@@ -1,0 +1,141 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../src/client/index.ts'
+import { useConsole } from '../support/console-page.ts'
+
+describe('the tools, runs, policy, audit and health of the console', () => {
+  const web = useConsole()
+  const pathTo = (...names: string[]) => join(web.service.folder.path, ...names)
+  const toast = (page: Page, words: string) => page.getByRole('dialog').filter({ hasText: words })
+
+  it('tries a tool: first what would happen, then the call and its result', async () => {
+    web.service.folder.write('readme.txt', 'read by a person\n')
+    const page = await web.open('/tools')
+    await page.getByLabel('Search tools').fill('readtext')
+    await page.getByRole('link', { name: 'core/fs.readText' }).click()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('path').fill('readme.txt')
+    const call = page.getByRole('button', { name: 'Call', exact: true })
+    expect(await call.isEnabled()).toBe(false)
+    await page.getByRole('button', { name: 'What would happen' }).click()
+    await page.getByRole('status').filter({ hasText: 'It would run at once.' }).waitFor()
+    await call.click()
+    const result = page.getByRole('region', { name: 'The call' })
+    await result.getByRole('status').filter({ hasText: 'ok' }).waitFor()
+    await result.getByRole('figure', { name: 'Text 1' }).getByText('read by a person').waitFor()
+  })
+
+  it('shows a run as a waterfall, with the calls that a call made below it', async () => {
+    await web.service.agent.call('test/nests', {}, { run: 'nested' })
+    const page = await web.open('/runs')
+    await page.getByRole('grid', { name: 'Runs' }).getByRole('link', { name: 'nested' }).click()
+    const waterfall = page.getByRole('treegrid', { name: 'Calls of the run' })
+    const outer = waterfall.getByRole('row', { name: 'test/nests', level: 1 })
+    const inner = waterfall.getByRole('row', { name: 'test/echo', level: 2 })
+    await inner.click()
+    await page
+      .getByRole('complementary', { name: 'Call test/echo' })
+      .getByText('"nested"')
+      .or(page.getByText('nested:'))
+      .first()
+      .waitFor()
+    await outer.getByRole('button', { name: /^Hide the 1 call/ }).click()
+    await inner.waitFor({ state: 'hidden' })
+  })
+
+  it('undoes a file change after a look at what that would do', async () => {
+    web.service.folder.write('undo.txt', 'before\n')
+    const edited = web.service.agent.call(
+      'core/fs.edit',
+      { path: 'undo.txt', oldText: 'before', newText: 'after' },
+      { run: 'undone' },
+    )
+    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(1)
+    const [ask] = await web.service.owner.approvals.list()
+    await web.service.owner.approvals.answer(ask!.id, { decision: 'allow', remember: 'once' })
+    expect((await edited).ok).toBe(true)
+    const page = await web.open('/runs/undone?tab=changes')
+    await page.getByRole('figure', { name: /undo\.txt$/ }).waitFor()
+    await page.getByRole('button', { name: 'Undo the whole run' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Undo the whole run' })
+    await dialog.getByRole('list', { name: 'What would happen' }).getByText('would be restored').waitFor()
+    expect(await readFile(pathTo('undo.txt'), 'utf8')).toBe('after\n')
+    await dialog.getByRole('button', { name: 'Undo 1 change' }).click()
+    await dialog.getByRole('list', { name: 'What was done' }).getByText('restored').waitFor()
+    expect(await readFile(pathTo('undo.txt'), 'utf8')).toBe('before\n')
+  })
+
+  it('changes a policy after a test on past calls, keeps its comments, and the next call is denied', async () => {
+    const call = () => web.service.agent.call('test/typed', { path: 'a' }, { run: 'typed' })
+    expect((await call()).ok).toBe(true)
+    const page = await web.open('/policy?view=edit')
+    const editor = page.getByLabel('Rules of tool-hub.yaml as YAML')
+    const text = await editor.inputValue()
+    await editor.fill(`${text.trimEnd()}\n  - { deny: test/typed, reason: "not any more" }\n`)
+    expect(await page.getByRole('button', { name: 'Save' }).isEnabled()).toBe(false)
+    await page.getByRole('button', { name: 'Test on past calls' }).click()
+    const changed = page.getByRole('grid', { name: 'Calls whose decision would change' }).getByRole('row')
+    await changed.filter({ hasText: 'test/typed' }).filter({ hasText: 'deny' }).first().waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save the rules?' })
+    await dialog.getByRole('row').filter({ hasText: 'not any more' }).waitFor()
+    await dialog.getByRole('button', { name: 'Save the rules' }).click()
+    await toast(page, 'The rules hold from now on').waitFor()
+    const file = await readFile(pathTo('tool-hub.yaml'), 'utf8')
+    expect(file).toContain('# People look at every change first.')
+    expect(file).toContain('not any more')
+    expect(await call()).toMatchObject({
+      status: 'denied',
+      error: { message: expect.stringContaining('not any more') },
+    })
+  })
+
+  it('finds the records whole, and says so when a byte of one was changed', async () => {
+    await web.service.agent.call('test/echo', { sum: 100 }, { run: 'touched' })
+    const page = await web.open('/audit')
+    const verify = page.getByRole('button', { name: 'Verify all runs' })
+    await verify.click()
+    await page.getByRole('status').filter({ hasText: 'intact' }).waitFor()
+    const folder = pathTo('runs', 'touched')
+    const name = (await readdir(folder)).find((each) => each.endsWith('.jsonl'))!
+    const record = await readFile(join(folder, name), 'utf8')
+    await writeFile(join(folder, name), record.replace('"sum":100', '"sum":900'))
+    await verify.click()
+    await page.getByRole('status').filter({ hasText: 'damaged' }).waitFor()
+    const records = page.getByRole('grid', { name: 'Checked records' })
+    await records.getByRole('row').filter({ hasText: 'damaged' }).filter({ hasText: 'touched' }).click()
+    await page.getByRole('dialog', { name: 'touched' }).getByRole('region', { name: 'Problems' }).waitFor()
+    await writeFile(join(folder, name), record)
+  })
+
+  it('makes a token whose secret works, until it is revoked', async () => {
+    const page = await web.open('/audit?view=tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    const form = page.getByRole('dialog', { name: 'New token' })
+    await form.getByLabel('Name').fill('helper')
+    await form.getByRole('button', { name: 'Make the token' }).click()
+    const shown = page.getByRole('dialog', { name: 'Secret of helper' })
+    const secret = await shown.getByRole('figure', { name: 'Secret' }).innerText()
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    const helper = web.service.as(secret.trim())
+    expect(await helper.call('test/echo', {})).toMatchObject({ ok: true })
+    await page.getByRole('grid', { name: 'Tokens' }).getByRole('button', { name: 'Revoke helper' }).click()
+    await page.getByRole('dialog', { name: 'Revoke this token?' }).getByRole('button', { name: 'Revoke' }).click()
+    await toast(page, 'helper is revoked').waitFor()
+    await expect(helper.call('test/echo', {})).rejects.toThrow(ApiError)
+  })
+
+  it('shows rates and how strongly commands are fenced in', async () => {
+    await web.service.agent.call('test/fails', {}, { run: 'rates' })
+    const page = await web.open('/health')
+    await page.getByRole('figure', { name: 'Calls a minute' }).waitFor()
+    await page
+      .getByRole('table', { name: 'Errors by tool' })
+      .getByRole('row', { name: /test\/fails/ })
+      .waitFor()
+    const { sandbox } = await web.service.owner.health()
+    await page.getByRole('region', { name: 'Sandbox' }).getByText(sandbox.level, { exact: true }).waitFor()
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { useConsole } from '../support/console-page.ts'
+
+const WRONG = `th_${'x'.repeat(43)}`
+
+describe('the console, signing in and watching', () => {
+  const web = useConsole()
+
+  it('signs in by the link, and takes the token out of the address', async () => {
+    const page = await web.open('/health?from=link')
+    await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor()
+    await page.getByText('owner', { exact: true }).waitFor()
+    expect(page.url()).toBe(`${web.service.url}/health?from=link`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor()
+  })
+
+  it('says that a token is wrong, and takes the right one', async () => {
+    const page = await web.open('/runs', { token: '' })
+    const field = page.getByLabel('Token')
+    await field.fill(WRONG)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This token is not known here').waitFor()
+    await field.fill(web.service.ownerToken)
+    await field.press('Enter')
+    await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  })
+
+  it('goes back to the sign-in when the session is lost, and returns to where one was', async () => {
+    const token = await web.service.newToken('visitor', ['read'])
+    const page = await web.open('/audit?view=calls', { token })
+    await page.getByText('token:visitor', { exact: true }).waitFor()
+    const { id } = (await web.service.owner.tokens.list()).find(({ name }) => name === 'visitor')!
+    await web.service.owner.tokens.revoke(id)
+    await page.keyboard.press('g')
+    await page.keyboard.press('h')
+    await page.getByText('The session has ended').waitFor()
+    const address = page.url()
+    await page.getByLabel('Token').fill(web.service.ownerToken)
+    await page.getByLabel('Token').press('Enter')
+    await page.getByRole('heading', { level: 1, name: address.endsWith('/health') ? 'Health' : 'Audit' }).waitFor()
+    expect(page.url()).toBe(address)
+  })
+
+  it('shows a call of an agent as it happens, with tool, caller and outcome, and a filter hides it', async () => {
+    const page = await web.open('/live')
+    await page.getByRole('status').filter({ hasText: 'connected' }).waitFor()
+    await web.service.agent.call('test/fails', {})
+    await web.service.agent.call('test/nests', {})
+    const calls = page.getByRole('grid', { name: 'Calls' })
+    const failed = calls.getByRole('row', { name: 'test/fails' })
+    await failed.filter({ hasText: 'error' }).filter({ hasText: 'token:agent' }).waitFor()
+    const made = calls.getByRole('row', { name: 'test/nests' })
+    await made.filter({ hasText: 'ok' }).waitFor()
+    await page.getByLabel('Status').selectOption('Failed, of any kind')
+    await made.waitFor({ state: 'hidden' })
+    await failed.waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await made.click()
+    const details = page.getByRole('dialog', { name: 'test/nests' })
+    await details.getByRole('link', { name: 'test/echo' }).waitFor()
+  })
+
+  it('says that the server is lost, finds it again, and goes on; the owner signs in anew', async () => {
+    const stays = await web.open('/live', { token: await web.service.newToken('watcher', ['read']), hasClock: true })
+    const leaves = await web.open('/live')
+    await stays
+      .getByRole('status')
+      .filter({ hasText: /^connected/ })
+      .waitFor()
+    await web.service.kill()
+    await stays.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor()
+    await stays.clock.fastForward(10_000)
+    await stays.getByRole('status').filter({ hasText: 'server lost' }).waitFor()
+    await stays.getByRole('alert').filter({ hasText: 'No answer from the server' }).waitFor()
+
+    await web.service.restart()
+    await stays.getByRole('button', { name: 'Try now' }).click()
+    await stays
+      .getByRole('status')
+      .filter({ hasText: /^connected/ })
+      .waitFor()
+    await leaves.getByText('The session has ended').waitFor()
+    await leaves.getByLabel('Token').fill(web.service.ownerToken)
+    await leaves.getByRole('button', { name: 'Sign in' }).click()
+    await leaves
+      .getByRole('status')
+      .filter({ hasText: /^connected/ })
+      .waitFor()
+    await web.service.agent.call('test/typed', { path: 'after' })
+    for (const page of [stays, leaves]) await page.getByRole('row', { name: 'test/typed' }).waitFor()
+  })
+})
