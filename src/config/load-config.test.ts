@@ -45,6 +45,7 @@ describe('loadConfig', () => {
     const loaded = await loadConfig({ cwd: folder })
     expect(loaded).toEqual({
       file,
+      service: {},
       warnings: [],
       options: {
         visibility: { profile: 'coding', allow: ['group:fs', 'group:runtime'], deny: ['browser'] },
@@ -149,6 +150,7 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
     expect(await loadConfig({ cwd: folder })).toEqual({
       file: undefined,
       options: { runs: path.join(folder, 'runs'), data: path.join(folder, '.tool-hub') },
+      service: {},
       warnings: [],
     })
   })

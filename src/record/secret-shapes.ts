@@ -5,8 +5,9 @@ import { redactionMark } from './redaction-mark.ts'
 interface SecretShape {
   readonly kind: string
   /**
-   * Global, and linear on any text: it begins with a literal, repeats only single character classes, and where the
-   * literal is part of the repeated class, a look behind allows one beginning per run of such characters.
+   * Global, and linear on any text: it begins with a literal, repeats only single character classes (the key block: a
+   * bounded number of things that begin differently), and where the literal is part of the repeated class, a look
+   * behind allows one beginning per run of such characters.
    */
   readonly pattern: RegExp
   /** Tells a secret from words of the same form; every match is one unless said. */
@@ -20,8 +21,9 @@ interface SecretShape {
 /** A secret has digits, or is too long for a word. */
 const isRandom = (text: string): boolean => /\d/.test(text) || text.length > 40
 
-/** 43 random characters have five of each for all but a few in a billion; the names of functions and files have not. */
-const isOwnToken = (text: string): boolean => /(?:[A-Z][^A-Z]*){5}/.test(text) && /(?:[a-z][^a-z]*){7}/.test(text)
+/** 43 random characters have three of each, but for one in ten million; long names of functions and files seldom have. */
+const isOwnToken = (text: string): boolean =>
+  /(?:[A-Z][^A-Z]*){3}/.test(text) && /(?:[a-z][^a-z]*){3}/.test(text.slice(3))
 
 const keepFirstWord = (match: string, mark: string): string => `${match.slice(0, match.search(/\s/))} ${mark}`
 

@@ -22,6 +22,11 @@ describe('the approvals of the console', () => {
     await pressUntil(page, 'a', said(page, 'Allowed core/fs.edit'))
     expect(await result).toMatchObject({ ok: true, meta: { approvedBy: 'owner' } })
     expect(await textOf('allowed.txt')).toBe('one\nTWO\nthree\n')
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    const next = agentEdits('next.txt', '2')
+    await page.getByRole('figure', { name: 'Changes of next.txt' }).waitFor()
+    await page.getByRole('button', { name: 'Allow' }).click()
+    expect((await next).ok).toBe(true)
   })
 
   it('shows the parts of a command, and denies it by the key d with a reason that the agent is told', async () => {

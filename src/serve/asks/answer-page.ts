@@ -20,7 +20,7 @@ export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHa
 
 /**
  * The page behind a link in a webhook: works without scripts, on any phone. It shows all that the ask has of the call,
- * however long; where an ask has only the ends of its arguments, its reason says so, above everything else.
+ * however long; where an ask has only the ends of its arguments, its reason says so.
  */
 export function approvalPage(approval: Approval): string {
   const { tool, caller, purpose, targets, reason, rule, input, views, labels, history, requests, expiresAt } = approval

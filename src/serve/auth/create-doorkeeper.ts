@@ -13,7 +13,7 @@ import { GuessLimits, type GuessLimitsOptions } from './guess-limits.ts'
 import { forbidden, type Refusal, refusalOf, tooOften, unauthenticated } from './refusal.ts'
 import { RequestRates } from './request-rates.ts'
 import { readSessionCookie } from './session-cookie.ts'
-import { isJwt, isSameText } from './token-secret.ts'
+import { isJwt, isSameText, isTokenSecret } from './token-secret.ts'
 
 /** Somebody may come in. */
 export interface Admission {
@@ -115,7 +115,7 @@ class DoorkeeperOfService implements Doorkeeper {
   }
 
   #admitBearer(request: DoorRequest, authorization: string): Awaitable<Admission | Refusal> {
-    const [, secret] = BEARER.exec(authorization) ?? []
+    const secret = readBearer(authorization)
     if (secret === undefined) return unauthenticated('The header Authorization is not Bearer and a token.')
     const refused = this.#refuseUnseen(request, secret)
     if (refused) return refused
@@ -173,6 +173,12 @@ class DoorkeeperOfService implements Doorkeeper {
 }
 
 const NOT_IN_URL = 'A token in a URL ends up in logs and is not looked at: send it as Authorization: Bearer <token>.'
+
+/** As nearly everybody writes it the token is found without the pattern, which would read it all. */
+function readBearer(authorization: string): string | undefined {
+  const plain = authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : ''
+  return isTokenSecret(plain) ? plain : BEARER.exec(authorization)?.[1]
+}
 
 /** A cookie comes by itself, so it counts only where the browser says that a page of ours asked. */
 function refuseFromElsewhere({ headers }: DoorRequest): Refusal | undefined {

@@ -1,14 +1,12 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { ToolError } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
+import { isLoopback } from '../is-loopback.ts'
 import type { DoorRequest } from './door-request.ts'
 import { forbidden, type Refusal } from './refusal.ts'
 
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/
 const MOST_KNOWN = 100
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
 
 export interface OriginCheckOptions {
   /** Names, beside those of the loopback, under which the service may be asked: `tools.example.org`, with or without port. */
@@ -57,13 +55,6 @@ function isSameOrigin(origin: string, host: string): boolean {
   const page = new URL(origin)
   const own = `${page.protocol}//${host}`
   return page.origin === origin && URL.canParse(own) && new URL(own).host === page.host
-}
-
-function isLoopback(name: string): boolean {
-  if (name === 'localhost') return true
-  const address = name.replace(/^\[(.*)\]$/, '$1')
-  const family = isIP(address)
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 function checkHost(written: string): string {

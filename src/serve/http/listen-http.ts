@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, BlockList, isIP } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../errors.ts'
+import { isLoopback } from '../is-loopback.ts'
+import { listening } from '../listening.ts'
 import { errorAnswer } from './answer/error-answer.ts'
 import { AnswerTurns } from './answer-turns.ts'
 import { MOST_HEADERS } from './check-request.ts'
@@ -55,9 +57,6 @@ const MOST_UNREAD_BYTES = 256 * 1024 * 1024
 const UNREAD_CHECK_MS = 1_000
 const IDLE_CHECK_MS = 50
 const MOST_HEADER_BYTES = 16 * 1024
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
 
 /** Listens on an address, loopback unless said; anything wider needs TLS, or the owner to say that it need not. */
 export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Promise<HttpServer> {
@@ -119,12 +118,6 @@ function checkReach(address: string, { tls, allowPlain = false }: ListenOptions)
   )
 }
 
-function isLoopback(address: string): boolean {
-  if (address === 'localhost') return true
-  const family = isIP(address)
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
-}
-
 /** The connections that another protocol has taken over. */
 function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['onUpgrade']): ReadonlySet<Duplex> {
   const upgraded = new Set<Duplex>()
@@ -143,18 +136,6 @@ function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['on
     )
   })
   return upgraded
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: Error) =>
-      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { cause }))
-    server.once('error', fail)
-    server.listen(port, host, () => {
-      server.off('error', fail)
-      resolve()
-    })
-  })
 }
 
 async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {

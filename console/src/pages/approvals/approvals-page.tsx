@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
@@ -25,7 +25,9 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
   useAskNotifications()
 
   // The address pins what is shown: one that comes meanwhile never takes its place under somebody's finger.
-  const first = asks?.[0]?.id
+  // What was answered here is in the list for a moment longer, and is not to be shown again.
+  const answered = useRef<string>(undefined)
+  const first = asks?.find((ask) => ask.id !== answered.current)?.id
   useEffect(() => {
     if (!isNarrow && id === undefined && first !== undefined) navigate(pathOf(first, tab), { replace: true })
   }, [isNarrow, id, first, tab])
@@ -36,7 +38,10 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
   }
   useShortcut('j', 'Next', () => step(1))
   useShortcut('k', 'Previous', () => step(-1))
-  const goOn = () => navigate(pathOf(isNarrow ? undefined : neighbourOf(asks ?? [], id ?? ''), tab), { replace: true })
+  const goOn = () => {
+    answered.current = id
+    navigate(pathOf(isNarrow ? undefined : neighbourOf(asks ?? [], id ?? ''), tab), { replace: true })
+  }
 
   return (
     <Page title="Approvals" fill actions={<NotifyButton />}>

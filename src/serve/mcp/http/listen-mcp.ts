@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, BlockList, isIP } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { ToolError } from '../../../errors.ts'
+import { isLoopback } from '../../is-loopback.ts'
+import { listening } from '../../listening.ts'
 import type { McpHttpOptions, ServedHub } from '../options.ts'
 import type { McpHttpServer } from '../serve-mcp.ts'
 import { HttpHandler } from './http-handler.ts'
 
 const GRACE_MS = 5_000
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
 
 /** Listens on an address, loopback unless said; anything wider needs somebody at the door. */
 export async function listenMcp(hub: ServedHub, options: McpHttpOptions): Promise<McpHttpServer> {
@@ -50,25 +49,10 @@ function isReadable({ headers, url, method }: IncomingMessage): boolean {
   return URL.canParse(`http://${headers.host ?? ''}${url}`) && method !== 'TRACE' && method !== 'TRACK'
 }
 
-function isLoopback(address: string): boolean {
-  if (address === 'localhost') return true
-  const family = isIP(address)
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
-}
-
 /** What the server is called in the Host header of those who use its address. */
 function ownNames(address: string): string[] {
   if (address === '0.0.0.0' || address === '::') return []
   return [isIP(address) === 6 ? `[${address}]` : address]
-}
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { cause })),
-    )
-    server.listen(port, host, resolve)
-  })
 }
 
 async function closeAll(server: Server, handler: HttpHandler, graceMs: number): Promise<void> {

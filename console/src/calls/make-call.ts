@@ -1,4 +1,4 @@
-import type { CallEntry } from '../../api/types.ts'
+import type { CallEntry } from '../api/types.ts'
 
 /** A call for tests, with what matters to one. */
 export function makeCall(callId: string, part: Partial<CallEntry> = {}): CallEntry {

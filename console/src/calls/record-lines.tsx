@@ -1,5 +1,5 @@
-import type { RecordLine } from '../../api/types.ts'
-import { JsonView } from '../../components/json-view.tsx'
+import type { RecordLine } from '../api/types.ts'
+import { JsonView } from '../components/json-view.tsx'
 
 /** The lines of the record that are about a call, as JSON. */
 export function RecordLines({ lines }: { lines: readonly RecordLine[] }) {

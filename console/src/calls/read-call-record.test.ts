@@ -13,7 +13,9 @@ describe('readCallRecord', () => {
     const record = readCallRecord([
       line('approval-requested', { approval: 'p1', reason: 'Needs an approval.' }),
       line('approval-answered', { approval: 'p1', decision: 'allow', by: 'token:boss', via: 'console', changed: true }),
+      line('answer-refused', { by: 'cli:ada', reason: 'It was answered.' }),
       line('call-started', { args: { path: 'a' }, purpose: 'tidy' }),
+      line('command-connected', { url: 'https://example.org', outcome: 'connected' }),
       line('file-changing', { path: '/srv/a' }),
       line('call-ended', {
         bytes: 12,
@@ -28,10 +30,12 @@ describe('readCallRecord', () => {
       approvals: [
         { id: 'p1', reason: 'Needs an approval.', answer: { by: 'token:boss', via: 'console', isChanged: true } },
       ],
+      lateAnswers: ['cli:ada'],
       bytes: 12,
       evidence: ['file:a'],
       artifacts: ['artifact:1'],
       changedPaths: ['/srv/a'],
+      events: [{ type: 'command-connected' }],
       error: { code: 'X', message: 'm' },
     })
   })

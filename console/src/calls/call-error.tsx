@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import { ERRORS } from '../../../../src/errors.ts'
-import { api } from '../../api/api.ts'
-import type { CallEntry } from '../../api/types.ts'
-import { Button } from '../../components/button.tsx'
-import { Note } from '../../components/note.tsx'
-import { showFailure } from '../../components/show-failure.ts'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { ERRORS } from '../../src/errors.ts'
+import { api } from '../api/api.ts'
+import type { CallEntry } from '../api/types.ts'
+import { Button } from '../components/button.tsx'
+import { Note } from '../components/note.tsx'
+import { showFailure } from '../components/show-failure.ts'
+import { VisibleText } from '../components/visible-text.tsx'
 
 interface CallErrorProps {
   readonly call: CallEntry

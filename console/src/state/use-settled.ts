@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 
-/** A value once it has stayed the same for a moment: keys that are held down go over many. */
-export function useSettled<T>(value: T, ms = 150): T {
+/** A value once it has not changed for a moment: what is typed, or gone over with a key held down, is not asked for each time. */
+export function useSettled<T>(value: T, ms = 180): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms)

@@ -1,4 +1,4 @@
-import type { RecordLine } from '../../api/types.ts'
+import type { RecordLine } from '../api/types.ts'
 
 /** How a person was asked about a call, and what came of it. */
 export interface AskedApproval {
@@ -22,10 +22,16 @@ export interface CallRecord {
   readonly args?: unknown
   readonly argsBytes?: number
   readonly purpose?: string
+  /** The name a model called it by, where that is another. */
+  readonly wire?: string
   readonly session?: string
+  /** The way the call came. */
+  readonly via?: string
   readonly sandbox?: string
   readonly isDryRun: boolean
   readonly approvals: readonly AskedApproval[]
+  /** Whose answers came when none was wanted any more. */
+  readonly lateAnswers: readonly string[]
   readonly bytes?: number
   readonly attempts?: number
   readonly isCached: boolean
@@ -35,8 +41,19 @@ export interface CallRecord {
   readonly evidence: readonly string[]
   readonly artifacts: readonly string[]
   readonly changedPaths: readonly string[]
+  /** Lines that nothing above tells: hosts connected to, processes, late ends. */
+  readonly events: readonly RecordLine[]
   readonly error?: { readonly code: string; readonly message: string }
 }
+
+const TOLD_ELSEWHERE = new Set([
+  'call-started',
+  'call-ended',
+  'approval-requested',
+  'approval-answered',
+  'answer-refused',
+  'file-changing',
+])
 
 /** Reads the lines of a call; files can be written to by others, so nothing is taken for what it should be. */
 export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
@@ -49,10 +66,13 @@ export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
     args: facts?.args,
     argsBytes: numberOf(facts?.argsBytes),
     purpose: textOf(facts?.purpose),
+    wire: textOf(facts?.wire),
     session: textOf(facts?.session),
+    via: textOf(facts?.via),
     sandbox: textOf(facts?.sandbox),
     isDryRun: facts?.dryRun === true,
     approvals: approvalsIn(lines),
+    lateAnswers: textsOf(lines.filter(({ type }) => type === 'answer-refused').map(({ by }) => by)),
     bytes: numberOf(ended?.bytes),
     attempts: numberOf(ended?.attempts),
     isCached: ended?.cached === true,
@@ -62,6 +82,7 @@ export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
     evidence: textsOf(ended?.evidence),
     artifacts: textsOf(ended?.artifacts),
     changedPaths: textsOf(lines.filter(({ type }) => type === 'file-changing').map(({ path }) => path)),
+    events: lines.filter(({ type }) => !TOLD_ELSEWHERE.has(type)),
     ...(typeof code === 'string' && { error: { code, message: textOf(message) ?? '' } }),
   }
 }

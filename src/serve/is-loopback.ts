@@ -1,0 +1,13 @@
+import { BlockList, isIP } from 'node:net'
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Whether only this machine answers to a name or address, which may stand in brackets as in a URL. */
+export function isLoopback(name: string): boolean {
+  if (name === 'localhost') return true
+  const address = name.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(address)
+  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
