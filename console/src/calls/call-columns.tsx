@@ -5,6 +5,7 @@ import { StatusBadge } from '../components/status-badge.tsx'
 import type { Column } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+import { runPath } from './run-path.ts'
 
 /** The columns of a list of calls; a page may take some, and add its own. */
 export const CALL_COLUMNS: readonly Column<CallEntry>[] = [
@@ -41,7 +42,7 @@ export const CALL_COLUMNS: readonly Column<CallEntry>[] = [
     title: 'Run',
     width: '120px',
     narrow: 'hidden',
-    cell: ({ run }) => <Link to={`/runs/${encodeURIComponent(run)}`}>{run}</Link>,
+    cell: ({ run }) => <Link to={runPath(run)}>{run}</Link>,
   },
   {
     id: 'duration',

@@ -49,7 +49,7 @@ export function CallFacts({ call, record, pathTo, isInRun }: CallFactsProps) {
           ['Called as', record.wire && <VisibleText key="wire" text={record.wire} />],
           ['Session', record.session && <VisibleText key="session" text={record.session} />],
           ['Came by', record.via && <VisibleText key="via" text={record.via} />],
-          ['Run', !isInRun && <VisibleText key="run" text={run} />],
+          ['Run', !isInRun && <RunLink key="run" run={run} />],
           ['Made by', parent && <CallLink key="parent" callId={parent} to={pathTo(parent)} />],
           [
             'Call',
@@ -60,6 +60,14 @@ export function CallFacts({ call, record, pathTo, isInRun }: CallFactsProps) {
         ]}
       />
     </>
+  )
+}
+
+function RunLink({ run }: { run: string }) {
+  return (
+    <Link to={runPath(run)}>
+      <VisibleText text={run} />
+    </Link>
   )
 }
 

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { ToolError } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { isLoopback } from '../is-loopback.ts'

@@ -14,7 +14,7 @@ export function AskHistory({ history, run }: Pick<Approval, 'history' | 'run'>) 
         {history.map(({ callId, tool, status, summary }) => (
           <li key={callId} className={styles.call}>
             <StatusBadge status={status} />
-            <Link to={`/runs/${encodeURIComponent(run)}/${encodeURIComponent(callId)}`}>
+            <Link to={runPath(run, callId)}>
               <VisibleText text={tool} />
             </Link>
             {summary !== undefined && (

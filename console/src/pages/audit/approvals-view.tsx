@@ -51,7 +51,7 @@ export function ApprovalsView() {
             rows={rows}
             columns={APPROVAL_COLUMNS}
             rowKey={({ id }) => id}
-            onOpen={({ run, callId }) => navigate(`/runs/${encodeURIComponent(run)}/${encodeURIComponent(callId)}`)}
+            onOpen={({ run, callId }) => navigate(runPath(run, callId))}
             empty={
               <EmptyState icon={Inbox} title={all.length === 0 ? 'Nobody was asked yet' : 'No approval fits'}>
                 {all.length === 0

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { api } from '../../api/api.ts'
 import type { CallEntry } from '../../api/types.ts'
 import { useQuery } from '../../api/use-query.ts'
+import { CALL_STATUSES } from '../../calls/call-statuses.ts'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
 import { SearchField } from '../../components/search-field.tsx'
@@ -15,18 +16,6 @@ interface CallFiltersProps {
   readonly calls: readonly CallEntry[]
   readonly summary: ReactNode
 }
-
-const STATUSES = [
-  ['', 'Every status'],
-  ['ok', 'Ok'],
-  ['failed', 'Failed in any way'],
-  ['error', 'Error'],
-  ['denied', 'Denied'],
-  ['timeout', 'Timed out'],
-  ['aborted', 'Aborted'],
-  ['interrupted', 'Interrupted'],
-  ['running', 'Running'],
-] as const
 
 const SPANS = [
   ['', 'Any time'],
@@ -64,7 +53,7 @@ export function CallFilters({ search, calls, summary }: CallFiltersProps) {
         onChange={search.setCaller}
         suggestions={callers.map((value) => ({ value }))}
       />
-      <FilterSelect label="Status" value={search.status} options={STATUSES} onChange={search.setStatus} />
+      <FilterSelect label="Status" value={search.status} options={CALL_STATUSES} onChange={search.setStatus} />
       <FilterSelect label="Time" value={search.span} options={SPANS} onChange={search.setSpan} />
       <FilterSelect label="Approval" value={search.approved} options={APPROVALS} onChange={search.setApproved} />
     </FilterBar>

@@ -3,10 +3,10 @@ import { useMemo } from 'react'
 import type { CallEntry } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { CALL_COLUMNS } from '../../components/call-columns.tsx'
+import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
-import { isFailure } from '../../components/is-failure.ts'
+import { isFailure } from '../../calls/is-failure.ts'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
@@ -55,7 +55,7 @@ export function CallsView() {
           columns={COLUMNS}
           rowKey={({ callId }) => callId}
           tone={({ status }) => (isFailure(status) ? 'bad' : undefined)}
-          onOpen={({ run, callId }) => navigate(`/runs/${encodeURIComponent(run)}/${encodeURIComponent(callId)}`)}
+          onOpen={({ run, callId }) => navigate(runPath(run, callId))}
           onEnd={pages.more}
           empty={<NoCalls isFiltered={search.isFiltered} isComplete={pages.isComplete} onClear={search.clear} />}
         />

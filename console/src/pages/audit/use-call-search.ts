@@ -1,5 +1,5 @@
 import { navigate, useSearchParam } from '../../router/router.ts'
-import { useSettled } from './use-settled.ts'
+import { useSettled } from '../../state/use-settled.ts'
 
 const HOUR_MS = 3_600_000
 

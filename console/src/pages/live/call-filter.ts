@@ -1,4 +1,5 @@
 import type { CallEntry } from '../../api/types.ts'
+import { hasStatus } from '../../calls/has-status.ts'
 
 /** Which calls are wanted; '' is every one. */
 export interface CallFilter {
@@ -11,15 +12,11 @@ export interface CallFilter {
 /** Every call. */
 export const NO_FILTER: CallFilter = { tool: '', caller: '', status: '', text: '' }
 
-// As the service counts failures, so that what comes by events fits what is fetched.
-const NO_FAILURES = new Set(['ok', 'pending', 'running'])
-
 /** Whether a call that came by an event belongs in the list, as the service would say it. */
 export function fitsFilter(call: CallEntry, { tool, caller, status, text }: CallFilter): boolean {
   if (tool !== '' && call.tool !== tool) return false
   if (caller !== '' && call.caller !== caller) return false
-  if (status === 'failed' && NO_FAILURES.has(call.status)) return false
-  if (status !== '' && status !== 'failed' && call.status !== status) return false
+  if (!hasStatus(call, status)) return false
   return text === '' || searchedText(call).includes(text.toLowerCase())
 }
 

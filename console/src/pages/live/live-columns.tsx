@@ -1,5 +1,5 @@
 import type { CallEntry } from '../../api/types.ts'
-import { CALL_COLUMNS } from '../../components/call-columns.tsx'
+import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
 import type { Column } from '../../components/table.tsx'
 import { TookCell } from './took-cell.tsx'
 

@@ -1,4 +1,5 @@
 import { X } from 'lucide-react'
+import { CALL_STATUSES } from '../../calls/call-statuses.ts'
 import { Button } from '../../components/button.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
@@ -13,19 +14,6 @@ interface LiveFiltersProps {
   readonly onClear: () => void
 }
 
-const STATUSES = [
-  ['', 'Any status'],
-  ['running', 'Running'],
-  ['ok', 'Ok'],
-  ['failed', 'Failed, of any kind'],
-  ['error', 'Error'],
-  ['denied', 'Denied'],
-  ['timeout', 'Timed out'],
-  ['aborted', 'Aborted'],
-  ['interrupted', 'Interrupted'],
-  ['approval_required', 'Needs approval'],
-] as const
-
 /** Which calls are shown: by text, tool, caller and status. */
 export function LiveFilters({ filter, onChange, onClear }: LiveFiltersProps) {
   const { tools, callers } = useSeenNames()
@@ -34,7 +22,7 @@ export function LiveFilters({ filter, onChange, onClear }: LiveFiltersProps) {
     <FilterBar>
       <SearchField label="Search calls" value={text} onChange={(next) => onChange('text', next)} />
       <div className={styles.choices}>
-        <FilterSelect label="Status" value={status} options={STATUSES} onChange={(next) => onChange('status', next)} />
+        <FilterSelect label="Status" value={status} options={CALL_STATUSES} onChange={(next) => onChange('status', next)} />
         <FilterSelect
           label="Tool"
           value={tool}

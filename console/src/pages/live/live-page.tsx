@@ -2,14 +2,14 @@ import { Activity, Pause, Play } from 'lucide-react'
 import { useEffect, useMemo } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
-import { isFailure } from '../../components/is-failure.ts'
+import { isFailure } from '../../calls/is-failure.ts'
 import { Page } from '../../components/page.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { Table } from '../../components/table.tsx'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import { navigate } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
-import { CallDrawer } from './call-drawer.tsx'
+import { CallDrawer } from '../../calls/call-drawer.tsx'
 import { LIVE_COLUMNS } from './live-columns.tsx'
 import { LiveEmpty } from './live-empty.tsx'
 import { LiveFilters } from './live-filters.tsx'
@@ -19,7 +19,7 @@ import { LiveStrip } from './live-strip.tsx'
 import { useCallFilter } from './use-call-filter.ts'
 import { useHold } from './use-hold.ts'
 import { useLiveCalls } from './use-live-calls.ts'
-import { useSettled } from './use-settled.ts'
+import { useSettled } from '../../state/use-settled.ts'
 
 /** Calls as they happen. */
 export default function LivePage({ params: { call: opened } }: PageProps) {
@@ -78,13 +78,17 @@ export default function LivePage({ params: { call: opened } }: PageProps) {
           />
         </div>
       )}
-      <CallDrawer callId={opened} onClose={() => open()} />
+      <CallDrawer callId={opened} onClose={() => open()} pathTo={pathTo} />
     </Page>
   )
 }
 
 // The filters stay in the address; moving on from one opened call to the next is no step to go back.
 function open(callId?: string, replace = false): void {
+  navigate(pathTo(callId), { replace })
+}
+
+function pathTo(callId: string | undefined): string {
   const path = callId === undefined ? '/live' : `/live/${encodeURIComponent(callId)}`
-  navigate(`${path}${window.location.search}`, { replace })
+  return `${path}${window.location.search}`
 }

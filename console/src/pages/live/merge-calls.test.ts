@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallEntry } from '../../api/types.ts'
-import { makeCall } from './make-call.ts'
+import { makeCall } from '../../calls/make-call.ts'
 import { mergeCalls } from './merge-calls.ts'
 
 const all = { fits: () => true, most: 100 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react'
 import type { CallEntry } from '../../api/types.ts'
 import { useEvents } from '../../api/use-events.ts'
-import { isFailure } from '../../components/is-failure.ts'
+import { isFailure } from '../../calls/is-failure.ts'
 import { now } from '../../components/now.ts'
 import { useValue } from '../../state/create-value.ts'
 import { MINUTE_MS, type Minute, measureMinute, type Sample } from './measure-minute.ts'

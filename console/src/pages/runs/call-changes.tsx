@@ -10,7 +10,7 @@ import { Link } from '../../router/link.tsx'
 import styles from './changes.module.css'
 import type { ChangeGroup } from './group-changes.ts'
 import { reverseDiff } from './reverse-diff.ts'
-import { runPath } from './run-path.ts'
+import { runPath } from '../../calls/run-path.ts'
 
 interface CallChangesProps {
   readonly run: string

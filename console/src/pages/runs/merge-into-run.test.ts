@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallEntry, RunDetail } from '../../api/types.ts'
-import { mergeCalls } from './merge-calls.ts'
+import { mergeIntoRun } from './merge-into-run.ts'
 
 const call = (callId: string, status: string, durationMs?: number): CallEntry => ({
   callId,
@@ -19,18 +19,18 @@ const fetched: RunDetail = {
 }
 const told = (...calls: CallEntry[]) => new Map(calls.map((entry) => [entry.callId, entry]))
 
-describe('mergeCalls', () => {
+describe('mergeIntoRun', () => {
   it('ends a call that ran, and counts its failure and the time', () => {
-    const merged = mergeCalls(fetched, told(call('two', 'denied', 60)))
+    const merged = mergeIntoRun(fetched, told(call('two', 'denied', 60)))
     expect(merged.run).toMatchObject({ calls: 2, failures: 1, endedAt: 160 })
     expect(merged.calls.map(({ status }) => status)).toEqual(['ok', 'denied'])
   })
 
   it('adds a call that is new', () => {
-    expect(mergeCalls(fetched, told(call('three', 'running'))).run).toMatchObject({ calls: 3, failures: 0 })
+    expect(mergeIntoRun(fetched, told(call('three', 'running'))).run).toMatchObject({ calls: 3, failures: 0 })
   })
 
   it('never takes an end back for an event that is older', () => {
-    expect(mergeCalls(fetched, told(call('one', 'running'))).calls[0]?.status).toBe('ok')
+    expect(mergeIntoRun(fetched, told(call('one', 'running'))).calls[0]?.status).toBe('ok')
   })
 })

@@ -1,8 +1,8 @@
 import type { CallEntry, RunDetail } from '../../api/types.ts'
-import { isFailure } from '../../components/is-failure.ts'
+import { isFailure } from '../../calls/is-failure.ts'
 
 /** A run as it was fetched, with the calls that were told since; its sums are kept true. */
-export function mergeCalls(fetched: RunDetail, told: ReadonlyMap<string, CallEntry>): RunDetail {
+export function mergeIntoRun(fetched: RunDetail, told: ReadonlyMap<string, CallEntry>): RunDetail {
   if (told.size === 0) return fetched
   const byId = new Map(fetched.calls.map((call) => [call.callId, call]))
   let { calls: count, failures, endedAt } = fetched.run

@@ -5,7 +5,7 @@ import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'
-import { runPath } from './run-path.ts'
+import { runPath } from '../../calls/run-path.ts'
 import styles from './runs-page.module.css'
 
 /** The columns of the list of runs. */

@@ -6,7 +6,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Table } from '../../components/table.tsx'
 import { navigate } from '../../router/router.ts'
 import { RUN_COLUMNS } from './run-columns.tsx'
-import { runPath } from './run-path.ts'
+import { runPath } from '../../calls/run-path.ts'
 import { useRuns } from './use-runs.ts'
 
 interface RunListProps {

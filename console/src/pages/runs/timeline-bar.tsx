@@ -1,4 +1,5 @@
 import { Maximize2, ScanSearch, ZoomIn, ZoomOut } from 'lucide-react'
+import { CALL_STATUSES } from '../../calls/call-statuses.ts'
 import { Button } from '../../components/button.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
@@ -6,14 +7,6 @@ import { IconButton } from '../../components/icon-button.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import type { TimeSpan } from './time-span.ts'
 import { withMargin, type Zoom } from './use-zoom.ts'
-
-const STATUSES = [
-  ['', 'Every status'],
-  ['failed', 'Failed'],
-  ['running', 'Running'],
-  ['denied', 'Denied'],
-  ['ok', 'Ok'],
-] as const
 
 interface TimelineBarProps {
   readonly text: string
@@ -30,7 +23,7 @@ export function TimelineBar({ text, onText, status, onStatus, zoom, selected, su
   return (
     <FilterBar summary={summary}>
       <SearchField label="Search calls" value={text} onChange={onText} />
-      <FilterSelect label="Status" value={status} options={STATUSES} onChange={onStatus} />
+      <FilterSelect label="Status" value={status} options={CALL_STATUSES} onChange={onStatus} />
       <IconButton icon={ZoomIn} label="Zoom in" shortcut="+" onClick={() => zoom.by(0.5)} />
       <IconButton icon={ZoomOut} label="Zoom out" shortcut="-" disabled={zoom.isWhole} onClick={() => zoom.by(2)} />
       <IconButton

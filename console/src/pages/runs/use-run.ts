@@ -3,7 +3,7 @@ import { api } from '../../api/api.ts'
 import type { CallEntry, RunDetail } from '../../api/types.ts'
 import { useEvents } from '../../api/use-events.ts'
 import { type QueryResult, useQuery } from '../../api/use-query.ts'
-import { mergeCalls } from './merge-calls.ts'
+import { mergeIntoRun } from './merge-into-run.ts'
 
 /** A run with its calls as they are now. */
 export type LiveRun = RunDetail
@@ -21,7 +21,7 @@ export function useRun(run: string): QueryResult<LiveRun> {
   useEffect(() => {
     if (isNew) refresh()
   }, [isNew, refresh])
-  const data = useMemo(() => query.data && mergeCalls(query.data, live), [query.data, live])
+  const data = useMemo(() => query.data && mergeIntoRun(query.data, live), [query.data, live])
   return { ...query, data }
 }
 
