@@ -41,6 +41,8 @@ describe('the approvals of the console', () => {
     await reason.fill('use the form instead')
     await reason.press('Enter')
     await said(page, 'Denied core/exec.run').waitFor()
+    await page.getByRole('link', { name: 'Answered' }).click()
+    await page.getByText('Denied by owner via console').waitFor()
     expect(await result).toMatchObject({
       status: 'denied',
       error: { message: expect.stringContaining('use the form') },
@@ -51,7 +53,7 @@ describe('the approvals of the console', () => {
     const stop = new AbortController()
     const own = web.service.owner.call('core/fs.writeText', { path: 'own.txt', text: 'x' }, { signal: stop.signal })
     const page = await web.open('/approvals')
-    await page.getByRole('note').filter({ hasText: 'This is your own call.' }).waitFor()
+    await page.getByText('This is your own call.').waitFor()
     expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0)
     stop.abort()
     await expect(own).rejects.toThrow()

@@ -1,13 +1,7 @@
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IndexedCall } from '../../src/store.ts'
-import { CLI_MAIN } from '../support/cli.ts'
 import { useConsole } from '../support/console-page.ts'
-
-const MANY = 100_000
 
 /** Every page with something on it: what is done there, and seen when it is there. */
 const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<unknown>])[] = [
@@ -27,7 +21,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
 ]
 
 describe('every page of the console', () => {
-  const web = useConsole(fillIndex)
+  const web = useConsole()
   beforeAll(async () => {
     const { agent, folder } = web.service
     await agent.call('test/nests', {}, { run: 'shown' })
@@ -41,7 +35,9 @@ describe('every page of the console', () => {
     for (const { id } of await approvals.list()) await approvals.answer(id, { decision: 'deny', remember: 'once' })
   })
 
-  it('has no serious barrier by axe in light and in dark, and fits a phone of 360 pixels', async () => {
+  it('has no serious barrier by axe in light and in dark, and fits a phone of 360 pixels', {
+    timeout: 60_000,
+  }, async () => {
     const page = await web.open('/', { token: '', profile: { reducedMotion: 'reduce' } })
     await page.getByLabel('Token').waitFor()
     await page.evaluate(axe.source)
@@ -56,55 +52,7 @@ describe('every page of the console', () => {
     }
     expect(found).toEqual([])
   })
-
-  it(`scrolls through ${MANY.toLocaleString('en')} calls with few rows on the page`, async () => {
-    const page = await web.open('/live', { profile: { viewport: { width: 700, height: 400 } } })
-    const calls = page.getByRole('grid', { name: 'Calls' })
-    await calls.waitFor()
-    const most = await page.evaluate<number>(SCROLL_TO_THE_END)
-    expect(Number(await calls.getAttribute('aria-rowcount'))).toBeGreaterThan(MANY)
-    expect(most).toBeLessThan(200)
-    await calls.getByRole('row').filter({ hasText: 'seen/often' }).last().waitFor()
-  })
 })
-
-/** Scrolls to the end of the list, as often as it grows, until all are in it; gives the most rows that were drawn. */
-const SCROLL_TO_THE_END = `new Promise((resolve) => {
-  const grid = document.querySelector('[role=grid]')
-  let most = 0
-  const step = () => {
-    most = Math.max(most, grid.querySelectorAll('[role=row]').length)
-    if (Number(grid.getAttribute('aria-rowcount')) > ${MANY}) resolve(most)
-    grid.scrollTop = grid.scrollHeight
-  }
-  new MutationObserver(step).observe(grid, { attributeFilter: ['aria-rowcount'] })
-  step()
-})`
-
-/** Calls as they would be in the index after a busy month. */
-async function fillIndex(folder: string): Promise<void> {
-  // The built one, as the service is: what it writes the service reads.
-  const built: typeof import('../../src/index.ts') = await import(
-    pathToFileURL(resolve(CLI_MAIN, '../../index.js')).href
-  )
-  const store = built.openStore(join(folder, '.tool-hub'))
-  const calls = Array.from({ length: MANY }, (_, index): IndexedCall => {
-    const tool = index === 0 ? 'seen/first' : 'seen/often'
-    const startedAt = Date.now() - 86_400_000 - (MANY - index) * 10
-    return {
-      callId: `many-${index}`,
-      run: 'many',
-      seq: index,
-      tool,
-      caller: 'agent',
-      status: 'ok',
-      startedAt,
-      durationMs: 3,
-    }
-  })
-  await store.calls.put({ calls, runs: [] })
-  await store.close()
-}
 
 /** As a link does, without loading everything anew. */
 async function goWithin(page: Page, path: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { useConsole } from '../support/console-page.ts'
+import { fillIndex, MANY_CALLS } from '../support/fill-index.ts'
 
 const WRONG = `th_${'x'.repeat(43)}`
 
 describe('the console, signing in and watching', () => {
-  const web = useConsole()
+  const web = useConsole(fillIndex)
 
   it('signs in by the link, and takes the token out of the address', async () => {
     const page = await web.open('/health?from=link')
@@ -61,6 +62,18 @@ describe('the console, signing in and watching', () => {
     await details.getByRole('link', { name: 'test/echo' }).waitFor()
   })
 
+  it(`scrolls through ${MANY_CALLS.toLocaleString('en')} calls with few rows on the page`, {
+    timeout: 60_000,
+  }, async () => {
+    const page = await web.open('/live', { profile: { viewport: { width: 700, height: 400 } } })
+    const calls = page.getByRole('grid', { name: 'Calls' })
+    await calls.waitFor()
+    const most = await page.evaluate<number>(SCROLL_TO_THE_END)
+    expect(Number(await calls.getAttribute('aria-rowcount'))).toBeGreaterThan(MANY_CALLS)
+    expect(most).toBeLessThan(200)
+    await calls.getByRole('row').filter({ hasText: 'seen/often' }).last().waitFor()
+  })
+
   it('says that the server is lost, finds it again, and goes on; the owner signs in anew', async () => {
     const stays = await web.open('/live', { token: await web.service.newToken('watcher', ['read']), hasClock: true })
     const leaves = await web.open('/live')
@@ -91,3 +104,16 @@ describe('the console, signing in and watching', () => {
     for (const page of [stays, leaves]) await page.getByRole('row', { name: 'test/typed' }).waitFor()
   })
 })
+
+/** Scrolls to the end of the list, as often as it grows, until all are in it; gives the most rows that were drawn. */
+const SCROLL_TO_THE_END = `new Promise((resolve) => {
+  const grid = document.querySelector('[role=grid]')
+  let most = 0
+  const step = () => {
+    most = Math.max(most, grid.querySelectorAll('[role=row]').length)
+    if (Number(grid.getAttribute('aria-rowcount')) > ${MANY_CALLS}) resolve(most)
+    grid.scrollTop = grid.scrollHeight
+  }
+  new MutationObserver(step).observe(grid, { attributeFilter: ['aria-rowcount'] })
+  step()
+})`

@@ -49,10 +49,12 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
     browser = launched
   })
   afterEach(async () => {
-    const found = problems
-    problems = []
+    // What went wrong last is told before they are closed.
+    await Promise.allSettled(pages.map((page) => page.evaluate('new Promise((resolve) => setTimeout(resolve))')))
     await Promise.all(pages.map((page) => page.close()))
+    const found = problems
     pages = []
+    problems = []
     expect(found).toEqual([])
   })
   afterAll(async () => {

@@ -33,7 +33,8 @@ function AnswerWords({ answer: { decision, by, via, at, isChanged, remember, cov
   return (
     <p>
       <strong>
-        <VisibleText text={DECISIONS.get(decision) ?? decision} /> {by !== undefined && <VisibleText text={by} />}
+        <VisibleText text={DECISIONS.get(decision) ?? decision} />
+        {by !== undefined && <VisibleText text={` ${by}`} />}
       </strong>
       {via !== undefined && <VisibleText text={` via ${via}`} />}, <Time at={at} />
       {isChanged && ', with changed arguments'}

@@ -1,10 +1,10 @@
 import type { CallEntry } from '../api/types.ts'
-import { Link } from '../router/link.tsx'
 import { Duration } from '../components/duration.tsx'
 import { StatusBadge } from '../components/status-badge.tsx'
 import type { Column } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
+import { Link } from '../router/link.tsx'
 import { runPath } from './run-path.ts'
 
 /** The columns of a list of calls; a page may take some, and add its own. */

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { ERRORS } from '../../src/errors.ts'
+import { ERRORS } from '../../../src/errors.ts'
 import { api } from '../api/api.ts'
 import type { CallEntry } from '../api/types.ts'
 import { Button } from '../components/button.tsx'

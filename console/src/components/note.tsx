@@ -25,7 +25,7 @@ const ICONS: Record<Tone, LucideIcon> = {
 export function Note({ tone = 'info', icon, title, children, isLive = false }: NoteProps) {
   const Icon = icon ?? ICONS[tone]
   return (
-    <div className={classNames(styles.note, styles[tone])} role={isLive ? 'status' : undefined}>
+    <div className={classNames(styles.note, styles[tone])} role={isLive ? 'status' : 'note'}>
       <Icon size={16} aria-hidden="true" className={styles.icon} />
       <div className={styles.words}>
         <p className={styles.title}>{title}</p>

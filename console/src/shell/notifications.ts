@@ -1,4 +1,4 @@
-import { createValue } from '../../state/create-value.ts'
+import { createValue } from '../state/create-value.ts'
 
 /** Whether the desktop is told of asks: not possible here, never asked, refused by the person, off, or on. */
 export type NotifyState = 'impossible' | 'unasked' | 'refused' | 'off' | 'on'

@@ -10,6 +10,7 @@ import { Header } from './header.tsx'
 import { LostBanner } from './lost-banner.tsx'
 import { Navigation } from './navigation.tsx'
 import styles from './shell.module.css'
+import { useAskNotifications } from './use-ask-notifications.ts'
 import { useDocumentTitle } from './use-document-title.ts'
 import { useWaiting } from './use-waiting.ts'
 
@@ -18,6 +19,7 @@ export function Shell() {
   const path = usePath()
   const waiting = useWaiting()
   useDocumentTitle(waiting)
+  useAskNotifications()
   useEffect(openEvents, [])
   useEffect(listenForShortcuts, [])
   return (

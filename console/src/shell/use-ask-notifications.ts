@@ -1,9 +1,9 @@
 import { useRef } from 'react'
-import { escapeLine } from '../../../../src/value/escape-text.ts'
-import { useEvents } from '../../api/use-events.ts'
-import { useMe } from '../../api/use-me.ts'
-import { navigate } from '../../router/router.ts'
-import { type Ask, pathOf, previewOf } from './ask.ts'
+import { escapeLine } from '../../../src/value/escape-text.ts'
+import { useEvents } from '../api/use-events.ts'
+import { useMe } from '../api/use-me.ts'
+import { type Ask, pathOf, previewOf } from '../pages/approvals/ask.ts'
+import { navigate } from '../router/router.ts'
 import { notifyState } from './notifications.ts'
 
 const LONGEST = 160

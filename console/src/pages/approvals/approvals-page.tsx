@@ -12,7 +12,6 @@ import { AskTabs } from './ask-tabs.tsx'
 import { InboxEmpty } from './inbox-empty.tsx'
 import { LastAnswer } from './last-answer.tsx'
 import { NotifyButton } from './notify-button.tsx'
-import { useAskNotifications } from './use-ask-notifications.ts'
 import { useAsks } from './use-asks.ts'
 import { useIsNarrow } from './use-is-narrow.ts'
 
@@ -22,12 +21,11 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
   const query = useAsks(tab === 'past' ? 'past' : 'waiting')
   const asks = query.data
   const isNarrow = useIsNarrow()
-  useAskNotifications()
 
   // The address pins what is shown: one that comes meanwhile never takes its place under somebody's finger.
-  // What was answered here is in the list for a moment longer, and is not to be shown again.
+  // What was answered here is among the waiting for a moment longer, and is not to be shown again.
   const answered = useRef<string>(undefined)
-  const first = asks?.find((ask) => ask.id !== answered.current)?.id
+  const first = asks?.find((ask) => tab === 'past' || ask.id !== answered.current)?.id
   useEffect(() => {
     if (!isNarrow && id === undefined && first !== undefined) navigate(pathOf(first, tab), { replace: true })
   }, [isNarrow, id, first, tab])

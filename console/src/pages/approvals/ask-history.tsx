@@ -1,4 +1,5 @@
 import type { Approval } from '../../api/types.ts'
+import { runPath } from '../../calls/run-path.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'

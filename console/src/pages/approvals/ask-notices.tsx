@@ -1,9 +1,9 @@
 import { CircleCheck, CircleX, KeyRound, TimerOff, TriangleAlert, Undo2, Unplug, UserX } from 'lucide-react'
 import { useMe } from '../../api/use-me.ts'
+import { Note } from '../../components/note.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import type { Ask } from './ask.ts'
-import { Notice } from './notice.tsx'
 
 const WORDS = new Map([
   ['allow', 'Allowed'],
@@ -17,15 +17,19 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
       <Outcome ask={ask} isOver={isOver} />
       {!isOver && !ask.mayAnswer && <WhyNot ask={ask} />}
       {!isOver && ask.isOrphan && (
-        <Notice icon={Unplug} tone="info" title="Who asked is gone.">
-          The process that made this call has ended. Your answer is kept, and counts when the same call is made again.
-        </Notice>
+        <Note icon={Unplug} tone="info" title="Who asked is gone.">
+          <p>
+            The process that made this call has ended. Your answer is kept, and counts when the same call is made again.
+          </p>
+        </Note>
       )}
       {ask.kind === 'approval' && ask.labels.includes('untrusted') && (
-        <Notice icon={TriangleAlert} tone="bad" title="Untrusted content is in this run.">
-          It has read something from outside, which may steer what the agent asks for. Read the arguments as if a
-          stranger had written them.
-        </Notice>
+        <Note icon={TriangleAlert} tone="bad" title="Untrusted content is in this run.">
+          <p>
+            It has read something from outside, which may steer what the agent asks for. Read the arguments as if a
+            stranger had written them.
+          </p>
+        </Note>
       )}
     </>
   )
@@ -37,7 +41,7 @@ function Outcome({ ask, isOver }: { ask: Ask; isOver: boolean }) {
     const isYes = answered.decision !== 'deny'
     const word = WORDS.get(answered.decision ?? '') ?? 'Answered'
     return (
-      <Notice
+      <Note
         icon={isYes ? CircleCheck : CircleX}
         tone={isYes ? 'ok' : 'bad'}
         title={
@@ -51,16 +55,16 @@ function Outcome({ ask, isOver }: { ask: Ask; isOver: boolean }) {
   }
   if (state === 'withdrawn') {
     return (
-      <Notice icon={Undo2} tone="info" title="The caller does not wait any more.">
-        It was cancelled, or ended another way. There is nothing to answer.
-      </Notice>
+      <Note icon={Undo2} tone="info" title="The caller does not wait any more.">
+        <p>It was cancelled, or ended another way. There is nothing to answer.</p>
+      </Note>
     )
   }
   if (!isOver) return null
   return (
-    <Notice icon={TimerOff} tone="info" title="Nobody answered in time.">
-      {wordsForSilence(ask)}
-    </Notice>
+    <Note icon={TimerOff} tone="info" title="Nobody answered in time.">
+      <p>{wordsForSilence(ask)}</p>
+    </Note>
   )
 }
 
@@ -74,17 +78,21 @@ function WhyNot({ ask }: { ask: Ask }) {
   const { principal, may } = useMe()
   if (!may('approve')) {
     return (
-      <Notice icon={KeyRound} tone="warn" title="You may look, but not answer.">
-        {principal.name} has no scope <code>approve</code>. Sign in with a token that has it:{' '}
-        <code>tool-hub tokens add NAME --scopes read,approve</code>.
-      </Notice>
+      <Note icon={KeyRound} tone="warn" title="You may look, but not answer.">
+        <p>
+          {principal.name} has no scope <code>approve</code>. Sign in with a token that has it:{' '}
+          <code>tool-hub tokens add NAME --scopes read,approve</code>.
+        </p>
+      </Note>
     )
   }
   if (ask.caller !== principal.name) return null
   return (
-    <Notice icon={UserX} tone="warn" title="This is your own call.">
-      Nobody approves what they asked for themselves. Have a colleague answer, or sign in with a token that is not the
-      one that called: <code>tool-hub tokens add NAME --scopes read,approve</code>.
-    </Notice>
+    <Note icon={UserX} tone="warn" title="This is your own call.">
+      <p>
+        Nobody approves what they asked for themselves. Have a colleague answer, or sign in with a token that is not the
+        one that called: <code>tool-hub tokens add NAME --scopes read,approve</code>.
+      </p>
+    </Note>
   )
 }

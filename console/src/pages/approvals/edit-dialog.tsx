@@ -5,12 +5,12 @@ import { readHint } from '../../api/read-hint.ts'
 import type { Approval } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
+import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { ChangeList } from './change-list.tsx'
 import { DetailBlock } from './detail-block.tsx'
 import { EditFields } from './edit-fields.tsx'
 import { listChanges } from './list-changes.ts'
-import { Notice } from './notice.tsx'
 import type { Approve } from './use-approve.ts'
 
 interface EditDialogProps {
@@ -60,22 +60,32 @@ export function EditDialog({ approval, approve, onClose }: EditDialogProps) {
     >
       {error && (
         <div role="alert">
-          <Notice icon={TriangleAlert} tone="bad" title={<VisibleText text={error.message} />}>
-            {hint !== undefined && <VisibleText text={hint} />}
-          </Notice>
+          <Note icon={TriangleAlert} tone="bad" title={<VisibleText text={error.message} />}>
+            {hint !== undefined && (
+              <p>
+                <VisibleText text={hint} />
+              </p>
+            )}
+          </Note>
         </div>
       )}
       {hasMark && (
-        <Notice icon={TriangleAlert} tone="warn" title="A secret is hidden here.">
-          Where it says [redacted:…] stood a secret that nobody is shown. Write what is to be there, or cancel and allow
-          the call as it is.
-        </Notice>
+        <Note icon={TriangleAlert} tone="warn" title="A secret is hidden here.">
+          <p>
+            {' '}
+            Where it says [redacted:…] stood a secret that nobody is shown. Write what is to be there, or cancel and
+            allow the call as it is.
+          </p>
+        </Note>
       )}
       {isUnsafe && (
-        <Notice icon={TriangleAlert} tone="warn" title="Some characters are not what they seem.">
-          The arguments have characters that are hidden, or change the order of others; in a field they cannot be shown.
-          The call itself shows them by their code.
-        </Notice>
+        <Note icon={TriangleAlert} tone="warn" title="Some characters are not what they seem.">
+          <p>
+            {' '}
+            The arguments have characters that are hidden, or change the order of others; in a field they cannot be
+            shown. The call itself shows them by their code.
+          </p>
+        </Note>
       )}
       <EditFields tool={approval.tool} value={value} onChange={setValue} onReady={setReady} />
       <DetailBlock title="What you change">

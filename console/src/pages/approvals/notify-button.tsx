@@ -1,8 +1,8 @@
 import { Bell, BellOff, BellRing } from 'lucide-react'
 import { Button } from '../../components/button.tsx'
 import { showFailure } from '../../components/show-failure.ts'
-import { useValue } from '../../state/create-value.ts'
 import { notifyState, turnOff, turnOn } from '../../shell/notifications.ts'
+import { useValue } from '../../state/create-value.ts'
 import styles from './notify-button.module.css'
 
 /** Whether the desktop tells of new asks while the page is hidden; the browser is asked at the first press, never before. */

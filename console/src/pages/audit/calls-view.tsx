@@ -1,17 +1,18 @@
 import { RotateCw, Search, UserCheck } from 'lucide-react'
 import { useMemo } from 'react'
 import type { CallEntry } from '../../api/types.ts'
+import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
+import { CallDrawer } from '../../calls/call-drawer.tsx'
+import { isFailure } from '../../calls/is-failure.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
-import { isFailure } from '../../calls/is-failure.ts'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import { navigate } from '../../router/router.ts'
+import { useSearchParam } from '../../router/router.ts'
 import styles from './audit.module.css'
 import { CallFilters } from './call-filters.tsx'
 import { useCallPages } from './use-call-pages.ts'
@@ -35,6 +36,7 @@ const COLUMNS = CALL_COLUMNS.filter(({ id }) => id !== 'run').toSpliced(4, 0, AP
 /** Every call on record, by what it was, whose, how it ended and when. */
 export function CallsView() {
   const search = useCallSearch()
+  const [opened, setOpened] = useSearchParam('call')
   const pages = useCallPages(search.asked)
   const rows = useMemo(
     () => (search.isApproved ? pages.calls.filter(({ approvedBy }) => approvedBy !== undefined) : pages.calls),
@@ -55,7 +57,9 @@ export function CallsView() {
           columns={COLUMNS}
           rowKey={({ callId }) => callId}
           tone={({ status }) => (isFailure(status) ? 'bad' : undefined)}
-          onOpen={({ run, callId }) => navigate(runPath(run, callId))}
+          selected={opened}
+          onOpen={({ callId }) => setOpened(callId)}
+          onActive={({ callId }) => opened !== '' && setOpened(callId)}
           onEnd={pages.more}
           empty={<NoCalls isFiltered={search.isFiltered} isComplete={pages.isComplete} onClear={search.clear} />}
         />
@@ -67,8 +71,16 @@ export function CallsView() {
           </Button>
         </div>
       )}
+      <CallDrawer callId={opened || undefined} onClose={() => setOpened('')} pathTo={pathTo} />
     </div>
   )
+}
+
+/** The address of a call in the same search. */
+function pathTo(callId: string): string {
+  const query = new URLSearchParams(window.location.search)
+  query.set('call', callId)
+  return `/audit?${query}`
 }
 
 function NoCalls({

@@ -1,3 +1,4 @@
+import { runPath } from '../../calls/run-path.ts'
 import { Button } from '../../components/button.tsx'
 import { Drawer } from '../../components/drawer.tsx'
 import { Facts } from '../../components/facts.tsx'
@@ -40,7 +41,7 @@ function Details({ run, onClose }: { run: AuditedRun; onClose: () => void }) {
       <Findings title="Problems" findings={run.problems} />
       <Findings title="Remarks" findings={run.remarks} />
       <div className={styles.row}>
-        <Link to={`/runs/${encodeURIComponent(run.run)}`}>Open the run</Link>
+        <Link to={runPath(run.run)}>Open the run</Link>
         <Button size="small" onClick={verifyAgain}>
           Verify it again
         </Button>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fitsFilter, NO_FILTER, toQuery } from './call-filter.ts'
 import { makeCall } from '../../calls/make-call.ts'
+import { fitsFilter, NO_FILTER, toQuery } from './call-filter.ts'
 
 describe('a filter of calls', () => {
   const call = makeCall('a', { status: 'denied', summary: 'Outside of the sandbox', targets: ['read:fs /etc/passwd'] })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CallEntry } from '../../api/types.ts'
-import { createLiveList } from './create-live-list.ts'
 import { makeCall } from '../../calls/make-call.ts'
+import { createLiveList } from './create-live-list.ts'
 
 const ids = ({ rows }: { rows: readonly CallEntry[] }) => rows.map(({ callId }) => callId)
 const pages = new Map<number | undefined, { calls: CallEntry[]; next?: number }>([

@@ -22,7 +22,12 @@ export function LiveFilters({ filter, onChange, onClear }: LiveFiltersProps) {
     <FilterBar>
       <SearchField label="Search calls" value={text} onChange={(next) => onChange('text', next)} />
       <div className={styles.choices}>
-        <FilterSelect label="Status" value={status} options={CALL_STATUSES} onChange={(next) => onChange('status', next)} />
+        <FilterSelect
+          label="Status"
+          value={status}
+          options={CALL_STATUSES}
+          onChange={(next) => onChange('status', next)}
+        />
         <FilterSelect
           label="Tool"
           value={tool}

@@ -26,7 +26,7 @@ export function TookCell({ call }: { call: CallEntry }) {
 function RunningFor({ since }: { since: number }) {
   const current = useValue(now)
   const seconds = Math.floor((current - since) / 1_000)
-  return <span className={styles.running}>{seconds < 1 ? '…' : `${formatDuration(seconds * 1_000)} …`}</span>
+  return <span className={styles.running}>{seconds < 1 ? '…' : formatDuration(seconds * 1_000)}</span>
 }
 
 // By its logarithm: 2 ms and 200 ms are as different to a reader as 200 ms and 20 s.

@@ -1,6 +1,7 @@
 import { Undo2 } from 'lucide-react'
 import { useMemo } from 'react'
 import type { FileChange } from '../../api/types.ts'
+import { runPath } from '../../calls/run-path.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
@@ -10,7 +11,6 @@ import { Link } from '../../router/link.tsx'
 import styles from './changes.module.css'
 import type { ChangeGroup } from './group-changes.ts'
 import { reverseDiff } from './reverse-diff.ts'
-import { runPath } from '../../calls/run-path.ts'
 
 interface CallChangesProps {
   readonly run: string

@@ -1,11 +1,11 @@
 import type { RunEntry } from '../../api/types.ts'
+import { runPath } from '../../calls/run-path.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Duration } from '../../components/duration.tsx'
 import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'
-import { runPath } from '../../calls/run-path.ts'
 import styles from './runs-page.module.css'
 
 /** The columns of the list of runs. */

@@ -1,12 +1,12 @@
 import { History } from 'lucide-react'
 import { useEffect } from 'react'
+import { runPath } from '../../calls/run-path.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Table } from '../../components/table.tsx'
 import { navigate } from '../../router/router.ts'
 import { RUN_COLUMNS } from './run-columns.tsx'
-import { runPath } from '../../calls/run-path.ts'
 import { useRuns } from './use-runs.ts'
 
 interface RunListProps {

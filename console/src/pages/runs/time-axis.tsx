@@ -6,7 +6,10 @@ import styles from './time-axis.module.css'
 import { ticksOf } from './time-span.ts'
 import type { Zoom } from './use-zoom.ts'
 
-const MOST_TICKS = 8
+// As many as have room beside the details of a call.
+const MOST_TICKS = 5
+// A label that begins here would not end before the edge does.
+const LAST_PERCENT = 82
 const LEAST_PERCENT = 0.5
 
 /** The head of the waterfall: times since the run began; a stretch that is drawn over it is zoomed to. */
@@ -49,7 +52,7 @@ export function TimeAxis({ zoom, origin }: { zoom: Zoom; origin: number }) {
               <span
                 key={tick}
                 className={styles.tick}
-                data-last={from > 92 || undefined}
+                data-last={from > LAST_PERCENT || undefined}
                 style={{ '--from': `${from}%` } as CSSProperties}
               >
                 {tick === 0 ? '0' : formatDuration(tick)}

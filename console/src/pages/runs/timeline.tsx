@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import { runPath } from '../../calls/run-path.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { now } from '../../components/now.ts'
 import { useWide } from '../../components/use-wide.ts'
@@ -7,7 +8,6 @@ import { useValue } from '../../state/create-value.ts'
 import { CallPanel } from './call-panel.tsx'
 import { isWantedCall } from './is-wanted-call.ts'
 import { layoutCalls } from './layout-calls.ts'
-import { runPath } from '../../calls/run-path.ts'
 import { spanOf } from './time-span.ts'
 import styles from './timeline.module.css'
 import { TimelineBar } from './timeline-bar.tsx'
@@ -38,8 +38,8 @@ export function Timeline({ run: { run, calls }, call }: { run: LiveRun; call: st
   const whole = spanOf(all, isRunning ? current : 0)
   const selected = rows.find((row) => row.call.callId === call)
   const zoom = useZoom(whole, selected && { from: selected.begin, to: selected.end ?? whole.to })
-  const select = (callId: string | undefined) =>
-    navigate(`${runPath(run.run, callId)}${window.location.search}`, { replace: true })
+  const pathTo = (callId?: string) => `${runPath(run.run, callId)}${window.location.search}`
+  const select = (callId?: string) => navigate(pathTo(callId), { replace: true })
   const toggle = (callId: string) => {
     const next = new Set(closed)
     if (!next.delete(callId)) next.add(callId)
@@ -82,7 +82,7 @@ export function Timeline({ run: { run, calls }, call }: { run: LiveRun; call: st
             </EmptyState>
           </div>
         )}
-        <CallPanel run={run.run} calls={calls} call={call} isBeside={isWide} onSelect={select} />
+        <CallPanel calls={calls} call={call} isBeside={isWide} pathTo={pathTo} onClose={() => select()} />
       </div>
     </>
   )
