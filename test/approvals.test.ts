@@ -47,8 +47,10 @@ describe('an ask', () => {
       purpose: 'spring clean',
     })
     expect(asked[0]!.requests.join()).toContain('cleaner')
-    const types = (await eventsOf(hub)).map(({ type }) => type)
+    const events = await eventsOf(hub)
+    const types = events.map(({ type }) => type)
     expect(types).toEqual(['run-opened', 'approval-requested', 'approval-answered', 'call-started', 'call-ended'])
+    expect(events[1]).toMatchObject({ bound: asked[0]!.hash })
   })
 
   it('fails at once when nobody can be asked', async () => {

@@ -2,7 +2,8 @@
  * CONTEXT: how a page is made.
  *
  * - A page is `pages/<section>/<name>-page.tsx` with a default export that takes `PageProps`; router/routes.tsx gives
- *   it a path. It is loaded when it is first opened. What only it needs lies beside it; what two need, in components/.
+ *   it a path. It is loaded when it is first opened. What only it needs lies beside it; what two need, in
+ *   components/, what shows or reads calls, in calls/, and what lives without a component, in state/.
  * - It is a `<Page title=…>` (with `fill` where a Table scrolls inside). Data comes by
  *   `useQuery('runs', () => api.runs.list(), { refreshOn: ['run'] })`, shown by `<Loaded query={…}>{(data) => …}</Loaded>`, which
  *   also draws the skeleton and the error. After a change: `refreshQueries('runs')`; a failed one: `showFailure`.

@@ -88,8 +88,8 @@ export interface CallLate extends OfCall {
 export interface ApprovalRequested extends OfCall {
   readonly type: 'approval-requested'
   readonly approval: string
-  /** Binds the answer to tool, final input, targets and sandbox level. */
-  readonly hash: string
+  /** Binds the answer to tool, final input, targets and sandbox level. Not `hash`, which is the line's own. */
+  readonly bound: string
   readonly rule: string
   readonly reason?: string
 }

@@ -171,8 +171,8 @@ function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest
   let answer: ApprovalReply | undefined
   return {
     requested() {
-      const { hash, rule, reason } = request
-      record({ type: 'approval-requested', ...of, hash, rule, reason })
+      const { hash: bound, rule, reason } = request
+      record({ type: 'approval-requested', ...of, bound, rule, reason })
     },
     /** The others who were asked hear that they need not answer. */
     answered(reply: ApprovalReply) {

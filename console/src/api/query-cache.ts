@@ -6,7 +6,7 @@ export interface QueryState<T> {
 }
 
 /** One question, shared by all components that ask it. */
-export interface Query<T> {
+interface Query<T> {
   state: QueryState<T>
   load: () => Promise<T>
   running: Promise<void> | undefined

@@ -1,5 +1,5 @@
 /** One event of a server-sent stream. */
-export interface SseMessage {
+interface SseMessage {
   readonly id: string | undefined
   readonly event: string
   readonly data: string

@@ -3,6 +3,7 @@ import { openQuery, type QueryState, refresh } from './query-cache.ts'
 import type { ServiceEvent } from './types.ts'
 import { useEvents } from './use-events.ts'
 
+/** What is known of an answer, and how to ask again. */
 export interface QueryResult<T> extends QueryState<T> {
   refresh(): void
 }

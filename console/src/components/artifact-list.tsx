@@ -9,7 +9,7 @@ import { showFailure } from './show-failure.ts'
 import { VisibleText } from './visible-text.tsx'
 
 /** A stored piece of a result; the record knows no more than `ref`. */
-export interface ShownArtifact {
+interface ShownArtifact {
   readonly ref: string
   readonly name?: string
   readonly bytes?: number

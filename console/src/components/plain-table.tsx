@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 import styles from './plain-table.module.css'
 
+/** A column: what it shows of a row, and how. */
 export interface PlainColumn<Row> {
   readonly id: string
   readonly title: string

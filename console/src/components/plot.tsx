@@ -7,6 +7,7 @@ import styles from './plot.module.css'
 import { PlotLines } from './plot-lines.tsx'
 import { PlotTable } from './plot-table.tsx'
 
+/** One line of a plot. */
 export interface Series {
   readonly name: string
   readonly tone: Tone
@@ -15,6 +16,7 @@ export interface Series {
   readonly isDashed?: boolean
 }
 
+/** What a plot shows. */
 export interface PlotProps {
   readonly title: string
   /** When each value was; as many as every series has. */

@@ -1,6 +1,7 @@
 import { Toast } from '@base-ui/react/toast'
 import type { Tone } from './badge.tsx'
 
+/** What a toast says. */
 export interface ToastOptions {
   readonly title: string
   readonly description?: string

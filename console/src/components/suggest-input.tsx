@@ -3,7 +3,7 @@ import { classNames } from './class-names.ts'
 import fieldStyles from './field.module.css'
 
 /** Something to choose; `about` says more of it. */
-export interface Suggestion {
+interface Suggestion {
   readonly value: string
   readonly about?: string
 }

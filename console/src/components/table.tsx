@@ -8,6 +8,7 @@ import styles from './table.module.css'
 import { useRowKeys } from './use-row-keys.ts'
 import { useSteadyScroll } from './use-steady-scroll.ts'
 
+/** A column: what it shows of a row, how wide, and where it goes on a card. */
 export interface Column<Row> {
   readonly id: string
   readonly title: string

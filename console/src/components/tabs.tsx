@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 import styles from './tabs.module.css'
 
+/** One view among several. */
 export interface Tab {
   readonly id: string
   readonly title: ReactNode

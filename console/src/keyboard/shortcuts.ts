@@ -1,7 +1,7 @@
 import { createValue } from '../state/create-value.ts'
 
 /** A key (`j`, `?`, `Enter`) or two after each other (`g l`), and what it does, for the help. */
-export interface Shortcut {
+interface Shortcut {
   readonly keys: string
   readonly what: string
   readonly group: string

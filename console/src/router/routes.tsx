@@ -9,6 +9,7 @@ export interface Section {
   readonly icon: LucideIcon
 }
 
+/** The sections of the navigation, in order. */
 export const SECTIONS: readonly Section[] = [
   { path: '/live', title: 'Live', key: 'l', icon: Activity },
   { path: '/approvals', title: 'Approvals', key: 'a', icon: Inbox },

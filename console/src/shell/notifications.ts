@@ -1,7 +1,7 @@
 import { createValue } from '../state/create-value.ts'
 
 /** Whether the desktop is told of asks: not possible here, never asked, refused by the person, off, or on. */
-export type NotifyState = 'impossible' | 'unasked' | 'refused' | 'off' | 'on'
+type NotifyState = 'impossible' | 'unasked' | 'refused' | 'off' | 'on'
 
 const KEY = 'tool-hub.notify'
 

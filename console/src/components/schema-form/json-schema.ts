@@ -23,7 +23,7 @@ export interface JsonSchema {
 }
 
 /** Which control a schema gets; whatever no control is made for is written as JSON. */
-export type FieldKind = 'text' | 'number' | 'flag' | 'choice-of-values' | 'list' | 'group' | 'choice-of-shapes' | 'json'
+type FieldKind = 'text' | 'number' | 'flag' | 'choice-of-values' | 'list' | 'group' | 'choice-of-shapes' | 'json'
 
 /** Which control a schema gets. */
 export function kindOf(schema: JsonSchema): FieldKind {

@@ -4,6 +4,7 @@ import { Page } from '../../components/page.tsx'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
+import { useMediaQuery } from '../../state/use-media-query.ts'
 import styles from './approvals-page.module.css'
 import { neighbourOf, pathOf, stepFrom } from './ask.ts'
 import { AskDetail } from './ask-detail.tsx'
@@ -13,14 +14,14 @@ import { InboxEmpty } from './inbox-empty.tsx'
 import { LastAnswer } from './last-answer.tsx'
 import { NotifyButton } from './notify-button.tsx'
 import { useAsks } from './use-asks.ts'
-import { useIsNarrow } from './use-is-narrow.ts'
 
 /** What waits for a person: calls that need a yes, and questions of tools. */
 export default function ApprovalsPage({ params: { id } }: PageProps) {
   const [tab] = useSearchParam('tab')
   const query = useAsks(tab === 'past' ? 'past' : 'waiting')
   const asks = query.data
-  const isNarrow = useIsNarrow()
+  // The width at which the CSS has no room for list and detail beside each other.
+  const isNarrow = useMediaQuery('(max-width: 900px)')
 
   // The address pins what is shown: one that comes meanwhile never takes its place under somebody's finger.
   // What was answered here is among the waiting for a moment longer, and is not to be shown again.

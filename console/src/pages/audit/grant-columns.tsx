@@ -54,7 +54,6 @@ export const GRANT_COLUMNS: readonly Column<GrantEntry>[] = [
     title: 'Given',
     width: '112px',
     align: 'end',
-    narrow: 'meta',
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
 ]

@@ -24,7 +24,7 @@ export const TOKEN_COLUMNS: readonly Column<TokenEntry>[] = [
   {
     id: 'expires',
     title: 'Expires',
-    width: '176px',
+    width: '128px',
     cell: ({ expiresAt }) => {
       if (expiresAt === undefined) return 'never'
       return expiresAt > Date.now() ? <Time at={expiresAt} /> : <Badge tone="warn">expired</Badge>

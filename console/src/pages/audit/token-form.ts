@@ -18,6 +18,7 @@ export interface TokenForm {
 /** What is wrong, by the field. */
 export type TokenProblems = Partial<Record<keyof TokenForm, string>>
 
+/** The form before anything is filled in. */
 export const EMPTY_TOKEN: TokenForm = {
   name: '',
   scopes: ['call'],

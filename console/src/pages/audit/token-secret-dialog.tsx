@@ -5,6 +5,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Note } from '../../components/note.tsx'
 import styles from './audit.module.css'
 
+/** A token that was just made, with the secret that is shown once. */
 export interface NewSecret {
   readonly name: string
   readonly secret: string

@@ -3,7 +3,7 @@ import { api } from '../../api/api.ts'
 import type { CallEntry } from '../../api/types.ts'
 
 /** What is looked for; empty ones do not count. */
-export interface CallSearch {
+interface CallSearch {
   readonly text: string
   readonly tool: string
   readonly caller: string
@@ -12,7 +12,7 @@ export interface CallSearch {
   readonly withinMs: number
 }
 
-export interface CallPages {
+interface CallPages {
   readonly calls: readonly CallEntry[]
   readonly isLoading: boolean
   readonly isComplete: boolean

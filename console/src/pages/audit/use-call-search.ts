@@ -46,4 +46,5 @@ export function useCallSearch() {
   }
 }
 
+/** The filters of the search with what changes them. */
 export type CallSearchState = ReturnType<typeof useCallSearch>

@@ -3,6 +3,7 @@ import { api } from '../../api/api.ts'
 import type { AuditReport } from '../../api/types.ts'
 import { createValue } from '../../state/create-value.ts'
 
+/** What a check found in the record of one run. */
 export type AuditedRun = AuditReport['runs'][number]
 
 /** How far a check of the records is. */

@@ -27,7 +27,6 @@ const COLUMNS: readonly Column<AuditedRun>[] = [
     id: 'found',
     title: 'Found',
     width: 'minmax(160px, 2fr)',
-    narrow: 'plain',
     cell: ({ problems, remarks }) => {
       const [first, ...others] = [...problems, ...remarks]
       if (!first) return 'nothing'

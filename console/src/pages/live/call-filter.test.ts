@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { makeCall } from '../../calls/make-call.ts'
-import { fitsFilter, NO_FILTER, toQuery } from './call-filter.ts'
+import { type CallFilter, fitsFilter, toQuery } from './call-filter.ts'
+
+const NO_FILTER: CallFilter = { tool: '', caller: '', status: '', text: '' }
 
 describe('a filter of calls', () => {
   const call = makeCall('a', { status: 'denied', summary: 'Outside of the sandbox', targets: ['read:fs /etc/passwd'] })

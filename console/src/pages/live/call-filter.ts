@@ -9,9 +9,6 @@ export interface CallFilter {
   readonly text: string
 }
 
-/** Every call. */
-export const NO_FILTER: CallFilter = { tool: '', caller: '', status: '', text: '' }
-
 /** Whether a call that came by an event belongs in the list, as the service would say it. */
 export function fitsFilter(call: CallEntry, { tool, caller, status, text }: CallFilter): boolean {
   if (tool !== '' && call.tool !== tool) return false

@@ -23,7 +23,11 @@ export function LiveStrip() {
         note={failures === 0 ? 'none in a minute' : `in a minute${share}`}
         isBad={failures > 0}
       >
-        <Sparkline values={failureSlices} label={`${failures} failures in the last minute`} tone="bad" />
+        <Sparkline
+          values={failureSlices}
+          label={`${failures} failures in the last minute`}
+          tone={failures > 0 ? 'bad' : 'quiet'}
+        />
       </StripValue>
       <StripValue
         name="p50"

@@ -19,6 +19,7 @@ export interface Minute {
   readonly failureSlices: readonly number[]
 }
 
+/** How far back is measured. */
 export const MINUTE_MS = 60_000
 const SLICES = 30
 const SLICE_MS = MINUTE_MS / SLICES

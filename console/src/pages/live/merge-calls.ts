@@ -26,7 +26,7 @@ export function mergeCalls(
 }
 
 /** What is known of a call from two words of it: an end is never taken back by the start. */
-export function laterOf(known: CallEntry, next: CallEntry): CallEntry {
+function laterOf(known: CallEntry, next: CallEntry): CallEntry {
   if (next.status === 'running' && known.status !== 'running') return known
   return next.seq < known.seq ? known : next
 }

@@ -19,7 +19,15 @@ const ABOUT = {
 } as const
 
 const COLUMNS: readonly PlainColumn<PolicyRule>[] = [
-  { id: 'effect', title: 'Effect', cell: ({ effect }) => <EffectBadge effect={effect} /> },
+  {
+    id: 'effect',
+    title: 'Effect',
+    cell: ({ effect }) => (
+      <div className={styles.effect}>
+        <EffectBadge effect={effect} />
+      </div>
+    ),
+  },
   {
     id: 'rule',
     title: 'Rule',

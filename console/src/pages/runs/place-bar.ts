@@ -2,7 +2,7 @@ import type { CallRow } from './layout-calls.ts'
 import type { TimeSpan } from './time-span.ts'
 
 /** Where the bar of a call is on the axis, in percent of what is seen. */
-export interface BarPlace {
+interface BarPlace {
   readonly from: number
   readonly length: number
   readonly isVisible: boolean

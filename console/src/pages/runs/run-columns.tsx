@@ -47,9 +47,9 @@ export const RUN_COLUMNS: readonly Column<RunEntry>[] = [
     align: 'end',
     narrow: 'meta',
     cell: ({ calls }) => (
-      <>
+      <span>
         {calls.toLocaleString('en')} <span className={styles.unit}>{calls === 1 ? 'call' : 'calls'}</span>
-      </>
+      </span>
     ),
   },
   {

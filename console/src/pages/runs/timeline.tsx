@@ -2,9 +2,9 @@ import { useMemo, useState } from 'react'
 import { runPath } from '../../calls/run-path.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { now } from '../../components/now.ts'
-import { useWide } from '../../components/use-wide.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
 import { useValue } from '../../state/create-value.ts'
+import { useMediaQuery } from '../../state/use-media-query.ts'
 import { CallPanel } from './call-panel.tsx'
 import { isWantedCall } from './is-wanted-call.ts'
 import { layoutCalls } from './layout-calls.ts'
@@ -22,7 +22,7 @@ export function Timeline({ run: { run, calls }, call }: { run: LiveRun; call: st
   const [text, setText] = useSearchParam('text')
   const [status, setStatus] = useSearchParam('status')
   const [closed, setClosed] = useState(NONE)
-  const isWide = useWide()
+  const isWide = useMediaQuery('(min-width: 1080px)')
   const isRunning = calls.some((entry) => entry.status === 'running')
   const current = useValue(now)
   const isFiltered = text !== '' || status !== ''
@@ -56,7 +56,7 @@ export function Timeline({ run: { run, calls }, call }: { run: LiveRun; call: st
         selected={selected && { from: selected.begin, to: selected.end ?? whole.to }}
         summary={
           isFiltered
-            ? `${rows.length.toLocaleString('en')} rows of ${calls.length.toLocaleString('en')} calls`
+            ? `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'} of ${calls.length.toLocaleString('en')} calls`
             : undefined
         }
       />

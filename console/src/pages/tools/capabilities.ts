@@ -2,7 +2,7 @@ import { Bomb, BookOpen, Brain, Globe, type LucideIcon, PencilLine, Send, Server
 import type { Tone } from '../../components/badge.tsx'
 
 /** What a capability means for whoever lets an agent have it. */
-export interface CapabilityFacts {
+interface CapabilityFacts {
   readonly icon: LucideIcon
   readonly tone: Tone
   readonly words: string

@@ -1,7 +1,7 @@
 import type { ToolEntry } from '../../api/types.ts'
 
 /** Tools of one group. */
-export interface ToolGroup {
+interface ToolGroup {
   readonly group: string
   readonly tools: readonly ToolEntry[]
 }

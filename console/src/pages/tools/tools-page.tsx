@@ -2,8 +2,8 @@ import { api } from '../../api/api.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Page } from '../../components/page.tsx'
-import { useWide } from '../../components/use-wide.ts'
 import type { PageProps } from '../../router/routes.tsx'
+import { useMediaQuery } from '../../state/use-media-query.ts'
 import { Catalogue } from './catalogue.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 import styles from './tools-page.module.css'
@@ -11,7 +11,7 @@ import styles from './tools-page.module.css'
 /** The catalogue, and one tool of it: what it does, takes and gives, and a form to try it. */
 export default function ToolsPage({ params: { tool } }: PageProps) {
   const query = useQuery('tools', () => api.tools({ hidden: true }), { refreshOn: ['tools-changed', 'policy-changed'] })
-  const isWide = useWide()
+  const isWide = useMediaQuery('(min-width: 1080px)')
   return (
     <Page title="Tools" description="What agents can call here, and a form to try it." fill>
       <Loaded query={query}>

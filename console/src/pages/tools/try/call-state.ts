@@ -25,6 +25,7 @@ export interface CallState {
   readonly error?: Error
 }
 
+/** Something that happened to a call on its way. */
 export type CallStep =
   | { readonly type: 'start' }
   | { readonly type: 'cancel' }
