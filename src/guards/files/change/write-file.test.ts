@@ -294,7 +294,8 @@ it('closes every descriptor', async () => {
     const paths = [`p${round}/q/r.txt`, 'old.txt', 'old.txt/x', '../out/x', `s${round}.txt`]
     await Promise.all(paths.map((path) => outcome(ws.handle().writeText(path, 'x'))))
   }
-  expect(count()).toBe(before)
+  // Another test file of this process may have left some to the garbage collector: fewer is fine.
+  expect(count()).toBeLessThanOrEqual(before)
   expect(readFileSync(join(ws.base, 'out/secret.txt'), 'utf8')).toBe('SECRET')
 })
 
