@@ -24,13 +24,14 @@ const SOON_MS = 50
 /** One write of the index stays short: everything else waits for it. */
 const CALLS_A_WRITE = 200
 /** Calls come first: while nobody looks at the index, it works for one part of its time and rests for so many. */
-const RESTS = 9
+const RESTS = 19
 const LONGEST_REST_MS = 1_000
+const RESTS_OF_READING = 9
 /** Whoever looks at the index waits for what is behind, but not longer. */
 const LONGEST_FLUSH_MS = 2_000
 const LOOK_AROUND_MS = 2_000
 const LONGEST_WAIT_MS = 30_000
-/** Work in the background, then a pause as long. */
+/** Work in the background, then a pause. */
 const WORK_MS = 20
 
 /**
@@ -262,14 +263,14 @@ export class RunIndexer {
   }
 }
 
-/** Lets others have their turn; whoever is gentle works half of the time. False when it is time to stop. */
+/** Lets others have their turn; whoever is gentle rests most of the time. False when it is time to stop. */
 function pauses(isGentle: boolean, signal: AbortSignal): () => Promise<boolean> {
   let since = performance.now()
   return async () => {
     const worked = performance.now() - since
     if (!isGentle || worked < WORK_MS) await nextTurn()
     // Closing ends the pause.
-    else await sleep(worked, undefined, { signal }).catch(() => {})
+    else await sleep(Math.min(worked * RESTS_OF_READING, LONGEST_REST_MS), undefined, { signal }).catch(() => {})
     if (worked >= WORK_MS) since = performance.now()
     return !(isGentle && signal.aborted)
   }
