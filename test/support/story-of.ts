@@ -16,6 +16,8 @@ const OWN: ReadonlySet<string> = new Set([
   'seq',
   'time',
   'prev',
+  // Of the paths of this run, too.
+  'bound',
   'hash',
   'callId',
   'parent',

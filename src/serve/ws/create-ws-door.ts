@@ -37,7 +37,7 @@ export interface WsDoor {
 
 const PATH = '/v1/ws'
 const SWEEP_MS = 5_000
-const CHECK_MS = 30_000
+const CHECK_MS = 5_000
 const CLOSING_MS = 1_000
 
 /** Opens the WebSocket door of a service: calls, client tools, approvals and events, resumed after a dropped connection. */

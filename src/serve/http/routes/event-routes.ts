@@ -16,7 +16,7 @@ const eventQuery = z.object({
 const TYPES = ['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'presence', 'reset'] as const
 /** What those may hear who only answer. */
 const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'presence', 'reset']
-const STILL_ADMITTED_MS = 30_000
+const STILL_ADMITTED_MS = 5_000
 const RETRY_MS = 1_000
 
 /** What happens, as it happens. */

@@ -1,0 +1,130 @@
+import { resolve } from 'node:path'
+import type { Clock } from '../clock.ts'
+import { createToolHub } from '../create-tool-hub.ts'
+import { messageOf, ToolError } from '../errors.ts'
+import { RunIndexer } from '../hub/run-index/run-indexer.ts'
+import { secretsOf } from '../hub/secrets-of.ts'
+import type { Hub } from '../hub.ts'
+import type { HubOptions, Sandbox } from '../options.ts'
+import { createRedactor } from '../record/redact.ts'
+import { createMcpSource } from '../sources/mcp/mcp-source.ts'
+import { openStore } from '../store/sqlite/open-store.ts'
+import { VERSION } from '../version.ts'
+import { createAskDesk } from './asks/create-ask-desk.ts'
+import { createTokenDesk, type OwnTokenDesk } from './auth/create-token-desk.ts'
+import { createCallBook } from './book/create-call-book.ts'
+import { createEventFeed } from './book/create-event-feed.ts'
+import { createPolicyDesk } from './book/create-policy-desk.ts'
+import { describeHealth } from './book/describe-health.ts'
+import type { Service } from './service.ts'
+
+/** What is behind the doors, before there are any. */
+export interface AssembledService {
+  readonly service: Service
+  readonly tokens: OwnTokenDesk
+  /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
+  calmDown(): void
+  /** Stops what is still under way, and flushes everything. */
+  close(): Promise<void>
+}
+
+/** What it must be told beside the options of its hub. */
+export interface AssembleOptions {
+  readonly clock: Clock
+  readonly approvalTimeoutMs: number | undefined
+  readonly configFile: string | undefined
+  readonly onProblem: (message: string) => void
+  /** Whoever came in with a token that was just revoked has to go. */
+  readonly onRevoked: (token: string) => void
+}
+
+const APPROVAL_MS = 3_600_000
+
+/** Makes hub, store, index and desks of a service. */
+export async function assembleService(hubOptions: HubOptions, options: AssembleOptions): Promise<AssembledService> {
+  const { runs, data = '.tool-hub', mcpServers } = hubOptions
+  if (runs === false) throw new ToolError('CONFIG_INVALID', 'A service keeps records: runs must be a folder.')
+  const { clock, configFile, onProblem, onRevoked } = options
+  const startedAt = clock.now()
+  const runsFolder = resolve(runs ?? 'runs')
+  const store = hubOptions.store ?? openStore(resolve(data))
+  await store.check()
+  const mcp = mcpServers && createMcpSource(mcpServers)
+  const hub = createToolHub(hubOptionsOf({ ...hubOptions, store }, mcp, options)) as unknown as Hub
+  const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
+  const feed = createEventFeed({ hub, indexer, clock })
+  indexer.follow(hub)
+  // What a killed process left open is ended in the background; new calls need not wait for it.
+  const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))
+  const asks = createAskDesk({ hub, store, feed, clock })
+  const tokens = createTokenDesk({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
+  const redact = createRedactor(secretsOf(hubOptions)).text
+  const service: Service = {
+    hub,
+    store,
+    version: VERSION,
+    startedAt,
+    book: createCallBook({ hub, store, runsFolder, indexer, redact }),
+    feed,
+    asks,
+    policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, ...(configFile && { configFile }) }),
+    tokens: {
+      list: () => tokens.list(),
+      admit: (secret) => tokens.admit(secret),
+      create: (token, asked) => tokens.create(token, asked),
+      async remove(id) {
+        const isGone = await tokens.remove(id)
+        onRevoked(id)
+        return isGone
+      },
+    },
+    health: () =>
+      describeHealth({
+        hub,
+        store,
+        startedAt,
+        clock,
+        servers: () => mcp?.status() ?? [],
+        principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
+      }),
+  }
+  let ending: Promise<void> | undefined
+  return {
+    service,
+    tokens,
+    calmDown() {
+      ending ??= hub.close()
+      // Told by `close`.
+      ending.catch(() => {})
+    },
+    async close() {
+      await recovering
+      asks.close()
+      feed.close()
+      await Promise.all([hub.close({ abort: true }), ending])
+      await indexer.close()
+      if (!hubOptions.store) await store.close()
+    },
+  }
+}
+
+/** The owner's options, with a store that outlives the process and people who answer from elsewhere, and later. */
+function hubOptionsOf(
+  { sources = [], approvals, ...rest }: HubOptions,
+  mcp: ReturnType<typeof createMcpSource> | undefined,
+  { approvalTimeoutMs }: AssembleOptions,
+): HubOptions {
+  const timeoutMs = approvalTimeoutMs ?? approvals?.timeoutMs ?? APPROVAL_MS
+  return {
+    ...rest,
+    mcpServers: undefined,
+    sources: mcp ? [...sources, mcp] : sources,
+    approvals: { ...approvals, inbox: true, timeoutMs },
+  }
+}
+
+/** The folders of the hub, which those of tokens made over the network must lie in. */
+function rootsOf({ root, roots = [] }: Sandbox = {}): { path: string; mode: 'read' | 'write' }[] {
+  const own = root === undefined ? [] : [{ path: resolve(root), mode: 'write' as const }]
+  return [...own, ...roots.map(({ path, mode }) => ({ path: resolve(path), mode }))]
+}
