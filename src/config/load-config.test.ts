@@ -77,7 +77,7 @@ limits:
     run: { calls: 5, time: 1h, bytes: 1GB, cost: 2.5 }, session: { calls: 0 },
     tools: { web_search: { calls: 20, rate: { perSecond: 1, burst: 3 }, concurrency: 1 } } }
 policy:
-  - { allow: read_file, except: [secret.txt], when: { tainted: false, caller: script }, limit: { timeout: 1s, maxBytes: 10MB, maxResults: 100 } }
+  - { allow: read_file, except: [secret.txt], when: { tainted: false, caller: script }, limit: { timeout: 1s, maxBytes: 10MB, maxResults: 100, retries: 2 } }
 approvals: { timeout: 10m, inbox: true, elicitation: true }
 runs: false
 data: /var/lib/tool-hub
@@ -117,7 +117,7 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
             allow: 'read_file',
             except: ['secret.txt'],
             when: { tainted: false, caller: 'script' },
-            limit: { timeoutMs: 1_000, maxBytes: 10_000_000, maxResults: 100 },
+            limit: { timeoutMs: 1_000, maxBytes: 10_000_000, maxResults: 100, retries: 2 },
           },
           11,
         ),

@@ -34,6 +34,7 @@ function toRule({ limit, ...rule }: WrittenRule): Rule {
     timeoutMs: limit.timeout === undefined ? undefined : parseDuration(limit.timeout),
     maxBytes: limit.maxBytes === undefined ? undefined : parseSize(limit.maxBytes),
     maxResults: limit.maxResults,
+    retries: limit.retries,
   }
   // The schema saw to it that there is exactly one verb, which the type of the written form cannot say.
   return withoutUndefined({ ...rule, limit: limits && withoutUndefined(limits) }) as Rule

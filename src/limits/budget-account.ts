@@ -17,6 +17,7 @@ export class BudgetAccount {
   readonly expiresAt: number
   readonly #owner: string
   readonly #key: string
+  readonly #units: readonly { readonly unit: Unit; readonly limit: number }[]
   readonly #noticed = new Set<Unit>()
 
   constructor(options: {
@@ -31,6 +32,10 @@ export class BudgetAccount {
     this.expiresAt = options.expiresAt
     this.#owner = options.owner
     this.#key = options.key
+    this.#units = UNITS.flatMap((unit) => {
+      const limit = options.limits[unit]
+      return limit === undefined ? [] : [{ unit, limit }]
+    })
   }
 
   wallMsLeft(used: Usage): number {
@@ -38,29 +43,25 @@ export class BudgetAccount {
   }
 
   /** One sentence for each limit that went past three quarters since the last time; each comes once a process. */
-  noticesOf(used: Usage): string[] {
-    return this.#units().flatMap(({ unit, limit }) => {
-      if (this.#noticed.has(unit) || used[unit] <= 0 || used[unit] < limit * NOTICE_AT) return []
+  noticesOf(used: Usage): string[] | undefined {
+    let notices: string[] | undefined
+    for (const { unit, limit } of this.#units) {
+      if (used[unit] <= 0 || used[unit] < limit * NOTICE_AT || this.#noticed.has(unit)) continue
       this.#noticed.add(unit)
-      return [`${this.#spent(unit, used, limit)} (${this.#keyOf(unit)}).`]
-    })
+      notices ??= []
+      notices.push(`${this.#spent(unit, used, limit)} (${this.#keyOf(unit)}).`)
+    }
+    return notices
   }
 
   /** Why a call that costs so much has no room. Comparisons are written so that a number that is none refuses too. */
   exceeded(used: Usage, cost: number): ToolError {
-    const { unit, limit } = this.#units().find(({ unit, limit }) => !hasRoom(unit, used, limit, cost))!
+    const { unit, limit } = this.#units.find(({ unit, limit }) => !hasRoom(unit, used, limit, cost))!
     const key = this.#keyOf(unit)
     const wanted = unit === 'cost' ? `, and this call costs ${amount(cost)}` : ''
     return new ToolError('BUDGET_EXCEEDED', `${this.#spent(unit, used, limit)}${wanted} (${key}).`, {
       fix: { key, hint: `Finish with what there is, or have the owner raise ${key}.` },
       details: { unit, used: used[unit], limit },
-    })
-  }
-
-  #units(): { readonly unit: Unit; readonly limit: number }[] {
-    return UNITS.flatMap((unit) => {
-      const limit = this.limits[unit]
-      return limit === undefined ? [] : [{ unit, limit }]
     })
   }
 

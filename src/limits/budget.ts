@@ -147,14 +147,20 @@ class CountedCall implements Reservation {
     this.#store = store
     this.#accounts = accounts
     this.#cost = cost
-    this.wallMs = Math.min(...accounts.map((account, index) => account.wallMsLeft(used[index]!)))
+    let wallMs = Number.POSITIVE_INFINITY
+    for (let index = 0; index < accounts.length; index++)
+      wallMs = Math.min(wallMs, accounts[index]!.wallMsLeft(used[index]!))
+    this.wallMs = wallMs
     this.notices = noticesOf(accounts, used)
   }
 
   settle({ wallMs, bytes }: { readonly wallMs: number; readonly bytes: number }): Awaitable<readonly string[]> {
     if (!this.#close()) return NO_NOTICES
     const spent = { wallMs: counted(wallMs), bytes: counted(bytes) }
-    return after(this.#store.settle(this.#names, spent), (used) => noticesOf(this.#accounts, used))
+    const settling = this.#store.settle(this.#names, spent)
+    return settling instanceof Promise
+      ? settling.then((used) => noticesOf(this.#accounts, used))
+      : noticesOf(this.#accounts, settling)
   }
 
   release(): Awaitable<void> {
@@ -191,6 +197,10 @@ function toolAccount(tool: string, run: string): string {
 }
 
 function noticesOf(accounts: readonly BudgetAccount[], used: readonly Usage[]): readonly string[] {
-  const notices = accounts.flatMap((account, index) => account.noticesOf(used[index]!))
-  return notices.length === 0 ? NO_NOTICES : notices
+  let notices = NO_NOTICES
+  for (let index = 0; index < accounts.length; index++) {
+    const fresh = accounts[index]!.noticesOf(used[index]!)
+    if (fresh) notices = [...notices, ...fresh]
+  }
+  return notices
 }
