@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import type { BudgetLimits } from '../options.ts'
-import type { Awaitable, BudgetStore, Usage } from '../store.ts'
-import { after } from '../value/after.ts'
+import type { Awaitable, BudgetOutcome, BudgetStore, Usage } from '../store.ts'
 import { BudgetAccount } from './budget-account.ts'
 
 /** The call that wants to be counted. */
@@ -85,10 +84,14 @@ export class BudgetLedger {
     const accounts = this.#accountsOf(call)
     if (accounts.length === 0) return UNLIMITED
     const cost = counted(call.cost)
-    return after(this.#store.reserve(accounts, cost), (outcome) => {
-      if (outcome.ok) return new CountedCall(this.#store, accounts, outcome.used, cost)
-      throw accounts.find(({ account }) => account === outcome.account)!.exceeded(outcome.used, cost)
-    })
+    const reserving = this.#store.reserve(accounts, cost)
+    if (reserving instanceof Promise) return reserving.then((outcome) => this.#count(accounts, outcome, cost))
+    return this.#count(accounts, reserving, cost)
+  }
+
+  #count(accounts: readonly BudgetAccount[], outcome: BudgetOutcome, cost: number): Reservation {
+    if (outcome.ok) return new CountedCall(this.#store, accounts, outcome.used, cost)
+    throw accounts.find(({ account }) => account === outcome.account)!.exceeded(outcome.used, cost)
   }
 
   /** Forgets a run that is over. */

@@ -2,9 +2,13 @@ import type { BudgetAccountLimits, BudgetOutcome, BudgetStore, Usage } from '../
 import { amountOf, hasRoom, NOTHING_USED } from '../rules/usage.ts'
 import { Recent } from './recent.ts'
 
+/** Changed in place: in memory a call must cost nearly nothing. */
 interface Account {
-  readonly used: Usage
-  readonly expiresAt: number | undefined
+  calls: number
+  wallMs: number
+  bytes: number
+  cost: number
+  expiresAt: number | undefined
 }
 
 /** Budgets in memory; an account that was forgotten to make room begins anew. */
@@ -17,38 +21,44 @@ export class MemoryBudgets implements BudgetStore {
 
   reserve(accounts: readonly BudgetAccountLimits[], cost: number): BudgetOutcome {
     const amount = amountOf(cost)
-    for (const { account, limits } of accounts) {
-      const used = this.used(account)
-      if (!hasRoom(limits, used, amount)) return { ok: false, account, used }
+    const known = accounts.map(({ account }) => this.#accounts.get(account))
+    for (let index = 0; index < accounts.length; index++) {
+      const { account, limits } = accounts[index]!
+      const used = known[index] ?? NOTHING_USED
+      if (!hasRoom(limits, used, amount)) return { ok: false, account, used: usageOf(used) }
     }
-    const used = accounts.map(({ account, expiresAt }) => {
-      const { calls, cost, ...rest } = this.used(account)
-      return this.#set(account, { ...rest, calls: calls + 1, cost: cost + amount }, expiresAt)
+    const used = accounts.map(({ account, expiresAt }, index) => {
+      const counted = known[index] ?? this.#open(account)
+      counted.calls += 1
+      counted.cost += amount
+      counted.expiresAt = expiresAt
+      return usageOf(counted)
     })
     return { ok: true, used }
   }
 
   settle(accounts: readonly string[], { wallMs, bytes }: { wallMs: number; bytes: number }): readonly Usage[] {
-    return accounts.map((account) =>
-      this.#change(account, (used) => ({
-        ...used,
-        wallMs: used.wallMs + amountOf(wallMs),
-        bytes: used.bytes + amountOf(bytes),
-      })),
-    )
+    return accounts.map((account) => {
+      // One that was forgotten meanwhile stays so.
+      const counted = this.#accounts.get(account)
+      if (!counted) return NOTHING_USED
+      counted.wallMs += amountOf(wallMs)
+      counted.bytes += amountOf(bytes)
+      return usageOf(counted)
+    })
   }
 
   release(accounts: readonly string[], cost: number): void {
-    for (const account of accounts)
-      this.#change(account, (used) => ({
-        ...used,
-        calls: Math.max(0, used.calls - 1),
-        cost: Math.max(0, used.cost - amountOf(cost)),
-      }))
+    for (const account of accounts) {
+      const counted = this.#accounts.get(account)
+      if (!counted) continue
+      counted.calls = Math.max(0, counted.calls - 1)
+      counted.cost = Math.max(0, counted.cost - amountOf(cost))
+    }
   }
 
   used(account: string): Usage {
-    return this.#accounts.get(account)?.used ?? NOTHING_USED
+    return usageOf(this.#accounts.get(account) ?? NOTHING_USED)
   }
 
   forget(account: string): void {
@@ -60,14 +70,13 @@ export class MemoryBudgets implements BudgetStore {
       if (expiresAt !== undefined && expiresAt <= now) this.#accounts.delete(account)
   }
 
-  /** One that was forgotten meanwhile stays so. */
-  #change(account: string, change: (used: Usage) => Usage): Usage {
-    const known = this.#accounts.get(account)
-    return known ? this.#set(account, change(known.used), known.expiresAt) : NOTHING_USED
+  #open(account: string): Account {
+    const opened = { calls: 0, wallMs: 0, bytes: 0, cost: 0, expiresAt: undefined }
+    this.#accounts.set(account, opened)
+    return opened
   }
+}
 
-  #set(account: string, used: Usage, expiresAt: number | undefined): Usage {
-    this.#accounts.set(account, { used, expiresAt })
-    return used
-  }
+function usageOf({ calls, wallMs, bytes, cost }: Usage): Usage {
+  return { calls, wallMs, bytes, cost }
 }
