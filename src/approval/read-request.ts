@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ApprovalRequest, QuestionRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
+import { parseJson } from '../value/parse-json.ts'
 
 const common = {
   id: z.string(),
@@ -82,13 +83,4 @@ export function readRequest(ask: Ask): ReadAsk | undefined {
   }
   const { data: request } = questionSchema.safeParse(json)
   return request && { kind: 'question', ask, request }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The schema says that it is none.
-    return undefined
-  }
 }

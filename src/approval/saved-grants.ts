@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import type { GrantStore, StoredGrant } from '../store.ts'
+import { parseJson } from '../value/parse-json.ts'
 import type { Grant } from './grants.ts'
 
 const MOST_GRANTS = 10_000
@@ -61,15 +62,6 @@ function readGrant({ id, tool, body, createdAt }: StoredGrant): Grant {
     })
   }
   return { id, tool, ...parsed.data, createdAt: new Date(createdAt).toISOString() }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The schema says what is wrong with it.
-    return undefined
-  }
 }
 
 function tooMany(): ToolError {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { parseJson } from '../value/parse-json.ts'
 import { currentProcess, isAlive } from './process-identity.ts'
 
 const ownerSchema = z.object({
@@ -26,12 +27,4 @@ export function isOwnerAlive(owner: string): boolean {
   if (retired.has(owner)) return false
   const parsed = ownerSchema.safeParse(parseJson(owner))
   return parsed.success && isAlive(parsed.data)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

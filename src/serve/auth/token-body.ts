@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ToolError } from '../../errors.ts'
 import type { StoredToken } from '../../store.ts'
+import { parseJson } from '../../value/parse-json.ts'
 import { type TokenEntry, tokenLimits } from '../api/service.ts'
 import { SCOPES } from '../api/shapes.ts'
-import { parseJson } from './parse-json.ts'
 
 const tokenBody = tokenLimits.extend({
   scopes: z.array(z.enum(SCOPES)),

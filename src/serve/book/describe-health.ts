@@ -4,6 +4,7 @@ import type { Hub } from '../../hub.ts'
 import { principalAccount } from '../../limits/budget.ts'
 import type { BudgetLimits } from '../../options.ts'
 import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
+import { isFailure } from '../../store/rules/index-call.ts'
 import type { Awaitable, IndexedCall, Store } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { Health } from '../api/service.ts'
@@ -27,7 +28,6 @@ const MOST_CALLS = 5_000
 const MOST_TOOLS = 100
 const MOST_PRINCIPALS = 200
 const MOST_WAITING = 1_000
-const NO_FAILURE: ReadonlySet<string> = new Set(['ok', 'pending', 'running'])
 
 /** Says how the service does; a part that cannot be looked at says so, and the others are told all the same. */
 export async function describeHealth(options: HealthOptions): Promise<Health> {
@@ -105,7 +105,7 @@ function tally(
   const known = tallies.get(tool) ?? { calls: 0, failures: 0, ended: 0, totalMs: 0 }
   tallies.set(tool, known)
   known.calls++
-  if (!NO_FAILURE.has(status)) known.failures++
+  if (isFailure(status)) known.failures++
   if (durationMs === undefined) return
   known.ended++
   known.totalMs += durationMs
