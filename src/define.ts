@@ -1,6 +1,6 @@
-import type { Commands, CommandTarget } from './commands.ts'
+import type { Commands, CommandTarget } from './contracts/commands.ts'
+import type { GuardedFetch, ReadFiles, WriteFiles } from './contracts/handles.ts'
 import type { AgentTool } from './from-agent-tool.ts'
-import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
 import type { AnySchema, Infer, InferInput, JsonSchema } from './schema/infer.ts'
 

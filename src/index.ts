@@ -17,7 +17,15 @@ export type {
   RunningCommand,
   RunningProgram,
   SandboxLevel,
-} from './commands.ts'
+} from './contracts/commands.ts'
+export type {
+  FetchOptions,
+  GuardedFetch,
+  GuardedResponse,
+  ReadablePage,
+  ReadFiles,
+  WriteFiles,
+} from './contracts/handles.ts'
 export { createToolHub } from './create-tool-hub.ts'
 export {
   type AnyTool,
@@ -47,14 +55,6 @@ export {
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
 export type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
-export type {
-  FetchOptions,
-  GuardedFetch,
-  GuardedResponse,
-  ReadablePage,
-  ReadFiles,
-  WriteFiles,
-} from './handles.ts'
 export type { Explanation } from './hub/explanation.ts'
 export type { ToolListing } from './hub/list-tools.ts'
 export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'

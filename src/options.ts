@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { ProgramFence, SandboxLevel } from './commands.ts'
+import type { ProgramFence, SandboxLevel } from './contracts/commands.ts'
 import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
 import type { Rule, SkillRequest, SourcedRule } from './rule.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { ProgramRequest, RunningProgram } from './commands.ts'
+import type { ProgramRequest, RunningProgram } from './contracts/commands.ts'
 import type { AnyTool } from './define.ts'
 import type { ToolError } from './errors.ts'
 import type { SkillRequest } from './rule.ts'

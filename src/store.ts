@@ -15,7 +15,7 @@ export interface Store {
   readonly asks: AskStore
   readonly grants: GrantStore
   readonly tokens: TokenStore
-  readonly sessions: SessionStore
+  readonly signIns: SignInStore
   readonly jobs: JobStore
   readonly slots: SlotStore
   readonly memory: MemoryStore
@@ -208,15 +208,15 @@ export interface StoredToken {
 }
 
 /** Sign-ins of the console, by the hash of their cookie. */
-export interface SessionStore {
-  add(session: StoredSession): Awaitable<void>
-  find(hash: string, now: number): Awaitable<StoredSession | undefined>
+export interface SignInStore {
+  add(session: StoredSignIn): Awaitable<void>
+  find(hash: string, now: number): Awaitable<StoredSignIn | undefined>
   remove(hash: string): Awaitable<void>
   /** All that came from one token, when it is revoked. */
   removeOf(token: string): Awaitable<void>
 }
 
-export interface StoredSession {
+export interface StoredSignIn {
   readonly hash: string
   /** Id of the token, or the name of the person, that signed in. */
   readonly token: string

@@ -1,4 +1,4 @@
-import type { ProgramFence } from '../commands.ts'
+import type { ProgramFence } from '../contracts/commands.ts'
 import type { McpServer } from '../options.ts'
 import { isPlainObject } from '../value/is-plain-object.ts'
 import { FOREIGN_KEYS, type WrittenMcpServers } from './mcp-schema.ts'

@@ -1,5 +1,5 @@
 import type { KeptChange } from '../change.ts'
-import type { SandboxLevel } from '../commands.ts'
+import type { SandboxLevel } from '../contracts/commands.ts'
 import type { CallerKind, Effect } from '../define.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Label, ToolResult } from '../result.ts'

@@ -1,5 +1,5 @@
 import type { CallOptions } from '../call-options.ts'
-import type { SandboxLevel } from '../commands.ts'
+import type { SandboxLevel } from '../contracts/commands.ts'
 import type { CallView, Capability, Effect, ResolvedTarget } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { Reservation } from '../limits/budget.ts'

@@ -1,4 +1,4 @@
-import type { Commands } from '../commands.ts'
+import type { Commands } from '../contracts/commands.ts'
 import { ToolError } from '../errors.ts'
 import type { SetAside } from '../guards/process/command/protected-watch.ts'
 import type { CommandCall, CommandNetwork, OutputFile } from '../guards/process/command-call.ts'

@@ -1,7 +1,7 @@
 import type { Change, Journal } from '../change.ts'
+import type { GuardedFetch, ReadFiles, WriteFiles } from '../contracts/handles.ts'
 import type { Capability } from '../define.ts'
 import { ToolError } from '../errors.ts'
-import type { GuardedFetch, ReadFiles, WriteFiles } from '../handles.ts'
 import { type Decision, decide } from '../policy/decide.ts'
 import { createRunJournal } from '../record/undo/run-journal.ts'
 import type { Call } from './call.ts'

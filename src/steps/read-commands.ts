@@ -1,4 +1,4 @@
-import type { CommandTarget } from '../commands.ts'
+import type { CommandTarget } from '../contracts/commands.ts'
 import type { CommandReading } from '../policy/shell/reading.ts'
 import { commandValue } from '../value/command-value.ts'
 import type { Call } from './call.ts'

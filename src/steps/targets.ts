@@ -1,4 +1,4 @@
-import type { CommandTarget } from '../commands.ts'
+import type { CommandTarget } from '../contracts/commands.ts'
 import type { AnyTool, Capability, Targets } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'

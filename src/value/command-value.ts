@@ -1,4 +1,4 @@
-import type { CommandLine } from '../commands.ts'
+import type { CommandLine } from '../contracts/commands.ts'
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/
 const FIRST_PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/

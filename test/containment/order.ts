@@ -1,4 +1,4 @@
-import type { SandboxLevel } from '../../src/commands.ts'
+import type { SandboxLevel } from '../../src/contracts/commands.ts'
 import type { CommandLimits } from '../../src/options.ts'
 import type { ToolResult } from '../../src/result.ts'
 

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { FileState, Journal, KeptChange, SeenFiles } from '../../src/change.ts'
+import type { WriteFiles } from '../../src/contracts/handles.ts'
 import { changeHandle } from '../../src/guards/files/change/change-handle.ts'
 import { openChanges } from '../../src/guards/files/change/changes.ts'
 import { createFilesDoor, type FilesCall } from '../../src/guards/files/files-door.ts'
 import { openRoots, type RootOptions } from '../../src/guards/files/open-roots.ts'
-import type { WriteFiles } from '../../src/handles.ts'
 import { sha256 } from '../../src/value/hash.ts'
 
 /** A journal that really keeps: contents in memory by hash, trees in a folder, every change in order. */

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { PassThrough, Readable } from 'node:stream'
 import { systemClock } from '../../src/clock.ts'
-import type { RunningCommand } from '../../src/commands.ts'
+import type { RunningCommand } from '../../src/contracts/commands.ts'
 import { commandWords } from '../../src/guards/process/command/command-words.ts'
 import { OwnedCommand, type OwnedCommandOptions } from '../../src/guards/process/command/owned-command.ts'
 import type { CommandCall } from '../../src/guards/process/command-call.ts'

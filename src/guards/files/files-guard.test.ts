@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, truncate, writeFile } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ReadFiles } from '../../handles.ts'
+import type { ReadFiles } from '../../contracts/handles.ts'
 import type { FilesCall } from './files-door.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 

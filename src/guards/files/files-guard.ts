@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs'
-import type { ReadFiles, WriteFiles } from '../../handles.ts'
+import type { ReadFiles, WriteFiles } from '../../contracts/handles.ts'
 import { asWritten } from './as-written.ts'
 import { atDescriptor } from './at-descriptor.ts'
 import { openChanges } from './change/changes.ts'

@@ -1,4 +1,4 @@
-import type { FindOptions, ReadFiles, SearchOptions, WriteFiles } from '../../handles.ts'
+import type { FindOptions, ReadFiles, SearchOptions, WriteFiles } from '../../contracts/handles.ts'
 import { changeHandle } from './change/change-handle.ts'
 import type { FilesCall, FilesDoor } from './files-door.ts'
 import { FileReader } from './read/file-reader.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ReadFiles, WriteFiles } from '../../handles.ts'
+import type { ReadFiles, WriteFiles } from '../../contracts/handles.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a write made in the gap.

@@ -1,4 +1,4 @@
-import type { GuardedResponse, ReadablePage } from '../../handles.ts'
+import type { GuardedResponse, ReadablePage } from '../../contracts/handles.ts'
 import { decodeText } from './decode-text.ts'
 
 const HTML = /^\s*(text\/html|application\/xhtml\+xml)\b/i

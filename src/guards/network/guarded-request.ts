@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { FetchOptions, GuardedResponse } from '../../handles.ts'
+import type { FetchOptions, GuardedResponse } from '../../contracts/handles.ts'
 import { type BegunBody, beginBody } from './begin-body.ts'
 import { Deadline } from './deadline.ts'
 import type { DeadlineWatch } from './deadline-watch.ts'

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../clock.ts'
+import type { FetchOptions, GuardedFetch } from '../../contracts/handles.ts'
 import { ToolError } from '../../errors.ts'
-import type { FetchOptions, GuardedFetch } from '../../handles.ts'
 import type { ConnectOptions } from './connect-pinned.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'

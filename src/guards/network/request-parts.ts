@@ -1,5 +1,5 @@
+import type { FetchOptions } from '../../contracts/handles.ts'
 import { ToolError } from '../../errors.ts'
-import type { FetchOptions } from '../../handles.ts'
 
 /** What is sent: checked, header names in lower case. */
 export interface RequestParts {

@@ -1,5 +1,5 @@
+import type { FetchOptions } from '../../contracts/handles.ts'
 import { ToolError } from '../../errors.ts'
-import type { FetchOptions } from '../../handles.ts'
 import type { NetworkCall } from './network-call.ts'
 import type { RequestParts } from './request-parts.ts'
 

@@ -1,5 +1,5 @@
 import { Readability } from '@mozilla/readability'
-import type { ReadablePage } from '../../handles.ts'
+import type { ReadablePage } from '../../contracts/handles.ts'
 import { cleanPage } from './clean-page.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import type { PageDocument, PageElement } from './dom.ts'

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { ReadablePage } from '../../handles.ts'
+import type { ReadablePage } from '../../contracts/handles.ts'
 import { ownModule } from '../../own-file.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { Turns } from '../worker/turns.ts'

@@ -1,4 +1,4 @@
-import type { ReadablePage } from '../../handles.ts'
+import type { ReadablePage } from '../../contracts/handles.ts'
 import type { PageWorkers } from './page-workers.ts'
 
 /** How to read a page. */

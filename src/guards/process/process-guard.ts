@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Commands, SandboxLevel } from '../../commands.ts'
+import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
 import { CallCommands } from './command/call-commands.ts'
 import { commandCgroup } from './command/command-cgroup.ts'
 import { findPlace } from './command/find-place.ts'

@@ -1,4 +1,4 @@
-import type { ReadFiles } from '../../handles.ts'
+import type { ReadFiles } from '../../contracts/handles.ts'
 import { readKept } from '../../record/undo/read-kept.ts'
 import type { Step } from './judge-change.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { ReadFiles, WriteFiles } from '../../contracts/handles.ts'
 import type { RestoreFiles } from '../../guards/files/restore/restore-handle.ts'
-import type { ReadFiles, WriteFiles } from '../../handles.ts'
 import { readKept } from '../../record/undo/read-kept.ts'
 import { compareTree } from './compare-tree.ts'
 import { fillTree } from './fill-tree.ts'

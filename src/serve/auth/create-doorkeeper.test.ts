@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PrincipalHub } from '../../hub.ts'
 import type { Principal } from '../../principal.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
-import type { StoredSession } from '../../store.ts'
+import type { StoredSignIn } from '../../store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { NewToken } from '../api/service.ts'
 import { createDoorkeeper, type DoorkeeperOptions } from './create-doorkeeper.ts'
@@ -207,9 +207,9 @@ describe('a session', () => {
 
   it('leaves nothing in the store that opens the door', async () => {
     const { keeper, newToken, store } = door()
-    const kept: StoredSession[] = []
-    const add = store.sessions.add.bind(store.sessions)
-    store.sessions.add = (session) => {
+    const kept: StoredSignIn[] = []
+    const add = store.signIns.add.bind(store.signIns)
+    store.signIns.add = (session) => {
       kept.push(session)
       return add(session)
     }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { Awaitable, Store, StoredSession } from '../../store.ts'
+import type { Awaitable, Store, StoredSignIn } from '../../store.ts'
 import { after } from '../../value/after.ts'
 import { parseJson } from '../../value/parse-json.ts'
 import type { AdmittedVisitor } from './admitted-visitor.ts'
@@ -31,7 +31,7 @@ export interface SessionDesk {
 }
 
 export interface SessionDeskOptions {
-  readonly store: Pick<Store, 'sessions'>
+  readonly store: Pick<Store, 'signIns'>
   readonly tokens: Pick<OwnTokenDesk, 'admitHash'>
   readonly jwt?: JwtVerifier
   readonly clock?: Clock
@@ -64,7 +64,7 @@ export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: S
       const now = clock.now()
       const ends = body.type === 'person' ? body.person.expiresAt : Number.POSITIVE_INFINITY
       const expiresAt = Math.min(now + SESSION_MS, ends)
-      await store.sessions.add({
+      await store.signIns.add({
         hash: hashSecret(session),
         token: visitor.token ?? visitor.name,
         body: JSON.stringify(body),
@@ -77,14 +77,14 @@ export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: S
     admit(session) {
       const now = clock.now()
       const hash = hashSecret(session)
-      return after(store.sessions.find(hash, now), (found) => {
+      return after(store.signIns.find(hash, now), (found) => {
         const body = found && readBody(found, hash, now)
         if (!body) return undefined
         return after(visitorOf(body), (visitor) => visitor && { visitor, csrf: csrfOf(session) })
       })
     },
     async signOut(session, { secure }) {
-      if (session !== undefined) await store.sessions.remove(hashSecret(session))
+      if (session !== undefined) await store.signIns.remove(hashSecret(session))
       return writeSessionCookie('', { maxAgeMs: 0, secure })
     },
   }
@@ -96,7 +96,7 @@ async function beginBody(secret: string, jwt: JwtVerifier | undefined): Promise<
   return someone && { type: 'person', person: someone }
 }
 
-function readBody(found: StoredSession, hash: string, now: number): SessionBody | undefined {
+function readBody(found: StoredSignIn, hash: string, now: number): SessionBody | undefined {
   if (!isSameText(found.hash, hash) || found.expiresAt <= now) return undefined
   return sessionBody.safeParse(parseJson(found.body)).data
 }

@@ -92,7 +92,7 @@ describe('a token', () => {
       remove: (id: string) => store.tokens.remove(id),
       touch: (id: string, at: number) => store.tokens.touch(id, at),
     }
-    const { desk } = deskOf({ store: { tokens, sessions: store.sessions } })
+    const { desk } = deskOf({ store: { tokens, signIns: store.signIns } })
     const { token, secret } = await desk.create(CI)
     expect(await desk.admit(secret)).toBeDefined()
     isSlow = true

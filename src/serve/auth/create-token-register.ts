@@ -23,7 +23,7 @@ export interface TokenRegister extends Pick<TokenDesk, 'list' | 'remove'> {
 }
 
 export interface TokenRegisterOptions {
-  readonly store: Pick<Store, 'tokens' | 'sessions'>
+  readonly store: Pick<Store, 'tokens' | 'signIns'>
   readonly clock?: Clock
   /** Absolute; the working folder unless said. */
   readonly base?: string
@@ -57,7 +57,7 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
     },
     async remove(id) {
       const wasThere = await store.tokens.remove(id)
-      await store.sessions.removeOf(id)
+      await store.signIns.removeOf(id)
       return wasThere
     },
   }

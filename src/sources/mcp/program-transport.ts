@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../../clock.ts'
-import type { ProgramEnd, RunningProgram } from '../../commands.ts'
+import type { ProgramEnd, RunningProgram } from '../../contracts/commands.ts'
 import { ToolError } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { LineSplitter } from '../../value/line-splitter.ts'

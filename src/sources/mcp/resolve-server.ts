@@ -1,4 +1,4 @@
-import type { ProgramRequest } from '../../commands.ts'
+import type { ProgramRequest } from '../../contracts/commands.ts'
 import { ToolError } from '../../errors.ts'
 import type { HttpMcpServer, McpServer, StdioMcpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'

@@ -1,6 +1,6 @@
+import type { GuardedResponse } from '../../contracts/handles.ts'
 import type { BaseContext } from '../../define.ts'
 import { type ErrorCode, messageOf, ToolError } from '../../errors.ts'
-import type { GuardedResponse } from '../../handles.ts'
 import { shownHeaders } from '../../tools/http/shown-headers.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { ownObject, ownText } from './own-value.ts'

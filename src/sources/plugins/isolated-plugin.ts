@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ProgramFence } from '../../commands.ts'
+import type { ProgramFence } from '../../contracts/commands.ts'
 import { type AnyTool, type BaseContext, defineTool } from '../../define.ts'
 import { lookAtFolder } from '../../disk/look-at-folder.ts'
 import { messageOf, ToolError } from '../../errors.ts'

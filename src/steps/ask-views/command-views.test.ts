@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileHub } from '../../../test/support/file-hub.ts'
-import type { CommandTarget } from '../../commands.ts'
+import type { CommandTarget } from '../../contracts/commands.ts'
 import { defineTool } from '../../define.ts'
 import type { HubOptions } from '../../options.ts'
 import type { ApprovalRequest } from '../../result.ts'

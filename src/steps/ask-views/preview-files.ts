@@ -1,5 +1,5 @@
+import type { ReadFiles } from '../../contracts/handles.ts'
 import { ToolError } from '../../errors.ts'
-import type { ReadFiles } from '../../handles.ts'
 import { decide } from '../../policy/decide.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'

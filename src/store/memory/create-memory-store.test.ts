@@ -74,7 +74,7 @@ describe('the bounds of a store in memory', () => {
       (id: string) => store.memory.put({ id, scope: 's', text: '', createdAt: 0 }),
       (id: string) => store.grants.put({ ...common, id, tool: 't' }),
       (id: string) => store.tokens.add({ ...common, id, name: id, hash: id }),
-      (id: string) => store.sessions.add({ ...common, hash: id, token: 't', expiresAt: 9 }),
+      (id: string) => store.signIns.add({ ...common, hash: id, token: 't', expiresAt: 9 }),
       (id: string) => store.jobs.add({ id, kind: 'k', body: '', dueAt: 0 }),
       (id: string) => store.slots.lease(id, { owner: 'o', now: 0, until: 9 }),
     ]

@@ -9,7 +9,7 @@ import { MemoryJobs } from './jobs.ts'
 import { MemoryKeys } from './keys.ts'
 import { MemoryNotes } from './notes.ts'
 import { MemoryRates } from './rates.ts'
-import { MemorySessions } from './sessions.ts'
+import { MemorySignIns } from './sign-ins.ts'
 import { MemorySlots } from './slots.ts'
 import { MemoryTokens } from './tokens.ts'
 
@@ -34,7 +34,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const events = new MemoryEvents()
   const asks = new MemoryAsks({ maxAsks: maxEntries, events, now })
   const grants = new MemoryGrants(maxEntries)
-  const sessions = new MemorySessions(maxEntries)
+  const signIns = new MemorySignIns(maxEntries)
   const slots = new MemorySlots(maxEntries)
   return {
     keys,
@@ -43,7 +43,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     asks,
     grants,
     tokens: new MemoryTokens(maxEntries),
-    sessions,
+    signIns,
     jobs: new MemoryJobs(maxEntries),
     slots,
     memory: new MemoryNotes(maxEntries),
@@ -56,7 +56,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       })
     },
     sweep(now) {
-      for (const part of [keys, budgets, asks, grants, sessions, slots]) part.sweep(now)
+      for (const part of [keys, budgets, asks, grants, signIns, slots]) part.sweep(now)
     },
     close: async () => events.close(),
   }

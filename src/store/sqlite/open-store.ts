@@ -11,7 +11,7 @@ import { createJobs } from './jobs.ts'
 import { createKeys } from './keys.ts'
 import { createNotes } from './notes.ts'
 import { createRates } from './rates.ts'
-import { createSessions } from './sessions.ts'
+import { createSignIns } from './sign-ins.ts'
 import { createSlots } from './slots.ts'
 import { createSweep } from './sweep.ts'
 import { createTokens } from './tokens.ts'
@@ -44,7 +44,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
     asks: createAsks(connection, events, now),
     grants: createGrants(connection),
     tokens: createTokens(connection),
-    sessions: createSessions(connection),
+    signIns: createSignIns(connection),
     jobs: createJobs(connection),
     slots: createSlots(connection),
     memory: createNotes(connection),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RunningCommand } from '../../commands.ts'
+import type { RunningCommand } from '../../contracts/commands.ts'
 
 /** What is known of a command, and the last of what it has written. */
 export const commandResult = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommandState, RunningCommand } from '../../commands.ts'
+import type { CommandState, RunningCommand } from '../../contracts/commands.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import { describeCommand } from './command-result.ts'

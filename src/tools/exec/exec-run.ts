@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommandLine, CommandRequest, RunningCommand } from '../../commands.ts'
+import type { CommandLine, CommandRequest, RunningCommand } from '../../contracts/commands.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import { type CommandResult, commandResult, describeCommand } from './command-result.ts'

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import type { GuardedResponse } from '../../contracts/handles.ts'
 import { defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import type { GuardedResponse } from '../../handles.ts'
 import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
 import { shownHeaders } from './shown-headers.ts'
 

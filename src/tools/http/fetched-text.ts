@@ -1,4 +1,4 @@
-import type { GuardedResponse } from '../../handles.ts'
+import type { GuardedResponse } from '../../contracts/handles.ts'
 import { shownHeaders } from './shown-headers.ts'
 
 /** What fetchText gives back. */

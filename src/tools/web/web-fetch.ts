@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { GuardedResponse } from '../../contracts/handles.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import type { GuardedResponse } from '../../handles.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { cutText } from '../util/cut-text.ts'
 import { isText } from './is-text.ts'

@@ -2,7 +2,7 @@ import fs, { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
-import type { FileChange } from '../../../handles.ts'
+import type { FileChange } from '../../../contracts/handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 
 const { linkSync, renameSync } = fs

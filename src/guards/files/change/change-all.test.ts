@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import type { FileChange } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FileChange } from '../../../handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 
 let ws: ReturnType<typeof changing>

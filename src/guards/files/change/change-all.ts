@@ -1,5 +1,5 @@
+import type { FileChange, Written } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FileChange, Written } from '../../../handles.ts'
 import { isBelow, type Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'

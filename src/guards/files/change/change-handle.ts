@@ -1,4 +1,4 @@
-import type { FileChange, WriteFiles, WriteOptions } from '../../../handles.ts'
+import type { FileChange, WriteFiles, WriteOptions } from '../../../contracts/handles.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'
 import { findLink, followLinks } from '../walk.ts'

@@ -1,6 +1,6 @@
 import { closeSync, lstatSync } from 'node:fs'
+import type { CopyResult } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { CopyResult } from '../../../handles.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import type { ChangeScope } from './change-scope.ts'

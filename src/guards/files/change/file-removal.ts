@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import type { FileState } from '../../../change.ts'
+import type { Written } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { Written } from '../../../handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 import { quotePath } from '../quote-path.ts'
 import type { ChangeScope } from './change-scope.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import type { Written } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { Written } from '../../../handles.ts'
 import { LONE_SURROGATE } from '../../../value/lone-surrogate.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, lstatSync, readlinkSync, rmdirSync } from 'node:fs'
+import type { RemoveResult } from '../../../contracts/handles.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
-import type { RemoveResult } from '../../../handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'

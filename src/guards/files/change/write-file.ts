@@ -1,4 +1,4 @@
-import type { Written } from '../../../handles.ts'
+import type { Written } from '../../../contracts/handles.ts'
 import type { Target } from '../open-roots.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { FileSwap, type SwapOptions } from './file-swap.ts'

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
+import type { Encoding } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { Encoding } from '../../../handles.ts'
 import { byteOrderMark } from '../../../value/byte-order-mark.ts'
 import { LONE_SURROGATE } from '../../../value/lone-surrogate.ts'
 import { quotePath } from '../quote-path.ts'

@@ -1,4 +1,4 @@
-import type { ListOptions, ReadFiles } from '../../../handles.ts'
+import type { ListOptions, ReadFiles } from '../../../contracts/handles.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { hashFile } from './hash-file.ts'
 import { listFolder } from './list-folder.ts'

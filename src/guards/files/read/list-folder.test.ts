@@ -3,8 +3,8 @@ import { linkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { code, openDescriptors, reading } from '../../../../test/support/reading.ts'
+import type { ListOptions } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { ListOptions } from '../../../handles.ts'
 
 let files: ReturnType<typeof reading>
 

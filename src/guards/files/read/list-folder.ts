@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readlinkSync } from 'node:fs'
+import type { ListEntry, Listing, ListOptions } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { ListEntry, Listing, ListOptions } from '../../../handles.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { openFolder } from '../at-descriptor.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'

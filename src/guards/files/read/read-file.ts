@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
-import type { FileBytes, FileText } from '../../../handles.ts'
+import type { FileBytes, FileText } from '../../../contracts/handles.ts'
 import { noteTextHash, sha256 } from '../../../value/hash.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { checkCount } from './check-count.ts'

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import type { LinePage } from '../../../handles.ts'
+import type { LinePage } from '../../../contracts/handles.ts'
 import { sha256 } from '../../../value/hash.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import { changedMeanwhile } from './changed-meanwhile.ts'

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
+import type { FileFacts } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FileFacts } from '../../../handles.ts'
 import { atDescriptor, type Link } from '../at-descriptor.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'

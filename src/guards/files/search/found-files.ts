@@ -1,5 +1,5 @@
+import type { FoundLine } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FoundLine } from '../../../handles.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Roots, Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'

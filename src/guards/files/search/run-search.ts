@@ -1,4 +1,4 @@
-import type { FindOptions, FindResult, SearchOptions, SearchResult } from '../../../handles.ts'
+import type { FindOptions, FindResult, SearchOptions, SearchResult } from '../../../contracts/handles.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Engine, Place } from './engine.ts'

@@ -1,4 +1,4 @@
-import type { ReadFiles } from '../../../handles.ts'
+import type { ReadFiles } from '../../../contracts/handles.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { SearchSettings } from './run-search.ts'
 

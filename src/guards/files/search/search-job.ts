@@ -1,5 +1,5 @@
+import type { FindOptions, SearchOptions } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FindOptions, SearchOptions } from '../../../handles.ts'
 import { nearestNames } from '../../../names.ts'
 import { globSource } from './glob-source.ts'
 

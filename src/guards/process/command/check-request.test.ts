@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CommandRequest } from '../../../commands.ts'
+import type { CommandRequest } from '../../../contracts/commands.ts'
 import { checkRequest } from './check-request.ts'
 
 const request = (parts: object) => ({ timeoutMs: 1_000, ...parts }) as CommandRequest

@@ -1,4 +1,4 @@
-import type { CommandRequest } from '../../../commands.ts'
+import type { CommandRequest } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { LONE_SURROGATE } from '../../../value/lone-surrogate.ts'
 

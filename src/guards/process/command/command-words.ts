@@ -1,4 +1,4 @@
-import type { CommandLine } from '../../../commands.ts'
+import type { CommandLine } from '../../../contracts/commands.ts'
 
 /**
  * The words to start. A line is read by bash and by nothing before it. Its path is fixed, as PATH is none of the

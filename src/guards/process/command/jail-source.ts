@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 import { buildJail } from '../jail/build-jail.ts'
 import { type CacheFolderName, cacheFolders } from '../jail/cache-folders.ts'
 import { describeJail, type JailDescription } from '../jail/describe-jail.ts'

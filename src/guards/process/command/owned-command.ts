@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { CommandOutput, CommandState, LogPage, RunningCommand, SandboxLevel } from '../../../commands.ts'
+import type { CommandOutput, CommandState, LogPage, RunningCommand, SandboxLevel } from '../../../contracts/commands.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import type { Artifact } from '../../../result.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'

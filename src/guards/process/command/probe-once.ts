@@ -1,4 +1,4 @@
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 import type { SandboxReport } from '../jail/jail.ts'
 import { probeSandbox } from '../jail/probe-sandbox.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { CommandState } from '../../../commands.ts'
+import type { CommandState } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { commandId } from './command-id.ts'
 import type { OwnedCommand } from './owned-command.ts'

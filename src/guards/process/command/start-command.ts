@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { CommandLine, CommandRequest } from '../../../commands.ts'
+import type { CommandLine, CommandRequest } from '../../../contracts/commands.ts'
 import { commandValue } from '../../../value/command-value.ts'
 import { escapeLine } from '../../../value/escape-text.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'

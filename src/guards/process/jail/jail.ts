@@ -1,4 +1,4 @@
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 
 /** How much a command may use. */
 export interface CommandLimits {

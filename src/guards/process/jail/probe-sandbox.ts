@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 import { openCgroups } from './cgroup.ts'
 import { explainFailure } from './explain-failure.ts'
 import { findProgram } from './find-program.ts'

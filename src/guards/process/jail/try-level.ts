@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import { buildJail } from './build-jail.ts'
 import { commandEnvironment } from './environment.ts'

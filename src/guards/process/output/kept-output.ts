@@ -1,4 +1,4 @@
-import type { CommandOutput, LogPage } from '../../../commands.ts'
+import type { CommandOutput, LogPage } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import type { Artifact } from '../../../result.ts'
 import type { OutputFile } from '../command-call.ts'

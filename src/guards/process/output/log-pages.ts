@@ -1,4 +1,4 @@
-import type { LogPage } from '../../../commands.ts'
+import type { LogPage } from '../../../contracts/commands.ts'
 import { plainText } from './plain-text.ts'
 import { upToWholeCharacter } from './whole-parts.ts'
 

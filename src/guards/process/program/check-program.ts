@@ -1,4 +1,4 @@
-import type { ProgramFence, ProgramRequest } from '../../../commands.ts'
+import type { ProgramFence, ProgramRequest } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 
 /** A request of which nothing is missing, and which nobody else holds. */

@@ -1,4 +1,4 @@
-import type { ProgramFence } from '../../../commands.ts'
+import type { ProgramFence } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
 import { probeOnce } from '../command/probe-once.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { workspace } from '../../../../test/support/made-jails.ts'
 import { systemClock } from '../../../clock.ts'
-import type { ProgramRequest, RunningProgram } from '../../../commands.ts'
+import type { ProgramRequest, RunningProgram } from '../../../contracts/commands.ts'
 import { type ProgramMachine, startProgram } from './start-program.ts'
 
 const machine: ProgramMachine = {

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import type { ProgramFence, SandboxLevel } from '../../../commands.ts'
+import type { ProgramFence, SandboxLevel } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
 import { buildJail } from '../jail/build-jail.ts'

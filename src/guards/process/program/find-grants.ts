@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { ProgramFence } from '../../../commands.ts'
+import type { ProgramFence } from '../../../contracts/commands.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { RunningProgram } from '../../../commands.ts'
+import type { RunningProgram } from '../../../contracts/commands.ts'
 import { commandCgroup } from '../command/command-cgroup.ts'
 import { companionScript, launchScript } from '../start/launch-script.ts'
 import { OpenJail } from '../start/open-jail.ts'

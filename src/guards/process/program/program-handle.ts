@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../../clock.ts'
-import type { ProgramEnd, RunningProgram, SandboxLevel } from '../../../commands.ts'
+import type { ProgramEnd, RunningProgram, SandboxLevel } from '../../../contracts/commands.ts'
 import type { OpenJail } from '../start/open-jail.ts'
 import { signalProcess } from '../start/spawner/process-tree.ts'
 import type { Started } from '../start/started.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { processesWith, spawnersOf, until, workspace } from '../../../../test/support/made-jails.ts'
 import { systemClock } from '../../../clock.ts'
-import type { ProgramRequest, RunningProgram } from '../../../commands.ts'
+import type { ProgramRequest, RunningProgram } from '../../../contracts/commands.ts'
 import { type ProgramMachine, startProgram } from './start-program.ts'
 
 const HOOK = resolve('test/support/load-typescript.mjs')

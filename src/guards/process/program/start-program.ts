@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts'
-import type { ProgramRequest, RunningProgram, SandboxLevel } from '../../../commands.ts'
+import type { ProgramRequest, RunningProgram, SandboxLevel } from '../../../contracts/commands.ts'
 import type { CommandLimits } from '../../../options.ts'
 import type { OpenedProxy, ProxySettings } from '../../network/proxy/open-proxy.ts'
 import { checkProgram } from './check-program.ts'

@@ -1,4 +1,4 @@
-import type { SandboxLevel } from '../../../commands.ts'
+import type { SandboxLevel } from '../../../contracts/commands.ts'
 
 /** What the hub tells its spawner, one JSON object a line. */
 export type HubMessage =

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommandRequest, RunningCommand } from '../../../commands.ts'
+import type { CommandRequest, RunningCommand } from '../../../contracts/commands.ts'
 import type { BaseContext, Context } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import type { Use } from './call-bridge.ts'

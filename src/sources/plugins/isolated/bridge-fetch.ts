@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { GuardedResponse } from '../../../contracts/handles.ts'
 import type { BaseContext, Context } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { GuardedResponse } from '../../../handles.ts'
 import type { Use } from './call-bridge.ts'
 
 const MOST_BYTES = 7_000_000

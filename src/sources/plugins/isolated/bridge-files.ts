@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { FileChange, ReadFiles, WriteFiles } from '../../../contracts/handles.ts'
 import type { BaseContext } from '../../../define.ts'
-import type { FileChange, ReadFiles, WriteFiles } from '../../../handles.ts'
 import { bytesOrText, wireBytes } from './bytes-or-text.ts'
 import type { Use } from './call-bridge.ts'
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../../clock.ts'
-import type { ProgramFence, RunningProgram } from '../../../commands.ts'
+import type { ProgramFence, RunningProgram } from '../../../contracts/commands.ts'
 import type { BaseContext } from '../../../define.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import { ownFile } from '../../../own-file.ts'

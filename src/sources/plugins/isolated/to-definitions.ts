@@ -1,4 +1,4 @@
-import type { ProgramFence } from '../../../commands.ts'
+import type { ProgramFence } from '../../../contracts/commands.ts'
 import type { Capability } from '../../../define.ts'
 import { messageOf } from '../../../errors.ts'
 import { withStop } from '../../../value/with-stop.ts'

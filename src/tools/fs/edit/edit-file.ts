@@ -1,6 +1,6 @@
+import type { Written } from '../../../contracts/handles.ts'
 import type { Context, ReadContext } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { Written } from '../../../handles.ts'
 import { MOST_SOURCE_BYTES, readSource, type SourceFile } from '../read/read-source.ts'
 import { applyEdits, type Edited } from './apply-edits.ts'
 import { assembleBytes } from './assemble-bytes.ts'

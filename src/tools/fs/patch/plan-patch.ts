@@ -1,6 +1,6 @@
+import type { FileChange } from '../../../contracts/handles.ts'
 import type { ReadContext } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FileChange } from '../../../handles.ts'
 import { quote } from '../quote.ts'
 import { readSource } from '../read/read-source.ts'
 import type { PatchSection } from './patch.ts'

@@ -1,6 +1,6 @@
+import type { FileChange } from '../../../contracts/handles.ts'
 import type { ReadContext, TextChange } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
-import type { FileChange } from '../../../handles.ts'
 import { readSource } from '../read/read-source.ts'
 import type { PatchSection } from './patch.ts'
 import { planPatch } from './plan-patch.ts'

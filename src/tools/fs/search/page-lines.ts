@@ -1,4 +1,4 @@
-import type { FoundLine } from '../../../handles.ts'
+import type { FoundLine } from '../../../contracts/handles.ts'
 
 /** A part of the found lines. */
 export interface LinesPage {

@@ -1,5 +1,5 @@
+import type { SearchOptions } from '../../../contracts/handles.ts'
 import type { Context } from '../../../define.ts'
-import type { SearchOptions } from '../../../handles.ts'
 import { joinPath } from '../path-schema.ts'
 import { quote } from '../quote.ts'
 import { pageLines } from './page-lines.ts'

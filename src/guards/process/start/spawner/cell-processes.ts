@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { SandboxLevel } from '../../../../commands.ts'
+import type { SandboxLevel } from '../../../../contracts/commands.ts'
 import { chainOf, isLiving, type KnownProcess, killMarked, killTree, signalProcess } from './process-tree.ts'
 
 /** Found in the environment of what a command without a PID namespace left behind. */

@@ -1,21 +1,21 @@
-import type { SessionStore, StoredSession } from '../../store.ts'
+import type { SignInStore, StoredSignIn } from '../../store.ts'
 import { assertRoom } from './assert-room.ts'
 
 /** Sign-ins in memory. */
-export class MemorySessions implements SessionStore {
-  readonly #sessions = new Map<string, StoredSession>()
+export class MemorySignIns implements SignInStore {
+  readonly #sessions = new Map<string, StoredSignIn>()
   readonly #max: number
 
   constructor(max: number) {
     this.#max = max
   }
 
-  add(session: StoredSession): void {
+  add(session: StoredSignIn): void {
     if (!this.#sessions.has(session.hash)) assertRoom(this.#sessions, this.#max, 'sessions')
     this.#sessions.set(session.hash, { ...session })
   }
 
-  find(hash: string, now: number): StoredSession | undefined {
+  find(hash: string, now: number): StoredSignIn | undefined {
     const session = this.#sessions.get(hash)
     return session && session.expiresAt > now ? session : undefined
   }

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../store.ts'
+import type { SignInStore } from '../../store.ts'
 import type { Connection } from './connection.ts'
 
 interface SessionRow {
@@ -10,7 +10,7 @@ interface SessionRow {
 }
 
 /** Sign-ins in the file. */
-export function createSessions(connection: Connection): SessionStore {
+export function createSignIns(connection: Connection): SignInStore {
   const add = connection.statement(
     `INSERT INTO sessions (hash, token, body, created_at, expires_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (hash) DO UPDATE SET token = excluded.token, body = excluded.body,

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Artifact } from './result.ts'
+import type { Artifact } from '../result.ts'
 
 /** How strongly a command is fenced in. */
 export type SandboxLevel = 'full' | 'namespaces' | 'none'
