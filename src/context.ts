@@ -1,13 +1,15 @@
+import { ABILITIES, type AbilityName, CAPABILITY_OF_ABILITY } from './contracts/ability.ts'
 import type { Commands } from './contracts/commands.ts'
 import type { GuardedFetch } from './contracts/handles.ts'
-import type { Answer, AnyTool, BaseContext, Question } from './define.ts'
-import { ToolError } from './errors.ts'
+import type { Answer, AnyTool, BaseContext, Capability, Question } from './define.ts'
 import type { Content, Evidence, ToolResult } from './result.ts'
+import { abilityCall } from './steps/ability-call.ts'
 import { askPerson } from './steps/ask-person.ts'
 import type { Call } from './steps/call.ts'
 import { blocks, mostChars } from './steps/content.ts'
 import { execHandle } from './steps/exec-handle.ts'
 import { filesHandle, networkHandle } from './steps/handles.ts'
+import { keepArtifact } from './steps/keep-artifact.ts'
 import type { Parts, RunState } from './steps/parts.ts'
 import { tell } from './steps/tell.ts'
 
@@ -19,22 +21,15 @@ export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Pr
  * The getters keep a call that looks at nothing from paying for anything.
  */
 export function buildContext(parts: Parts, run: RunState, call: Call, enter: Enter): BaseContext {
-  const { capabilities } = call.tool!
-  const hasFiles = capabilities.has('read:fs') || capabilities.has('write:fs')
-  const hasNetwork = capabilities.has('network')
-  const hasExec = capabilities.has('exec')
-  if (hasFiles && hasNetwork) return new (hasExec ? FullExecContext : FullContext)(parts, run, call, enter)
-  if (hasFiles) return new (hasExec ? FilesExecContext : FilesContext)(parts, run, call, enter)
-  if (hasNetwork) return new (hasExec ? NetworkExecContext : NetworkContext)(parts, run, call, enter)
-  return new (hasExec ? ExecContext : CallContext)(parts, run, call, enter)
+  return new (contextClass(call.tool!.capabilities))(parts, run, call, enter)
 }
 
 /** For the classes below and nobody else: whoever could ask a context for its call could open any door. */
-let ofCall: (context: CallContext) => [Parts, RunState, Call]
+let ofCall: (context: CallContext) => [Parts, RunState, Call, Enter]
 
 class CallContext implements BaseContext {
   static {
-    ofCall = (context) => [context.#parts, context.#run, context.#call]
+    ofCall = (context) => [context.#parts, context.#run, context.#call, context.#enter]
   }
 
   readonly callId: string
@@ -96,16 +91,7 @@ class CallContext implements BaseContext {
   }
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
-    this.#assertOpen()
-    const { records } = this.#run
-    if (!records)
-      throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', {
-        hint: 'Make the hub with `runs` set to a folder.',
-      })
-    const kept = typeof content === 'string' ? this.#parts.redactor.text(content) : content
-    const artifact = await records.putArtifact(kept, this.#parts.redactor.value(options))
-    this.#call.artifacts.push(artifact)
-    return artifact
+    return keepArtifact(this.#parts, this.#run, this.#call, content, options)
   }
 
   pending(message: string): void {
@@ -132,55 +118,91 @@ class CallContext implements BaseContext {
   }
 }
 
-/** With files. A class for each set of handles: to define them call by call would cost more than most calls. */
-class FilesContext extends CallContext {
-  #fs: ReturnType<typeof filesHandle> | undefined
+type ContextClass = typeof CallContext
 
-  get fs() {
-    this.#fs ??= filesHandle(...ofCall(this))
-    return this.#fs
+/** What adds the handle of each capability. Those of files share one. */
+const HANDLES: ReadonlyMap<Capability, (Base: ContextClass) => ContextClass> = new Map<
+  Capability,
+  (Base: ContextClass) => ContextClass
+>([
+  ['read:fs', withFiles],
+  ['write:fs', withFiles],
+  ['network', withNetwork],
+  ['exec', withExec],
+  ...ABILITIES.map((name) => [CAPABILITY_OF_ABILITY[name], (Base: ContextClass) => withAbility(name, Base)] as const),
+])
+
+/** One class for each set of handles, made for the first tool that has it: to define them call by call would cost more than most calls. */
+const CLASSES = new WeakMap<ReadonlySet<Capability>, ContextClass>()
+const BY_HANDLES = new Map<string, ContextClass>()
+
+function contextClass(capabilities: ReadonlySet<Capability>): ContextClass {
+  const known = CLASSES.get(capabilities)
+  if (known) return known
+  const adding = new Set([...HANDLES].flatMap(([capability, add]) => (capabilities.has(capability) ? [add] : [])))
+  const key = [...HANDLES.keys()].filter((capability) => capabilities.has(capability)).join(' ')
+  const made = BY_HANDLES.get(key) ?? [...adding].reduce((Base, add) => add(Base), CallContext)
+  // One for all calls: a tool must not be able to change what others get.
+  Object.freeze(made.prototype)
+  BY_HANDLES.set(key, made)
+  CLASSES.set(capabilities, made)
+  return made
+}
+
+function withFiles(Base: ContextClass): ContextClass {
+  return class extends Base {
+    #fs: ReturnType<typeof filesHandle> | undefined
+
+    get fs() {
+      const [parts, run, call] = ofCall(this)
+      this.#fs ??= filesHandle(parts, run, call)
+      return this.#fs
+    }
   }
 }
 
-class NetworkContext extends CallContext {
-  #fetch: GuardedFetch | undefined
+function withNetwork(Base: ContextClass): ContextClass {
+  return class extends Base {
+    #fetch: GuardedFetch | undefined
 
-  get fetch() {
-    this.#fetch ??= networkHandle(...ofCall(this))
-    return this.#fetch
+    get fetch() {
+      const [parts, run, call] = ofCall(this)
+      this.#fetch ??= networkHandle(parts, run, call)
+      return this.#fetch
+    }
   }
 }
 
-class FullContext extends FilesContext {
-  #fetch: GuardedFetch | undefined
-
-  get fetch() {
-    this.#fetch ??= networkHandle(...ofCall(this))
-    return this.#fetch
-  }
-}
-
-/** The same with commands. */
-function withExec(Base: typeof CallContext) {
+function withExec(Base: ContextClass): ContextClass {
   return class extends Base {
     #exec: Commands | undefined
 
     get exec() {
-      this.#exec ??= execHandle(...ofCall(this))
+      const [parts, run, call] = ofCall(this)
+      this.#exec ??= execHandle(parts, run, call)
       return this.#exec
     }
   }
 }
 
-const ExecContext = withExec(CallContext)
-const FilesExecContext = withExec(FilesContext)
-const NetworkExecContext = withExec(NetworkContext)
-const FullExecContext = withExec(FullContext)
+function withAbility(name: AbilityName, Base: ContextClass): ContextClass {
+  const Extended = class extends Base {}
+  const handles = new WeakMap<CallContext, unknown>()
+  Object.defineProperty(Extended.prototype, name, {
+    get(this: CallContext) {
+      if (!handles.has(this)) handles.set(this, abilityHandle(name, ...ofCall(this)))
+      return handles.get(this)
+    },
+  })
+  return Extended
+}
 
-// One for all calls: a tool must not be able to change what others get.
-const PLAIN = [CallContext, FilesContext, NetworkContext, FullContext]
-const WITH_EXEC = [ExecContext, FilesExecContext, NetworkExecContext, FullExecContext]
-for (const { prototype } of [...PLAIN, ...WITH_EXEC]) Object.freeze(prototype)
+function abilityHandle(name: AbilityName, parts: Parts, run: RunState, call: Call, enter: Enter): unknown {
+  const nested = (tool: string, input: unknown) => enter(tool, input, call)
+  return parts.abilities.handle(name, abilityCall(parts, run, call, nested))
+}
+
+Object.freeze(CallContext.prototype)
 
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}

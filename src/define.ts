@@ -1,5 +1,11 @@
+import type { BrowserHandle } from './contracts/browser.ts'
+import type { CanvasHandle } from './contracts/canvas.ts'
 import type { Commands, CommandTarget } from './contracts/commands.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './contracts/handles.ts'
+import type { MemoryHandle } from './contracts/memory.ts'
+import type { MessageHandle } from './contracts/messages.ts'
+import type { ScheduleHandle } from './contracts/schedules.ts'
+import type { SessionHandle } from './contracts/sessions.ts'
 import type { AgentTool } from './from-agent-tool.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
 import type { AnySchema, Infer, InferInput, JsonSchema } from './schema/infer.ts'
@@ -12,6 +18,11 @@ export const CAPABILITIES = [
   'send',
   'exec',
   'memory',
+  'session',
+  'message',
+  'schedule',
+  'browser',
+  'canvas',
   // Acts through somebody the hub only talks to: an MCP server, a client.
   'remote',
   'danger:destructive',
@@ -24,7 +35,19 @@ export type Capability = (typeof CAPABILITIES)[number]
  * Capabilities whose doors tell when a call first changes something; until then a repeated call does no harm and its
  * record needs no fsync.
  */
-export const GUARDED: ReadonlySet<Capability> = new Set(['read:fs', 'write:fs', 'network', 'send', 'exec'])
+export const GUARDED: ReadonlySet<Capability> = new Set<Capability>([
+  'read:fs',
+  'write:fs',
+  'network',
+  'send',
+  'exec',
+  'memory',
+  'session',
+  'message',
+  'schedule',
+  'browser',
+  'canvas',
+])
 
 /**
  * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the
@@ -116,7 +139,13 @@ export type Context<C extends Capability = never> = BaseContext &
   ('read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
   ('write:fs' extends C ? { readonly fs: WriteFiles } : unknown) &
   ('network' extends C ? { readonly fetch: GuardedFetch } : unknown) &
-  ('exec' extends C ? { readonly exec: Commands } : unknown)
+  ('exec' extends C ? { readonly exec: Commands } : unknown) &
+  ('memory' extends C ? { readonly memory: MemoryHandle } : unknown) &
+  ('session' extends C ? { readonly sessions: SessionHandle } : unknown) &
+  ('message' extends C ? { readonly messages: MessageHandle } : unknown) &
+  ('schedule' extends C ? { readonly schedules: ScheduleHandle } : unknown) &
+  ('browser' extends C ? { readonly browser: BrowserHandle } : unknown) &
+  ('canvas' extends C ? { readonly canvas: CanvasHandle } : unknown)
 
 /** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
 export interface ReadContext {

@@ -1,10 +1,17 @@
 import type { Clock } from './clock.ts'
+import type { BrowserOptions } from './contracts/browser.ts'
+import type { CanvasOptions } from './contracts/canvas.ts'
 import type { ProgramFence, SandboxLevel } from './contracts/commands.ts'
+import type { MemoryOptions } from './contracts/memory.ts'
+import type { MessagesOptions } from './contracts/messages.ts'
+import type { SchedulesOptions } from './contracts/schedules.ts'
+import type { SessionsOptions } from './contracts/sessions.ts'
 import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
+import type { Principal } from './principal.ts'
 import type { ApprovalReply, ApprovalRequest } from './result.ts'
 import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
 import type { ToolSource } from './source.ts'
-import type { Store } from './store.ts'
+import type { Awaitable, Store } from './store.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -227,6 +234,20 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   /** Secrets by name; a tool names one, the network guard fills it in. */
   readonly secrets?: Readonly<Record<string, Secret>>
   readonly web?: WebOptions
+  /** What agents remember; docs/memory.md. */
+  readonly memory?: MemoryOptions
+  /** Agents that agents may start, and what they see of each other; docs/sessions.md. */
+  readonly sessions?: SessionsOptions
+  /** How agents reach people; docs/messages.md. */
+  readonly messages?: MessagesOptions
+  /** Calls that are made later; docs/schedules.md. */
+  readonly schedules?: SchedulesOptions
+  /** The browser that agents use; docs/browser.md. */
+  readonly browser?: BrowserOptions
+  /** What agents show to people; docs/canvas.md. */
+  readonly canvas?: CanvasOptions
+  /** What a principal may now, by name, for what it began and goes on without it; undefined when it is gone. */
+  readonly principals?: (name: string) => Awaitable<Principal | undefined>
   /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
   readonly approvals?: {

@@ -12,6 +12,12 @@ export interface Principal {
   /** What it may use a day (UTC), counted in the store. */
   readonly budget?: BudgetLimits
   readonly rate?: Rate
+  /** How long the budget lasts: a day unless said, or as long as there is such a principal. */
+  readonly budgetFor?: 'day' | 'ever'
+  /** Never more than this one may, and counted with it too. */
+  readonly within?: Principal
+  /** Runs of others whose budget its calls are taken from, too. */
+  readonly chargedRuns?: readonly string[]
   /** Its own folders instead of the hub's. */
   readonly roots?: Sandbox['roots']
 }

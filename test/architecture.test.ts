@@ -27,7 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'principal',
     'own-file',
   ],
-  ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/'],
+  ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/', 'abilities/'],
   ['steps/', 'context', 'pipeline'],
   ['hub/', 'hub'],
   ['sources/', 'tools/', 'config/', 'create-tool-hub'],
@@ -35,7 +35,7 @@ const LAYERS: readonly (readonly string[])[] = [
 ]
 
 /** Folders of one layer that never import each other. */
-const SIBLINGS = ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/']
+const SIBLINGS = ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/', 'abilities/']
 
 /** Builtins and globals through which code could touch the machine behind the guards' back. */
 const MACHINE =

@@ -25,6 +25,8 @@ import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import { UntrustedFiles } from '../store/untrusted-files.ts'
 import { escapeLine } from '../value/escape-text.ts'
 import { VERSION } from '../version.ts'
+import { Abilities } from './abilities.ts'
+import { createAbilityHost } from './ability-host.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { newRunId } from './new-run-id.ts'
 import { PluginSetups } from './plugin-setups.ts'
@@ -40,6 +42,7 @@ import { Sources } from './sources.ts'
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
   readonly parts: Parts
+  readonly abilities: Abilities
   readonly registry: Registry
   readonly sources: Sources
   readonly runs: Runs
@@ -130,8 +133,12 @@ export function assembleParts(options: HubOptions): Assembly {
     network: () => doors.webFetchGuard(),
     machine: () => doors.programMachine(),
   })
+  const abilities: Abilities = new Abilities(options, () => createAbilityHost(assembly, abilities, options))
   const parts: Parts = {
     principal: undefined,
+    rights: undefined,
+    abilities,
+    readArtifact: (run, ref) => runs.readArtifact(run, ref),
     store,
     registry,
     sources: {
@@ -186,8 +193,9 @@ export function assembleParts(options: HubOptions): Assembly {
     publish: (event) => publish(listeners, event),
     nextCallId: callIds(),
   }
-  return {
+  const assembly: Assembly = {
     parts,
+    abilities,
     registry,
     sources,
     runs,
@@ -202,6 +210,7 @@ export function assembleParts(options: HubOptions): Assembly {
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }
+  return assembly
 }
 
 /** The first folder, if it may be changed, is where relative paths begin; else the workspace of the run is. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { ToolError } from '../errors.ts'
 import type { PrincipalHub } from '../hub.ts'
+import type { Policy } from '../policy/compile-policy.ts'
 import { compileVisibility } from '../policy/visibility.ts'
 import type { Principal } from '../principal.ts'
 import { OwnTools } from '../steps/own-tools.ts'
@@ -50,10 +51,8 @@ export class PrincipalHubs {
 function createPrincipalHub(assembly: Assembly, principal: Principal, run: string): PrincipalHub {
   const { runs, sources } = assembly
   const { name } = principal
-  const owner: RunOwner = {
-    principal: name,
-    ...(principal.roots && { doors: assembly.doorsTo(principal.roots) }),
-  }
+  const roots = rootsOf(principal)
+  const owner: RunOwner = { principal: name, ...(roots && { doors: assembly.doorsTo(roots) }) }
   const tools = new OwnTools(assembly.registry)
   const parts = partsOf(assembly, principal, owner, tools)
   const entrance = new Entrance({
@@ -102,13 +101,18 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
 }
 
 /** The road as this one travels it: the same, with fewer tools in sight, more rules, its own limits and folders. */
-function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: RunOwner, registry: OwnTools): Parts {
-  const { name, visibility, policy = [], budget, rate } = principal
+function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, registry: OwnTools): Parts {
+  const { rules, runs } = assembly
+  const { name, visibility, policy = [], budget, budgetFor: lasts, chargedRuns, rate, within } = principal
+  const parts = within ? partsOf(assembly, within, owner, registry) : assembly.parts
   const look = rememberSight(compileVisibility(visibility ?? {}))
-  const policyNow = rules.beside(policy)
+  const own = rules.beside(policy)
+  const policyNow = within ? joined(own, () => parts.policy) : own
+  const holder = { name, limits: budget, lasts, chargedRuns, isWithin: within !== undefined }
   return {
     ...parts,
     principal: name,
+    rights: principal,
     registry,
     get policy() {
       return policyNow()
@@ -117,8 +121,24 @@ function partsOf({ parts, rules, runs }: Assembly, principal: Principal, owner: 
       const sight = parts.sees(tool)
       return sight.visible ? look(tool) : sight
     },
-    budget: budget ? parts.budget.forPrincipal(name, budget) : parts.budget,
+    budget: budget || chargedRuns || within ? parts.budget.forPrincipal(holder) : parts.budget,
     rate: rate ? parts.rate.forPrincipal(name, rate) : parts.rate,
     run: (id) => runs.open(id, owner),
+    readArtifact: (id, ref) => runs.readArtifact(id, ref, owner),
   }
+}
+
+/** One policy within another: made anew when one of them is another one. */
+function joined(own: () => Policy, outer: () => Policy): () => Policy {
+  let made: { readonly own: Policy; readonly outer: Policy; readonly both: Policy } | undefined
+  return () => {
+    const now = { own: own(), outer: outer() }
+    if (made?.own !== now.own || made.outer !== now.outer) made = { ...now, both: { ...now.own, within: now.outer } }
+    return made.both
+  }
+}
+
+/** Its own folders, or those of the one it lies within. */
+function rootsOf({ roots, within }: Principal): Principal['roots'] {
+  return roots ?? (within && rootsOf(within))
 }

@@ -57,6 +57,14 @@ export class Sources {
     return () => this.#disconnect(source)
   }
 
+  /** What the hub does for sources, for a part of its own that offers no tools; until the sources are closed. */
+  lendHost(name: string): SourceHost {
+    const borrower: ToolSource = { name, start() {} }
+    this.#closers.set(borrower, new Set())
+    this.#connected.set(borrower, Promise.resolve())
+    return this.#hostOf(borrower)
+  }
+
   /** Settles when every source has started, and with `all` also when what they expect has arrived or failed. */
   async ready({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
     await Promise.all(this.#connected.values())

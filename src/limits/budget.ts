@@ -30,9 +30,16 @@ interface Limits {
   readonly tools?: Readonly<Record<string, BudgetLimits>>
 }
 
-interface OfPrincipal {
+/** Whose calls are counted, beside their run and session. */
+export interface BudgetHolder {
   readonly name: string
-  readonly limits: BudgetLimits
+  readonly limits?: BudgetLimits
+  /** A day unless said. */
+  readonly lasts?: 'day' | 'ever'
+  /** Runs of others that its calls are taken from, too. */
+  readonly chargedRuns?: readonly string[]
+  /** It lies within another one, whose session it is part of. */
+  readonly isWithin?: boolean
 }
 
 const MOST_TRACKED = 10_000
@@ -59,23 +66,25 @@ export class BudgetLedger {
   readonly #tools: ReadonlyMap<string, BudgetLimits>
   readonly #store: BudgetStore
   readonly #clock: Clock
-  readonly #principal: OfPrincipal | undefined
+  /** The one who calls last, and those it lies within before. */
+  readonly #holders: readonly BudgetHolder[]
   readonly #isLimited: boolean
   /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room at once. */
   #accounts: LRUCache<string, BudgetAccount> | undefined
 
-  constructor(limits: Limits, store: BudgetStore, clock: Clock, principal?: OfPrincipal) {
+  constructor(limits: Limits, store: BudgetStore, clock: Clock, holders: readonly BudgetHolder[] = []) {
     this.#limits = limits
     this.#tools = new Map(Object.entries(limits.tools ?? {}).filter(([, limits]) => hasLimit(limits)))
     this.#store = store
     this.#clock = clock
-    this.#principal = principal
-    this.#isLimited = Boolean(limits.run ?? limits.session ?? principal) || this.#tools.size > 0
+    this.#holders = holders
+    const hasOwn = holders.some(({ limits }) => limits !== undefined)
+    this.#isLimited = Boolean(limits.run ?? limits.session) || hasOwn || this.#tools.size > 0
   }
 
-  /** The same limits, and those of one principal a day. */
-  forPrincipal(name: string, limits: BudgetLimits): BudgetLedger {
-    return new BudgetLedger(this.#limits, this.#store, this.#clock, { name, limits })
+  /** The same limits, and those of one more who calls. */
+  forPrincipal(holder: BudgetHolder): BudgetLedger {
+    return new BudgetLedger(this.#limits, this.#store, this.#clock, [...this.#holders, holder])
   }
 
   /** Counts a call in every scope it belongs to, or in none when one of them is used up. */
@@ -107,18 +116,25 @@ export class BudgetLedger {
     const { run: ofRun, session: ofSession } = this.#limits
     const ofTool = this.#tools.get(tool)
     const accounts: BudgetAccount[] = []
-    if (ofRun) accounts.push(this.#account(runAccount(run), 'This run', 'limits.run', ofRun))
+    if (ofRun) {
+      accounts.push(this.#account(runAccount(run), 'This run', 'limits.run', ofRun))
+      for (const other of new Set(this.#holders.flatMap(({ chargedRuns = [] }) => chargedRuns)))
+        accounts.push(this.#account(runAccount(other), `The run ${other}, which began this one,`, 'limits.run', ofRun))
+    }
     if (ofTool) {
       const key = `limits.tools[${JSON.stringify(tool)}]`
       accounts.push(this.#account(toolAccount(tool, run), `${tool} in this run`, key, ofTool))
     }
     if (ofSession) {
-      const account = `session:${JSON.stringify([this.#principal?.name, session ?? run])}`
+      // Of whoever began it all: what it began is its session, too.
+      const account = `session:${JSON.stringify([this.#holders.find(({ isWithin }) => !isWithin)?.name, session ?? run])}`
       accounts.push(this.#account(account, 'This session', 'limits.session', ofSession))
     }
-    if (this.#principal) {
-      const { name, limits } = this.#principal
-      accounts.push(this.#account(principalAccount(name, this.#clock.now()), `${name} today`, 'budget', limits))
+    for (const { name, limits, lasts = 'day' } of this.#holders) {
+      if (limits === undefined) continue
+      const isToday = lasts === 'day'
+      const account = isToday ? principalAccount(name, this.#clock.now()) : `principal:ever:${name}`
+      accounts.push(this.#account(account, isToday ? `${name} today` : name, 'budget', limits))
     }
     return accounts
   }

@@ -18,17 +18,19 @@ interface NamedBucket extends RateBucket {
 /** Token buckets for all calls together, single tools and a principal; a bucket holds one second's worth unless `burst` says. */
 export class RateLimiter {
   readonly #limits: Limits
+  readonly #principals: readonly NamedBucket[]
   readonly #all: readonly NamedBucket[]
   readonly #tools: ReadonlyMap<string, readonly NamedBucket[]>
   readonly #store: RateStore
   readonly #clock: Clock
 
-  constructor(limits: Limits, store: RateStore, clock: Clock, principal?: NamedBucket) {
+  constructor(limits: Limits, store: RateStore, clock: Clock, principals: readonly NamedBucket[] = []) {
     this.#limits = limits
     this.#store = store
     this.#clock = clock
     const all = limits.all ? [newBucket('all', limits.all, 'All tools together', 'limits.rate')] : []
-    this.#all = principal ? [...all, principal] : all
+    this.#principals = principals
+    this.#all = [...all, ...principals]
     this.#tools = new Map(
       Object.entries(limits.tools ?? {}).map(([tool, rate]) => {
         const bucket = newBucket(`tool:${tool}`, rate, tool, `limits.tools[${JSON.stringify(tool)}].rate`)
@@ -37,10 +39,10 @@ export class RateLimiter {
     )
   }
 
-  /** The same limits, and those of one principal. */
+  /** The same limits, and those of one more principal. */
   forPrincipal(name: string, rate: Rate): RateLimiter {
     const bucket = newBucket(`principal:${name}`, rate, name, 'rate')
-    return new RateLimiter(this.#limits, this.#store, this.#clock, bucket)
+    return new RateLimiter(this.#limits, this.#store, this.#clock, [...this.#principals, bucket])
   }
 
   /** Takes a token of every bucket that the call belongs to; a refused call takes none. */

@@ -32,7 +32,7 @@ describe('checkPolicy', () => {
     ])
   })
 
-  it.each<Rule>([{ deny: 'browser' }, { ask: 'browser' }])('calls %j without such a tool a warning', (rule) => {
+  it.each<Rule>([{ deny: 'teleport' }, { ask: 'teleport' }])('calls %j without such a tool a warning', (rule) => {
     expect(check(rule)).toMatchObject([{ level: 'warning', source: 'tool-hub.yaml:1' }])
   })
 

@@ -25,6 +25,8 @@ export interface Policy {
   readonly memory: DecisionMemory
   /** Some rule restricts some commands: what a command hides could be one of those. */
   readonly restrictsCommands: boolean
+  /** A policy that must say yes, too. */
+  readonly within?: Policy
   /** The same with one more rule of the owner, to try what it would do. */
   readonly withRule: (rule: SourcedRule) => Policy
 }

@@ -11,8 +11,20 @@ import { LONGEST_TARGET, TARGET_KINDS } from './target.ts'
 
 export type { Decision, DemandDecision, Question } from './question.ts'
 
-/** May this call happen? Every demand is decided by itself; the strictest decides the call. */
+/** May this call happen? Where the policy lies within another one, both must say so. */
 export function decide(policy: Policy, question: Question): Decision {
+  const own = decideAlone(policy, question)
+  return policy.within ? stricter(own, decide(policy.within, question)) : own
+}
+
+/** The stricter of two decisions, under the bounds of both. */
+function stricter(own: Decision, outer: Decision): Decision {
+  const decision = STRICTNESS[outer.effect] > STRICTNESS[own.effect] ? outer : own
+  return { ...decision, constraints: mergeConstraints(own.constraints, outer.constraints) }
+}
+
+/** Every demand is decided by itself; the strictest decides the call. */
+function decideAlone(policy: Policy, question: Question): Decision {
   const known = policy.memory.recall(question)
   if (known) return known
   const demands = demandsOf(question).map(({ capability, target }) =>

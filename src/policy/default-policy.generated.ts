@@ -185,12 +185,164 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
     },
     {
       "rule": {
+        "allow": "memory",
+        "on": [
+          "candidate/*"
+        ],
+        "reason": "A note that waits for your review shapes nothing yet."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 69
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "core/memory.recall",
+        "reason": "It reads notes of the agent's own scopes and of those that are shared."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 73
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "session",
+        "reason": "An agent sees its own session, those it began, and those they came from."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 76
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "core/session.spawn",
+        "reason": "It starts another agent, which works on its own."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 79
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "message",
+        "reason": "It reaches people, and cannot be taken back."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 82
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "message",
+        "on": [
+          "console"
+        ],
+        "reason": "It stays in your own console."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 85
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "schedule",
+        "reason": "It makes calls later, when nobody looks."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 89
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "browser",
+        "reason": "Pages reach only the hosts in sandbox.network, and nothing of yours is in their profile."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 92
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "browser",
+        "on": [
+          "evaluate"
+        ],
+        "reason": "It runs a script of the model in a page."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 95
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "browser",
+        "on": [
+          "type",
+          "fill",
+          "upload"
+        ],
+        "when": {
+          "tainted": true
+        },
+        "reason": "This run has read content from outside, which may have asked to put your data into a page."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 99
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "allow": "canvas",
+        "reason": "It shows people something in a frame without network."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 104
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "canvas",
+        "on": [
+          "eval"
+        ],
+        "reason": "It runs a script of the model on the canvas."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 107
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
         "ask": "remote",
         "reason": "It acts through a program that the hub only talks to, so nothing but your word bounds what it does."
       },
       "source": {
         "file": "default.yaml",
-        "line": 69
+        "line": 111
       },
       "base": "/"
     }

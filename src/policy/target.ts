@@ -62,6 +62,11 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
   send: 'url',
   exec: 'command',
   memory: 'text',
+  session: 'text',
+  message: 'text',
+  schedule: 'text',
+  browser: 'text',
+  canvas: 'text',
   remote: 'text',
 }
 

@@ -1,4 +1,5 @@
 import type { KeptChange } from '../change.ts'
+import type { AbilityChange } from '../contracts/ability.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
 import type { CallerKind, Effect } from '../define.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -177,8 +178,8 @@ export interface ProcessLost extends Partial<OfCall> {
 export interface HubChanged {
   readonly type: 'hub-changed'
   readonly by: string
-  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked'
-  /** The file, the token, the grant. */
+  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | AbilityChange
+  /** The file, the token, the grant, the note, the schedule. */
   readonly subject: string
 }
 

@@ -3,7 +3,8 @@ import type { Grants } from '../approval/grants.ts'
 import type { QuestionDesk } from '../approval/question-desk.ts'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
-import type { RunCache } from '../define.ts'
+import type { AbilityCall, AbilityName } from '../contracts/ability.ts'
+import type { Capability, RunCache } from '../define.ts'
 import type { ToolError } from '../errors.ts'
 import type { ResponseCache } from '../guards/network/response-cache.ts'
 import type { Breakers } from '../limits/breaker.ts'
@@ -16,6 +17,7 @@ import type { Durability, HubOptions } from '../options.ts'
 import type { Policy } from '../policy/compile-policy.ts'
 import type { AskSecondParser } from '../policy/shell/reading.ts'
 import type { Sight } from '../policy/visibility.ts'
+import type { Principal } from '../principal.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { Redactor } from '../record/redact.ts'
 import type { RunRecords } from '../record/run-records.ts'
@@ -51,10 +53,24 @@ export interface RunState {
   inFlight: number
 }
 
+/** The abilities of a hub, each made when the first call needs it. */
+export interface AbilityShelf {
+  /** Makes those that a tool with these capabilities uses; nothing when all are there. */
+  prepare(capabilities: ReadonlySet<Capability>): Promise<void> | undefined
+  /** What one call may use of an ability that was prepared. */
+  handle(name: AbilityName, call: AbilityCall): unknown
+}
+
 /** Everything the road of a call calls on; the hub wires it once, and once for each principal. */
 export interface Parts {
   /** Who calls, where others come in by the same door. */
   readonly principal: string | undefined
+  /** The same with all that it may. */
+  readonly rights: Principal | undefined
+  /** Memory, sessions, messages and the others that are neither files, network nor commands. */
+  readonly abilities: AbilityShelf
+  /** What a run keeps under a reference. */
+  readonly readArtifact: (run: string, ref: string) => Promise<Uint8Array>
   /** What outlives the process. */
   readonly store: Store
   readonly registry: ToolTable

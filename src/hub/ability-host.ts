@@ -1,0 +1,53 @@
+import type { AbilityHost, CallDoor, Rights } from '../contracts/ability.ts'
+import type { HubOptions } from '../options.ts'
+import type { Abilities } from './abilities.ts'
+import type { Assembly } from './assemble-parts.ts'
+import { endRun } from './end-run.ts'
+import { Entrance } from './entrance.ts'
+import { PrincipalHubs } from './principal-hubs.ts'
+import { recordChange } from './record-change.ts'
+
+/** What a hub does for its abilities. */
+export function createAbilityHost(assembly: Assembly, abilities: Abilities, options: HubOptions): AbilityHost {
+  const { parts, visibility, runs, sources, defaultRun: run, defaultCaller: caller } = assembly
+  const entrance = new Entrance({ parts, visibility, run, caller, rehearsal: (id) => runs.rehearsal(id) })
+  const owner = {
+    callDynamic: entrance.call.bind(entrance),
+    registry: entrance,
+    endRun: (id: string) => endRun(assembly, id),
+  }
+  // Their own: those who come in by a door go on in their run, whatever was begun for them.
+  const principals = new PrincipalHubs(assembly)
+  const { startProgram, webFetch, secret, hide, redact, warn, data, clock } = sources.lendHost('abilities')
+  return {
+    ...{ startProgram, webFetch, secret, hide, redact, warn, data, clock },
+    store: parts.store,
+    isStoreKept: options.store !== undefined,
+    runsFolder: assembly.runsFolder,
+    as: (rights) => doorOf(rights.principal ? principals.hubOf(rights.principal) : owner, rights),
+    principalNow: (known) => (options.principals ? options.principals(known.name) : known),
+    artifact: (id, ref) => runs.readArtifact(id, ref),
+    recordChange: (change) => recordChange(assembly, change),
+    tellChange: (ability, subject) => {
+      const body = JSON.stringify({ ability, subject })
+      // Whoever does not hear of it looks again some other time.
+      Promise.resolve(parts.store.events.append({ topic: 'ability', body, at: clock.now() })).catch(() => {})
+    },
+    browser: async () => abilities.desks.browser,
+  }
+}
+
+interface Travelled {
+  callDynamic: Entrance['call']
+  readonly registry: Pick<Entrance, 'listForLLM'>
+  endRun(run: string): Promise<void>
+}
+
+function doorOf(hub: Travelled, { caller, callerKind, grants }: Rights): CallDoor {
+  const bound = { caller, ...(callerKind && { callerKind }), ...(grants && { grants }) }
+  return {
+    call: (tool, input, options) => hub.callDynamic(tool, input, { ...options, ...bound }),
+    listForLLM: (options) => hub.registry.listForLLM(options),
+    endRun: (run) => hub.endRun(run),
+  }
+}
