@@ -23,6 +23,8 @@ export interface CallOptions {
   readonly taskId?: string
   /** The only capabilities this call may use; narrows, never allows. */
   readonly grants?: readonly Capability[]
+  /** The caller passes on content from outside: the run counts as tainted before this call is judged. */
+  readonly untrusted?: boolean
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
   /**

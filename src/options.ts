@@ -246,8 +246,8 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly browser?: BrowserOptions
   /** What agents show to people; docs/canvas.md. */
   readonly canvas?: CanvasOptions
-  /** What a principal may now, by name, for what it began and goes on without it; undefined when it is gone. */
-  readonly principals?: (name: string) => Awaitable<Principal | undefined>
+  /** What a principal may now, for what it began and goes on without it; undefined when it is gone, itself unless said. */
+  readonly principals?: (known: Principal) => Awaitable<Principal | undefined>
   /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
   readonly approvals?: {

@@ -21,6 +21,8 @@ import { bounded, untilStopped } from './steps/until-stopped.ts'
 import { isPlainObject } from './value/is-plain-object.ts'
 
 const MOST_NAME_CHARS = 128
+/** What taints a run when its caller does. */
+const FROM_CALLER = 'caller'
 /** How deep tools may call tools. */
 const DEEPEST_CALL = 32
 
@@ -39,6 +41,7 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
     const opening = parts.run(call.run)
     run = opening instanceof Promise ? await opening : opening
     run.inFlight++
+    if (call.options.untrusted) run.taint(FROM_CALLER)
     settled = await goDown(parts, run, call, asked, enter)
   } catch (error) {
     settled = await settleFailure(parts, run, call, error)

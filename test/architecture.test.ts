@@ -24,6 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'from-agent-tool',
     'source',
     'store',
+    'store-parts/',
     'principal',
     'own-file',
   ],

@@ -62,6 +62,16 @@ describe('content from outside', () => {
     await rm(root, { recursive: true })
   })
 
+  it('is what a caller says that it passes on, before its call is judged and for all after it', async () => {
+    const hub = testHub({ sandbox: { ...network() }, approve: () => ({ decision: 'deny' }) })
+    expect((await hub.explain('core/http.fetchText', post())).effect).toBe('allow')
+    expect((await hub.explain('core/http.fetchText', post(), { untrusted: true })).effect).toBe('ask')
+    const passed = await hub.call('core/http.fetchText', post(), { untrusted: true })
+    expect(passed.error?.code).toBe('APPROVAL_DENIED')
+    expect((await hub.explain('core/http.fetchText', post())).effect).toBe('ask')
+    await hub.close()
+  })
+
   it('may also be a folder of this machine that the owner does not trust', async () => {
     const hub = testHub({ sandbox: { ...network(), ...files() } })
     const mail = await hub.call('core/fs.readText', { path: join(folder, 'inbox/mail.txt') })

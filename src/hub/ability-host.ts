@@ -1,5 +1,6 @@
 import type { AbilityHost, CallDoor, Rights } from '../contracts/ability.ts'
 import type { HubOptions } from '../options.ts'
+import type { Principal } from '../principal.ts'
 import type { Abilities } from './abilities.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { endRun } from './end-run.ts'
@@ -25,7 +26,7 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     isStoreKept: options.store !== undefined,
     runsFolder: assembly.runsFolder,
     as: (rights) => doorOf(rights.principal ? principals.hubOf(rights.principal) : owner, rights),
-    principalNow: (known) => (options.principals ? options.principals(known.name) : known),
+    principalNow: (known) => principalNow(known, options),
     artifact: (id, ref) => runs.readArtifact(id, ref),
     recordChange: (change) => recordChange(assembly, change),
     tellChange: (ability, subject) => {
@@ -35,6 +36,13 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     },
     browser: async () => abilities.desks.browser,
   }
+}
+
+/** One within another is what both are now. */
+async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
+  if (!known.within) return principals ? principals(known) : known
+  const within = await principalNow(known.within, { principals })
+  return within && { ...known, within }
 }
 
 interface Travelled {

@@ -108,9 +108,9 @@ export class Entrance {
 
   /** A nested call: its parent's run, session, caller, rights and signal. */
   readonly #enter: Enter = (tool, input, parent) => {
-    const { session, callerKind, grants, approve, onQuestion, onAsk } = parent.options
+    const { session, callerKind, grants, approve, onQuestion, onAsk, untrusted } = parent.options
     const { run, caller } = parent
-    const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk }
+    const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk, untrusted }
     return this.#start(tool, input, options, parent)
   }
 

@@ -170,3 +170,45 @@ describe('hub.as', () => {
     for (const name of ['', 'a\nb', 3]) expect(() => hub.as({ name: name as string })).toThrow('needs a name')
   })
 })
+
+describe('a principal within another', () => {
+  const parent = {
+    name: 'parent',
+    visibility: { deny: ['core/util.time.now'] },
+    policy: [{ ask: 'read:fs' as const }],
+    budget: { calls: 2 },
+  }
+
+  it('sees and may no more than the other, whatever it says of itself', async () => {
+    const { hub } = newHub({ policy: [{ allow: 'test.increment' }] })
+    const child = hub.as({ name: 'parent/child', policy: [{ allow: 'read:fs' }], within: parent })
+    expect(child.list().map(({ name }) => name)).not.toContain('core/util.time.now')
+    expect((await child.explain('core/fs.readText', { path: 'x' })).effect).toBe('ask')
+    expect((await child.callDynamic('core/util.time.now', {})).error?.code).toBe('TOOL_DISABLED')
+    expect((await child.callDynamic('test.increment', {})).ok).toBe(true)
+    hub.setPolicy([{ deny: 'test.increment' }])
+    expect((await child.callDynamic('test.increment', {})).error?.code).toBe('POLICY_DENIED')
+    await hub.close()
+  })
+
+  it('uses up the budget of the other, and its own on top', async () => {
+    const { hub } = newHub()
+    const greedy = hub.as({ name: 'parent/greedy', budget: { calls: 100 }, budgetFor: 'ever', within: parent })
+    const modest = hub.as({ name: 'parent/modest', budget: { calls: 0 }, budgetFor: 'ever', within: parent })
+    expect((await modest.callDynamic('test.increment', {})).error?.code).toBe('BUDGET_EXCEEDED')
+    for (const ok of [true, true, false]) expect((await greedy.callDynamic('test.increment', {})).ok).toBe(ok)
+    const after = await hub.as(parent).callDynamic('test.increment', {})
+    expect(after.error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
+    await hub.close()
+  })
+
+  it('is charged to the runs that began it', async () => {
+    const { hub } = newHub({ limits: { run: { calls: 2 } } })
+    const child = hub.as({ name: 'owner/child', chargedRuns: ['first'] })
+    expect((await hub.call('test.increment', {}, { run: 'first' })).ok).toBe(true)
+    expect((await child.callDynamic('test.increment', {})).ok).toBe(true)
+    expect((await child.callDynamic('test.increment', {})).error?.code).toBe('BUDGET_EXCEEDED')
+    expect((await hub.call('test.increment', {}, { run: 'first' })).error?.code).toBe('BUDGET_EXCEEDED')
+    await hub.close()
+  })
+})

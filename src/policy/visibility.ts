@@ -72,9 +72,9 @@ export function unknownVisibilityEntries(
   return [...unknown('allow', allow), ...unknown('deny', deny)]
 }
 
-/** The names that models of a profile know; the canonical ones unless it has its own. */
-export function dialectOf({ profile }: Visibility): string | undefined {
-  return profile === 'coding' ? 'coding' : undefined
+/** The names that models of a profile know: those of S3's tables in the profiles that come from there, else the canonical ones. */
+export function dialectOf({ profile = 'full' }: Visibility): string | undefined {
+  return profile === 'full' ? undefined : 'coding'
 }
 
 function keysOf(tool: ToolNames): string[] {

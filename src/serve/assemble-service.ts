@@ -11,7 +11,7 @@ import { createMcpSource } from '../sources/mcp/mcp-source.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
 import { VERSION } from '../version.ts'
 import { createAskDesk } from './asks/create-ask-desk.ts'
-import { createTokenDesk, type OwnTokenDesk } from './auth/create-token-desk.ts'
+import { createPrincipalLookup, createTokenDesk, type OwnTokenDesk } from './auth/create-token-desk.ts'
 import { createCallBook } from './book/create-call-book.ts'
 import { createEventFeed } from './book/create-event-feed.ts'
 import { createPolicyDesk } from './book/create-policy-desk.ts'
@@ -50,9 +50,11 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const store = hubOptions.store ?? openStore(resolve(data))
   await store.check()
   const mcp = mcpServers && createMcpSource(mcpServers)
-  const hub = createToolHub(hubOptionsOf({ ...hubOptions, store }, mcp, options)) as unknown as Hub
+  const hub = createToolHub(
+    hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),
+  ) as unknown as Hub
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
-  const feed = createEventFeed({ hub, indexer, clock })
+  const feed = createEventFeed({ hub, indexer, store, clock })
   indexer.follow(hub)
   // What a killed process left open is ended in the background; new calls need not wait for it.
   const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))

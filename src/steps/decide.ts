@@ -43,10 +43,11 @@ function doubted(decision: Decision, doubt: string): Decision {
 }
 
 /** What policy is asked about a call. */
-export function question({ settings }: Parts, { tainted }: Pick<RunState, 'tainted'>, call: Call): Question {
+export function question({ settings }: Parts, run: Pick<RunState, 'tainted'>, call: Call): Question {
   const { tool, ruleNames: names, groups } = call.tool!
-  const { callerKind: caller = 'direct', grants } = call.options
+  const { callerKind: caller = 'direct', grants, untrusted } = call.options
   const { capabilities, targets, readings } = call
+  const tainted = run.tainted || untrusted === true
   const isUnsandboxed = call.sandbox === 'none' && settings.isSandboxRequired
   return { tool: tool.name, names, groups, capabilities, targets, readings, isUnsandboxed, caller, tainted, grants }
 }

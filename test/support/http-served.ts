@@ -31,7 +31,7 @@ export async function serveHttp(
   const runsFolder = join(hub.folder, 'runs')
   const indexer = new RunIndexer({ calls: store.calls, runsFolder })
   indexer.follow(hub)
-  const feed = createEventFeed({ hub, indexer })
+  const feed = createEventFeed({ hub, indexer, store })
   const tokens = createTokenDesk({ store, hub, base: hub.folder })
   const sessions = createSessionDesk({ store, tokens })
   const startedAt = Date.now()

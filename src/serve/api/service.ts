@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ABILITIES } from '../../contracts/ability.ts'
 import { approval, question } from './asks.ts'
 import { callEntry } from './calls.ts'
 import { runEntry } from './runs.ts'
@@ -110,6 +111,9 @@ export const health = z.object({
 })
 export type Health = z.infer<typeof health>
 
+/** What of which ability has changed. */
+export const abilityChange = z.object({ ability: z.enum(ABILITIES), subject: z.string() })
+
 /** What `GET /v1/events` and the WebSocket tell; `event:` is the type. Each has an id to go on from. */
 export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('call'), call: callEntry }),
@@ -118,6 +122,8 @@ export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('question'), question }),
   z.object({ type: z.literal('tools-changed') }),
   z.object({ type: z.literal('policy-changed') }),
+  /** Something of memory, sessions, messages, schedules or a canvas is another one now. */
+  z.object({ type: z.literal('ability-changed'), ...abilityChange.shape }),
   z.object({ type: z.literal('presence'), people: z.array(z.object({ name: z.string(), since: z.number() })) }),
   /** What came between cannot be told any more: fetch the lists again. */
   z.object({ type: z.literal('reset') }),

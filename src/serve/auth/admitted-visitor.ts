@@ -1,5 +1,6 @@
 import type { Hub } from '../../hub.ts'
 import type { Rate } from '../../options.ts'
+import type { Principal } from '../../principal.ts'
 import type { TokenLimits } from '../api/service.ts'
 import type { Scope } from '../api/shapes.ts'
 import type { Visitor } from '../service.ts'
@@ -28,20 +29,27 @@ export interface VisitorFacts {
 /** Makes the visitor, with the hub as its limits let it be used. */
 export function toVisitor(hub: Pick<Hub, 'as'>, facts: VisitorFacts): AdmittedVisitor {
   const { name, scopes, token, limits } = facts
+  const { rate } = limits
+  return {
+    name,
+    scopes: new Set(scopes),
+    hub: hub.as(toPrincipal(facts)),
+    ...(token !== undefined && { token }),
+    ...(rate && { rate }),
+  }
+}
+
+/** What somebody may of the hub. */
+export function toPrincipal(facts: Omit<VisitorFacts, 'scopes' | 'token'>): Principal {
+  const { name, limits } = facts
   const { profile, budget, rate, roots } = limits
   const policy = limitsToRules(facts)
   return {
     name,
-    scopes: new Set(scopes),
-    hub: hub.as({
-      name,
-      ...(profile && { visibility: { profile } }),
-      ...(policy.length > 0 && { policy }),
-      ...(budget && { budget }),
-      ...(rate && { rate }),
-      ...(roots && { roots }),
-    }),
-    ...(token !== undefined && { token }),
+    ...(profile && { visibility: { profile } }),
+    ...(policy.length > 0 && { policy }),
+    ...(budget && { budget }),
     ...(rate && { rate }),
+    ...(roots && { roots }),
   }
 }

@@ -10,7 +10,7 @@ import type { StoredToken } from '../../store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import type { NewToken } from '../api/service.ts'
-import { createTokenDesk } from './create-token-desk.ts'
+import { createPrincipalLookup, createTokenDesk } from './create-token-desk.ts'
 
 const done = z.strictObject({ done: z.boolean() })
 const tool = (name: string, capabilities: readonly ('danger:destructive' | 'exec')[]) =>
@@ -234,5 +234,23 @@ describe('a new token is refused', () => {
     const { desk } = deskOf({ roots })
     await expect(desk.create({ ...CI, roots: [{ path: folder, mode: 'write' }] })).rejects.toThrow('may write')
     expect((await desk.create({ ...CI, roots })).token.roots).toEqual(roots)
+  })
+})
+
+describe('what a principal may now', () => {
+  it('is what its token says, and nothing once that is revoked, expired or may not call', async () => {
+    const { desk, store, clock } = deskOf()
+    const look = createPrincipalLookup(store, () => clock.now())
+    const { token } = await desk.create({ ...CI, budget: { calls: 3 } })
+    await desk.create({ name: 'reader', scopes: ['read'] })
+    await desk.create({ name: 'brief', scopes: ['call'], expiresAt: clock.now() + 1_000 })
+    const before = { name: 'token:ci', budget: { calls: 100 } }
+    expect(await look(before)).toMatchObject({ name: 'token:ci', budget: { calls: 3 } })
+    expect(await look({ name: 'token:reader' })).toBeUndefined()
+    expect(await look({ name: 'token:brief' })).toBeDefined()
+    await clock.advance(1_000)
+    await desk.remove(token.id)
+    for (const name of ['token:brief', 'token:ci']) expect(await look({ name })).toBeUndefined()
+    expect(await look({ name: 'user:ada' })).toEqual({ name: 'user:ada' })
   })
 })

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../clock.ts'
 import type { Hub } from '../../hub.ts'
+import type { Principal } from '../../principal.ts'
 import type { Awaitable, Store, StoredToken } from '../../store.ts'
 import { after } from '../../value/after.ts'
 import { SCOPES } from '../api/shapes.ts'
 import type { TokenDesk } from '../service.ts'
-import { type AdmittedVisitor, toVisitor } from './admitted-visitor.ts'
+import { type AdmittedVisitor, toPrincipal, toVisitor, type VisitorFacts } from './admitted-visitor.ts'
 import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './create-token-register.ts'
 import { readTokenBody } from './token-body.ts'
 import { hashSecret, isSameText, isTokenSecret, newTokenSecret } from './token-secret.ts'
@@ -36,6 +37,7 @@ interface Hot {
 const FRESH_MS = 1_000
 const MOST_HOT = 1_000
 const TOUCH_MS = 60_000
+const TOKEN_PREFIX = 'token:'
 const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger'
 
 /** Makes the desk. A token in use costs a hash and a look-up in memory; once a second the store is asked whether it still is. */
@@ -120,15 +122,27 @@ class Desk implements OwnTokenDesk {
   }
 
   #visitor(token: StoredToken): AdmittedVisitor {
-    const { scopes, base, ...limits } = readTokenBody(token)
-    return toVisitor(this.#hub, {
-      name: `token:${token.name}`,
-      scopes,
-      token: token.id,
-      limits,
-      label: `token ${token.name}`,
-      base,
-      howToAllowDanger: HOW_TO_ALLOW,
-    })
+    return toVisitor(this.#hub, { ...factsOf(token), token: token.id })
   }
+}
+
+/** What the holder of a token may now, also while it is not here; others are what they were when they were last. */
+export function createPrincipalLookup(
+  { tokens }: Pick<Store, 'tokens'>,
+  now: () => number,
+): (known: Principal) => Promise<Principal | undefined> {
+  return async (known) => {
+    if (!known.name.startsWith(TOKEN_PREFIX)) return known
+    const name = known.name.slice(TOKEN_PREFIX.length)
+    const token = (await tokens.list()).find((each) => each.name === name)
+    if (!token || (token.expiresAt !== undefined && token.expiresAt <= now())) return undefined
+    const facts = factsOf(token)
+    return facts.scopes.includes('call') ? toPrincipal(facts) : undefined
+  }
+}
+
+function factsOf(token: StoredToken): VisitorFacts {
+  const { scopes, base, ...limits } = readTokenBody(token)
+  const name = `${TOKEN_PREFIX}${token.name}`
+  return { name, scopes, limits, label: `token ${token.name}`, base, howToAllowDanger: HOW_TO_ALLOW }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { IndexedCall } from '../../store.ts'
+import type { IndexedCall, StoredEvent } from '../../store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { ServiceEvent } from '../api/service.ts'
 import { createEventFeed } from './create-event-feed.ts'
@@ -8,6 +8,7 @@ function setUp() {
   const clock = fakeClock()
   let call: (call: IndexedCall) => void = () => {}
   let changeTools = () => {}
+  let tell: (event: StoredEvent) => void = () => {}
   const feed = createEventFeed({
     clock,
     indexer: {
@@ -16,6 +17,14 @@ function setUp() {
         return () => {
           call = () => {}
         }
+      },
+    },
+    store: {
+      events: {
+        watch(listener) {
+          tell = listener
+          return () => {}
+        },
       },
     },
     hub: {
@@ -27,7 +36,8 @@ function setUp() {
   })
   const happen = (callId: string) =>
     call({ callId, run: 'r', seq: 1, tool: 't', caller: 'a\u200bda', status: 'ok', startedAt: 1 })
-  return { feed, clock, happen, changeTools: () => changeTools() }
+  const hear = (topic: string, body: string) => tell({ seq: 1, topic, body, at: 0 })
+  return { feed, clock, happen, hear, changeTools: () => changeTools() }
 }
 
 /** What a subscriber hears, as `c-1` or the type. */
@@ -38,6 +48,18 @@ function listen() {
 }
 
 describe('createEventFeed', () => {
+  it('tells what has changed of an ability, and nothing that another process made up', () => {
+    const { feed, hear } = setUp()
+    const heard: ServiceEvent[] = []
+    feed.subscribe((event) => heard.push(event))
+    hear('ability', JSON.stringify({ ability: 'canvas', subject: 'c1' }))
+    hear('ability', JSON.stringify({ ability: 'teleport', subject: 'c1' }))
+    hear('ability', 'no json')
+    hear('other', JSON.stringify({ ability: 'canvas', subject: 'c1' }))
+    expect(heard).toEqual([{ type: 'ability-changed', ability: 'canvas', subject: 'c1' }])
+    feed.close()
+  })
+
   it('tells calls as they happen, fit to be seen, to everybody until they stop', () => {
     const { feed, happen } = setUp()
     const [ada, bob] = [listen(), listen()]

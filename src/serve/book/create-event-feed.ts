@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { Hub } from '../../hub.ts'
-import type { IndexedCall } from '../../store.ts'
-import type { ServiceEvent } from '../api/service.ts'
+import type { IndexedCall, Store } from '../../store.ts'
+import { parseJson } from '../../value/parse-json.ts'
+import { abilityChange, type ServiceEvent } from '../api/service.ts'
 import type { EventFeed } from '../service.ts'
 import { toCallEntry } from './to-entry.ts'
 
@@ -11,6 +12,7 @@ import { toCallEntry } from './to-entry.ts'
 export interface EventFeedOptions {
   readonly hub: Pick<Hub, 'onToolsChanged'>
   readonly indexer: Pick<RunIndexer, 'onCall'>
+  readonly store: { readonly events: Pick<Store['events'], 'watch'> }
   readonly clock?: Clock
 }
 
@@ -30,6 +32,7 @@ type Kept = { readonly type: 'indexed'; readonly call: IndexedCall } | ServiceEv
 export function createEventFeed({
   hub,
   indexer,
+  store,
   clock = systemClock,
 }: EventFeedOptions): EventFeed & { close(): void } {
   const boot = randomBytes(6).toString('hex')
@@ -59,6 +62,10 @@ export function createEventFeed({
     }
   }
   const stops = [
+    store.events.watch(({ topic, body }) => {
+      const change = topic === 'ability' ? abilityChange.safeParse(parseJson(body)) : undefined
+      if (change?.success) add({ type: 'ability-changed', ...change.data })
+    }),
     indexer.onCall((call) => add({ type: 'indexed', call })),
     hub.onToolsChanged(() => {
       cancelTools ??= clock.after(

@@ -13,7 +13,7 @@ const eventQuery = z.object({
   types: z.string().max(200).optional(),
 })
 
-const TYPES = ['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'presence', 'reset'] as const
+const TYPES = ['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence', 'reset'] as const
 /** What those may hear who only answer. */
 const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
