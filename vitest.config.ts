@@ -23,6 +23,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],
+    globalSetup: './test/support/join-own-modules.ts',
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
     // Unless said, one core is left idle; on a machine of two that is half of it.
     maxWorkers: '100%',
