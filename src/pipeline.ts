@@ -89,7 +89,7 @@ async function goDown(
   if (call.effect === 'ask') await approve(parts, run, call) // 7
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
-  const making = parts.abilities.prepare(call.tool!.capabilities)
+  const making = call.tool!.usesAbility ? parts.abilities.prepare(call.tool!.capabilities) : undefined
   if (making) await untilStopped(call, making)
   const execution = executionOf(parts, run, call, enter)
   const fromOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')

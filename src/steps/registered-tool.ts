@@ -1,8 +1,11 @@
+import { CAPABILITY_OF_ABILITY } from '../contracts/ability.ts'
 import { type AnyTool, CAPABILITIES, type CallerKind, type Capability, type Dialect, GUARDED } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
 import { groupsOf } from '../policy/tool-groups.ts'
 import { type CompiledSchema, compileSchema } from '../schema/compile-schema.ts'
+
+const ABILITY_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_ABILITY))
 
 /** Who brought a tool; a later origin replaces an earlier one of the same name. Those of the owner no agent sees. */
 export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
@@ -27,6 +30,8 @@ export interface RegisteredTool {
   readonly hasEffects: boolean
   /** May do so without a door that tells: its intent is on record before it runs. */
   readonly recordsFirst: boolean
+  /** Uses more than files, the network and commands: that is made ready first. */
+  readonly usesAbility: boolean
   readonly callers: readonly CallerKind[]
   readonly input: CompiledSchema
   readonly output: CompiledSchema | undefined
@@ -100,6 +105,7 @@ function rightsOf(capabilities: ReadonlySet<Capability>) {
     capabilities,
     capabilityList: all,
     hasEffects: all.some((capability) => capability !== 'read:fs'),
+    usesAbility: all.some((capability) => ABILITY_CAPABILITIES.has(capability)),
     recordsFirst: all.some((capability) => !isGuarded(capability, capabilities)),
   }
 }
