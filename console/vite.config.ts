@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
+import { buildCanvasFrame } from './build/build-canvas-frame.ts'
 import { compressAssets } from './build/compress-assets.ts'
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -8,7 +9,10 @@ const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 export default defineConfig({
   root: folder('.'),
   oxc: { jsx: { runtime: 'automatic', importSource: 'react' } },
-  plugins: [compressAssets()],
+  plugins: [
+    compressAssets(),
+    buildCanvasFrame({ from: folder('src/canvas-frame'), to: folder('../dist/canvas-frame') }),
+  ],
   build: {
     outDir: folder('../dist/console'),
     emptyOutDir: true,

@@ -1,10 +1,12 @@
 import type { AnyTool } from './define.ts'
 import { lazySource } from './hub/lazy-source.ts'
+import { turnedOffSource } from './hub/turned-off-source.ts'
 import { createHub, type Hub } from './hub.ts'
 import type { HubOptions } from './options.ts'
 import { skillRoots } from './sources/skills/skill-roots.ts'
 import { createKeepingFetchText, fetchText } from './tools/http/fetch-text.ts'
 import { builtinTools } from './tools/index.generated.ts'
+import { memoryForms, memoryTurnedOff } from './tools/memory/memory-forms.ts'
 import { createWebSearch, webSearch } from './tools/web/web-search.ts'
 
 /** The tools every hub has. */
@@ -20,17 +22,20 @@ export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
   options: HubOptions<T> = {},
 ): Hub<BuiltinTool | T[number]> {
   const chosen = chosenForms(options)
-  const tools = builtinTools.map((tool) => chosen.get(tool) ?? tool)
+  const off: readonly AnyTool[] = memoryTurnedOff(options.memory).tools
+  const tools = builtinTools.filter((tool) => !off.includes(tool)).map((tool) => chosen.get(tool) ?? tool)
   return createHub(withSources(options), tools) as Hub<BuiltinTool | T[number]>
 }
 
 /** What the owner names by a key of its own is a source like any other. */
 function withSources(options: HubOptions): HubOptions {
-  const { mcpServers, skills, sources = [], sandbox } = options
+  const { mcpServers, skills, sources = [], sandbox, memory } = options
+  const off = memoryTurnedOff(memory)
   return {
     ...options,
     sources: [
       ...sources,
+      ...(off.tools.length > 0 ? [turnedOffSource('memory', off.tools, off.why)] : []),
       ...(mcpServers
         ? [lazySource('mcp', async () => (await import('./sources/mcp/mcp-source.ts')).createMcpSource(mcpServers))]
         : []),
@@ -47,9 +52,10 @@ function withSources(options: HubOptions): HubOptions {
 }
 
 /** The built-in tools that the owner's options give another form. */
-function chosenForms({ core, web }: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
+function chosenForms({ core, web, memory }: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
   const forms = new Map<AnyTool, AnyTool>()
   if (core?.enableAutoWriteLargeResponses) forms.set(fetchText, createKeepingFetchText())
   if (web?.search) forms.set(webSearch, createWebSearch(web.search))
+  for (const [tool, form] of memoryForms(memory)) forms.set(tool, form)
   return forms
 }

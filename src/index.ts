@@ -26,6 +26,52 @@ export type {
   ReadFiles,
   WriteFiles,
 } from './contracts/handles.ts'
+export type {
+  EmbedTexts,
+  MemoryCandidate,
+  MemoryDesk,
+  MemoryHandle,
+  MemoryNote,
+  MemoryOptions,
+} from './contracts/memory.ts'
+export type { MemoryProvider, ProviderNote, ProviderUse } from './contracts/memory-provider.ts'
+export type {
+  Channel,
+  ChannelAnswer,
+  ChannelBounds,
+  ChannelFacts,
+  ChannelIo,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelRecipients,
+  ChannelRequest,
+  Delivery,
+  InboxMessage,
+  MessageDesk,
+  MessageFile,
+  MessageHandle,
+  MessageOutcome,
+  MessagesOptions,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from './contracts/messages.ts'
+export type {
+  CallbackRunner,
+  CommandRunner,
+  HistoryEntry,
+  HistoryPage,
+  Runner,
+  SessionDesk,
+  SessionEntry,
+  SessionHandle,
+  SessionLimits,
+  SessionMessage,
+  SessionStatus,
+  SessionsOptions,
+  SessionWork,
+  UrlRunner,
+} from './contracts/sessions.ts'
 export { createToolHub } from './create-tool-hub.ts'
 export {
   type AnyTool,

@@ -1,4 +1,9 @@
 import type { BudgetLimits } from './options.ts'
+import type { CanvasStore } from './store-parts/canvases.ts'
+import type { InboxStore } from './store-parts/inbox.ts'
+import type { MemoryStore } from './store-parts/memory.ts'
+import type { ScheduleStore } from './store-parts/schedules.ts'
+import type { MailStore, SessionStore } from './store-parts/sessions.ts'
 
 /** A value, or the promise of one: an embedded store answers at once, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
@@ -19,8 +24,13 @@ export interface Store {
   readonly jobs: JobStore
   readonly slots: SlotStore
   readonly memory: MemoryStore
+  readonly sessions: SessionStore
+  readonly mail: MailStore
   readonly calls: CallIndex
+  readonly canvases: CanvasStore
+  readonly schedules: ScheduleStore
   readonly events: EventStore
+  readonly inbox: InboxStore
   /** Writes something and takes it back; rejects with what is wrong. */
   check(): Promise<void>
   /** A whole copy in a file that must not exist, taken while others go on. */
@@ -255,22 +265,6 @@ export interface SlotStore {
   /** Whether the slot is the owner's now: it was free, expired, or theirs already. */
   lease(slot: string, lease: { owner: string; now: number; until: number }): Awaitable<boolean>
   release(slot: string, owner: string): Awaitable<void>
-}
-
-/** What agents wrote down for later. */
-export interface MemoryStore {
-  put(note: Note): Awaitable<void>
-  find(id: string): Awaitable<Note | undefined>
-  /** Notes of a scope that hold every word of the query, newest first. */
-  search(query: { scope: string; words: readonly string[]; limit: number }): Awaitable<readonly Note[]>
-  remove(id: string): Awaitable<boolean>
-}
-
-export interface Note {
-  readonly id: string
-  readonly scope: string
-  readonly text: string
-  readonly createdAt: number
 }
 
 /** The index over run records: what can be looked up fast. The records are the truth; it can be built anew from them. */

@@ -11,14 +11,14 @@ const wipe = defineTool({
   name: 'disk.wipe',
   description: 'Pretends to wipe a disk, for tests.',
   input: z.strictObject({ disk: z.string(), why: z.unknown().optional() }),
-  capabilities: ['memory'],
-  targets: ({ disk }) => ({ memory: `wipe ${disk}` }),
+  capabilities: ['remote'],
+  targets: ({ disk }) => ({ remote: `wipe ${disk}` }),
   execute: ({ disk }) => `wiped ${disk}`,
 })
 
 let hub: TestHub | undefined
 function hubWith(options: HubOptions) {
-  hub = testHub({ tools: [wipe], policy: [{ ask: 'memory', reason: 'commands are asked' }], ...options }) as TestHub
+  hub = testHub({ tools: [wipe], policy: [{ ask: 'remote', reason: 'commands are asked' }], ...options }) as TestHub
   return hub
 }
 afterEach(async () => {
@@ -30,7 +30,7 @@ describe('an ask', () => {
   it('shows tool, input, targets, rule, reason and who asks, and runs after a yes', async () => {
     const asked: ApprovalRequest[] = []
     const hub = hubWith({
-      requests: [{ skill: 'cleaner', wants: ['memory'], reason: 'tidies up' }],
+      requests: [{ skill: 'cleaner', wants: ['remote'], reason: 'tidies up' }],
       approve: (request) => {
         asked.push(request)
         return { decision: 'allow', by: 'anna' }
@@ -41,7 +41,7 @@ describe('an ask', () => {
     expect(asked[0]).toMatchObject({
       tool: 'disk.wipe',
       input: { disk: 'a' },
-      targets: ['memory wipe a'],
+      targets: ['remote wipe a'],
       reason: 'commands are asked',
       caller: 'agent-7',
       purpose: 'spring clean',
@@ -169,7 +169,7 @@ describe('a remembered answer', () => {
   it('never lifts a deny', async () => {
     const folder = counting(() => ({ decision: 'allow', remember: 'always', covers: 'targets' }))
     await folder.hub.call(wipe, { disk: 'a' })
-    const denying = testHub({ tools: [wipe], policy: [{ deny: 'memory' }], data: `${folder.hub.folder}/data` })
+    const denying = testHub({ tools: [wipe], policy: [{ deny: 'remote' }], data: `${folder.hub.folder}/data` })
     expect((await denying.call(wipe, { disk: 'a' })).error?.code).toBe('POLICY_DENIED')
     await denying.close()
   })

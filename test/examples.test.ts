@@ -32,6 +32,12 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'success: Posted 11 characters to team.',
     'model: The team knows; I may not write to the board.',
   ],
+  'memory-server.mjs': [
+    'write_memory: Kept as note-',
+    '"Releases are cut on Thursdays."',
+    "labels: [ 'untrusted' ]",
+    'recall_memory: No note fits.',
+  ],
   'openai-agents.mjs': [
     'may it? {"channel":"team","text":"We shipped."}',
     'result: POLICY_DENIED: chat.post is denied',

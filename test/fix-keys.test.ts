@@ -55,7 +55,7 @@ describe('what an error tells the owner to change', () => {
   it('is a key of tool-hub.yaml where a sentence names it', () => {
     const named = sources.flatMap(({ file, code }) =>
       textsIn(code)
-        .flatMap((text) => text.match(/\b(?:limits|sandbox|approvals|redact)\.[a-z]\w*(?:\.[a-z]\w*)*/g) ?? [])
+        .flatMap((text) => text.match(/(?<![.\w])(?:limits|sandbox|approvals|redact)\.[a-z]\w*(?:\.[a-z]\w*)*/g) ?? [])
         .map((key) => ({ file, key })),
     )
     expect(named.length).toBeGreaterThan(10)

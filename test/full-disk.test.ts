@@ -12,7 +12,7 @@ const effect = defineTool({
   name: 'disk.effect',
   description: 'Has an effect, for tests.',
   input: z.strictObject({ text: z.string() }),
-  capabilities: ['memory'],
+  capabilities: ['remote'],
   execute: () => 'done',
 })
 const pure = defineTool({
@@ -32,7 +32,7 @@ it.skipIf(process.getuid?.() !== 0)(
       runs: folder,
       data: folder,
       run: 'full',
-      policy: [{ allow: 'memory' }],
+      policy: [{ allow: 'remote' }],
     })
     try {
       expect((await hub.call(effect, { text: 'x' })).ok).toBe(true)

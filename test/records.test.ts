@@ -16,7 +16,7 @@ const note = defineTool({
   name: 'notes.keep',
   description: 'Keeps a note, for tests.',
   input: z.strictObject({ text: z.string(), password: z.string().optional() }),
-  capabilities: ['memory'],
+  capabilities: ['remote'],
   execute: ({ text }) => ({ text, token: 'ghp_0123456789abcdefghijklmnopqrstuvwxyz' }),
 })
 const pure = defineTool({

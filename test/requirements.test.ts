@@ -112,9 +112,9 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S3-5': ['src/tools/fs/read-text.test.ts', 'numbers lines and says where to go on'],
   'S3-6': ['test/tool-contract.test.ts', 'keeps the contract'],
   'S3-7': ['src/adapters/agent-tools.test.ts', 'have a second form with the arguments in another order'],
-  'S3-8': ['src/policy/visibility.test.ts', 'a tool is in its own group and in those that list one of its names'],
+  'S3-8': ['test/profiles.test.ts', 'holds the tools of its table, in allow and in deny'],
   'S3-9': ['src/config/read-config.test.ts', 'reads visibility as JSON5, verbatim'],
-  'S3-10': ['src/policy/visibility.test.ts', 'refuses one that does not exist'],
+  'S3-10': ['test/profiles.test.ts', 'shows the tools of its table'],
   'S3-11': ['src/hub.test.ts', 'are visible by profile, allow and deny'],
   'S3-12': ['test/records.test.ts', 'has the layout of the documents'],
   'S3-13': [
@@ -167,7 +167,7 @@ const ASKED = [
   ...['S1-1..22'],
   ...['S2-1..20'],
   ...['S3-1..19'],
-  ...['S4-1..6', 'S4-8..13', 'S4-15..24', 'S4-26..28'],
+  ...['S4-1..28'],
 ].flatMap(expand)
 
 describe('requirements', () => {

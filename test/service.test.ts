@@ -22,7 +22,7 @@ const act = defineTool({
   name: 'test.act',
   description: 'Has an effect.',
   input: z.strictObject({ what: z.string() }),
-  capabilities: ['memory'],
+  capabilities: ['remote'],
   execute: ({ what }) => `${what} ${++effects}`,
 })
 

@@ -13,6 +13,8 @@ const NEEDS: Readonly<Record<string, string>> = {
   'core/http.fetchJson': 'HTTP_DISALLOWED_HOST',
   'core/http.downloadFile': 'HTTP_DISALLOWED_HOST',
   'core/http.head': 'HTTP_DISALLOWED_HOST',
+  'core/memory.forget': 'NOT_FOUND',
+  'core/memory.update': 'NOT_FOUND',
   'core/web.fetch': 'HTTP_DISALLOWED_HOST',
   'core/web.search': 'CONFIG_INVALID',
 }
@@ -55,7 +57,7 @@ describe('every built-in tool', () => {
     it(`${tool.name} has a title, a category, tags, a version and a described output`, () => {
       expect(tool.title && tool.category && tool.version && tool.output).toBeTruthy()
       expect(tool.tags?.length).toBeGreaterThan(0)
-      expect(tool.name).toMatch(/^core\/[a-z]+(\.[a-zA-Z0-9]+)+$/)
+      expect(tool.name).toMatch(/^core\/[a-z]+(\.[a-zA-Z0-9]+)*$/)
     })
   }
 })

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CallOptions } from '../call-options.ts'
+import type { CallbackRunner, SessionWork } from '../contracts/sessions.ts'
 import type { Hub } from '../hub.ts'
 import { textOfBlock } from '../project-result.ts'
 import type { ContentBlock, Failure, ToolResult } from '../result.ts'
@@ -165,6 +166,47 @@ function partOf(block: ContentBlock): AiSdkContentPart {
   if (block.type === 'audio') return { type: 'file-data', data: block.data, mediaType: block.mediaType }
   if (block.type !== 'resource' || block.data === undefined) return { type: 'text', text: textOfBlock(block) }
   return { type: 'file-data', data: block.data, mediaType: block.mediaType ?? 'application/octet-stream' }
+}
+
+/** What an agent of the AI SDK works with in a session. */
+export interface AiSdkJob {
+  readonly task: string
+  /** What the session may call, as a tool set. */
+  readonly tools: Record<string, AiSdkTool>
+  /** For `abortSignal`. */
+  readonly signal: AbortSignal
+  readonly session: SessionWork
+}
+
+/**
+ * An agent of the AI SDK as a runner of sessions: its text is their result, and its tools are what they may call. Where
+ * policy asks, whoever answers for the hub is asked.
+ * @example
+ * const agent = ({ task, tools, signal }) =>
+ *   generateText({ model, tools, prompt: task, abortSignal: signal, stopWhen: stepCountIs(20) })
+ * const hub = createToolHub({ sessions: { runners: { researcher: toAiSdkRunner(agent, { tools: ['group:web'] }) } } })
+ */
+export function toAiSdkRunner(
+  agent: (job: AiSdkJob) => Promise<{ readonly text: string } | string>,
+  options: Omit<CallbackRunner, 'type' | 'run'> & Pick<AiSdkOptions, 'provider'> = {},
+): CallbackRunner {
+  const { provider, ...runner } = options
+  return {
+    ...runner,
+    async run(session) {
+      const { task, signal } = session
+      const tools = toAiSdk(hubOf(session), { provider, approvals: 'hub', progress: false })
+      const result = await agent({ task, tools, signal, session })
+      return typeof result === 'string' ? result : result.text
+    },
+  }
+}
+
+/** As much of a hub as the tools need that nobody is asked about. */
+function hubOf({ tools, call }: SessionWork): Hub {
+  const cards = tools.map((tool) => ({ ...tool, tool: tool.name, capabilities: [] }))
+  const callDynamic: Hub['callDynamic'] = (tool, input, options) => call(tool, input, { signal: options?.signal })
+  return { cards: () => cards, callDynamic } as unknown as Hub
 }
 
 /**

@@ -391,6 +391,20 @@ describe('through the store', () => {
     await expect(inCode.desk.ask(own, never, ways)).rejects.toMatchObject(refusal)
   })
 
+  it('lets nobody answer for a session that they began, but the owner', async () => {
+    const child = { ...request, principal: 'token:ci/s1' }
+    const { desk, store } = newDesk(undefined, { waitsInStore: true })
+    const { answer, filed } = start(desk, store, child)
+    await filed
+    await expect(desk.answer(child.id, { decision: 'allow', by: 'token:ci' })).rejects.toMatchObject({
+      code: 'POLICY_DENIED',
+    })
+    expect(await desk.answer(child.id, { decision: 'allow', by: 'token:c' })).toBe(true)
+    expect(await answer).toMatchObject({ by: 'token:c' })
+    const own = newDesk(() => ({ decision: 'allow', by: 'owner' }))
+    expect(await own.desk.ask({ ...request, principal: 'owner/s1' }, never, ways)).toMatchObject({ by: 'owner' })
+  })
+
   it('says of an answer whether it was the first, late, or for nothing', async () => {
     const { desk, store, clock } = newDesk(undefined, { waitsInStore: true })
     const { desk: other } = newDesk(undefined, { store })

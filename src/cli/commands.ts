@@ -75,14 +75,39 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/grants.ts')).describeGrants,
   },
   {
+    name: 'memory',
+    summary: 'Review, search, export what agents remember',
+    load: async () => (await import('./commands/memory.ts')).describeMemory,
+  },
+  {
+    name: 'messages',
+    summary: 'Read the inbox, look at channels, send to one',
+    load: async () => (await import('./commands/messages.ts')).describeMessages,
+  },
+  {
+    name: 'cron',
+    summary: 'Make calls later: schedules and their runs',
+    load: async () => (await import('./commands/cron.ts')).describeCron,
+  },
+  {
     name: 'tokens',
     summary: 'Make, list and revoke the tokens of the service',
     load: async () => (await import('./commands/tokens.ts')).describeTokens,
   },
   {
+    name: 'canvas',
+    summary: 'Look at what agents show to people',
+    load: async () => (await import('./commands/canvas.ts')).describeCanvas,
+  },
+  {
     name: 'runs',
     summary: 'Look at what was done',
     load: async () => (await import('./commands/runs.ts')).describeRuns,
+  },
+  {
+    name: 'sessions',
+    summary: 'Look at agents at work, write to them, end them',
+    load: async () => (await import('./commands/sessions.ts')).describeSessions,
   },
   {
     name: 'undo',

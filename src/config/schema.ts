@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { CACHE_NAMES } from '../options.ts'
+import { canvasSchema } from './canvas-schema.ts'
 import { limitsSchema } from './limits-schema.ts'
 import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
+import { memorySchema } from './memory-schema.ts'
+import { messagesSchema } from './messages-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { duration, key, text } from './schema-parts.ts'
+import { schedulesSchema } from './schedules-schema.ts'
 import { serviceSchema } from './service-schema.ts'
+import { sessionsSchema } from './sessions-schema.ts'
 
 /** The keys that make `tools` the visibility of S3; anything else makes it a policy by tool. */
 export const VISIBILITY_KEYS: readonly string[] = ['profile', 'allow', 'deny']
@@ -115,6 +120,7 @@ export const configSchema = z.strictObject({
     'Secrets that tools use by name in a header and never see; docs/web.md shows how.',
   ),
   web: key(web, 'The web tools.'),
+  memory: key(memorySchema, 'What agents remember; docs/memory.md.'),
   limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
   approvals: key(approvals, 'How people are asked.'),
   runs: key(z.union([text, z.literal(false)]), 'Folder of the run records; false keeps none.', './runs'),
@@ -140,7 +146,11 @@ export const configSchema = z.strictObject({
     }),
     'MCP servers whose tools are here too, as mcp/NAME.TOOL; in the shape of Claude, Cursor and VS Code.',
   ),
+  sessions: key(sessionsSchema, 'Agents that agents may start, and what they see of each other; docs/sessions.md.'),
+  messages: key(messagesSchema, 'How agents reach people; docs/messages.md.'),
   skills: key(z.array(text), 'Folders of skills, each a folder with a SKILL.md.'),
+  canvas: key(canvasSchema, 'How much agents may show to people; docs/canvas.md.'),
+  schedules: key(schedulesSchema, 'Calls that are made later; docs/schedules.md.'),
   service: key(serviceSchema, 'How tool-hub serve is reached; docs/service.md.'),
 })
 

@@ -1,7 +1,12 @@
 import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
+import { toCanvas } from './to-canvas.ts'
 import { toMcpServers } from './to-mcp-servers.ts'
+import { toMemory } from './to-memory.ts'
+import { toMessages } from './to-messages.ts'
+import { toSchedules } from './to-schedules.ts'
+import { toSessions } from './to-sessions.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
 import { withoutUndefined } from './without-undefined.ts'
 
@@ -27,7 +32,10 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     secrets: maybe(toSecrets, config.secrets),
     mcpServers: maybe((servers) => toMcpServers(servers, { base, home }), config.mcpServers),
     skills: config.skills?.map((folder) => (folder.startsWith('~/') ? folder : resolvePath(base, folder))),
+    sessions: maybe((sessions) => toSessions(sessions, base), config.sessions),
     web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
+    memory: maybe(toMemory, config.memory),
+    messages: maybe(toMessages, config.messages),
     limits: limits && toLimits(limits),
     approvals:
       approvals &&
@@ -38,6 +46,8 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
       }),
     runs: runs === undefined ? resolvePath(home, 'runs') : runs && resolvePath(base, runs),
     data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
+    canvas: maybe(toCanvas, config.canvas),
+    schedules: maybe(toSchedules, config.schedules),
     durability: config.durability,
     caller: config.caller,
     redact: redact && withoutUndefined({ keys: redact.keys, values: maybe(secretsOf, redact.env) }),

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { CallOptions } from '../call-options.ts'
 import type { Clock } from '../clock.ts'
 import type { CallerKind, Capability } from '../define.ts'
@@ -6,6 +7,7 @@ import type { Artifact, ToolResult } from '../result.ts'
 import type { SourceHost } from '../source.ts'
 import type { Awaitable, Store } from '../store.ts'
 import type { BrowserDesk } from './browser.ts'
+import type { CandidateArchive } from './memory-archive.ts'
 
 /** What a call may use beside files, the network and commands; each has a capability of its own. */
 export const ABILITIES = ['memory', 'sessions', 'messages', 'schedules', 'browser', 'canvas'] as const
@@ -29,6 +31,7 @@ export type AbilityChange =
   | 'memory-rejected'
   | 'memory-forgotten'
   | 'memory-imported'
+  | 'session-begun'
   | 'session-ended'
   | 'message-sent'
   | 'schedule-saved'
@@ -65,12 +68,68 @@ export interface AbilityHost
   principalNow(known: Principal): Awaitable<Principal | undefined>
   /** Reads what a run keeps under a reference. */
   artifact(run: string, ref: string): Promise<Uint8Array>
+  /** Whether a run, whoever's it is, has read content from outside. */
+  isTainted(run: string): boolean
+  /** What a run has done, from its record; nothing where none is kept. */
+  pastCalls(run: string, page: PastCallPage): Promise<readonly PastCall[]>
+  /** Notes that wait for review in the archives of the runs; undefined where no records are kept. */
+  readonly candidates: CandidateArchive | undefined
   /** Puts on record, in the hub's own run, that its owner has changed something. */
   recordChange(change: { readonly by: string; readonly change: AbilityChange; readonly subject: string }): Promise<void>
   /** Tells whoever shows this ability, in any process with this store, that something of it is another one now. */
   tellChange(ability: AbilityName, subject: string): void
+  /** A connection to a host that the owner named, for a protocol that is not HTTP; its address is judged first. */
+  dial(wish: DialWish): Promise<Duplex>
   /** The browser, for an ability that shows something in one. */
   browser(): Promise<BrowserDesk>
+  /** Opens a way to the network for a program of the ability's own; it is closed with the signal, and with the hub. */
+  openProxy(
+    network: ProgramNetwork,
+    options: { readonly signal: AbortSignal; readonly maxBytes: number },
+  ): Promise<ProgramProxy>
+}
+
+/** What a program may reach, asked connection by connection after the network guard has judged it. */
+export interface ProgramNetwork {
+  /** Throws a ToolError when the URL may not be reached. */
+  readonly permits: (url: string) => void
+  /** Told of every connection, made and refused: `connected to …`, `refused: …`, `failed: …`. */
+  readonly onConnection: (url: string, outcome: string) => void
+}
+
+/** A proxy for a program, CONNECT and HTTP/1.1. */
+export interface ProgramProxy {
+  /** Its unix socket, which only the user of the hub can reach. */
+  readonly socket: string
+  close(): Promise<void>
+}
+
+/** Where to connect to. */
+export interface DialWish {
+  /** As the owner spelt it: a private address is reached only when it was. */
+  readonly host: string
+  readonly port: number
+  readonly signal: AbortSignal
+}
+
+/** Which calls of a run: the first after a line of its record, or else the last before one. */
+export interface PastCallPage {
+  readonly after?: number
+  readonly before?: number
+  readonly limit: number
+}
+
+/** A call that has ended, as the record has it: without secrets, and with bounded texts. */
+export interface PastCall {
+  /** Line of its end in the record. */
+  readonly seq: number
+  readonly time: string
+  readonly callId: string
+  readonly tool: string
+  readonly status: string
+  readonly summary: string
+  /** What it gave came from outside. */
+  readonly isUntrusted: boolean
 }
 
 /** Whose call it is and what it may: kept with what goes on after the call, which gets no more than that. */
@@ -108,13 +167,18 @@ export interface AbilityCall {
   readonly rights: Rights
   /** The run has read content from outside. */
   readonly isTainted: boolean
+  /** A person, or a rule that was remembered of one, has said yes to this call. */
+  readonly isApproved: boolean
   signal(): AbortSignal
   /** Hears when the call is stopped or over. Returns how to end that. */
   onStop(listener: () => void): () => void
   /** Throws POLICY_DENIED when the target was not decided on before the call, and is not allowed now. */
   permits(capability: Capability, value: string): void
   /** The same as a question. A call's own reading does not count against it. */
-  allows(capability: Capability, value: string): { readonly ok: true } | { readonly ok: false; readonly why: string }
+  allows(
+    capability: Capability,
+    value: string,
+  ): { readonly ok: true } | { readonly ok: false; readonly why: string; readonly effect: 'ask' | 'deny' }
   /** Comes before everything that changes something: says so on record, and waits until that is on disk. */
   beforeEffect(): Promise<void>
   /** What the call gives came from outside: its run and its result are labelled. */

@@ -1,8 +1,214 @@
-/** What an owner says about browser. */
-export type BrowserOptions = {}
+import type { Artifact } from '../result.ts'
 
-/** The handle of a tool that declares the capability. */
-export type BrowserHandle = {}
+/** How Chromium is kept from the machine: by its own sandbox, inside the process sandbox, or not at all. */
+export type BrowserSandbox = 'own' | 'jail' | 'none'
+
+/** What an owner says about the browser. */
+export interface BrowserOptions {
+  /** Path of the Chromium, Chrome or Edge to use; the usual places are looked at unless said. */
+  readonly executable?: string
+  /** Which browser to look for; any of them unless said, Chromium first. */
+  readonly channel?: 'chromium' | 'chrome' | 'msedge'
+  /** Without a window; true unless said. */
+  readonly headless?: boolean
+  /** `own` where the machine lets Chromium sandbox its pages, else `jail`; `none` only when it is said. */
+  readonly sandbox?: BrowserSandbox
+  /** How long nobody may use it before it is closed; 5 minutes unless said. */
+  readonly idleMs?: number
+  /** How long one action may take; 30 seconds unless said. */
+  readonly timeoutMs?: number
+  /** The most tabs of one run; 8 unless said. */
+  readonly tabs?: number
+  /** The most bytes that the pages of one run send and get; 200 MB unless said. */
+  readonly trafficBytes?: number
+  /** The most bytes of one download; 50 MB unless said. */
+  readonly downloadBytes?: number
+  /** The most bytes of memory for the scripts of one page; 512 MB unless said. */
+  readonly pageMemoryBytes?: number
+}
+
+/** What is known of the browser of a hub. */
+export interface BrowserStatus {
+  readonly isRunning: boolean
+  /** `150.0.7871.100`, while it runs. */
+  readonly version?: string
+  readonly sandbox?: BrowserSandbox
+  readonly executable?: string
+  /** Tabs of this run; of all runs for the owner. */
+  readonly tabs: number
+}
+
+/** One tab of a run. */
+export interface BrowserTab {
+  /** `t1`, the same as long as it is open. */
+  readonly tab: string
+  readonly url: string
+  readonly title: string
+  readonly isCurrent: boolean
+}
+
+/** What happened beside an action, told once. */
+export interface PageNews {
+  /** Dialogs that opened, and what became of them. */
+  readonly dialogs?: readonly string[]
+  /** Requests of the page that were refused: the first ones, with the reason. */
+  readonly refused?: readonly string[]
+  readonly refusedCount?: number
+  /** Tabs that the page opened. */
+  readonly opened?: readonly string[]
+  /** Windows that were closed at once, since there were too many. */
+  readonly popupsClosed?: number
+  /** Downloads that were stopped, since no action had asked for them. */
+  readonly downloadsStopped?: number
+}
+
+/** Where a tab is after an action. */
+export interface PageState extends PageNews {
+  readonly tab: string
+  readonly url: string
+  readonly title: string
+  /** HTTP status of the page, after a navigation that got one. */
+  readonly status?: number
+}
+
+/** A page as its accessibility tree. */
+export interface PageSnapshot extends PageState {
+  readonly text: string
+  /** Characters of the whole. */
+  readonly chars: number
+  /** Parts were left out, each named with the ref to look below. */
+  readonly isCut: boolean
+  /** The whole, where there was more than `text` and a place to keep it. */
+  readonly artifact?: Artifact
+}
+
+/** A picture of a page. */
+export interface PageImage extends PageState {
+  readonly bytes: Uint8Array
+  readonly mediaType: 'image/png' | 'image/jpeg'
+  readonly width: number
+  readonly height: number
+  /** The page goes on below. */
+  readonly isCut: boolean
+}
+
+/** A line of the console of a page. */
+export interface ConsoleLine {
+  readonly level: 'error' | 'warning' | 'info' | 'debug'
+  readonly text: string
+}
+
+/** Which tab: the current one unless said. */
+export interface InTab {
+  readonly tab?: string
+}
+
+/** Which element of a tab, by the ref that a snapshot gave. */
+export interface AtElement extends InTab {
+  readonly ref: string
+}
+
+/** How far a page must have come. */
+export type LoadState = 'load' | 'domcontentloaded' | 'commit'
+
+/** How an element is clicked. */
+export interface ClickOptions extends AtElement {
+  readonly button?: 'left' | 'right' | 'middle'
+  readonly isDouble?: boolean
+  readonly modifiers?: readonly ('Alt' | 'Control' | 'Meta' | 'Shift')[]
+}
+
+/** What to wait for; all that is said must come true. */
+export interface WaitOptions extends InTab {
+  readonly text?: string
+  readonly textGone?: string
+  /** Part of the address. */
+  readonly url?: string
+  readonly load?: Exclude<LoadState, 'commit'>
+  readonly ms?: number
+}
+
+/** A file for a page, or from one. */
+export interface PageFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** The handle of a tool that declares `browser`. All that it gives of a page was written by strangers. */
+export interface BrowserHandle {
+  status(): Promise<BrowserStatus>
+  /** Starts it, where it does not run yet. */
+  start(): Promise<BrowserStatus>
+  /** Closes all that this run has in it; cookies and storage go too. */
+  stop(): Promise<void>
+  tabs(): Promise<readonly BrowserTab[]>
+  /** Opens a tab, with a page or empty. */
+  open(options: { readonly url?: string; readonly waitUntil?: LoadState }): Promise<PageState>
+  navigate(options: InTab & { readonly url: string; readonly waitUntil?: LoadState }): Promise<PageState>
+  back(options: InTab): Promise<PageState>
+  forward(options: InTab): Promise<PageState>
+  reload(options: InTab): Promise<PageState>
+  close(options: InTab): Promise<readonly BrowserTab[]>
+  snapshot(
+    options: InTab & { readonly ref?: string; readonly depth?: number; readonly maxChars?: number },
+  ): Promise<PageSnapshot>
+  screenshot(
+    options: InTab & { readonly ref?: string; readonly isFullPage?: boolean; readonly type?: 'png' | 'jpeg' },
+  ): Promise<PageImage>
+  click(options: ClickOptions): Promise<PageState>
+  type(options: AtElement & { readonly text: string; readonly isSubmitted?: boolean }): Promise<PageState>
+  press(options: InTab & { readonly key: string; readonly ref?: string }): Promise<PageState>
+  hover(options: AtElement): Promise<PageState>
+  drag(options: AtElement & { readonly toRef: string }): Promise<PageState>
+  select(options: AtElement & { readonly values: readonly string[] }): Promise<PageState>
+  fill(
+    options: InTab & { readonly fields: ReadonlyArray<{ readonly ref: string; readonly value: string | boolean }> },
+  ): Promise<PageState>
+  wait(options: WaitOptions): Promise<PageState>
+  evaluate(
+    options: InTab & { readonly expression: string },
+  ): Promise<PageState & { readonly json: string; readonly isCut: boolean }>
+  console(
+    options: InTab & { readonly limit?: number; readonly onlyErrors?: boolean },
+  ): Promise<PageState & { readonly lines: readonly ConsoleLine[]; readonly dropped: number }>
+  pdf(options: InTab): Promise<PageState & { readonly bytes: Uint8Array }>
+  upload(options: AtElement & { readonly files: readonly PageFile[] }): Promise<PageState>
+  /** Clicks what starts a download and waits for it. */
+  download(options: AtElement): Promise<PageState & { readonly file: PageFile; readonly from: string }>
+  /** Decides on the next dialog, which is dismissed otherwise. */
+  dialog(options: InTab & { readonly accept: boolean; readonly text?: string }): Promise<void>
+}
+
+/** HTML to make a picture of, without any network. */
+export interface RenderRequest {
+  readonly html: string
+  /** 1024 unless said. */
+  readonly width?: number
+  /** 768 unless said. */
+  readonly height?: number
+  /** An expression that is evaluated in the page, and awaited, before the picture is made. */
+  readonly script?: string
+  /** 15 seconds unless said. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What was rendered. */
+export interface Rendered {
+  readonly png: Uint8Array
+  /** What the script gave, as JSON; undefined without one, and for what JSON cannot say. */
+  readonly json?: string
+  /** There was more JSON than is kept. */
+  readonly isCut: boolean
+  /** What went wrong in the page: the last console errors. */
+  readonly errors: readonly string[]
+}
 
 /** What the owner of a hub uses. */
-export type BrowserDesk = {}
+export interface BrowserDesk {
+  status(): Promise<BrowserStatus>
+  /** Shows HTML in a context of its own that reaches nothing, and gives a picture of it. */
+  render(request: RenderRequest): Promise<Rendered>
+  /** Closes the browser with all tabs; the next use starts a new one. */
+  close(): Promise<void>
+}

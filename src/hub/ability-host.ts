@@ -1,6 +1,10 @@
+import { join } from 'node:path'
 import type { AbilityHost, CallDoor, Rights } from '../contracts/ability.ts'
+import { isRunId } from '../names.ts'
 import type { HubOptions } from '../options.ts'
 import type { Principal } from '../principal.ts'
+import { openCandidates } from '../record/candidates.ts'
+import { pastCalls } from '../record/past-calls.ts'
 import type { Abilities } from './abilities.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { endRun } from './end-run.ts'
@@ -10,7 +14,7 @@ import { recordChange } from './record-change.ts'
 
 /** What a hub does for its abilities. */
 export function createAbilityHost(assembly: Assembly, abilities: Abilities, options: HubOptions): AbilityHost {
-  const { parts, visibility, runs, sources, defaultRun: run, defaultCaller: caller } = assembly
+  const { parts, visibility, runs, runsFolder, sources, defaultRun: run, defaultCaller: caller } = assembly
   const entrance = new Entrance({ parts, visibility, run, caller, rehearsal: (id) => runs.rehearsal(id) })
   const owner = {
     callDynamic: entrance.call.bind(entrance),
@@ -28,13 +32,20 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     as: (rights) => doorOf(rights.principal ? principals.hubOf(rights.principal) : owner, rights),
     principalNow: (known) => principalNow(known, options),
     artifact: (id, ref) => runs.readArtifact(id, ref),
+    isTainted: (id) => runs.rehearsal(id).tainted,
+    pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
+    candidates: runsFolder === false ? undefined : openCandidates(runsFolder),
     recordChange: (change) => recordChange(assembly, change),
     tellChange: (ability, subject) => {
       const body = JSON.stringify({ ability, subject })
       // Whoever does not hear of it looks again some other time.
-      Promise.resolve(parts.store.events.append({ topic: 'ability', body, at: clock.now() })).catch(() => {})
+      const append = async () => parts.store.events.append({ topic: 'ability', body, at: clock.now() })
+      append().catch(() => {})
     },
+    dial: async (wish) => (await import('../guards/network/dial-host.ts')).dialHost(wish, assembly.webFetchGuard()),
     browser: async () => abilities.desks.browser,
+    openProxy: (network, { signal, maxBytes }) =>
+      assembly.network().openProxy(network, signal, { limits: { maxBytes } }),
   }
 }
 

@@ -5,6 +5,8 @@ import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
 import { QuestionDesk } from '../approval/question-desk.ts'
 import { systemClock } from '../clock.ts'
+import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
 import { Breakers } from '../limits/breaker.ts'
 import { BudgetLedger } from '../limits/budget.ts'
 import { Concurrency } from '../limits/concurrency.ts'
@@ -54,8 +56,11 @@ export interface Assembly {
   readonly plugins: PluginSetups
   readonly listeners: Set<(event: CallEvent) => void>
   readonly recordListeners: Set<(line: RecordedLine) => void>
+  readonly network: () => NetworkGuard
   /** The doors to other folders, for a principal that has its own. */
   readonly doorsTo: (roots: NonNullable<Sandbox['roots']>) => SandboxDoors
+  /** What the network guard knows that a connection of an ability needs too. */
+  readonly webFetchGuard: () => WebFetchGuard
   readonly defaultRun: string
   readonly defaultCaller: string
 }
@@ -205,8 +210,10 @@ export function assembleParts(options: HubOptions): Assembly {
     sandbox,
     listeners,
     recordListeners,
+    network: () => doors.network(),
     doorsTo: (roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
     plugins,
+    webFetchGuard: () => doors.webFetchGuard(),
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }

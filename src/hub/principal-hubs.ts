@@ -108,7 +108,9 @@ function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, regi
   const look = rememberSight(compileVisibility(visibility ?? {}))
   const own = rules.beside(policy)
   const policyNow = within ? joined(own, () => parts.policy) : own
-  const holder = { name, limits: budget, lasts, chargedRuns, isWithin: within !== undefined }
+  // What the owner's own runs began is part of their session, as what is within another one is of that one's.
+  const isWithin = within !== undefined || chargedRuns !== undefined
+  const holder = { name, limits: budget, lasts, chargedRuns, isWithin }
   return {
     ...parts,
     principal: name,

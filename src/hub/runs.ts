@@ -174,7 +174,7 @@ class OpenRun implements RunState {
     const { folder, durability, clock, onAppend } = options
     const doors = owner?.doors ?? options.doors
     this.id = id
-    const known = folder === false || !isRunId(id) ? undefined : ownerOf(folder, id)
+    const known = folder === false ? NOBODY : isRunId(id) ? ownerOf(folder, id) : undefined
     if (owner && known !== NOBODY) assertOwner(id, known, owner.principal)
     this.principal = owner?.principal ?? (known === NOBODY ? undefined : known)
     this.records =

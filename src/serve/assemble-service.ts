@@ -57,7 +57,10 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const feed = createEventFeed({ hub, indexer, store, clock })
   indexer.follow(hub)
   // What a killed process left open is ended in the background; new calls need not wait for it.
-  const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))
+  const recovering = Promise.all([
+    hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`)),
+    hub.sessions.list({ limit: 1 }).catch((error) => onProblem(`Old sessions could not be ended: ${messageOf(error)}`)),
+  ])
   const asks = createAskDesk({ hub, store, feed, clock })
   const tokens = createTokenDesk({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const redact = createRedactor(secretsOf(hubOptions)).text

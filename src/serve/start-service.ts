@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ServiceOptions } from '../config/to-service.ts'
+import { messageOf } from '../errors.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions } from '../options.ts'
 import { builtFile } from '../own-file.ts'
@@ -87,6 +88,10 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const publicUrl = () => options.publicUrl ?? server.url
   const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
+  // Their own close with the hub.
+  hub.schedules
+    .start({ entries: hubOptions.schedules?.entries ?? {} })
+    .catch((error) => onProblem(`Schedules do not run: ${messageOf(error)}`))
   const stopSweeping = sweepNowAndThen(() => store.sweep(clock.now()), clock, onProblem)
   const close = async () => {
     stopSweeping()

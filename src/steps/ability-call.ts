@@ -26,6 +26,7 @@ export function abilityCall(parts: Parts, run: RunState, call: Call, enter: Ente
     get isTainted() {
       return run.tainted
     },
+    isApproved: call.approvedBy !== undefined,
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
     permits: (capability, value) => holdToDecision(parts, run, call, capability, value),
@@ -61,5 +62,5 @@ function allows(
   const isNamed = call.targets.some((target) => target.capability === capability && target.value === value)
   if (isNamed) return { ok: true }
   const { effect, rule } = decideNow(parts, { tainted: run.taintedBeside(call.id) }, call, capability, value)
-  return effect === 'allow' ? { ok: true } : { ok: false, why: `not allowed by ${rule}` }
+  return effect === 'allow' ? { ok: true } : { ok: false, why: `not allowed by ${rule}`, effect }
 }

@@ -8,7 +8,7 @@ const effect = defineTool({
   name: 'kill.effect',
   description: 'Has an effect, for tests.',
   input: z.strictObject({ n: z.int() }),
-  capabilities: ['memory'],
+  capabilities: ['remote'],
   execute: async ({ n }) => n,
 })
 const pure = defineTool({
@@ -21,7 +21,7 @@ const hub = createToolHub({
   tools: [effect, pure],
   runs: process.argv[2],
   run: 'victim',
-  policy: [{ allow: 'memory' }],
+  policy: [{ allow: 'remote' }],
 })
 for (let n = 0; ; n++) {
   const results = await Promise.all([hub.call(pure, { n }), hub.call(effect, { n }), hub.call(pure, { n })])

@@ -8,6 +8,19 @@ export interface QueryResult<T> extends QueryState<T> {
   refresh(): void
 }
 
+/** When to ask again by itself. */
+export interface QueryOptions {
+  /** Something like this has happened. */
+  readonly refreshOn?: readonly ServiceEvent['type'][]
+  /** Of `ability-changed`, only those of this one. */
+  readonly ability?: AbilityName
+  /** Of `call`, only those of this run. */
+  readonly run?: string
+  readonly everyMs?: number
+}
+
+type AbilityName = Extract<ServiceEvent, { type: 'ability-changed' }>['ability']
+
 const NONE: readonly ServiceEvent['type'][] = []
 const MIN_BETWEEN_MS = 500
 
@@ -19,7 +32,7 @@ const MIN_BETWEEN_MS = 500
 export function useQuery<T>(
   key: string,
   load: () => Promise<T>,
-  { refreshOn = NONE, everyMs }: { refreshOn?: readonly ServiceEvent['type'][]; everyMs?: number } = {},
+  { refreshOn = NONE, ability, run, everyMs }: QueryOptions = {},
 ): QueryResult<T> {
   const query = openQuery(key, load)
   const watch = useCallback(
@@ -40,7 +53,11 @@ export function useQuery<T>(
   }, [ask, everyMs])
 
   const soon = useThrottled(ask)
-  useEvents(soon, refreshOn)
+  useEvents((event) => {
+    if (event.type === 'ability-changed' && ability !== undefined && event.ability !== ability) return
+    if (event.type === 'call' && run !== undefined && event.call.run !== run) return
+    soon()
+  }, refreshOn)
   return { ...state, refresh: ask }
 }
 

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import { classNames } from '../components/class-names.ts'
 import { KeyHint } from '../components/key-hint.tsx'
 import { Logo } from '../components/logo.tsx'
@@ -7,20 +8,29 @@ import { navigate } from '../router/router.ts'
 import { SECTIONS, type Section } from '../router/routes.tsx'
 import styles from './navigation.module.css'
 
+/** How many of something a section has for whoever looks, and the word after the number. */
+export type SectionCounts = Readonly<Record<string, readonly [count: number, word: string]>>
+
 /** The sections: at the left, or along the bottom of a phone. */
-export function Navigation({ path, waiting }: { path: string; waiting: number }) {
+export function Navigation({ path, counts }: { path: string; counts: SectionCounts }) {
+  const list = useRef<HTMLUListElement>(null)
+  // On a phone there are more than fit.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another path is what moves the mark.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [path])
   return (
     <nav className={styles.navigation} aria-label="Sections">
       <Link to="/live" className={styles.brand} aria-label="tool-hub: live">
         <Logo /> <span>tool-hub</span>
       </Link>
-      <ul className={styles.list}>
+      <ul ref={list} className={styles.list}>
         {SECTIONS.map((section) => (
           <Item
             key={section.path}
             section={section}
             isCurrent={isWithin(section, path)}
-            count={section.path === '/approvals' ? waiting : 0}
+            counted={counts[section.path]}
           />
         ))}
       </ul>
@@ -28,11 +38,17 @@ export function Navigation({ path, waiting }: { path: string; waiting: number })
   )
 }
 
-function Item({ section, isCurrent, count }: { section: Section; isCurrent: boolean; count: number }) {
-  const { path, title, key, icon: Icon } = section
+interface ItemProps {
+  readonly section: Section
+  readonly isCurrent: boolean
+  readonly counted: SectionCounts[string] | undefined
+}
+
+function Item({ section, isCurrent, counted: [count, word] = [0, ''] }: ItemProps) {
+  const { path, title, key, icon: Icon, startsGroup } = section
   useShortcut(`g ${key}`, `Go to ${title}`, () => navigate(path), { group: 'Go' })
   return (
-    <li>
+    <li className={classNames(startsGroup && styles.apart)}>
       <Link
         to={path}
         className={classNames(styles.link, isCurrent && styles.current)}
@@ -43,7 +59,7 @@ function Item({ section, isCurrent, count }: { section: Section; isCurrent: bool
         {count > 0 && (
           <span className={styles.count}>
             {count > 99 ? '99+' : count}
-            <span className="visually-hidden"> waiting</span>
+            <span className="visually-hidden"> {word}</span>
           </span>
         )}
         <span className={styles.hint}>

@@ -12,12 +12,14 @@ import { Navigation } from './navigation.tsx'
 import styles from './shell.module.css'
 import { useAskNotifications } from './use-ask-notifications.ts'
 import { useDocumentTitle } from './use-document-title.ts'
+import { useUnread } from './use-unread.ts'
 import { useWaiting } from './use-waiting.ts'
 
 /** Everything around the page: navigation, header, keys, the stream of events. */
 export function Shell() {
   const path = usePath()
   const waiting = useWaiting()
+  const unread = useUnread()
   useDocumentTitle(waiting)
   useAskNotifications()
   useEffect(openEvents, [])
@@ -27,7 +29,7 @@ export function Shell() {
       <a href="#main" className={styles.skip}>
         Skip to the page
       </a>
-      <Navigation path={path} waiting={waiting} />
+      <Navigation path={path} counts={{ '/approvals': [waiting, 'waiting'], '/inbox': [unread, 'unread'] }} />
       <div className={styles.side}>
         <Header />
         <LostBanner />

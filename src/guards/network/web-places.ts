@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { type Clock, systemClock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import type { WebFetchOptions } from '../../source.ts'
@@ -6,8 +5,8 @@ import { HostResolver, type Place, type Resolve } from './host-resolver.ts'
 import { parseRanges, type Ranges } from './judge-address.ts'
 import { judgeUrl } from './judge-url.ts'
 import type { NetworkGuardOptions } from './network-guard.ts'
+import { spelledOut } from './spelled-out.ts'
 
-const LOOPBACK = ['127.0.0.0/8', '::1/128']
 /** Between two calls of a service its name is not asked for again; what is dialled was judged all the same. */
 const REMEMBERED_MS = 30_000
 
@@ -68,11 +67,4 @@ class OwnersHost extends HostResolver {
   forget(): void {
     this.#remembered = undefined
   }
-}
-
-/** The ranges that an owner opens by writing them into a URL: this very address, or this machine. */
-function spelledOut(hostname: string): readonly string[] {
-  const address = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(address) > 0) return [address]
-  return hostname === 'localhost' || hostname.endsWith('.localhost') ? LOOPBACK : []
 }

@@ -1,6 +1,6 @@
 import type { WebhookOptions } from '../../config/to-service.ts'
 import { ToolError } from '../../errors.ts'
-import { webhookKey } from './sign-webhook.ts'
+import { webhookKey } from '../../value/sign-webhook.ts'
 
 const SHORTEST_KEY = 24
 

@@ -5,8 +5,8 @@ import { newOwner } from '../../disk/process-owner.ts'
 import { messageOf } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
 import type { Ask, AskBrief, Job, Store } from '../../store.ts'
+import { signWebhook } from '../../value/sign-webhook.ts'
 import { hookId, makeAnswerLink } from './answer-links.ts'
-import { signWebhook } from './sign-webhook.ts'
 import { toApproval, toQuestion } from './to-view.ts'
 
 /** What one webhook is sent with. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isOwnCall } from '../../approval/assert-other.ts'
 import { isOwnerAlive } from '../../disk/process-owner.ts'
 import { ToolError } from '../../errors.ts'
 import type { Ask } from '../../store.ts'
@@ -52,7 +53,7 @@ export function showApproval(
     ...facts,
     ...fate,
     caller: principal,
-    mayAnswer: fate.mayAnswer && principal !== visitor?.name,
+    mayAnswer: fate.mayAnswer && !isOwnCall(principal, visitor?.name),
     ...(answered && { answered }),
   }
 }

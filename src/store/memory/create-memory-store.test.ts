@@ -71,7 +71,8 @@ describe('the bounds of a store in memory', () => {
     const store = createMemoryStore({ maxEntries: 1 })
     const common = { body: '{}', createdAt: 0 }
     const adding = [
-      (id: string) => store.memory.put({ id, scope: 's', text: '', createdAt: 0 }),
+      (id: string) =>
+        store.memory.add({ id, scope: 's', text: '', tags: [], origin: '{}', createdAt: 0, updatedAt: 0 }),
       (id: string) => store.grants.put({ ...common, id, tool: 't' }),
       (id: string) => store.tokens.add({ ...common, id, name: id, hash: id }),
       (id: string) => store.signIns.add({ ...common, hash: id, token: 't', expiresAt: 9 }),

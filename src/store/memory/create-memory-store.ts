@@ -3,12 +3,17 @@ import type { Store } from '../../store.ts'
 import { MemoryAsks } from './asks.ts'
 import { MemoryBudgets } from './budgets.ts'
 import { MemoryCalls } from './calls.ts'
+import { MemoryCanvases } from './canvases.ts'
 import { MemoryEvents } from './events.ts'
 import { MemoryGrants } from './grants.ts'
+import { MemoryInbox } from './inbox.ts'
 import { MemoryJobs } from './jobs.ts'
 import { MemoryKeys } from './keys.ts'
+import { MemoryMail } from './mail.ts'
 import { MemoryNotes } from './notes.ts'
 import { MemoryRates } from './rates.ts'
+import { MemorySchedules } from './schedules.ts'
+import { MemorySessions } from './sessions.ts'
 import { MemorySignIns } from './sign-ins.ts'
 import { MemorySlots } from './slots.ts'
 import { MemoryTokens } from './tokens.ts'
@@ -36,6 +41,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const grants = new MemoryGrants(maxEntries)
   const signIns = new MemorySignIns(maxEntries)
   const slots = new MemorySlots(maxEntries)
+  const sessions = new MemorySessions(maxEntries)
+  const mail = new MemoryMail(maxEntries)
   return {
     keys,
     budgets,
@@ -47,8 +54,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     jobs: new MemoryJobs(maxEntries),
     slots,
     memory: new MemoryNotes(maxEntries),
+    sessions,
+    mail,
     calls: new MemoryCalls(maxEntries),
+    canvases: new MemoryCanvases(maxEntries),
+    schedules: new MemorySchedules(maxEntries),
     events,
+    inbox: new MemoryInbox(),
     check: async () => {},
     backup: async () => {
       throw new ToolError('CONFIG_INVALID', 'This store is in memory only, so there is no file to copy.', {
@@ -56,7 +68,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       })
     },
     sweep(now) {
-      for (const part of [keys, budgets, asks, grants, signIns, slots]) part.sweep(now)
+      for (const part of [keys, budgets, asks, grants, signIns, slots, sessions, mail]) part.sweep(now)
     },
     close: async () => events.close(),
   }

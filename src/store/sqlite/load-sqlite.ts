@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { messageOf, ToolError } from '../../errors.ts'
 
 /** What a column holds. */
-export type SqlValue = string | number | null
+export type SqlValue = string | number | Uint8Array | null
 
 /** A prepared statement, as far as it is used here. */
 export interface SqliteStatement {

@@ -18,9 +18,14 @@ const ROWS: readonly string[] = [
   `INSERT INTO idempotency_keys (name, args_hash, state, owner, result, expires_at) VALUES ('k', 'h', 'finished', 'o', '1', 9)`,
   `INSERT INTO grants (id, tool, body, created_at) VALUES ('g', 't', '{}', 1)`,
   `INSERT INTO tokens (id, name, hash, body, created_at) VALUES ('t', 'ci', 'hash', '{}', 1)`,
-  `INSERT INTO notes (id, scope, content, searched, created_at) VALUES ('n', 's', 'Text', 'text', 1)`,
+  `INSERT INTO slots (slot, owner, leased_until) VALUES ('s', 'o', 1)`,
   `INSERT INTO runs (run, caller, started_at, ended_at, calls, failures, bytes) VALUES ('r', 'c', 1, 2, 3, 1, 99)`,
   `INSERT INTO events (seq, topic, body, created_at) VALUES (1, 'ask', '{}', 1)`,
+  `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b', 1, 1, 2)`,
+  `INSERT INTO inbox (id, sent_at, level, content, caller, run, call_id, untrusted, attachments) VALUES ('m', 1, 'info', 'hi', 'c', 'r', 'c1', 0, '[]')`,
+  `INSERT INTO agent_sessions (id, seq, root, depth, root_principal, tainted, created_at, owner, state) VALUES ('s', 1, 's', 0, 'o', 0, 1, 'o', 'running')`,
+  `INSERT INTO canvases (id, run, name, title, kind, caller, hidden, tainted, last_version, created_at, updated_at) VALUES ('c', 'r', 'n', 't', 'html', 'c', 0, 0, 1, 1, 1)`,
+  `INSERT INTO schedules (id, principal, name, body, state, version, created_at, runs) VALUES ('s', 'o', 'n', '{}', 'on', 1, 1, 0)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

@@ -1,3 +1,5 @@
+import { NOTE_INDEX } from './notes-index.ts'
+
 /** Written with every call, so that the sweep has no index of times: each would cost a page more at every write. */
 const KEYS_BUDGETS_RATES = `
 CREATE TABLE idempotency_keys (
@@ -167,6 +169,164 @@ CREATE INDEX asks_state ON asks (state, asked_at, id, kind, caller, expires_at);
 CREATE INDEX asks_caller ON asks (caller, state, expires_at);
 `
 
+/** Messages to the people at the console; ids grow with time. */
+const INBOX = `
+CREATE TABLE inbox (
+  id TEXT PRIMARY KEY,
+  sent_at BIGINT NOT NULL,
+  level TEXT NOT NULL,
+  title TEXT,
+  content TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  principal TEXT,
+  run TEXT NOT NULL,
+  call_id TEXT NOT NULL,
+  untrusted INTEGER NOT NULL,
+  attachments TEXT NOT NULL,
+  edited_at BIGINT,
+  read_at BIGINT
+);
+`
+
+/** Sessions of agents; `sessions` are the sign-ins of people. */
+const AGENT_SESSIONS = `
+CREATE TABLE agent_sessions (
+  id TEXT PRIMARY KEY,
+  seq BIGINT NOT NULL UNIQUE,
+  label TEXT,
+  parent TEXT,
+  root TEXT NOT NULL,
+  depth INTEGER NOT NULL,
+  principal TEXT,
+  root_principal TEXT NOT NULL,
+  runner TEXT,
+  task TEXT,
+  limits TEXT,
+  tainted INTEGER NOT NULL,
+  created_at BIGINT NOT NULL,
+  owner TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT,
+  result TEXT,
+  ended_at BIGINT
+);
+CREATE INDEX agent_sessions_root ON agent_sessions (root, seq);
+CREATE INDEX agent_sessions_parent ON agent_sessions (parent, seq);
+CREATE INDEX agent_sessions_principal ON agent_sessions (root_principal, seq);
+CREATE INDEX agent_sessions_state ON agent_sessions (state, seq);
+CREATE INDEX agent_sessions_end ON agent_sessions (ended_at);
+CREATE TABLE agent_mail (
+  seq BIGINT PRIMARY KEY,
+  id TEXT NOT NULL,
+  inbox TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  content TEXT NOT NULL,
+  reply_to TEXT,
+  tainted INTEGER NOT NULL,
+  sent_at BIGINT NOT NULL,
+  read_at BIGINT
+);
+CREATE INDEX agent_mail_unread ON agent_mail (inbox, read_at, seq);
+CREATE INDEX agent_mail_inbox ON agent_mail (inbox, seq);
+CREATE INDEX agent_mail_sender ON agent_mail (sender, seq);
+CREATE INDEX agent_mail_age ON agent_mail (sent_at);
+INSERT INTO counters (name, value) VALUES ('agent_sessions', 0);
+INSERT INTO counters (name, value) VALUES ('agent_mail', 0);
+`
+
+/** What agents show; the version that is shown is a row of its own, so that a list reads no others. */
+const CANVASES = `
+CREATE TABLE canvases (
+  id TEXT PRIMARY KEY,
+  run TEXT NOT NULL,
+  name TEXT NOT NULL,
+  title TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  principal TEXT,
+  hidden INTEGER NOT NULL,
+  tainted INTEGER NOT NULL,
+  last_version BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL,
+  UNIQUE (run, name)
+);
+CREATE INDEX canvases_age ON canvases (created_at);
+CREATE TABLE canvas_versions (
+  canvas TEXT NOT NULL,
+  n BIGINT NOT NULL,
+  artifact TEXT NOT NULL,
+  bytes BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  call_id TEXT NOT NULL,
+  PRIMARY KEY (canvas, n)
+);
+`
+
+/** The runs of schedules are counted in a row of their own, as events are: those that are forgotten must not give theirs away. */
+const SCHEDULES = `
+CREATE TABLE schedules (
+  id TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  name TEXT NOT NULL,
+  body TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT,
+  due_at BIGINT,
+  next_at BIGINT,
+  version BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  runs BIGINT NOT NULL,
+  last_at BIGINT,
+  last_status TEXT,
+  UNIQUE (principal, name)
+);
+CREATE INDEX schedules_next ON schedules (next_at);
+CREATE INDEX schedules_name ON schedules (name, principal);
+CREATE TABLE schedule_runs (
+  id TEXT PRIMARY KEY,
+  schedule TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  due_at BIGINT NOT NULL,
+  started_at BIGINT,
+  ended_at BIGINT,
+  status TEXT NOT NULL,
+  active INTEGER NOT NULL,
+  missed BIGINT NOT NULL,
+  run_id TEXT,
+  summary TEXT,
+  error TEXT,
+  untrusted INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  leased_until BIGINT NOT NULL
+);
+CREATE INDEX schedule_runs_seq ON schedule_runs (schedule, seq);
+CREATE INDEX schedule_runs_active ON schedule_runs (active, seq);
+INSERT INTO counters (name, value) VALUES ('schedule-runs', 0);
+`
+
+/** Nothing ever wrote to `notes`; its place takes what can be searched. Updated notes get a new number: the last written is the newest. */
+const MEMORY = `
+DROP TABLE notes;
+INSERT INTO counters (name, value) VALUES ('notes', 0);
+CREATE TABLE memory_scopes (
+  scope TEXT PRIMARY KEY,
+  number BIGINT NOT NULL UNIQUE,
+  notes BIGINT NOT NULL
+);
+CREATE TABLE memory_notes (
+  seq BIGINT PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  scope TEXT NOT NULL,
+  content TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL
+);
+CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
+${NOTE_INDEX}`
+
 /** The steps from an empty file to the present one, in order; one that was released is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
@@ -176,4 +336,9 @@ export const MIGRATIONS: readonly string[] = [
   CALLS,
   EVENTS,
   ASK_INDEXES,
+  INBOX,
+  AGENT_SESSIONS,
+  CANVASES,
+  SCHEDULES,
+  MEMORY,
 ]

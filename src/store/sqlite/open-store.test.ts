@@ -52,6 +52,16 @@ storeSuite('a store in a file', async () => {
   return openStore(folder)
 })
 
+const note = (id: string, text: string) => ({
+  id,
+  scope: 's',
+  text,
+  tags: [],
+  origin: '{}',
+  createdAt: 1,
+  updatedAt: 1,
+})
+
 describe('openStore', () => {
   it('touches no file before its first use, and then makes them for this user alone', async () => {
     const folder = newFolder()
@@ -66,7 +76,7 @@ describe('openStore', () => {
   it('has what it was given when it is opened again', async () => {
     const folder = newFolder()
     const first = open(folder)
-    await first.memory.put({ id: 'n', scope: 's', text: 'kept', createdAt: 1 })
+    await first.memory.add(note('n', 'kept'))
     await first.close()
     await first.close()
     expect(() => first.memory.find('n')).toThrow(expect.objectContaining({ code: 'RECORDS_UNAVAILABLE' }))
@@ -115,20 +125,19 @@ describe('openStore', () => {
   it('says what to do about a damaged file, whichever way it is met', async () => {
     const folder = newFolder()
     const before = open(folder)
-    for (let n = 0; n < 50; n++)
-      await before.memory.put({ id: `n${n}`, scope: 's', text: 'x'.repeat(4000), createdAt: n })
+    for (let n = 0; n < 50; n++) await before.memory.add(note(`n${n}`, 'x'.repeat(4000)))
     await before.close()
     await truncate(join(folder, 'store.db'), 200 * 1024)
     const store = open(folder)
     const damaged = expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') })
-    expect(() => store.memory.search({ scope: 's', words: [], limit: 100 })).toThrow(damaged)
+    expect(() => store.memory.list({ limit: 100 })).toThrow(damaged)
   })
 
   it('refuses a NUL, at which SQLite would end the text and mix two keys up', () => {
     const store = open(newFolder())
     for (const use of [
       () => store.keys.claim('a\0b', { argsHash: 'h', owner: 'o', now: 0 }),
-      () => store.memory.put({ id: 'n', scope: 's', text: 'a\0b', createdAt: 0 }),
+      () => store.memory.add(note('n', 'a\0b')),
     ])
       expect(use).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
   })
@@ -169,7 +178,7 @@ describe('a store on a full disk', () => {
   it('says so, keeps all that it acknowledged, and goes on once there is room', async () => {
     const folder = newFolder()
     const store = open(folder, { maxPages: 120 })
-    const put = (n: number) => store.memory.put({ id: `n${n}`, scope: 's', text: 'x'.repeat(3000), createdAt: n })
+    const put = (n: number) => store.memory.add(note(`n${n}`, 'x'.repeat(3000)))
     let kept = 0
     const fill = () => {
       for (;;) {
@@ -194,11 +203,11 @@ describe('a store on a full disk', () => {
     }
     expect(() => store.calls.put(batch)).toThrow(expect.objectContaining({ code: 'RECORDS_UNAVAILABLE' }))
     expect(await store.calls.run('r')).toBeUndefined()
-    expect(await store.memory.search({ scope: 's', words: [], limit: 1000 })).toHaveLength(kept)
+    expect(await store.memory.list({ limit: 1000 })).toHaveLength(kept)
     for (let n = 0; n < 5; n++) await store.memory.remove(`n${n}`)
     put(kept)
     await store.close()
-    expect(await open(folder).memory.search({ scope: 's', words: [], limit: 1000 })).toHaveLength(kept - 4)
+    expect(await open(folder).memory.list({ limit: 1000 })).toHaveLength(kept - 4)
   })
 })
 
@@ -232,7 +241,7 @@ describe('events of a store', () => {
 describe('a backup', () => {
   it('is a whole copy, taken while writing goes on, for this user alone', async () => {
     const store = open(newFolder())
-    const put = (n: number) => store.memory.put({ id: `n${n}`, scope: 's', text: 'x'.repeat(2000), createdAt: n })
+    const put = (n: number) => store.memory.add(note(`n${n}`, 'x'.repeat(2000)))
     for (let n = 0; n < 500; n++) await put(n)
     const copy = newFolder()
     await mkdir(copy, { mode: 0o700 })
@@ -249,7 +258,7 @@ describe('a backup', () => {
     expect(written).toBeGreaterThan(500)
     expect((await stat(join(copy, 'store.db'))).mode & 0o777).toBe(0o600)
     const restored = open(copy)
-    const notes = await restored.memory.search({ scope: 's', words: [], limit: 10_000 })
+    const notes = await restored.memory.list({ limit: 10_000 })
     expect(notes.length).toBeGreaterThanOrEqual(500)
     expect(notes.at(0)?.id).toBe(`n${notes.length - 1}`)
     await restored.check()

@@ -4,13 +4,18 @@ import { createAsks } from './asks.ts'
 import { backUp } from './backup.ts'
 import { createBudgets } from './budgets.ts'
 import { createCalls } from './calls.ts'
+import { createCanvases } from './canvases.ts'
 import { Connection } from './connection.ts'
 import { createEvents } from './events.ts'
 import { createGrants } from './grants.ts'
+import { createInbox } from './inbox.ts'
 import { createJobs } from './jobs.ts'
 import { createKeys } from './keys.ts'
+import { createMail } from './mail.ts'
 import { createNotes } from './notes.ts'
 import { createRates } from './rates.ts'
+import { createSchedules } from './schedules.ts'
+import { createSessions } from './sessions.ts'
 import { createSignIns } from './sign-ins.ts'
 import { createSlots } from './slots.ts'
 import { createSweep } from './sweep.ts'
@@ -48,8 +53,13 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
     jobs: createJobs(connection),
     slots: createSlots(connection),
     memory: createNotes(connection),
+    sessions: createSessions(connection),
+    mail: createMail(connection),
     calls: createCalls(connection),
+    canvases: createCanvases(connection),
+    schedules: createSchedules(connection),
     events,
+    inbox: createInbox(connection),
     async check() {
       write.run()
       takeBack.run()

@@ -4,9 +4,9 @@ import type { Store } from '../../store.ts'
 
 const OWNER = newOwner()
 
-/** Jobs, slots and notes. */
+/** Jobs and slots. */
 export function workSuite(name: string, store: () => Store): void {
-  describe(`the jobs, slots and notes of ${name}`, () => {
+  describe(`the jobs and slots of ${name}`, () => {
     const take = (now: number) => store().jobs.take({ kind: 'hook', owner: OWNER, now, leaseMs: 100 })
 
     it('give the job that is due first to one at a time, and again when the lease ran out', async () => {
@@ -49,35 +49,6 @@ export function workSuite(name: string, store: () => Store): void {
       expect(await lease('a', 200)).toBe(false)
       await store().slots.release('minute', 'b')
       expect(await lease('a', 200)).toBe(true)
-    })
-
-    it('find notes of a scope that hold every word, whatever the case, newest first', async () => {
-      const texts = ['Überall 50% of the COFFEE', 'coffee_is out', 'tea', 'coffee in another room']
-      for (const [n, text] of texts.entries())
-        await store().memory.put({ id: `n${n}`, scope: n === 3 ? 'other' : 'kitchen', text, createdAt: n })
-      const search = async (words: string[], limit = 10) =>
-        (await store().memory.search({ scope: 'kitchen', words, limit })).map(({ id }) => id).join(' ')
-      expect(await search(['coffee'])).toBe('n1 n0')
-      expect(await search(['coffee'], 1)).toBe('n1')
-      expect(await search(['ÜBER', 'Coffee'])).toBe('n0')
-      expect(await search(['50%'])).toBe('n0')
-      expect(await search(['%'])).toBe('n0')
-      expect(await search(['e_i'])).toBe('n1')
-      expect(await search(['!'])).toBe('')
-      expect(await search([''])).toBe('n2 n1 n0')
-      await expect(async () => search(['x'.repeat(201)])).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
-      await expect(async () => search(Array(33).fill('x'))).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
-      await store().memory.put({ id: 'n2', scope: 'kitchen', text: 'Coffee after all', createdAt: 9 })
-      expect(await search(['coffee', 'after'])).toBe('n2')
-      expect(await store().memory.find('n2')).toEqual({
-        id: 'n2',
-        scope: 'kitchen',
-        text: 'Coffee after all',
-        createdAt: 9,
-      })
-      expect(await store().memory.remove('n2')).toBe(true)
-      expect(await store().memory.remove('n2')).toBe(false)
-      expect(await store().memory.find('n2')).toBeUndefined()
     })
   })
 }

@@ -2,14 +2,14 @@ import { Check, PenLine, X } from 'lucide-react'
 import { useRef, useState } from 'react'
 import type { Approval, ApprovalAnswer } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
-import { classNames } from '../../components/class-names.ts'
+import { SplitBar } from '../../components/split-view.tsx'
+import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import styles from './ask-detail.module.css'
 import { DenyForm } from './deny-form.tsx'
 import { choiceProblem, firstChoice, toAnswer } from './remember.ts'
 import { RememberFields } from './remember-fields.tsx'
 import type { Approve } from './use-approve.ts'
-import { useCalmShortcut } from './use-calm-shortcut.ts'
 
 interface AnswerBarProps {
   readonly approval: Approval
@@ -34,7 +34,7 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
   useShortcut('r', 'Choose what is remembered', () => remember.current?.focus())
 
   return (
-    <section className={classNames(styles.bar, styles.row)} aria-label="Answer">
+    <SplitBar label="Answer" isRow>
       {isDenying ? (
         <DenyForm
           isBusy={approve.isBusy}
@@ -61,6 +61,6 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
         problem={problem}
         ref={remember}
       />
-    </section>
+    </SplitBar>
   )
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { JsonView } from '../../components/json-view.tsx'
+import { SplitBody } from '../../components/split-view.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { AnswerBar } from './answer-bar.tsx'
 import type { Ask } from './ask.ts'
@@ -27,8 +28,7 @@ export function ApprovalDetail({ approval, onDone }: ApprovalDetailProps) {
   const { purpose, reason, rule, targets, requests, views, input, history, run } = approval
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keys. */}
-      <section className={styles.scroller} tabIndex={0} aria-label="The call">
+      <SplitBody label="The call">
         <AskHeading ask={approval} isOver={isOver} />
         <AskNotices ask={approval} isOver={isOver} />
         {purpose !== undefined && (
@@ -55,7 +55,7 @@ export function ApprovalDetail({ approval, onDone }: ApprovalDetailProps) {
           <JsonView value={input} label="arguments" />
         </DetailBlock>
         <AskHistory history={history} run={run} />
-      </section>
+      </SplitBody>
       {!isOver && approval.mayAnswer && (
         <AnswerBar approval={approval} approve={approve} onEdit={() => setEditing(true)} />
       )}

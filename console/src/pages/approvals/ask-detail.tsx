@@ -1,9 +1,7 @@
-import { ArrowLeft } from 'lucide-react'
 import { Loaded } from '../../components/loaded.tsx'
-import { Link } from '../../router/link.tsx'
+import { SplitDetail } from '../../components/split-view.tsx'
 import { ApprovalDetail } from './approval-detail.tsx'
 import type { Ask } from './ask.ts'
-import styles from './ask-detail.module.css'
 import { QuestionDetail } from './question-detail.tsx'
 import { useAsk } from './use-ask.ts'
 
@@ -19,10 +17,7 @@ interface AskDetailProps {
 export function AskDetail({ id, known, backTo, onDone }: AskDetailProps) {
   const query = useAsk(id, known)
   return (
-    <section className={styles.detail} aria-label="What is asked">
-      <Link to={backTo} className={styles.back}>
-        <ArrowLeft size={14} aria-hidden="true" /> All approvals
-      </Link>
+    <SplitDetail label="What is asked" backTo={backTo} backWords="All approvals">
       <Loaded query={query}>
         {(ask) =>
           ask.kind === 'approval' ? (
@@ -32,6 +27,6 @@ export function AskDetail({ id, known, backTo, onDone }: AskDetailProps) {
           )
         }
       </Loaded>
-    </section>
+    </SplitDetail>
   )
 }

@@ -1,8 +1,8 @@
 import { FilePen, Globe, type LucideIcon, MessageCircleQuestionMark, ShieldQuestionMark, Terminal } from 'lucide-react'
 import { Badge } from '../../components/badge.tsx'
+import { SplitRow } from '../../components/split-list.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
-import { Link } from '../../router/link.tsx'
 import { type Ask, pathOf, previewOf } from './ask.ts'
 import styles from './ask-list.module.css'
 import { AskState } from './ask-state.tsx'
@@ -12,31 +12,26 @@ const LONGEST_PREVIEW = 200
 
 /** An ask in the list: what, about what, who, since when and until when. */
 export function AskRow({ ask, isSelected, tab }: { ask: Ask; isSelected: boolean; tab: string }) {
-  const Icon = iconOf(ask)
   const isUntrusted = ask.kind === 'approval' && ask.labels.includes('untrusted')
   return (
-    <li>
-      <Link to={pathOf(ask.id, tab)} className={styles.row} aria-current={isSelected ? 'true' : undefined}>
-        <Icon size={16} aria-hidden="true" className={styles.icon} />
-        <span className={styles.title}>
-          <VisibleText text={ask.tool} />
-        </span>
-        <span className={styles.side}>
-          {ask.state === 'waiting' ? <Deadline at={ask.expiresAt} /> : <AskState ask={ask} />}
-        </span>
-        <span className={styles.preview}>
-          <VisibleText text={previewOf(ask).slice(0, LONGEST_PREVIEW)} />
-        </span>
-        <span className={styles.meta}>
+    <SplitRow
+      to={pathOf(ask.id, tab)}
+      isSelected={isSelected}
+      icon={iconOf(ask)}
+      title={<VisibleText text={ask.tool} />}
+      side={ask.state === 'waiting' ? <Deadline at={ask.expiresAt} /> : <AskState ask={ask} />}
+      preview={<VisibleText text={previewOf(ask).slice(0, LONGEST_PREVIEW)} />}
+      meta={
+        <>
           <span className={styles.caller}>
             <VisibleText text={ask.caller} />
           </span>
           <Time at={ask.answered?.at ?? ask.askedAt} />
           {isUntrusted && <Badge tone="bad">untrusted</Badge>}
           {!ask.mayAnswer && ask.state === 'waiting' && <Badge>not yours to answer</Badge>}
-        </span>
-      </Link>
-    </li>
+        </>
+      }
+    />
   )
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Approval, Question } from '../../api/types.ts'
-import { neighbourOf, pathOf, previewOf, stepFrom, toAsks } from './ask.ts'
+import { pathOf, previewOf, toAsks } from './ask.ts'
 
 const common = {
   callId: 'c',
@@ -35,21 +35,6 @@ describe('the inbox', () => {
 
   it('has approvals and questions together, newest first', () => {
     expect(asks.map(({ id }) => id)).toEqual(['b', 'q', 'a'])
-  })
-
-  it('goes on to the next when one is answered, and back at the end', () => {
-    expect(['b', 'q', 'a', 'gone'].map((id) => neighbourOf(asks, id))).toEqual(['q', 'a', 'q', 'b'])
-    expect(neighbourOf(asks.slice(0, 1), 'b')).toBeUndefined()
-  })
-
-  it('moves by keys within the list', () => {
-    expect([
-      stepFrom(asks, undefined, 1),
-      stepFrom(asks, 'b', 1),
-      stepFrom(asks, 'b', -1),
-      stepFrom(asks, 'a', 1),
-    ]).toEqual(['b', 'q', 'b', 'a'])
-    expect(stepFrom([], undefined, 1)).toBeUndefined()
   })
 
   it('says in a line what each is about', () => {

@@ -27,17 +27,3 @@ export function pathOf(id: string | undefined, tab: string): string {
   const path = id === undefined ? '/approvals' : `/approvals/${encodeURIComponent(id)}`
   return tab === '' ? path : `${path}?tab=${tab}`
 }
-
-/** The one to go to when this one is done: the next in the list, or the one before at its end. */
-export function neighbourOf(asks: readonly Ask[], id: string): string | undefined {
-  const index = asks.findIndex((ask) => ask.id === id)
-  if (index === -1) return asks[0]?.id
-  return (asks[index + 1] ?? asks[index - 1])?.id
-}
-
-/** The one so many steps away, within the list. */
-export function stepFrom(asks: readonly Ask[], id: string | undefined, by: number): string | undefined {
-  const index = asks.findIndex((ask) => ask.id === id)
-  if (index === -1) return asks[0]?.id
-  return asks[Math.max(0, Math.min(asks.length - 1, index + by))]?.id
-}

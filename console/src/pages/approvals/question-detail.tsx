@@ -1,3 +1,4 @@
+import { SplitBar, SplitBody } from '../../components/split-view.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import type { Ask } from './ask.ts'
 import styles from './ask-detail.module.css'
@@ -21,8 +22,7 @@ export function QuestionDetail({ question, onDone }: QuestionDetailProps) {
   const reply = useReply(question, onDone)
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keys. */}
-      <section className={styles.scroller} tabIndex={0} aria-label="The question">
+      <SplitBody label="The question">
         <AskHeading ask={question} isOver={isOver} />
         <AskNotices ask={question} isOver={isOver} />
         <p className={styles.question}>
@@ -36,15 +36,15 @@ export function QuestionDetail({ question, onDone }: QuestionDetailProps) {
           </DetailBlock>
         )}
         {!isOver && <DefaultAnswer question={question} />}
-      </section>
+      </SplitBody>
       {!isOver && question.mayAnswer && (
-        <section className={styles.bar} aria-label="Answer">
+        <SplitBar label="Answer">
           {question.form ? (
             <QuestionForm schema={question.form} reply={reply} />
           ) : (
             <QuestionReply options={question.options ?? []} reply={reply} />
           )}
-        </section>
+        </SplitBar>
       )}
     </>
   )

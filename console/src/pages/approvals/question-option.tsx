@@ -1,7 +1,7 @@
 import { Button } from '../../components/button.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
 import styles from './question-option.module.css'
-import { useCalmShortcut } from './use-calm-shortcut.ts'
 import type { Reply } from './use-reply.ts'
 
 /** One answer to choose; the first nine have a key. */

@@ -4,7 +4,7 @@ import { refreshQueries } from '../../api/query-cache.ts'
 import type { Approval, ApprovalAnswer } from '../../api/types.ts'
 import { showFailure } from '../../components/show-failure.ts'
 import { showToast } from '../../components/show-toast.ts'
-import { lastAnswer } from './last-answer.tsx'
+import { lastAnswer } from './last-answer.ts'
 import { lostWords } from './lost-words.ts'
 
 /** Sends an answer to an approval, once at a time. */
@@ -25,7 +25,7 @@ export function useApprove({ id, tool }: Approval, onDone: () => void): Approve 
     try {
       const { won, approval } = await api.approvals.answer(id, answer)
       if (!won) return showToast(lostWords(tool, approval.answered))
-      lastAnswer.set({ words: wordsFor(answer), isYes: answer.decision === 'allow', tool, at: Date.now() })
+      lastAnswer.set({ words: wordsFor(answer), isYes: answer.decision === 'allow', subject: tool, at: Date.now() })
       onDone()
     } finally {
       setBusy(false)

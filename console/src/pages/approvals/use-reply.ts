@@ -4,7 +4,7 @@ import { refreshQueries } from '../../api/query-cache.ts'
 import type { Question } from '../../api/types.ts'
 import { showFailure } from '../../components/show-failure.ts'
 import { showToast } from '../../components/show-toast.ts'
-import { lastAnswer } from './last-answer.tsx'
+import { lastAnswer } from './last-answer.ts'
 import { lostWords } from './lost-words.ts'
 
 /** Sends an answer to a question, once at a time. */
@@ -24,7 +24,7 @@ export function useReply({ id, tool }: Question, onDone: () => void): Reply {
       try {
         const { won, question } = await api.questions.answer(id, answer)
         if (!won) return showToast(lostWords(tool, question.answered))
-        lastAnswer.set({ words: 'Answered', isYes: true, tool, at: Date.now() })
+        lastAnswer.set({ words: 'Answered', isYes: true, subject: tool, at: Date.now() })
         onDone()
       } catch (error) {
         showFailure('Not answered', error)

@@ -1,0 +1,37 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip, constants as zlib } from 'node:zlib'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'vite'
+
+const KINDS = ['markdown', 'mermaid', 'vega-lite']
+
+/**
+ * Builds the scripts that draw canvases, each whole in one file: a frame without an origin can load no module. They lie
+ * beside the console and not in it, since the service serves them to frames only.
+ */
+export function buildCanvasFrame({ from, to }: { readonly from: string; readonly to: string }): Plugin {
+  return {
+    name: 'build-canvas-frame',
+    apply: 'build',
+    async closeBundle() {
+      await rm(to, { recursive: true, force: true })
+      await mkdir(to, { recursive: true })
+      for (const kind of KINDS) await build(join(from, `${kind}.ts`), join(to, `${kind}.js`))
+    },
+  }
+}
+
+async function build(input: string, file: string): Promise<void> {
+  const bundle = await rolldown({ input, platform: 'browser', logLevel: 'silent' })
+  const { output } = await bundle.generate({ format: 'iife', minify: true, codeSplitting: false })
+  await bundle.close()
+  const code = Buffer.from(output[0].code)
+  await Promise.all([
+    writeFile(file, code),
+    writeFile(`${file}.gz`, await promisify(gzip)(code, { level: 9 })),
+    // The best quality would take longer than the rest of the build.
+    writeFile(`${file}.br`, await promisify(brotliCompress)(code, { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } })),
+  ])
+}

@@ -1,0 +1,49 @@
+import { Check, PenLine, X } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { SplitBar } from '../../components/split-view.tsx'
+import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
+import styles from './memory.module.css'
+import { RejectForm } from './reject-form.tsx'
+import type { Review } from './use-review.ts'
+
+interface ReviewBarProps {
+  readonly review: Review
+  readonly mayPromote: boolean
+  readonly onEdit: () => void
+}
+
+/** The decisions: promote, reject with a reason, edit first. */
+export function ReviewBar({ review, mayPromote, onEdit }: ReviewBarProps) {
+  const [isRejecting, setRejecting] = useState(false)
+  useCalmShortcut('a', 'Promote', () => void review.promote(), { when: mayPromote })
+  useCalmShortcut('d', 'Reject, with a reason', () => setRejecting(true))
+  useCalmShortcut('e', 'Edit, then promote', onEdit, { when: mayPromote })
+  return (
+    <SplitBar label="Decide" isRow>
+      {isRejecting ? (
+        <RejectForm
+          isBusy={review.isBusy}
+          onReject={(reason) => void review.reject(reason)}
+          onCancel={() => setRejecting(false)}
+        />
+      ) : (
+        <div className={styles.buttons}>
+          {mayPromote && (
+            <Button variant="primary" icon={Check} shortcut="a" isBusy={review.isBusy} onClick={review.promote}>
+              Promote
+            </Button>
+          )}
+          <Button icon={X} shortcut="d" disabled={review.isBusy} onClick={() => setRejecting(true)}>
+            Reject
+          </Button>
+          {mayPromote && (
+            <Button icon={PenLine} shortcut="e" disabled={review.isBusy} onClick={onEdit}>
+              Edit…
+            </Button>
+          )}
+        </div>
+      )}
+    </SplitBar>
+  )
+}

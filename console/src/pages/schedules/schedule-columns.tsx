@@ -1,0 +1,70 @@
+import type { ScheduleEntry } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import type { Column } from '../../components/table.tsx'
+import { Time } from '../../components/time.tsx'
+import { VisibleText } from '../../components/visible-text.tsx'
+import { formatInZone } from './format-in-zone.ts'
+import styles from './schedules.module.css'
+import { WhenWords } from './when-words.tsx'
+
+/** The columns of the list of schedules. */
+export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(140px, 1fr)',
+    narrow: 'title',
+    cell: ({ name }) => <VisibleText text={name} />,
+  },
+  {
+    id: 'when',
+    title: 'When',
+    width: 'minmax(220px, 2fr)',
+    narrow: 'plain',
+    cell: (schedule) => (
+      <span>
+        <WhenWords {...schedule} />
+      </span>
+    ),
+  },
+  {
+    id: 'next',
+    title: 'Next',
+    width: 'minmax(176px, 1fr)',
+    cell: ({ nextAt, enabled, timeZone }) =>
+      nextAt === undefined || !enabled ? (
+        '–'
+      ) : (
+        <span>
+          <Time at={nextAt} /> <span className={styles.muted}>{formatInZone(nextAt, timeZone)}</span>
+        </span>
+      ),
+  },
+  {
+    id: 'last',
+    title: 'Last',
+    width: 'minmax(176px, 1fr)',
+    cell: ({ lastAt, lastStatus }) =>
+      lastStatus === undefined ? (
+        'never ran'
+      ) : (
+        <span className={styles.row}>
+          <StatusBadge status={lastStatus} /> {lastAt !== undefined && <Time at={lastAt} />}
+        </span>
+      ),
+  },
+  {
+    id: 'by',
+    title: 'Made by',
+    width: 'minmax(96px, 144px)',
+    cell: ({ createdBy, isFromConfig }) => <VisibleText text={isFromConfig ? 'the config' : createdBy.by} />,
+  },
+  {
+    id: 'enabled',
+    title: 'State',
+    width: '80px',
+    narrow: 'side',
+    cell: ({ enabled }) => (enabled ? <Badge tone="ok">on</Badge> : <Badge>off</Badge>),
+  },
+]

@@ -1,0 +1,119 @@
+// A memory that tool-hub reaches by HTTP (docs/memory.md has the protocol), in plain Node and in memory only.
+// node examples/memory-server.mjs               shows a hub that uses it, and ends
+// MEMORY_TOKEN=… node examples/memory-server.mjs 8787   serves until Ctrl-C
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import { pathToFileURL } from 'node:url'
+import { createToolHub } from 'tool-hub'
+
+const MOST_BYTES = 200_000
+const MOST_NOTES = 10_000
+
+/** Answers POST /recall, /write, /update and /forget; everything else, and everybody without the token, is refused. */
+export function createMemoryServer({ token }) {
+  /** Notes by their id; the last written is last. */
+  const notes = new Map()
+  const doors = new Map([
+    ['/recall', ({ query, keys, limit, tags }) => ({ notes: find(notes, { query, keys, limit, tags }) })],
+    ['/write', (note) => write(notes, note)],
+    ['/update', (change) => update(notes, change)],
+    ['/forget', ({ id, key }) => ({ forgotten: notes.get(id)?.key === key && notes.delete(id) })],
+  ])
+  return createServer(async (request, response) => {
+    const answer = (status, body) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    try {
+      if (!isAllowed(request.headers.authorization, token)) return answer(401, refusal('Send the token as a bearer.'))
+      const open = request.method === 'POST' ? doors.get(request.url) : undefined
+      if (!open) return answer(404, refusal('There is no such door.'))
+      const given = open(JSON.parse(await readBody(request)))
+      return given ? answer(200, given) : answer(404, refusal('There is no such note.'))
+    } catch (error) {
+      return answer(400, refusal(error.message))
+    }
+  })
+}
+
+/** The same id is the same note, so that a write that is made again after a failure is kept once. */
+function write(notes, { id, key, content, tags, origin }) {
+  if (notes.size >= MOST_NOTES) throw new Error(`There are ${notes.size} notes, which is the most.`)
+  if (!notes.has(id)) notes.set(id, { id, key, content, tags, createdAt: origin.at })
+  return { id }
+}
+
+function update(notes, { id, key, content, tags }) {
+  const note = notes.get(id)
+  if (note?.key !== key) return undefined
+  notes.set(id, { ...note, content: content ?? note.content, tags: tags ?? note.tags })
+  return { id }
+}
+
+/** Only of the keys that were asked for: they say whose notes these are. Those with most of the words come first. */
+function find(notes, { query, keys, limit, tags }) {
+  const words = query.toLowerCase().split(/\s+/)
+  return [...notes.values()]
+    .filter((note) => keys.includes(note.key) && (tags.length === 0 || tags.some((tag) => note.tags.includes(tag))))
+    .map((note) => ({ ...note, score: words.filter((word) => note.content.toLowerCase().includes(word)).length }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, limit)
+}
+
+/** Compared by their hashes, which are of one length: how long it takes tells nothing. */
+function isAllowed(header = '', token) {
+  const hash = (text) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(header), hash(`Bearer ${token}`))
+}
+
+async function readBody(request) {
+  const chunks = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES) throw new Error(`A body has at most ${MOST_BYTES} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function refusal(message) {
+  return { error: { message } }
+}
+
+/** A hub whose agent writes a note and finds it again in another run. */
+async function show() {
+  const token = 'a-token-for-this-example'
+  const server = createMemoryServer({ token })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${server.address().port}`
+  const hub = createToolHub({
+    memory: { writeMode: 'external', provider: { url, secret: 'memory' } },
+    secrets: { memory: { value: token, hosts: ['127.0.0.1'] } },
+    policy: [{ allow: 'memory' }],
+    runs: false,
+  })
+  const call = async (tool, input, run) => {
+    const result = await hub.callDynamic(tool, input, { run })
+    const text = result.ok ? result.content.map((block) => block.text).join('\n') : result.error.message
+    console.log(`${tool}: ${text.trim()}`)
+    return result
+  }
+  await call(
+    'write_memory',
+    { content: 'Releases are cut on Thursdays.', scope: 'shared', tags: ['release'] },
+    'monday',
+  )
+  const { meta } = await call('recall_memory', { query: 'releases' }, 'tuesday')
+  console.log('labels:', meta.labels)
+  await call('recall_memory', { query: 'releases', scope: 'agent' }, 'tuesday')
+  await hub.close()
+  server.close()
+  server.closeAllConnections()
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const port = process.argv[2]
+  if (port === undefined) await show()
+  else if (!process.env.MEMORY_TOKEN) throw new Error('Set MEMORY_TOKEN to what clients have to send.')
+  else createMemoryServer({ token: process.env.MEMORY_TOKEN }).listen(Number(port), '127.0.0.1')
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { AbilityHost } from '../../contracts/ability.ts'
+import type { Canvas, CanvasDrawing, DrawOptions } from '../../contracts/canvas.ts'
+import { ToolError } from '../../errors.ts'
+import { parseJson } from '../../value/parse-json.ts'
+import { readScript, scriptOf } from './canvas-scripts.ts'
+import { drawScript } from './draw-script.ts'
+import { writeFrame } from './write-frame.ts'
+
+/** What is drawn, and how. */
+export interface DrawRequest extends DrawOptions {
+  readonly canvas: Canvas
+  readonly version: number
+  readonly content: string
+  /** What runs in it before the picture is made. */
+  readonly script?: string
+  readonly signal: AbortSignal
+}
+
+const LONGEST_PROBLEM = 2_000
+const said = z.object({
+  problem: z.unknown().optional(),
+  failure: z.string().optional(),
+  value: z.unknown().optional(),
+})
+
+/** Draws a canvas in a browser that reaches nothing. */
+export async function drawCanvas(host: AbilityHost, request: DrawRequest): Promise<CanvasDrawing> {
+  const { canvas, version, content, script, width, height, signal } = request
+  const { kind, title } = canvas
+  const name = scriptOf(kind)
+  const source = name === undefined ? undefined : await readScript(name)
+  const html = writeFrame({ kind, title, content, ...(source !== undefined && { script: { source } }) })
+  const size = { ...(width !== undefined && { width }), ...(height !== undefined && { height }) }
+  const browser = await host.browser()
+  const { png, json, isCut, errors } = await browser.render({ html, script: drawScript(script), ...size, signal })
+  if (isCut)
+    throw new ToolError('FILE_TOO_LARGE', 'The script gave more than is kept.', { hint: 'Give back less of it.' })
+  const { problem, failure, value } = said.parse(json === undefined ? {} : parseJson(json))
+  if (failure !== undefined) throw new ToolError('EXEC_FAILED', `The script failed: ${failure}`)
+  return {
+    canvas,
+    version,
+    png,
+    errors,
+    ...(value !== undefined && { value }),
+    ...(problem !== undefined && problem !== null && { problem: String(problem).slice(0, LONGEST_PROBLEM) }),
+  }
+}

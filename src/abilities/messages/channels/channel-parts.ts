@@ -1,0 +1,11 @@
+import type { AbilityHost } from '../../../contracts/ability.ts'
+import type { References } from '../read-references.ts'
+
+/** What a built-in channel is made of, beside its options. */
+export interface ChannelParts {
+  /** As the owner has named it. */
+  readonly name: string
+  readonly references: References
+  readonly redact: (text: string) => string
+  readonly host: Pick<AbilityHost, 'dial' | 'store' | 'hide' | 'tellChange'>
+}

@@ -1,0 +1,55 @@
+import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../../../contracts/messages.ts'
+import { ToolError } from '../../../errors.ts'
+import { signWebhook, webhookKey } from '../../../value/sign-webhook.ts'
+import { readUrl } from '../read-url.ts'
+import { refusedBy } from './answer-errors.ts'
+import type { ChannelParts } from './channel-parts.ts'
+
+const SHORTEST_KEY = 24
+
+/** A URL of the owner's that gets each message as JSON, signed as Standard Webhooks says. */
+export function openWebhook(options: WebhookChannelOptions, { name, references, redact }: ChannelParts): Channel {
+  const url = readUrl(name, references.read('url', options.url), { isSecret: false })
+  const secret = references.readSecret('secret', options.secret)
+  const { length } = webhookKey(secret)
+  if (length < SHORTEST_KEY) {
+    throw new ToolError('CONFIG_INVALID', `The secret of the channel ${name} has ${length} characters.`, {
+      hint: `Use at least ${SHORTEST_KEY} random characters: openssl rand -hex 32.`,
+    })
+  }
+  return {
+    kind: 'webhook',
+    describe: () => `a program at ${url.host}`,
+    origins: [url.origin],
+    limits: { maxChars: 100_000, maxAttachments: 10 },
+    canRehearse: true,
+    // The id is the same for every try.
+    isIdempotent: true,
+    async send(message, io) {
+      const body = JSON.stringify({ type: 'message', id: io.callId, ...bodyOf(message), from: fromOf(io) })
+      const signed = signWebhook({ id: io.callId, body, at: io.now() }, secret)
+      const headers = { ...signed, 'idempotency-key': io.callId }
+      const answer = await io.fetch(url.href, { method: 'POST', headers, body })
+      if (answer.status >= 300) throw refusedBy(answer, { channel: name, redact })
+      return { id: io.callId }
+    },
+  }
+}
+
+function bodyOf({ title, text, level, attachments }: OutgoingMessage) {
+  return {
+    ...(title !== undefined && { title }),
+    text,
+    level,
+    attachments: attachments.map(({ name, mediaType, content }) => ({
+      name,
+      mediaType,
+      bytes: content.byteLength,
+      base64: Buffer.from(content).toString('base64'),
+    })),
+  }
+}
+
+function fromOf({ caller, run, isTainted }: { caller: string; run: string; isTainted: boolean }) {
+  return { caller, run, isUntrusted: isTainted }
+}

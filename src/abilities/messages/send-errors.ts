@@ -1,0 +1,45 @@
+import { ToolError } from '../../errors.ts'
+
+/** What a channel answered that it did not want. */
+export interface Refusal {
+  readonly channel: string
+  /** HTTP status, or the code of a mail server. */
+  readonly status: number
+  /** Its own words; cut, and without secrets. */
+  readonly words: string
+  readonly retryAfterMs?: number
+}
+
+/** The channel said no: nothing arrived. */
+export function refused({ channel, status, words, retryAfterMs }: Refusal): ToolError {
+  const said = words === '' ? '' : `: ${words}`
+  if (status === 429) {
+    const wait = retryAfterMs === undefined ? 'wait a while' : `wait ${retryAfterMs} ms`
+    const message = `The channel ${channel} takes no more messages for now (429); ${wait}${said}.`
+    return new ToolError('RATE_LIMITED', message, { details: { retryAfterMs, words } })
+  }
+  return new ToolError('UPSTREAM_ERROR', `The channel ${channel} refused it (${status})${said}.`, {
+    hint: 'Nothing was delivered. Do what its words say, or have the owner look at the channel.',
+    // A server in trouble may have taken it all the same.
+    retryable: false,
+    details: { status, words },
+  })
+}
+
+/** The connection was lost, or the time was over, after something had gone out. */
+export function unknownFate(channel: string, why: string, cause: unknown): ToolError {
+  const message = `It is not known whether the message reached ${channel}: ${why}.`
+  return new ToolError('UPSTREAM_ERROR', message, {
+    hint: 'Look there before you send it again: it may be there already.',
+    retryable: false,
+    details: { isUnknown: true },
+    cause,
+  })
+}
+
+/** Whether the message may be there, or nobody knows. */
+export function isUnknown(error: unknown): boolean {
+  if (!ToolError.is(error)) return false
+  const { isUnknown, status } = error.details ?? {}
+  return isUnknown === true || (typeof status === 'number' && status >= 500 && status < 600)
+}

@@ -1,0 +1,140 @@
+import type { AbilityHost } from '../../contracts/ability.ts'
+import { messageTargets, normaliseRecipient } from '../../contracts/message-target.ts'
+import type {
+  Channel,
+  ChannelIo,
+  Delivery,
+  MessageOutcome,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from '../../contracts/messages.ts'
+import { ToolError } from '../../errors.ts'
+import { createChannelIo } from './channel-io.ts'
+import type { ChannelShelf } from './channel-shelf.ts'
+import { checkRecipients } from './check-recipients.ts'
+import { checkWords } from './check-words.ts'
+import { deliverMessage, type Errand } from './deliver-message.ts'
+import { readAttachments } from './read-attachments.ts'
+import { takeTurn } from './take-turn.ts'
+import { withDeadline } from './with-deadline.ts'
+
+/** What somebody wants done. */
+export type Wish = { readonly channel: string; readonly to?: readonly string[]; readonly dryRun?: boolean } & (
+  | { readonly action: 'send'; readonly message: NewMessage }
+  | { readonly action: 'edit'; readonly message: NewMessage; readonly messageId: string }
+  | { readonly action: 'react'; readonly messageId: string; readonly emoji: string }
+)
+
+/** Who wants it: a call, or the owner. */
+export interface Origin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
+  /** Throws when it may not reach this target. */
+  permits(target: string): void
+  beforeEffect(targets: readonly string[]): Promise<void>
+  readArtifact(ref: string): Promise<Uint8Array>
+  notice(text: string): void
+  markUntrusted(): void
+}
+
+/** What sending needs of the hub. */
+export interface SendParts {
+  readonly shelf: ChannelShelf
+  readonly host: AbilityHost
+  readonly closing: AbortSignal
+}
+
+/** Ends a dry run where something would go out. */
+class Rehearsed extends Error {
+  readonly request: SentRequest
+
+  constructor(request: SentRequest) {
+    super('a dry run')
+    this.request = request
+  }
+}
+
+const TIMEOUT_MS = 30_000
+
+/** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
+export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts): Promise<MessageOutcome> {
+  const { channel: name, dryRun = false } = wish
+  const { host, shelf, closing } = parts
+  const { channel, web } = shelf.find(name)
+  assertCan(wish.action, name, channel)
+  const named = [...new Set((wish.to ?? []).map(normaliseRecipient))]
+  const targets = messageTargets(name, named)
+  if (!dryRun) for (const target of targets) origin.permits(target)
+  const to = checkRecipients(named, channel.recipients, name)
+  const errand = await prepare(wish, to, channel, { origin, host })
+  if (!dryRun) await takeTurn(name, channel, { rates: host.store.rates, now: host.clock.now() })
+  const announce = announcer(dryRun, () => origin.beforeEffect(targets))
+  const deadline = {
+    timeoutMs: channel.timeoutMs ?? TIMEOUT_MS,
+    signals: [origin.signal, closing],
+    clock: host.clock,
+    channel: name,
+  }
+  const facts = { channel: name, kind: channel.kind, targets }
+  try {
+    const delivery = await withDeadline(deadline, (signal) => {
+      const io = createChannelIo({ ...ioFacts(origin), channel: name, signal, host, web, announce })
+      return deliverMessage(errand, channel, io, host.clock)
+    })
+    return { ...facts, ...outcomeOf(delivery) }
+  } catch (error) {
+    if (error instanceof Rehearsed) return { ...facts, request: error.request }
+    // Its own words are in the message of the error.
+    if (ToolError.is(error) && error.details?.words) origin.markUntrusted()
+    throw error
+  }
+}
+
+/** Comes before everything that goes out: a dry run ends there, all else is put on record once. */
+function announcer(dryRun: boolean, beforeEffect: () => Promise<void>): ChannelIo['announce'] {
+  let recording: Promise<void> | undefined
+  return async (request) => {
+    if (dryRun) throw new Rehearsed(request)
+    recording ??= beforeEffect()
+    await recording
+  }
+}
+
+/** What the channel gets: without secrets that the hub knows, within all limits. */
+async function prepare(
+  wish: Wish,
+  to: readonly string[],
+  channel: Channel,
+  { origin, host }: { readonly origin: Origin; readonly host: AbilityHost },
+): Promise<Errand> {
+  if (wish.action === 'react') return { action: 'react', to, messageId: wish.messageId, emoji: wish.emoji }
+  const { title, text, level = 'info', attachments = [] } = wish.message
+  const limits = channel.limits ?? {}
+  if (wish.action === 'edit' && attachments.length > 0) {
+    throw new ToolError('INPUT_SCHEMA_INVALID', 'An edit takes no attachments.', {
+      hint: 'Send them as a new message.',
+    })
+  }
+  const words = { ...(title !== undefined && { title: host.redact(title) }), text: host.redact(text) }
+  if (words.text !== text || words.title !== title) origin.notice('Secrets were taken out of the message.')
+  const checked = checkWords(words, limits, wish.channel)
+  const read = (ref: string) => origin.readArtifact(ref)
+  const files = await readAttachments(attachments, limits, { channel: wish.channel, read })
+  const message: OutgoingMessage = { to, level, ...checked, attachments: files }
+  return wish.action === 'send' ? { action: 'send', message } : { action: 'edit', message, messageId: wish.messageId }
+}
+
+function ioFacts({ callId, run, caller, principal, isTainted }: Origin) {
+  return { callId, run, caller, isTainted, ...(principal !== undefined && { principal }) }
+}
+
+function outcomeOf({ id, rejected = [] }: Delivery) {
+  return { ...(id !== undefined && { messageId: id }), ...(rejected.length > 0 && { rejected }) }
+}
+
+function assertCan(action: Wish['action'], name: string, channel: Channel): void {
+  if (channel[action]) return
+  const can = (['send', 'edit', 'react'] as const).filter((each) => channel[each])
+  throw new ToolError('INPUT_SCHEMA_INVALID', `The channel ${name} (${channel.kind}) cannot ${action}.`, {
+    hint: `It can ${can.join(', ')}. Send a new message instead.`,
+  })
+}

@@ -1,0 +1,126 @@
+import type { AbilityChange, AbilityHost, Rights } from '../../contracts/ability.ts'
+import type {
+  ScheduleChange,
+  ScheduleDesk,
+  ScheduleMaker,
+  ScheduleRun,
+  SchedulesOptions,
+} from '../../contracts/schedules.ts'
+import { ToolError } from '../../errors.ts'
+import { untilAborted } from '../../value/until-aborted.ts'
+import { checkCalls } from './check-calls.ts'
+import { type Known, toView } from './definition.ts'
+import { ownTimeZone, readWhen } from './read-schedule.ts'
+import { countSchedules, pageOfRuns } from './read-schedules.ts'
+import { refuseFromConfig, type ScheduleBook } from './schedule-book.ts'
+import { assertBegun, type ScheduleRunner, toRunView } from './schedule-runner.ts'
+import { syncEntries } from './sync-entries.ts'
+import type { Ticker } from './ticker.ts'
+import { nextTime } from './times.ts'
+
+/** The parts of the ability. */
+export interface ScheduleParts {
+  readonly host: AbilityHost
+  readonly options: SchedulesOptions
+  readonly book: ScheduleBook
+  readonly runner: ScheduleRunner
+  readonly ticker: Ticker
+}
+
+const OWNER = 'owner'
+const MOST_NEXT = 100
+/** Of somebody whom no list knows: nothing dangerous is done from afar. */
+const FROM_AFAR = [{ deny: 'exec' }, { deny: 'danger:destructive' }] as const
+
+/** What the owner of the hub uses. */
+export function createScheduleDesk({ host, options, book, runner, ticker }: ScheduleParts): ScheduleDesk {
+  let problems: readonly string[] = []
+  const record = (change: AbilityChange, { row }: Known, { by = OWNER }: ScheduleMaker = {}) =>
+    host.recordChange({ by, change, subject: row.name })
+  return {
+    async start(config = options) {
+      problems = await syncEntries(book, config)
+      for (const problem of problems) host.warn(problem)
+      await ticker.start()
+    },
+    stop: () => ticker.stop(),
+    status: async () => countSchedules(await book.list(), { host, runner, ticker, problems }),
+    list: async ({ principal } = {}) => (await book.list(principal)).map(toView),
+    find: async (wanted) => toView(await book.findAny(wanted)),
+    async add(schedule, maker = {}) {
+      const { by = OWNER } = maker
+      const rights = await rightsOf(maker, host)
+      await checkCalls(schedule?.calls, host.as(rights))
+      const added = await book.add(schedule, { rights, createdBy: { by, tainted: false } })
+      await record('schedule-saved', added, maker)
+      return toView(added)
+    },
+    async update(wanted, change, maker = {}) {
+      const known = await book.findAny(wanted)
+      refuseFromConfig(known)
+      refuseOthersCalls(known, change, maker)
+      await checkCalls(change?.calls, host.as(known.definition.rights))
+      const changed = await book.change(known.row.id, change)
+      await record('schedule-saved', changed, maker)
+      return toView(changed)
+    },
+    async remove(wanted, maker) {
+      const known = await book.findAny(wanted)
+      refuseFromConfig(known)
+      await book.remove(known.row.id)
+      await record('schedule-removed', known, maker)
+      return toView(known)
+    },
+    async run(wanted, { wait = true, signal, ...maker } = {}) {
+      const known = await book.findAny(wanted)
+      await record('schedule-run', known, maker)
+      return runNow(
+        { host, runner },
+        known,
+        wait ? (ended) => (signal ? untilAborted(ended, signal) : ended) : undefined,
+      )
+    },
+    runs: async (wanted, page) => pageOfRuns(host, await book.findAny(wanted), page),
+    async next(written, { timeZone = ownTimeZone(options), count = 5 } = {}) {
+      const timing = { when: readWhen(written, timeZone), timeZone, since: host.clock.now() }
+      const times: number[] = []
+      for (let time = nextTime(timing, host.clock.now()); time !== undefined; time = nextTime(timing, time)) {
+        times.push(time)
+        if (times.length >= Math.min(count, MOST_NEXT)) break
+      }
+      return { timeZone, times }
+    },
+    onRun: async (listener) => runner.onRun(listener),
+  }
+}
+
+/** A run beside the times of a schedule; gives back what is known of it when it has been waited for. */
+export async function runNow(
+  { host, runner }: Pick<ScheduleParts, 'host' | 'runner'>,
+  known: Known,
+  wait?: (ended: Promise<unknown>) => Promise<unknown>,
+): Promise<ScheduleRun> {
+  const wish = runner.newRun(known.row.id, host.clock.now(), 0)
+  const run = await host.store.schedules.addRun(wish, runner.overlapOf(known))
+  assertBegun(run, known)
+  runner.accept([run], { isManual: true })
+  if (wait) await wait(runner.ended(run.id))
+  return toRunView((await host.store.schedules.findRun(run.id)) ?? run)
+}
+
+/** What a schedule calls, it calls with the rights of whose it is: nobody else puts something in. */
+function refuseOthersCalls({ row }: Known, change: ScheduleChange, { as }: ScheduleMaker): void {
+  if (as === undefined || as === row.principal || change?.calls === undefined) return
+  throw new ToolError('FORBIDDEN', `${row.name} is not a schedule of ${as}, which may not change its calls.`, {
+    hint: 'Make one of your own, or ask the owner.',
+  })
+}
+
+async function rightsOf({ by = OWNER, as }: ScheduleMaker, host: AbilityHost): Promise<Rights> {
+  if (as === undefined) return { caller: by }
+  const principal = await host.principalNow({ name: as, policy: FROM_AFAR })
+  if (principal) return { caller: by, principal }
+  throw new ToolError('POLICY_DENIED', `${as} may make no calls, so no schedule can make them for it.`, {
+    hint: 'Use a token with the scope call.',
+  })
+}

@@ -1,0 +1,99 @@
+import type { AbilityCall } from '../../contracts/ability.ts'
+import type { Schedule, ScheduleHandle } from '../../contracts/schedules.ts'
+import { ToolError } from '../../errors.ts'
+import { checkCalls } from './check-calls.ts'
+import { type Known, toView } from './definition.ts'
+import { countSchedules, isTicking, pageOfRuns } from './read-schedules.ts'
+import { type Maker, refuseFromConfig } from './schedule-book.ts'
+import { runNow, type ScheduleParts } from './schedule-desk.ts'
+import { toWakeUp, WAKE } from './wake-up.ts'
+
+/** How long a call waits for the end of a run that it began. */
+const RUN_WAIT_MS = 50_000
+
+/** What one call may do with the schedules of its principal. */
+export function createScheduleHandle(parts: ScheduleParts, call: AbilityCall): ScheduleHandle {
+  const { host, book, runner, ticker } = parts
+  const principal = call.principal ?? ''
+  /** What is told to a model may have come from one that had read something from outside. */
+  const shown = (known: Known): Schedule => {
+    if (known.definition.createdBy.tainted) call.markUntrusted()
+    return toView(known)
+  }
+  const saved = async (known: Known) => {
+    if (!ticker.isOn && !(await isTicking(host, runner.owner)))
+      call.notice('Nothing runs schedules now: tool-hub serve, tool-hub cron start or hub.schedules.start() does.')
+    return shown(known)
+  }
+  return {
+    status: async () => countSchedules(await book.list(principal), { host, runner, ticker, problems: [] }),
+    list: async () => (await book.list(principal)).map(shown),
+    find: async (name) => shown(await book.findOwn(principal, name)),
+    async add(schedule) {
+      call.permits('schedule', schedule.name)
+      await checkCalls(schedule.calls, host.as(call.rights), call.run)
+      await call.beforeEffect()
+      return saved(await book.add(schedule, makerOf(call)))
+    },
+    async update(name, change) {
+      call.permits('schedule', name)
+      const known = await book.findOwn(principal, name)
+      refuseFromConfig(known)
+      await checkCalls(change.calls, host.as(call.rights), call.run)
+      await call.beforeEffect()
+      return saved(await book.change(known.row.id, change, makerOf(call, known)))
+    },
+    async remove(name) {
+      call.permits('schedule', name)
+      const known = await book.findOwn(principal, name)
+      refuseFromConfig(known)
+      await call.beforeEffect()
+      await book.remove(known.row.id)
+      return shown(known)
+    },
+    async run(name) {
+      call.permits('schedule', name)
+      const known = await book.findOwn(principal, name)
+      if (runner.isOwnRun(call.run))
+        throw new ToolError('CONFLICT', 'A schedule does not run schedules.', {
+          hint: 'Put the calls into its own list.',
+        })
+      await call.beforeEffect()
+      const run = await runNow(parts, known, (ended) => waitFor(ended, parts, call))
+      if (run.untrusted) call.markUntrusted()
+      return run
+    },
+    async runs(name, page) {
+      const found = await pageOfRuns(host, await book.findOwn(principal, name), page)
+      if (found.runs.some(({ untrusted }) => untrusted)) call.markUntrusted()
+      return found
+    },
+    async wake(wish) {
+      call.permits('schedule', WAKE)
+      const schedule = toWakeUp(wish, call, host.clock.now())
+      await checkCalls(schedule.calls, host.as(call.rights), call.run)
+      await call.beforeEffect()
+      return saved(await book.add(schedule, makerOf(call)))
+    },
+  }
+}
+
+/** Once it was made by one who had read something from outside, it stays so. */
+function makerOf(call: AbilityCall, known?: Known): Maker {
+  const { callId, run, caller, rights } = call
+  const tainted = call.isTainted || known?.definition.createdBy.tainted === true
+  return { rights, createdBy: { by: call.principal ?? caller, callId, run, tainted } }
+}
+
+/** Until it is over, the call is stopped, or it has taken too long: then it goes on without this call. */
+function waitFor(ended: Promise<unknown>, { host }: ScheduleParts, call: AbilityCall): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = host.clock.after(RUN_WAIT_MS, () => resolve(), { background: true })
+    const stopListening = call.onStop(() => resolve())
+    const over = () => {
+      cancel()
+      stopListening()
+    }
+    ended.then(() => resolve(), reject).finally(over)
+  })
+}

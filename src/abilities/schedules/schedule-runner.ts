@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto'
+import type { AbilityHost } from '../../contracts/ability.ts'
+import type { Schedule, ScheduleRun, SchedulesOptions } from '../../contracts/schedules.ts'
+import { newOwner, retireOwner } from '../../disk/process-owner.ts'
+import { messageOf, ToolError } from '../../errors.ts'
+import type { NewScheduleRun, Overlap, StoredScheduleRun } from '../../store-parts/schedules.ts'
+import { type Known, toKnown, toView } from './definition.ts'
+import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
+import { presentRights } from './present-rights.ts'
+import type { ScheduleBook } from './schedule-book.ts'
+
+/** Hears of runs that begin or end here. */
+export type RunListener = (run: ScheduleRun, schedule: Schedule) => void
+
+/** A run that this process has to make. */
+interface Waiting {
+  readonly run: StoredScheduleRun
+  readonly isManual: boolean
+}
+
+const PARALLEL = 8
+const KEEP = 200
+const MOST_ACTIVE = 100
+const LEASE_MS = 30_000
+const RENEW_MS = 10_000
+
+/** Makes the runs that this process has claimed: so many at once, those of one schedule as its overlap says. */
+export class ScheduleRunner {
+  /** Names this part of this process in the store. */
+  readonly owner = newOwner()
+  readonly #host: AbilityHost
+  readonly #book: ScheduleBook
+  readonly #options: SchedulesOptions
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #running = new Map<
+    string,
+    { readonly schedule: string; readonly runId: string; readonly ended: Promise<void> }
+  >()
+  readonly #listeners = new Set<RunListener>()
+  /** Those who wait for a run that has not begun. */
+  readonly #waiters = new Set<() => void>()
+  readonly #stop = new AbortController()
+  #pumping: Promise<void> | undefined
+  #isAgain = false
+  #isCalm = false
+  #cancelRenewal: (() => void) | undefined
+
+  constructor(host: AbilityHost, book: ScheduleBook, options: SchedulesOptions) {
+    this.#host = host
+    this.#book = book
+    this.#options = options
+  }
+
+  get counts(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#running.size, waiting: this.#waiting.size }
+  }
+
+  /** How runs of a schedule lie beside each other. */
+  overlapOf({ definition }: Known): Overlap {
+    return { policy: definition.overlap, mostActive: MOST_ACTIVE }
+  }
+
+  get keep(): number {
+    return this.#options.keep ?? KEEP
+  }
+
+  get leasedUntil(): number {
+    return this.#host.clock.now() + LEASE_MS
+  }
+
+  /** A run for the list. */
+  newRun(schedule: string, dueAt: number, missed: number, status: 'waiting' | 'missed' = 'waiting'): NewScheduleRun {
+    const id = `time-${randomBytes(9).toString('base64url')}`
+    return { id, schedule, dueAt, missed, status, owner: this.owner, leasedUntil: this.leasedUntil }
+  }
+
+  /** Takes runs that are this process' own now. */
+  accept(runs: readonly StoredScheduleRun[], { isManual = false } = {}): void {
+    for (const run of runs) if (run.status === 'waiting') this.#waiting.set(run.id, { run, isManual })
+    this.#keepLeases()
+    this.pump()
+  }
+
+  /** Whether a run of the hub is one of a schedule's, here. */
+  isOwnRun(run: string): boolean {
+    return [...this.#running.values()].some(({ runId }) => runId === run)
+  }
+
+  onRun(listener: RunListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Resolves when a run of this process is over, or was never begun. */
+  async ended(id: string): Promise<StoredScheduleRun | undefined> {
+    while (this.#running.has(id) || (this.#waiting.has(id) && !this.#isCalm)) {
+      await (this.#running.get(id)?.ended ?? new Promise<void>((told) => this.#waiters.add(told)))
+    }
+    return this.#host.store.schedules.findRun(id)
+  }
+
+  /** Begins what may begin. */
+  pump(): void {
+    this.#isAgain = true
+    this.#pumping ??= this.#pump()
+      .catch((error) => this.#host.warn(`Schedules could not be run: ${messageOf(error)}`))
+      .finally(() => {
+        this.#pumping = undefined
+        // Somebody asked just when it was over.
+        if (this.#isAgain) this.pump()
+      })
+  }
+
+  /** Begins nothing new. */
+  calm(): void {
+    this.#isCalm = true
+    this.#tellChanged()
+  }
+
+  /** Stops what is under way, and waits until that is known. What waits is another process' to make. */
+  async close(): Promise<void> {
+    this.calm()
+    this.#stop.abort()
+    await this.#pumping
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended))
+    this.#waiting.clear()
+    this.#cancelRenewal?.()
+    this.#tellChanged()
+    retireOwner(this.owner)
+  }
+
+  async #pump(): Promise<void> {
+    const { parallel = PARALLEL } = this.#options
+    while (this.#isAgain) {
+      this.#isAgain = false
+      for (const waiting of [...this.#waiting.values()]) {
+        // Whoever ends makes room, and asks again.
+        if (this.#isCalm || this.#running.size >= parallel) break
+        await this.#tryToBegin(waiting)
+      }
+    }
+  }
+
+  async #tryToBegin({ run, isManual }: Waiting): Promise<void> {
+    const row = await this.#host.store.schedules.find(run.schedule)
+    if (!row) return this.#forget(run.id)
+    const known = toKnown(row)
+    const isAlone = known.definition.overlap !== 'parallel'
+    if (isAlone && [...this.#running.values()].some(({ schedule }) => schedule === row.id)) return
+    if (row.state === 'off' && !isManual)
+      return this.#end(run, known, { status: 'skipped', error: 'It was switched off.' })
+    const present = await presentRights(known.definition.rights, this.#host)
+    if (!present.ok) {
+      if (present.isForGood) await this.#book.switchOff(row.id, present.why)
+      return this.#end(run, known, { status: 'denied', error: present.why })
+    }
+    const runId = runIdOf(row.name, this.#host.clock.now())
+    const begun = {
+      id: run.id,
+      owner: this.owner,
+      runId,
+      startedAt: this.#host.clock.now(),
+      leasedUntil: this.leasedUntil,
+    }
+    const outcome = await this.#host.store.schedules.begin({ ...begun, isAlone })
+    if (outcome === 'wait') return
+    this.#forget(run.id)
+    if (outcome === 'gone') return
+    const work = this.#execute(run, known, () => {
+      const { signal } = this.#stop
+      return executeCalls({
+        ...{ known, rights: present.rights, runId, host: this.#host, signal },
+        mayGoOn: () => this.#mayGoOn(row.id, isManual),
+      })
+    })
+    this.#running.set(run.id, { schedule: row.id, runId, ended: work })
+    this.#keepLeases()
+    await this.#tell(run.id, known)
+  }
+
+  async #execute(run: StoredScheduleRun, known: Known, work: () => Promise<Outcome>): Promise<void> {
+    // First it is known to be running.
+    await Promise.resolve()
+    const outcome = await work().catch(failedOutcome)
+    try {
+      await this.#end(run, known, outcome)
+    } catch (error) {
+      this.#host.warn(`How ${known.row.name} ended could not be kept: ${messageOf(error)}`)
+    } finally {
+      this.#running.delete(run.id)
+      this.pump()
+    }
+  }
+
+  async #end({ id }: StoredScheduleRun, known: Known, outcome: Outcome): Promise<void> {
+    const end = { ...outcome, id, owner: this.owner, endedAt: this.#host.clock.now(), keep: this.keep }
+    await this.#host.store.schedules.end(end)
+    this.#forget(id)
+    await this.#tell(id, known)
+  }
+
+  /** Somebody may have taken it away, or switched it off, while it was under way. */
+  async #mayGoOn(id: string, isManual: boolean): Promise<string | undefined> {
+    if (this.#isCalm) return 'The hub was closed.'
+    const row = await this.#host.store.schedules.find(id)
+    if (!row) return 'The schedule was removed.'
+    return row.state === 'off' && !isManual ? 'The schedule was switched off.' : undefined
+  }
+
+  async #tell(id: string, known: Known): Promise<void> {
+    this.#host.tellChange('schedules', known.row.id)
+    const run = await this.#host.store.schedules.findRun(id)
+    if (!run) return
+    for (const listener of this.#listeners) {
+      try {
+        listener(toRunView(run), toView(known))
+      } catch {
+        // It only listens: what it does about it is its own matter.
+      }
+    }
+  }
+
+  #forget(id: string): void {
+    this.#waiting.delete(id)
+    this.#tellChanged()
+  }
+
+  /** Others see that this process is there as long as it has something to do. */
+  #keepLeases(): void {
+    this.#cancelRenewal ??= this.#host.clock.after(RENEW_MS, () => void this.#renew(), { background: true })
+  }
+
+  async #renew(): Promise<void> {
+    this.#cancelRenewal = undefined
+    if (this.#waiting.size + this.#running.size === 0) return
+    try {
+      await this.#host.store.schedules.renew(this.owner, this.leasedUntil)
+    } catch {
+      // The lease is three times as long: the next renewal finds the store again.
+    }
+    if (!this.#stop.signal.aborted) this.#keepLeases()
+  }
+
+  #tellChanged(): void {
+    for (const told of this.#waiters) told()
+    this.#waiters.clear()
+  }
+}
+
+/** As the owner sees it. */
+export function toRunView({ owner: _, leasedUntil: __, ...run }: StoredScheduleRun): ScheduleRun {
+  return run
+}
+
+/** Says which schedule and when; fits the rule for run ids whatever the name. */
+function runIdOf(name: string, now: number): string {
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  return `cron-${name.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 32)}-${stamp}-${randomBytes(3).toString('hex')}`
+}
+
+/** The run was left out, because one is under way. */
+export function assertBegun(run: StoredScheduleRun, { row }: Known): void {
+  if (run.status === 'waiting') return
+  throw new ToolError('CONFLICT', `${row.name} is running already.`, {
+    hint: 'Wait for its end, or let its overlap be queue or parallel.',
+  })
+}

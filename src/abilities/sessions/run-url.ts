@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { UrlRunner } from '../../contracts/sessions.ts'
+import { ToolError } from '../../errors.ts'
+import { parseJson } from '../../value/parse-json.ts'
+import { signWebhook } from '../../value/sign-webhook.ts'
+import { MOST_CALLS_AT_ONCE, MOST_LINE_BYTES, MOST_TEXT_CHARS } from './bounds.ts'
+import { resultMessage, type SessionTask, taskMessage } from './session-task.ts'
+
+const MAX_TURNS = 100
+const TURN_MS = 120_000
+
+const say = z
+  .array(z.object({ text: z.string().min(1).max(MOST_TEXT_CHARS), replyTo: z.string().max(100).optional() }))
+  .max(20)
+  .default([])
+
+const turnSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('calls'),
+    calls: z
+      .array(z.object({ id: z.string().min(1).max(200), tool: z.string().min(1).max(200), input: z.unknown() }))
+      .max(MOST_CALLS_AT_ONCE),
+    say,
+  }),
+  z.object({ type: z.literal('done'), text: z.string(), say }),
+])
+
+type Turn = z.infer<typeof turnSchema>
+
+/** Works on a session with a service: the task, then the results of the calls that it asks for, until it is done. */
+export async function runUrl(runner: UrlRunner, task: SessionTask): Promise<string> {
+  const { url, secret, maxTurns = MAX_TURNS, turnTimeoutMs = TURN_MS } = runner
+  const { work, host } = task
+  if (secret !== undefined) host.hide([secret])
+  const fetch = host.webFetch({ origins: [new URL(url).origin], headersTimeoutMs: turnTimeoutMs })
+  const ask = async (message: object, number: number): Promise<Turn> => {
+    const body = JSON.stringify(message)
+    const headers = signWebhook({ id: `${work.id}-${number}`, body, at: host.clock.now() }, secret)
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: work.signal })
+    return readTurn(response)
+  }
+  let message: object = taskMessage(work)
+  for (let number = 1; number <= maxTurns; number++) {
+    const turn = await ask(message, number)
+    for (const { text, replyTo } of turn.say) await work.say(text, { replyTo })
+    if (turn.type === 'done') return turn.text
+    const results = turn.calls.map(async ({ id, tool, input }) => resultMessage(id, await work.call(tool, input)))
+    message = {
+      type: 'results',
+      session: work.id,
+      results: await Promise.all(results),
+      messages: await task.take(),
+    }
+  }
+  throw new ToolError('UPSTREAM_ERROR', `The runner was not done after ${maxTurns} turns.`)
+}
+
+async function readTurn(response: Response): Promise<Turn> {
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new ToolError('UPSTREAM_ERROR', `The runner answered with the status ${response.status}.`)
+  }
+  const parsed = turnSchema.safeParse(parseJson(await readBounded(response)))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const where = issue?.path.join('.') || 'the whole'
+  throw new ToolError('UPSTREAM_ERROR', `The runner answered with what is neither calls nor done: ${where} is wrong.`, {
+    hint: 'See docs/sessions.md for the turns.',
+  })
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length
+    if (bytes > MOST_LINE_BYTES)
+      throw new ToolError('UPSTREAM_ERROR', `The runner answered with over ${MOST_LINE_BYTES} bytes.`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

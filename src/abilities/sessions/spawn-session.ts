@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
+import type { Rights } from '../../contracts/ability.ts'
+import type { Runner, RunnerBrief, SessionLimits, SessionsOptions, SpawnWish } from '../../contracts/sessions.ts'
+import { ToolError } from '../../errors.ts'
+import { didYouMean } from '../../names.ts'
+import type { Principal } from '../../principal.ts'
+import type { NewSession, StoredSession } from '../../store-parts/sessions.ts'
+import { MOST_TEXT_CHARS, OWNER, PARENT } from './bounds.ts'
+
+/** Who begins a session. */
+export interface Beginner {
+  /** None when the owner does. */
+  readonly parent?: StoredSession
+  /** Runs of the parent and all above it. */
+  readonly above: readonly string[]
+  readonly rights: Rights
+  readonly isTainted: boolean
+}
+
+/** A session that may begin. */
+export interface Spawned {
+  readonly session: NewSession
+  readonly runner: Runner
+  readonly rights: Rights & { readonly principal: Principal }
+  readonly limits: SessionLimits
+}
+
+const DEFAULT_RUNNER = 'default'
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+/** A name of a principal has 200 characters at most. */
+const MOST_OWNER_CHARS = 140
+
+/** What a new session is and may: never more than whoever begins it, and counted with it. */
+export function planSession(
+  wish: SpawnWish,
+  beginner: Beginner,
+  { options, clock, owner }: { options: SessionsOptions; clock: Clock; owner: string },
+): Spawned {
+  const { parent, above, rights, isTainted } = beginner
+  const { task, label, runner: name = DEFAULT_RUNNER } = wish
+  const runner = findRunner(options, name)
+  checkWish(wish)
+  const id = newSessionId(clock)
+  const rootPrincipal = parent?.rootPrincipal ?? OWNER
+  const limits = narrower(runner.limits, wish.limits)
+  const principal: Principal = {
+    name: `${rootPrincipal.slice(0, MOST_OWNER_CHARS)}/${id}`,
+    ...(runner.tools && { visibility: { allow: runner.tools } }),
+    ...(runner.policy && { policy: runner.policy }),
+    ...(Object.keys(limits).length > 0 && { budget: limits }),
+    budgetFor: 'ever',
+    chargedRuns: above,
+    ...(rights.principal && { within: rights.principal }),
+  }
+  return {
+    session: {
+      ...{ id, root: parent?.root ?? id, depth: parent ? parent.depth + 1 : 0 },
+      ...(label !== undefined && { label }),
+      ...(parent && { parent: parent.id }),
+      principal: principal.name,
+      rootPrincipal,
+      ...{ runner: name, task, limits: JSON.stringify(limits), isTainted, createdAt: clock.now(), owner },
+    },
+    runner,
+    rights: { ...rights, caller: `session:${label ?? id}`, principal },
+    limits,
+  }
+}
+
+/** Who may work in sessions, for agents to choose from. */
+export function runnerBriefs({ runners = {} }: SessionsOptions): RunnerBrief[] {
+  return Object.entries(runners).map(([name, { description }]) => ({ name, ...(description && { description }) }))
+}
+
+function findRunner({ runners = {} }: SessionsOptions, name: string): Runner {
+  if (Object.hasOwn(runners, name)) return runners[name]!
+  const names = Object.keys(runners)
+  if (names.length === 0)
+    throw new ToolError('CONFIG_INVALID', 'No runner is configured, so nobody would work in a new session.', {
+      fix: {
+        key: 'sessions.runners',
+        hint: 'Add one to sessions.runners in tool-hub.yaml, e.g. helper: { type: command, argv: [my-agent, -p] }; see docs/sessions.md.',
+      },
+    })
+  throw new ToolError('NOT_FOUND', `There is no runner ${JSON.stringify(name)}.`, {
+    hint: didYouMean(name, names) || `There are: ${names.join(', ')}.`,
+  })
+}
+
+function checkWish({ task, label }: SpawnWish): void {
+  if (task.trim() === '' || task.length > MOST_TEXT_CHARS)
+    throw new ToolError('INPUT_SCHEMA_INVALID', `A task has 1 to ${MOST_TEXT_CHARS} characters, not ${task.length}.`, {
+      hint: 'Say what is to be done; write what is long to a file, and name the file.',
+    })
+  if (label === undefined || (LABEL.test(label) && label !== OWNER && label !== PARENT)) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', `${JSON.stringify(label.slice(0, 60))} is no label.`, {
+    hint: `Use letters, digits, ., _ and -, at most 40, and neither ${OWNER} nor ${PARENT}.`,
+  })
+}
+
+function narrower(one: SessionLimits = {}, other: SessionLimits = {}): SessionLimits {
+  const limits: { -readonly [K in keyof SessionLimits]: SessionLimits[K] } = {}
+  for (const key of ['calls', 'wallMs', 'cost'] as const) {
+    const values = [one[key], other[key]].filter((value) => value !== undefined)
+    if (values.length > 0) limits[key] = Math.min(...values)
+  }
+  return limits
+}
+
+/** Sorts by time, says when; nobody guesses it. */
+function newSessionId(clock: Clock): string {
+  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  return `session-${stamp}-${randomBytes(6).toString('hex')}`
+}

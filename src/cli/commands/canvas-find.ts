@@ -1,0 +1,10 @@
+import type { CanvasDetail } from '../../contracts/canvas.ts'
+import type { Hub } from '../../hub.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** The canvas of an id; says what to do when there is none. */
+export async function findCanvas(hub: Hub, id: string): Promise<CanvasDetail> {
+  const canvas = await hub.canvas.find(id)
+  if (canvas) return canvas
+  throw new UsageError(`There is no canvas ${JSON.stringify(id)}.`, 'List them with tool-hub canvas --all.')
+}

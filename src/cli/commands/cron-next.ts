@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { withSchedules } from '../hub/with-schedules.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { localTime } from '../output/schedule-lines.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly timeZone?: string
+  readonly count: string
+}
+
+const MOST = 100
+
+/** `cron next`: what an expression means. */
+export function describeCronNext(command: Command): void {
+  addConfigOption(command)
+    .description('Show the next times of a cron expression by the clocks of a zone, or where it is wrong.')
+    .argument('<expression>', 'Minute, hour, day of month, month, day of week')
+    .option('--time-zone <name>', 'By whose clocks, e.g. Europe/Berlin; that of the config or the machine unless said')
+    .option('--count <number>', 'How many', '5')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tool-hub cron next "0 9 * * 1-5"\n  tool-hub cron next "30 2 * * *" --time-zone Europe/Berlin --count 10',
+    )
+    .action(next)
+}
+
+async function next(expression: string, flags: Flags): Promise<void> {
+  const count = Number(flags.count)
+  if (!Number.isInteger(count) || count < 1 || count > MOST)
+    throw new UsageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MOST}.`)
+  const wish = { count, ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }) }
+  const { times, timeZone } = await withSchedules(flags, (desk) => desk.next({ cron: expression }, wish))
+  if (flags.json) return printJson({ timeZone, times: times.map((time) => new Date(time).toISOString()) })
+  if (times.length === 0) return say('It has no time at all.')
+  await print(times.map((time) => localTime(time, timeZone)).join('\n'))
+}

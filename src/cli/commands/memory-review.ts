@@ -1,0 +1,118 @@
+import { type Command, Option } from 'commander'
+import type { MemoryCandidate, MemoryDesk } from '../../contracts/memory.ts'
+import { escapeText } from '../../value/escape-text.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { canAsk } from '../output/terminal.ts'
+import { sayError } from '../report-error.ts'
+import { UsageError } from '../usage-error.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly list?: boolean
+  readonly run?: string
+  readonly state?: MemoryCandidate['state'] | 'all'
+  readonly promote?: string
+  readonly reject?: string
+  readonly scope?: MemoryCandidate['scope']
+  readonly reason?: string
+}
+
+/** What somebody decides on one candidate: the text it is to have, or no; undefined leaves it for later. */
+export type Verdict = { readonly promote: true; readonly content?: string } | { readonly promote: false } | undefined
+
+const EXAMPLES = `
+Examples:
+  tool-hub memory review                   asks for each, on a terminal
+  tool-hub memory review --list --run run-20261116-101500-0a1b2c3d
+  tool-hub memory review --promote run-20261116-101500-0a1b2c3d.4f1d2a9b8c7e6f50 --scope shared
+  tool-hub memory review --reject run-20261116-101500-0a1b2c3d.4f1d2a9b8c7e6f50 --reason "out of date"`
+
+/** `memory review`: notes that wait for a person. */
+export function describeMemoryReview(command: Command): void {
+  addConfigOption(command)
+    .description('Decide on the notes that agents have written: what you promote they recall from then on.')
+    .option('--list', 'Only list them')
+    .option('--run <id>', 'Only of this run')
+    .addOption(
+      new Option('--state <state>', 'With --list')
+        .choices(['waiting', 'promoted', 'rejected', 'all'])
+        .default('waiting'),
+    )
+    .option('--promote <id>', 'Make this one a note, as it is')
+    .option('--reject <id>', 'Decide that this one is not to be remembered')
+    .addOption(new Option('--scope <scope>', 'With --promote, for whom').choices(['run', 'session', 'agent', 'shared']))
+    .option('--reason <text>', 'With --reject, why')
+    .addHelpText('after', EXAMPLES)
+    .action(review)
+}
+
+async function review(flags: Flags): Promise<void> {
+  const { promote, reject } = flags
+  if (promote !== undefined && reject !== undefined)
+    throw new UsageError('--promote and --reject exclude each other.', 'Give one of them.')
+  await withHub(flags, async ({ memory }) => {
+    if (promote !== undefined) return promoteOne(memory, promote, flags)
+    if (reject !== undefined) return rejectOne(memory, reject, flags)
+    const { run, state = 'waiting' } = flags
+    const candidates = await memory.candidates({ state, limit: 500, ...(run !== undefined && { run }) })
+    if (flags.json) return printJson(candidates)
+    if (candidates.length === 0) return say('No note waits for review.')
+    if (flags.list || !canAsk()) return print(candidates.map(describeCandidate).join('\n\n'))
+    const { askVerdict } = await import('../prompt/ask-verdict.ts')
+    await reviewEach(memory, candidates, askVerdict)
+  })
+}
+
+/** Asks for each candidate in turn; one that somebody else decides on meanwhile is told, and the rest goes on. */
+export async function reviewEach(
+  memory: Pick<MemoryDesk, 'promote' | 'reject'>,
+  candidates: readonly MemoryCandidate[],
+  ask: (candidate: MemoryCandidate, text: string) => Promise<Verdict | 'stop'>,
+): Promise<void> {
+  const by = callerName()
+  let decided = 0
+  for (const candidate of candidates) {
+    const verdict = await ask(candidate, describeCandidate(candidate))
+    if (verdict === 'stop') break
+    if (!verdict) continue
+    try {
+      if (!verdict.promote) await memory.reject(candidate.id, { by })
+      else
+        await memory.promote(candidate.id, { by, ...(verdict.content !== undefined && { content: verdict.content }) })
+      decided++
+    } catch (error) {
+      sayError((error as Error).message)
+    }
+  }
+  say(`Decided on ${decided} of ${candidates.length}.`)
+}
+
+async function promoteOne(memory: MemoryDesk, id: string, { scope, json }: Flags): Promise<void> {
+  const note = await memory.promote(id, { by: callerName(), ...(scope && { scope }) })
+  await (json ? printJson(note) : print(`Promoted ${id} to ${note.id} (${escapeText(note.key)}).`))
+}
+
+async function rejectOne(memory: MemoryDesk, id: string, { reason, json }: Flags): Promise<void> {
+  const candidate = await memory.reject(id, { by: callerName(), ...(reason !== undefined && { reason }) })
+  await (json ? printJson(candidate) : print(`Rejected ${id}.`))
+}
+
+function describeCandidate(candidate: MemoryCandidate): string {
+  const { id, key, content, tags, origin, replaces, state, review: made } = candidate
+  const facts = Object.entries({
+    scope: key,
+    tags: tags.join(', '),
+    by: `${origin.principal ?? origin.caller ?? 'somebody'}, call ${origin.callId ?? 'unknown'}`,
+    written: new Date(origin.at).toISOString(),
+    replaces,
+    label: origin.tainted ? 'untrusted: its run had read content from outside' : '',
+    state: made ? `${state} by ${made.by}${made.reason ? `: ${made.reason}` : ''}` : '',
+  })
+  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${value}`] : []))
+  const text = content.split('\n').map((line) => `  | ${line}`)
+  return escapeText([id, ...lines, ...text].join('\n'))
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import type { SendOutcome } from '../../contracts/sessions.ts'
+import { escapeText } from '../../value/escape-text.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { parseTime } from '../input/parse-time.ts'
+import { print, printJson } from '../output/print.ts'
+
+type Flags = HubFlags & { readonly json?: boolean; readonly wait?: string; readonly replyTo?: string }
+
+/** `sessions send`: a message of the owner. */
+export function describeSessionsSend(command: Command): void {
+  addConfigOption(command)
+    .description('Write to a session as the owner; it reads the message in whichever process it lives.')
+    .argument('<session>', 'Its id or label')
+    .argument('<message>', 'The text')
+    .option('--wait <duration>', 'Wait so long for an answer, e.g. 30s')
+    .option('--reply-to <id>', 'The message that this one answers')
+    .addHelpText('after', '\nExamples:\n  tool-hub sessions send researcher "Which source says so?" --wait 30s')
+    .action(send)
+}
+
+async function send(session: string, text: string, { wait, replyTo, ...flags }: Flags): Promise<void> {
+  const waitMs = wait === undefined ? 0 : parseTime('--wait', wait)
+  const wish = { text, by: callerName(), waitMs, ...(replyTo && { replyTo }) }
+  const outcome = await withHub(flags, ({ sessions }) => sessions.send(session, wish))
+  await (flags.json ? printJson(outcome) : print(escapeText(describe(outcome))))
+}
+
+function describe({ message, session, status, reply, state, reason }: SendOutcome): string {
+  if (reply) return reply.text
+  if (status === 'ended') return `${session} is ${state} and did not answer ${message}.${reason ? ` ${reason}` : ''}`
+  if (status === 'timeout') return `${message} is in the inbox of ${session}; no answer came in time.`
+  return `${message} is in the inbox of ${session}.`
+}

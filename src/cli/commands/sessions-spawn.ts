@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import type { SessionLimits } from '../../contracts/sessions.ts'
+import { ToolError } from '../../errors.ts'
+import { escapeText } from '../../value/escape-text.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { parseTime } from '../input/parse-time.ts'
+import { print, printJson } from '../output/print.ts'
+import { parseCount } from './sessions-flags.ts'
+
+type Flags = HubFlags & {
+  readonly json?: boolean
+  readonly runner?: string
+  readonly label?: string
+  readonly calls?: string
+  readonly time?: string
+}
+
+/** `sessions spawn`: begins a session and waits for its end. */
+export function describeSessionsSpawn(command: Command): void {
+  addConfigOption(command)
+    .description('Begin a session with a runner of the config, and wait for its result; it ends with this command.')
+    .argument('<task>', 'What is to be done')
+    .option('--runner <name>', 'Who works on it', 'default')
+    .option('--label <name>', 'A name for it')
+    .option('--calls <number>', 'Most calls of tools')
+    .option('--time <duration>', 'Most time, e.g. 10m')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
+    )
+    .action(spawn)
+}
+
+async function spawn(task: string, { runner, label, calls, time, ...flags }: Flags): Promise<void> {
+  const limits: SessionLimits = {
+    ...(calls !== undefined && { calls: parseCount('--calls', calls) }),
+    ...(time !== undefined && { wallMs: parseTime('--time', time) }),
+  }
+  const wish = { task, runner, limits, by: callerName(), waitMs: Number.MAX_SAFE_INTEGER, ...(label && { label }) }
+  const session = await withHub(flags, ({ sessions }) => sessions.spawn(wish))
+  const { id, state, reason, result = '' } = session
+  if (state === 'failed') throw new ToolError('UPSTREAM_ERROR', `The session ${id} failed: ${reason}`)
+  await (flags.json ? printJson(session) : print(escapeText(result)))
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import type { SessionEntry } from '../../contracts/sessions.ts'
+import { SESSION_STATES, type SessionState } from '../../store-parts/sessions.ts'
+import { callerName } from '../hub/caller-name.ts'
+import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { addDefaultList } from '../input/add-default-list.ts'
+import { addConfigOption } from '../input/add-options.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { table } from '../output/table.ts'
+import { UsageError } from '../usage-error.ts'
+import { parseCount } from './sessions-flags.ts'
+import { describeSessionsHistory } from './sessions-history.ts'
+import { describeSessionsSend } from './sessions-send.ts'
+import { describeSessionsShow } from './sessions-show.ts'
+import { describeSessionsSpawn } from './sessions-spawn.ts'
+
+type Flags = HubFlags & {
+  readonly json?: boolean
+  readonly state?: string
+  readonly limit?: string
+  readonly before?: string
+}
+
+const EXAMPLES = `
+Examples:
+  tool-hub sessions --state running
+  tool-hub sessions show researcher
+  tool-hub sessions history researcher --limit 20
+  tool-hub sessions send researcher "Which source says so?" --wait 30s
+  tool-hub sessions spawn "List the open issues about printing." --runner researcher
+  tool-hub sessions end researcher --reason "not needed any more"`
+
+/** `sessions`: agents at work. */
+export function describeSessions(command: Command): void {
+  command.description('List agents at work, see what they did, write to them, begin and end them.')
+  addConfigOption(addDefaultList(command, 'List the sessions of agents and all runs, newest first'))
+    .option('--state <state>', `Only those that are ${SESSION_STATES.join(', ')}`)
+    .option('--limit <number>', 'The most sessions, 200 at most', '50')
+    .option('--before <place>', 'Go on from there, as the end of an earlier list says')
+    .action(list)
+  command.addHelpText('after', EXAMPLES)
+  describeSessionsShow(command.command('show').summary('Show one with its budget and what it began'))
+  describeSessionsHistory(command.command('history').summary('Show what happened in one'))
+  describeSessionsSend(command.command('send').summary('Write to one as the owner'))
+  describeSessionsSpawn(command.command('spawn').summary('Begin one and wait for its result'))
+  addConfigOption(command.command('end'))
+    .summary('End one, and all that it began')
+    .description('End a session, and all that it began; in whichever process it lives.')
+    .argument('<session>', 'Its id or label')
+    .option('--reason <text>', 'Why; it is kept with the session')
+    .addHelpText('after', '\nExamples:\n  tool-hub sessions end researcher --reason "not needed any more"')
+    .action(end)
+}
+
+async function list({ state, limit = '50', before, ...flags }: Flags): Promise<void> {
+  const wish = {
+    limit: parseCount('--limit', limit),
+    ...(state && { state: stateOf(state) }),
+    ...(before && { before }),
+  }
+  const page = await withHub(flags, ({ sessions }) => sessions.list(wish))
+  if (flags.json) return printJson(page)
+  if (page.sessions.length === 0) return say('There is no session. Agents begin one with the tool core/session.spawn.')
+  await print(table(page.sessions.map(row)))
+  if (page.next !== undefined) say(`There are more: --before ${page.next}`)
+}
+
+async function end(session: string, { reason, ...flags }: Flags & { readonly reason?: string }): Promise<void> {
+  const how = { by: callerName(), ...(reason && { reason }) }
+  const ended = await withHub(flags, ({ sessions }) => sessions.end(session, how))
+  if (flags.json) return printJson({ session, ended })
+  await print(ended ? `Ended ${session}.` : `${session} was over already.`)
+}
+
+function stateOf(text: string): SessionState {
+  const state = SESSION_STATES.find((each) => each === text)
+  if (state) return state
+  throw new UsageError(`--state ${JSON.stringify(text)} is none.`, `Use one of ${SESSION_STATES.join(', ')}.`)
+}
+
+function row({ id, label = '', state, runner = '', createdAt, principal = '', isTainted }: SessionEntry): string[] {
+  const marks = isTainted ? 'tainted' : ''
+  return [id, label, state, createdAt.slice(0, 19).replace('T', ' '), runner, principal, marks]
+}

@@ -1,0 +1,37 @@
+import type { ScheduleDesk } from '../../contracts/schedules.ts'
+import { type ErrorCode, ToolError } from '../../errors.ts'
+import type { HubOptions } from '../../options.ts'
+import { createPrincipalLookup } from '../../serve/auth/create-token-desk.ts'
+import { UsageError } from '../usage-error.ts'
+import { callerName } from './caller-name.ts'
+import { openDataStore } from './open-data-store.ts'
+import { readConfig } from './read-config.ts'
+import { withHubOf } from './with-hub.ts'
+
+/** What they say is wrong with the words of the command line. */
+const OF_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'INPUT_SCHEMA_INVALID',
+  'NOT_FOUND',
+  'CONFLICT',
+  'TOOL_NOT_FOUND',
+  'BUDGET_EXCEEDED',
+])
+
+/** The schedules of the data folder; runs made here look tokens up as the service does. */
+export async function withSchedules<T>(
+  flags: { readonly config?: string },
+  use: (desk: ScheduleDesk, options: HubOptions) => Promise<T>,
+): Promise<T> {
+  const { options } = await readConfig(flags)
+  const store = openDataStore(options)
+  const principals = createPrincipalLookup(store, Date.now)
+  const whole = { caller: callerName(), ...options, store, principals }
+  try {
+    return await withHubOf(whole, ({ schedules }) => use(schedules, whole))
+  } catch (error) {
+    if (!ToolError.is(error) || !OF_WORDS.has(error.code)) throw error
+    throw new UsageError(error.message, error.fix.hint)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,92 @@
+import type { AbilityCall } from '../../contracts/ability.ts'
+import type { PageState } from '../../contracts/browser.ts'
+import { ToolError } from '../../errors.ts'
+import { throwIfAborted } from '../throw-if-aborted.ts'
+import type { BrowserHouse } from './browser-house.ts'
+import { toPageError } from './page/page-error.ts'
+import type { Tab } from './page/tab.ts'
+import type { Patience } from './page/take-snapshot.ts'
+import type { RunBrowser } from './run-browser.ts'
+
+/** What an action is. */
+export interface Action {
+  /** The word that policy judges: `click`. */
+  readonly name: string
+  /** It may change something, in the page or elsewhere. */
+  readonly isEffect: boolean
+  /** In which tab; the current one unless said, a new one for `new`. */
+  readonly tab?: string | undefined
+}
+
+/** What an action works with. */
+export interface Work extends Patience {
+  readonly tab: Tab
+  readonly run: RunBrowser
+}
+
+/** Does one action in a page for a call. */
+export type Perform = <T extends object>(action: Action, work: (with_: Work) => Promise<T>) => Promise<PageState & T>
+
+/** The tab that an action opens for itself. */
+export const NEW_TAB = 'new'
+
+const GRACE_MS = 1_000
+const MOST_URL_CHARS = 2_000
+
+/** Binds actions to a call: permitted, on record, under its time limit and signal, labelled as content from outside. */
+export function performFor(call: AbilityCall, house: BrowserHouse, timeoutMs: number): Perform {
+  return async (action, work) => {
+    call.permits('browser', action.name)
+    if (action.isEffect) await call.beforeEffect()
+    const signal = call.signal()
+    throwIfAborted(signal)
+    return house.use(async (chromium) => {
+      const run = await house.runOf(chromium, call)
+      throwIfAborted(signal)
+      const tab = action.tab === NEW_TAB ? await run.newTab() : run.tab(action.tab)
+      try {
+        const working = work({ tab, run, signal, timeout: timeoutMs })
+        const result = await untilStopped(working, signal, { timeoutMs, action: action.name })
+        call.markUntrusted()
+        return { ...(await stateOf(tab, run)), ...result }
+      } catch (error) {
+        throwIfAborted(signal)
+        call.markUntrusted()
+        const isBrowserGone = !chromium.browser.isConnected()
+        throw toPageError(error, { action: action.name, timeoutMs, isBrowserGone, isTabGone: tab.isGone })
+      }
+    })
+  }
+}
+
+/** Where a tab is now, and what has happened beside. */
+async function stateOf(tab: Tab, run: RunBrowser): Promise<PageState> {
+  const title = await tab.title()
+  return { tab: tab.id, url: tab.page.url().slice(0, MOST_URL_CHARS), title, ...run.news.take() }
+}
+
+/** What does not hear of the signal is left behind; it ends with its own time limit, and the tab stays. */
+async function untilStopped<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  { timeoutMs, action }: { readonly timeoutMs: number; readonly action: string },
+): Promise<T> {
+  let end = () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    const late = () =>
+      reject(
+        new ToolError('TIMEOUT', `${action} did not finish within ${timeoutMs} ms: the page does not react.`, {
+          hint: 'Close the tab, or wait and try again.',
+        }),
+      )
+    const timer = setTimeout(late, timeoutMs + GRACE_MS)
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+    }
+  })
+  work.catch(() => {})
+  return Promise.race([work, stopped]).finally(end)
+}

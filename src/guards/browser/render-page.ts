@@ -1,0 +1,66 @@
+import type { Rendered, RenderRequest } from '../../contracts/browser.ts'
+import { ToolError } from '../../errors.ts'
+import { throwIfAborted } from '../throw-if-aborted.ts'
+import { evaluateInPage } from './page/evaluate-in-page.ts'
+import { toPageError } from './page/page-error.ts'
+import { Tab } from './page/tab.ts'
+import type { Chromium } from './start/start-chromium.ts'
+
+/** No server has this name, and nothing is ever asked of it: the browser is told what is there. */
+const ADDRESS = 'http://canvas.invalid/'
+/** Scripts and styles of its own, nothing from anywhere, and an origin that is nobody's. */
+const CSP =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; " +
+  "base-uri 'none'; form-action 'none'; sandbox allow-scripts"
+const MOST_HTML_BYTES = 20_000_000
+const SIDE = { least: 16, most: 4_000 }
+const MOST_ERRORS = 10
+
+/** Shows HTML in a context of its own that reaches nothing, and makes a picture of it. */
+export async function renderPage(chromium: Chromium, request: RenderRequest): Promise<Rendered> {
+  const { html, script, timeoutMs: timeout = 15_000, signal = new AbortController().signal } = request
+  throwIfAborted(signal)
+  if (Buffer.byteLength(html) > MOST_HTML_BYTES) {
+    throw new ToolError('FILE_TOO_LARGE', `The HTML is over ${MOST_HTML_BYTES} bytes.`, { hint: 'Show less at once.' })
+  }
+  const viewport = { width: side(request.width ?? 1_024), height: side(request.height ?? 768) }
+  // It gets no password for the gate, so nothing would pass even if something tried.
+  const context = await chromium.browser.newContext({
+    viewport,
+    offline: true,
+    serviceWorkers: 'block',
+    acceptDownloads: false,
+  })
+  const stop = () => void context.close().catch(() => {})
+  signal.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(stop, timeout + 1_000)
+  try {
+    const headers = { 'Content-Security-Policy': CSP, 'Content-Type': 'text/html; charset=utf-8' }
+    await context.route('**/*', (route) =>
+      route.request().url() === ADDRESS && route.request().isNavigationRequest()
+        ? route.fulfill({ body: html, headers })
+        : route.abort(),
+    )
+    const tab = new Tab('canvas', await context.newPage())
+    context.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}))
+    await tab.page.goto(ADDRESS, { timeout, signal })
+    const session = await tab.session()
+    const { json = undefined, isCut = false } =
+      script === undefined ? {} : await evaluateInPage(session, script, { timeout, signal })
+    const png = await tab.page.screenshot({ timeout, signal, animations: 'disabled', caret: 'hide' })
+    const errors = tab.lines({ limit: MOST_ERRORS, onlyErrors: true }).map(({ text }) => text)
+    return { png: new Uint8Array(png), ...(json !== undefined && { json }), isCut, errors }
+  } catch (error) {
+    throwIfAborted(signal)
+    const isBrowserGone = !chromium.browser.isConnected()
+    throw toPageError(error, { action: 'render', timeoutMs: timeout, isBrowserGone, isTabGone: false })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    await context.close().catch(() => {})
+  }
+}
+
+function side(pixels: number): number {
+  return Math.min(SIDE.most, Math.max(SIDE.least, Math.round(pixels) || SIDE.least))
+}

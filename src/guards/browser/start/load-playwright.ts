@@ -1,0 +1,16 @@
+import { ToolError } from '../../../errors.ts'
+
+/** The package that drives Chromium, as far as it is used. */
+export type Playwright = typeof import('playwright-core')
+
+/** Loads the package, which an owner installs who wants a browser. */
+export async function loadPlaywright(): Promise<Playwright> {
+  try {
+    return await import('playwright-core')
+  } catch (cause) {
+    throw new ToolError('SANDBOX_UNAVAILABLE', 'The package playwright-core, which drives the browser, is missing.', {
+      hint: 'npm install playwright-core',
+      cause,
+    })
+  }
+}

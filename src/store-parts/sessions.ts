@@ -1,0 +1,123 @@
+import type { Awaitable } from '../store.ts'
+
+/** How a session is: it goes on, it has come to its end, or its runner has died. */
+export const SESSION_STATES = ['running', 'ended', 'failed'] as const
+
+/** One of the states. */
+export type SessionState = (typeof SESSION_STATES)[number]
+
+/** Sessions of agents, each known by its run. */
+export interface SessionStore {
+  /** Keeps a new one and gives its number; undefined when there is one of this id, or when `mostRunning` of its root go on already. */
+  add(session: NewSession, limit?: { readonly mostRunning: number }): Awaitable<number | undefined>
+  find(id: string): Awaitable<StoredSession | undefined>
+  /** Newest first. */
+  list(filter: SessionFilter): Awaitable<readonly StoredSession[]>
+  /** Ends one that goes on; false when it does not, so that the first end stays. */
+  end(id: string, end: SessionEnd): Awaitable<boolean>
+  /** A session without a runner goes on again, in the process of this owner. */
+  reopen(id: string, owner: string): Awaitable<void>
+  /** It has read content from outside. */
+  taint(id: string): Awaitable<void>
+}
+
+/** A session as it begins. */
+export interface NewSession {
+  readonly id: string
+  readonly label?: string
+  /** The session that began it; none for a root. */
+  readonly parent?: string
+  readonly root: string
+  /** How many lie above it. */
+  readonly depth: number
+  /** Whose it is; the hub's own owner's without. */
+  readonly principal?: string
+  /** The principal that everything of its root is done for; `owner` for the hub's own. */
+  readonly rootPrincipal: string
+  /** Without one it is a run that somebody else works in. */
+  readonly runner?: string
+  readonly task?: string
+  /** JSON of what it may use. */
+  readonly limits?: string
+  readonly isTainted: boolean
+  readonly createdAt: number
+  /** The process that it lives in. */
+  readonly owner: string
+}
+
+/** A session with what has become of it. */
+export interface StoredSession extends NewSession {
+  /** Counts up with every one that is kept. */
+  readonly seq: number
+  readonly state: SessionState
+  readonly reason?: string
+  readonly result?: string
+  readonly endedAt?: number
+}
+
+export interface SessionEnd {
+  readonly state: 'ended' | 'failed'
+  readonly reason?: string
+  readonly result?: string
+  readonly isTainted?: boolean
+  readonly at: number
+}
+
+export interface SessionFilter {
+  readonly root?: string
+  readonly parent?: string
+  readonly label?: string
+  readonly rootPrincipal?: string
+  readonly state?: SessionState
+  /** Those with a smaller number. */
+  readonly before?: number
+  /** Those that began before. */
+  readonly createdBefore?: number
+  readonly limit?: number
+}
+
+/** What sessions write to each other. */
+export interface MailStore {
+  /** Keeps a message and gives its number; undefined when so many wait in its inbox unread. */
+  put(message: NewMail, limit: { readonly mostUnread: number }): Awaitable<number | undefined>
+  /** The oldest unread ones, which are read from then on: each is given to one taker only. */
+  take(inbox: string, wanted: MailWish): Awaitable<readonly StoredMail[]>
+  unread(inbox: string): Awaitable<number>
+  /** What a session wrote or got: the oldest `after` a number, or the newest `before` one; oldest first. */
+  list(filter: MailFilter): Awaitable<readonly StoredMail[]>
+}
+
+export interface NewMail {
+  readonly id: string
+  /** The session that gets it. */
+  readonly inbox: string
+  readonly sender: string
+  readonly text: string
+  /** Id of the message that it answers. */
+  readonly replyTo?: string
+  /** It comes from a run that has read content from outside. */
+  readonly isTainted: boolean
+  readonly sentAt: number
+}
+
+export interface StoredMail extends NewMail {
+  readonly seq: number
+  readonly readAt?: number
+}
+
+export interface MailWish {
+  readonly limit: number
+  readonly now: number
+  /** An answer to this message: from its reader, after it, and to no other one. */
+  readonly answerTo?: { readonly id: string; readonly seq: number; readonly from: string }
+}
+
+export interface MailFilter {
+  readonly session: string
+  readonly before?: number
+  readonly after?: number
+  readonly limit: number
+}
+
+/** How long it is known what became of a session that is over, and what was written in it. */
+export const SESSION_AGE_MS = 30 * 86_400_000

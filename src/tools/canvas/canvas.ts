@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { CANVAS_KINDS, type CanvasDrawing } from '../../contracts/canvas.ts'
+import { type Context, defineTool } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
+import { CANVAS_ACTIONS, type CanvasResult, canvasResult, showCanvas, summarise } from './canvas-result.ts'
+import { readForm } from './read-form.ts'
+
+const LONGEST_WAIT_MS = 3_600_000
+
+const input = z.strictObject({
+  action: z.enum(CANVAS_ACTIONS).describe('present shows something, update adds a version, eval runs a script in it.'),
+  canvas: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional()
+    .describe('Its id or name; with present, the name it gets. Letters, digits, dot, dash, underscore.'),
+  kind: z.enum(CANVAS_KINDS).optional().describe('present: what the content is.'),
+  title: z.string().min(1).max(200).optional().describe('present, update: what people read above it.'),
+  content: z
+    .string()
+    .min(1)
+    .max(10_000_000)
+    .optional()
+    .describe(
+      'present, update: the HTML, Markdown, Mermaid text, Vega-Lite JSON with its data inside, or for a form the JSON Schema ' +
+        'of a flat object. It reaches no network: put images in as data: URLs, and styles and scripts inline.',
+    ),
+  script: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('eval: the body of an async function; give a JSON value back with return.'),
+  version: z.int().min(1).optional().describe('eval, snapshot: which one; the latest unless said.'),
+  width: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 1024 unless said.'),
+  height: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 768 unless said.'),
+  waitMs: z
+    .int()
+    .min(1_000)
+    .max(LONGEST_WAIT_MS)
+    .default(300_000)
+    .describe('form: how long to wait for the answer, in milliseconds.'),
+})
+
+type Input = z.infer<typeof input>
+
+/** Shows something to people in the console. */
+export const canvas = defineTool({
+  name: 'core/canvas',
+  title: 'Canvas',
+  description:
+    'Show people a page, a Markdown text, a Mermaid diagram, a Vega-Lite chart or a form in the console, and change it later. A form ' +
+    'waits for the person and gives back what was filled in. snapshot shows you what they see. Use it for what is better seen than ' +
+    'read. Not for files that should stay (write them), and never to ask for secrets.',
+  input,
+  output: canvasResult,
+  capabilities: ['canvas'],
+  targets: ({ action }) => ({ canvas: action === 'list' ? [] : action }),
+  timeoutMs: LONGEST_WAIT_MS + 60_000,
+  category: 'other',
+  tags: ['person', 'show', 'chart', 'diagram', 'form'],
+  version: '1.0.0',
+  examples: [
+    {
+      input: {
+        action: 'present',
+        canvas: 'flow',
+        kind: 'mermaid',
+        title: 'How it works',
+        content: 'graph LR; ask --> do',
+      },
+    },
+    {
+      input: {
+        action: 'present',
+        kind: 'form',
+        title: 'Where should it go?',
+        content: '{"type":"object","properties":{"region":{"type":"string","enum":["eu","us"]}},"required":["region"]}',
+      },
+      note: 'waits for the answer',
+    },
+  ],
+  dialects: { coding: { name: 'canvas' } },
+  async execute(input, ctx): Promise<CanvasResult> {
+    const { action } = input
+    ctx.evidence({ type: 'tool', ref: input.canvas ?? ctx.callId, summary: `canvas ${action}` })
+    switch (action) {
+      case 'present':
+      case 'update':
+        return show(input, ctx)
+      case 'hide':
+        return { action, canvas: summarise(await ctx.canvas.hide(needed(input.canvas, 'canvas', input))) }
+      case 'list':
+        return { action, canvases: (await ctx.canvas.list()).map(summarise) }
+      case 'eval':
+        return evaluate(input, ctx)
+      case 'snapshot':
+        return snapshot(input, ctx)
+    }
+  },
+  toModel: showCanvas,
+})
+
+async function show(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const { action, kind, title, waitMs } = input
+  const content = needed(input.content, 'content', input)
+  // Before anything is shown that nobody could fill in.
+  const form = kind === 'form' ? readForm(content) : undefined
+  const shown = await (action === 'present'
+    ? ctx.canvas.present({
+        kind: needed(kind, 'kind', input),
+        content,
+        ...said('name', input.canvas),
+        ...said('title', title),
+      })
+    : ctx.canvas.update(needed(input.canvas, 'canvas', input), {
+        content,
+        ...said('kind', kind),
+        ...said('title', title),
+      }))
+  ctx.evidence({ type: 'text', ref: shown.latest.artifact, summary: `${shown.name}, version ${shown.latest.n}` })
+  const canvas = summarise(shown)
+  if (shown.kind !== 'form') return { action, canvas }
+  const { values = {} } = await ctx.ask({
+    question: shown.title,
+    form: (form ?? readForm(content)) as never,
+    timeoutMs: waitMs,
+  })
+  return { action, canvas: { ...canvas, hidden: true }, values }
+}
+
+async function evaluate(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const script = needed(input.script, 'script', input)
+  const drawn = await ctx.canvas.evaluate(needed(input.canvas, 'canvas', input), script, input)
+  const { value } = drawn
+  return { action: input.action, ...describe(drawn), ...said('value', value) }
+}
+
+async function snapshot(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const drawn = await ctx.canvas.snapshot(needed(input.canvas, 'canvas', input), input)
+  const data = Buffer.from(drawn.png).toString('base64')
+  if (drawn.problem !== undefined) ctx.notice(`The canvas could not be drawn: ${drawn.problem}`)
+  return { action: input.action, ...describe(drawn), image: { mediaType: 'image/png', data } }
+}
+
+function describe({ canvas, version, problem, errors }: CanvasDrawing) {
+  return { canvas: { ...summarise(canvas), version }, ...said('problem', problem), errors: [...errors] }
+}
+
+function said<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: T }
+}
+
+function needed<T>(value: T | undefined, name: string, { action }: Input): T {
+  if (value !== undefined) return value
+  throw new ToolError('INPUT_SCHEMA_INVALID', `canvas ${action} needs ${name}.`, {
+    fix: { key: name, hint: `Give ${name}.` },
+  })
+}
