@@ -8,6 +8,7 @@ import { builtinTools } from '../src/tools/index.generated.ts'
 /** Tools whose examples need somebody or something that a test has not; all else about them holds. */
 const NEEDS: Readonly<Record<string, string>> = {
   'core/ask.user': 'APPROVAL_UNAVAILABLE',
+  'core/canvas': 'APPROVAL_UNAVAILABLE',
   'core/exec.process': 'NOT_FOUND',
   'core/http.fetchText': 'HTTP_DISALLOWED_HOST',
   'core/http.fetchJson': 'HTTP_DISALLOWED_HOST',

@@ -23,6 +23,7 @@ export const ROWS = [
   { name: 'schedules', title: 'Schedules: 10,000 of them', rounds: 3 },
   { name: 'store-keys', title: 'Store: an idempotency key', rounds: 9 },
   { name: 'recall-notes', title: 'Memory: recall over 100,000 notes', rounds: 7 },
+  { name: 'browser-snapshot', title: 'Browser: snapshot of 5,000 elements', rounds: 9 },
   { name: 'console-size', title: 'Console', rounds: 1 },
   { name: 'adapters', title: 'Adapters' },
   { name: 'cold-start', title: 'Cold start' },

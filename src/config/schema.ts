@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { CACHE_NAMES } from '../options.ts'
+import { browserSchema } from './browser-schema.ts'
 import { canvasSchema } from './canvas-schema.ts'
 import { limitsSchema } from './limits-schema.ts'
 import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
 import { memorySchema } from './memory-schema.ts'
 import { messagesSchema } from './messages-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
-import { duration, key, text } from './schema-parts.ts'
 import { schedulesSchema } from './schedules-schema.ts'
+import { duration, key, text } from './schema-parts.ts'
 import { serviceSchema } from './service-schema.ts'
 import { sessionsSchema } from './sessions-schema.ts'
 
@@ -149,6 +150,7 @@ export const configSchema = z.strictObject({
   sessions: key(sessionsSchema, 'Agents that agents may start, and what they see of each other; docs/sessions.md.'),
   messages: key(messagesSchema, 'How agents reach people; docs/messages.md.'),
   skills: key(z.array(text), 'Folders of skills, each a folder with a SKILL.md.'),
+  browser: key(browserSchema, 'The browser that agents use; docs/browser.md.'),
   canvas: key(canvasSchema, 'How much agents may show to people; docs/canvas.md.'),
   schedules: key(schedulesSchema, 'Calls that are made later; docs/schedules.md.'),
   service: key(serviceSchema, 'How tool-hub serve is reached; docs/service.md.'),

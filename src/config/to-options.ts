@@ -1,6 +1,7 @@
 import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
+import { toBrowser } from './to-browser.ts'
 import { toCanvas } from './to-canvas.ts'
 import { toMcpServers } from './to-mcp-servers.ts'
 import { toMemory } from './to-memory.ts'
@@ -46,6 +47,7 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
       }),
     runs: runs === undefined ? resolvePath(home, 'runs') : runs && resolvePath(base, runs),
     data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
+    browser: maybe((written) => toBrowser(written, base), config.browser),
     canvas: maybe(toCanvas, config.canvas),
     schedules: maybe(toSchedules, config.schedules),
     durability: config.durability,

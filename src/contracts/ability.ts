@@ -67,7 +67,7 @@ export interface AbilityHost
   /** What a principal may now; undefined when it is gone, `known` itself where nobody keeps a list of them. */
   principalNow(known: Principal): Awaitable<Principal | undefined>
   /** Reads what a run keeps under a reference. */
-  artifact(run: string, ref: string): Promise<Uint8Array>
+  artifact(run: string, ref: string, options?: ReadArtifact): Promise<Uint8Array>
   /** Whether a run, whoever's it is, has read content from outside. */
   isTainted(run: string): boolean
   /** What a run has done, from its record; nothing where none is kept. */
@@ -132,6 +132,11 @@ export interface PastCall {
   readonly isUntrusted: boolean
 }
 
+/** How much of an artifact may be read into memory. */
+export interface ReadArtifact {
+  readonly maxBytes?: number
+}
+
 /** Whose call it is and what it may: kept with what goes on after the call, which gets no more than that. */
 export interface Rights {
   /** The hub's own owner without. */
@@ -190,8 +195,8 @@ export interface AbilityCall {
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact>
-  /** Reads an artifact of this call's own run. */
-  readArtifact(ref: string): Promise<Uint8Array>
+  /** Reads an artifact of this call's own run; FILE_TOO_LARGE over `maxBytes`. */
+  readArtifact(ref: string, options?: ReadArtifact): Promise<Uint8Array>
   /** Calls another tool down the same road, under this call's budget, rights and signal. */
   call(tool: string, input: unknown): Promise<ToolResult>
 }

@@ -34,6 +34,8 @@ export interface BrowserStatus {
   readonly version?: string
   readonly sandbox?: BrowserSandbox
   readonly executable?: string
+  /** Of the process that everything else of it ends with. */
+  readonly pid?: number
   /** Tabs of this run; of all runs for the owner. */
   readonly tabs: number
 }
@@ -98,9 +100,12 @@ export interface ConsoleLine {
   readonly text: string
 }
 
-/** Which tab: the current one unless said. */
+/** Where something is done, and how long it may take. */
 export interface InTab {
+  /** The current one unless said. */
   readonly tab?: string
+  /** Less than the owner's own limit. */
+  readonly timeoutMs?: number
 }
 
 /** Which element of a tab, by the ref that a snapshot gave. */
@@ -143,7 +148,7 @@ export interface BrowserHandle {
   stop(): Promise<void>
   tabs(): Promise<readonly BrowserTab[]>
   /** Opens a tab, with a page or empty. */
-  open(options: { readonly url?: string; readonly waitUntil?: LoadState }): Promise<PageState>
+  open(options: Omit<InTab, 'tab'> & { readonly url?: string; readonly waitUntil?: LoadState }): Promise<PageState>
   navigate(options: InTab & { readonly url: string; readonly waitUntil?: LoadState }): Promise<PageState>
   back(options: InTab): Promise<PageState>
   forward(options: InTab): Promise<PageState>

@@ -31,7 +31,7 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     runsFolder: assembly.runsFolder,
     as: (rights) => doorOf(rights.principal ? principals.hubOf(rights.principal) : owner, rights),
     principalNow: (known) => principalNow(known, options),
-    artifact: (id, ref) => runs.readArtifact(id, ref),
+    artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
     isTainted: (id) => runs.rehearsal(id).tainted,
     pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
     candidates: runsFolder === false ? undefined : openCandidates(runsFolder),

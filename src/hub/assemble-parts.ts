@@ -143,7 +143,7 @@ export function assembleParts(options: HubOptions): Assembly {
     principal: undefined,
     rights: undefined,
     abilities,
-    readArtifact: (run, ref) => runs.readArtifact(run, ref),
+    readArtifact: (run, ref, options) => runs.readArtifact(run, ref, options),
     store,
     registry,
     sources: {

@@ -71,7 +71,7 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
     explain: (tool, input, options) => entrance.explain(tool, input, { ...options, policy: undefined }),
     list: (options) => entrance.list(options),
     cards: (options) => entrance.cards(options),
-    artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, owner),
+    artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),
     openArtifact: (ref, { run: of = run } = {}) => runs.findArtifact(of, ref, owner),
     async endRun(id) {
       await parts.run(id)
@@ -126,7 +126,7 @@ function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, regi
     budget: budget || chargedRuns || within ? parts.budget.forPrincipal(holder) : parts.budget,
     rate: rate ? parts.rate.forPrincipal(name, rate) : parts.rate,
     run: (id) => runs.open(id, owner),
-    readArtifact: (id, ref) => runs.readArtifact(id, ref, owner),
+    readArtifact: (id, ref, options) => runs.readArtifact(id, ref, { ...options, owner }),
   }
 }
 

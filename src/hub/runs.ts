@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
+import type { ReadArtifact } from '../contracts/ability.ts'
 import type { RunCache } from '../define.ts'
 import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
@@ -85,9 +86,18 @@ export class Runs {
     return new Rehearsal(id, owner?.doors ? { ...this.#options, doors: owner.doors } : this.#options)
   }
 
-  /** What a run keeps under a reference; looking does not open it. */
-  async readArtifact(id: string, ref: string, owner?: RunOwner): Promise<Uint8Array> {
-    return readArtifactOf(this.#folderFor(id, owner), id, ref)
+  /** What a run keeps under a reference; looking does not open it. FILE_TOO_LARGE, and nothing read, over `maxBytes`. */
+  async readArtifact(
+    id: string,
+    ref: string,
+    { owner, maxBytes = Number.POSITIVE_INFINITY }: ReadArtifact & { readonly owner?: RunOwner } = {},
+  ): Promise<Uint8Array> {
+    const folder = this.#folderFor(id, owner)
+    const { bytes } = await findArtifactOf(folder, id, ref)
+    if (bytes <= maxBytes) return readArtifactOf(folder, id, ref)
+    throw new ToolError('FILE_TOO_LARGE', `${ref} has ${bytes} bytes, at most ${maxBytes} are taken here.`, {
+      hint: 'Use less of it, or say where the whole is to be found.',
+    })
   }
 
   /** The same, to be read piece by piece. */

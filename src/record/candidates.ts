@@ -62,6 +62,7 @@ export function openCandidates(root: string): CandidateArchive {
     find,
     async add(candidate, { mostInRun }) {
       const folder = archiveOf(candidate.run)
+      assertReadable(candidate)
       const waiting = (await read(candidate.run)).length
       if (waiting >= mostInRun) throw tooMany(candidate.run, waiting)
       await appendValue(join(folder, NOTES), candidate)
@@ -92,6 +93,15 @@ export function openCandidates(root: string): CandidateArchive {
       }
     },
   }
+}
+
+/** What would be passed over when the archive is read must not be said to be kept. */
+function assertReadable(candidate: NewCandidate): void {
+  const [issue] = noteLine.safeParse(candidate).error?.issues ?? []
+  if (!issue) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', `The note cannot be kept: ${issue.path.join('.')}: ${issue.message}.`, {
+    hint: 'Use shorter names for the caller and the session.',
+  })
 }
 
 /** One decides at a time, of this process and of others. Waits without holding anybody up. */

@@ -41,7 +41,7 @@ export function abilityCall(parts: Parts, run: RunState, call: Call, enter: Ente
       if (!call.ended) call.notices.push(parts.redactor.text(text))
     },
     artifact: (content, options) => keepArtifact(parts, run, call, content, options),
-    readArtifact: (ref) => parts.readArtifact(call.run, ref),
+    readArtifact: (ref, options) => parts.readArtifact(call.run, ref, options),
     call: enter,
   }
 }

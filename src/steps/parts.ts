@@ -3,7 +3,7 @@ import type { Grants } from '../approval/grants.ts'
 import type { QuestionDesk } from '../approval/question-desk.ts'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
-import type { AbilityCall, AbilityName } from '../contracts/ability.ts'
+import type { AbilityCall, AbilityName, ReadArtifact } from '../contracts/ability.ts'
 import type { Capability, RunCache } from '../define.ts'
 import type { ToolError } from '../errors.ts'
 import type { ResponseCache } from '../guards/network/response-cache.ts'
@@ -70,7 +70,7 @@ export interface Parts {
   /** Memory, sessions, messages and the others that are neither files, network nor commands. */
   readonly abilities: AbilityShelf
   /** What a run keeps under a reference. */
-  readonly readArtifact: (run: string, ref: string) => Promise<Uint8Array>
+  readonly readArtifact: (run: string, ref: string, options?: ReadArtifact) => Promise<Uint8Array>
   /** What outlives the process. */
   readonly store: Store
   readonly registry: ToolTable

@@ -2,14 +2,24 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useConsole } from '../support/console-page.ts'
+import type { ConsoleService } from '../support/console-service.ts'
 
 /** Every page with something on it: what is done there, and seen when it is there. */
 const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<unknown>])[] = [
   ['/live', (page) => page.getByRole('grid', { name: 'Calls' }).waitFor()],
   ['/approvals', (page) => page.getByRole('figure', { name: 'Changes of asked.txt' }).waitFor()],
   ['/approvals', (page) => openDialog(page, 'Edit', 'Edit and allow core/fs.edit')],
+  ['/inbox', (page) => page.getByRole('link', { name: 'Unread: Done' }).click()],
+  ['/inbox?view=channels', (page) => page.getByRole('table', { name: 'Channels' }).waitFor()],
   ['/runs', (page) => page.getByRole('grid', { name: 'Runs' }).waitFor()],
   ['/runs/shown', (page) => page.getByRole('treegrid').getByRole('row', { name: 'test/echo' }).click()],
+  ['/agents', (page) => page.getByRole('grid', { name: 'Agents' }).waitFor()],
+  ['/agents/shown', (page) => page.getByRole('list', { name: 'History' }).waitFor()],
+  ['/memory', (page) => page.getByRole('figure', { name: 'Note' }).waitFor()],
+  ['/memory', (page) => openDialog(page, 'Edit', 'Edit and promote')],
+  ['/memory?view=notes', (page) => page.getByRole('heading', { name: 'No notes yet' }).waitFor()],
+  ['/schedules', (page) => page.getByRole('grid', { name: 'Schedules' }).getByRole('row', { name: 'asked' }).click()],
+  ['/schedules', (page) => openDialog(page, 'New schedule', 'New schedule')],
   ['/tools', (page) => page.getByRole('navigation', { name: 'Tools' }).waitFor()],
   ['/tools/core%2Ffs.readText?tab=try', (page) => page.getByLabel('path').waitFor()],
   ['/policy', (page) => page.getByRole('table', { name: 'Rules: yours' }).waitFor()],
@@ -26,6 +36,13 @@ describe('every page of the console', () => {
     const { agent, folder } = web.service
     await agent.call('test/nests', {}, { run: 'shown' })
     await agent.call('test/fails', {}, { run: 'shown' })
+    await agent.call(
+      'core/memory.write',
+      { content: 'Releases are on Thursdays.', tags: ['release'] },
+      { run: 'shown' },
+    )
+    await agent.call('core/message.send', { channel: 'console', title: 'Done', text: 'It works.' }, { run: 'shown' })
+    await addSchedule(web.service)
     folder.write('asked.txt', 'one\n')
     // It waits for an answer as long as these tests run.
     void agent.call('core/fs.edit', { path: 'asked.txt', oldText: 'one', newText: '1' })
@@ -53,6 +70,12 @@ describe('every page of the console', () => {
     expect(found).toEqual([])
   })
 })
+
+async function addSchedule({ url, ownerToken }: ConsoleService): Promise<void> {
+  const headers = { authorization: `Bearer ${ownerToken}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'asked', when: { cron: '0 9 * * *' }, calls: [{ tool: 'test/echo' }] })
+  expect((await fetch(`${url}/v1/schedules`, { method: 'POST', headers, body })).status).toBe(201)
+}
 
 /** As a link does, without loading everything anew. */
 async function goWithin(page: Page, path: string): Promise<void> {

@@ -70,7 +70,8 @@ function answer(
   if (path.startsWith('/services/')) return slack(path, request, response, upset)
   if (path.startsWith('/api/webhooks/')) return discord(path, request, response, upset)
   if (path.startsWith('/bot')) return telegram(path, request, response, upset)
-  if (upset) return response.writeHead(Number(upset), { 'retry-after': '7' }).end('busy')
+  const later = new Date(Date.now() + 60_000).toUTCString()
+  if (upset) return response.writeHead(Number(upset), { 'retry-after': later }).end('busy')
   return response.writeHead(204).end()
 }
 

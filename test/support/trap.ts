@@ -11,13 +11,12 @@ export interface Trap {
   /** What the page reads where it can read nothing. */
   readonly expected: string
   hits(): readonly string[]
-  reset(): void
   close(): Promise<void>
 }
 
 /** Starts one. */
 export async function startTrap(): Promise<Trap> {
-  let hits: string[] = []
+  const hits: string[] = []
   const server = createServer((request, response) => {
     hits.push(`${request.method} ${request.url}`)
     response.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/html' }).end('<p>trap</p>')
@@ -41,9 +40,6 @@ export async function startTrap(): Promise<Trap> {
     webRtc,
     expected: READS.map(() => 'SecurityError').join(' '),
     hits: () => hits,
-    reset() {
-      hits = []
-    },
     async close() {
       server.closeAllConnections()
       await Promise.all([

@@ -17,7 +17,7 @@ export function Navigation({ path, counts }: { path: string; counts: SectionCoun
   // On a phone there are more than fit.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another path is what moves the mark.
   useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [path])
   return (
     <nav className={styles.navigation} aria-label="Sections">

@@ -9,7 +9,7 @@ afterAll(() => hub.close({ abort: true }))
 const act = (action: string, input: object, more: object = {}) =>
   hub.callDynamic('core/canvas', { action, canvas: 'page', ...input }, { run: 'drawn', ...more })
 
-it('draws a canvas in a browser without network, and runs scripts in it', { timeout: 30_000 }, async () => {
+it('draws a canvas in a browser without network, and runs scripts in it', { timeout: 60_000 }, async () => {
   await act('present', {
     kind: 'html',
     content: `<style>body{margin:0;background:#0f0}</style><p>hello</p>
@@ -33,6 +33,12 @@ it('draws a canvas in a browser without network, and runs scripts in it', { time
     code: 'EXEC_FAILED',
     message: 'The script failed: oh',
   })
+  const broken = { canvas: 'diagram', kind: 'mermaid', content: 'grph LR' }
+  await act('present', broken)
+  const { data, meta } = await act('snapshot', { canvas: 'diagram' })
+  expect(data).toMatchObject({ image: { mediaType: 'image/png' }, problem: expect.stringContaining('grph LR') })
+  expect(meta.notices?.join()).toContain('could not be drawn')
+
   // What came from outside is labelled when it is looked at.
   await act('update', { content: '<p>from outside</p>' }, { untrusted: true })
   const large = await act('eval', { script: "return 'x'.repeat(9e6)" })

@@ -5,7 +5,7 @@ import type { Backend, BackendNote, BackendUse } from './backend.ts'
 import { embedText } from './embed-texts.ts'
 import type { MemorySettings } from './memory-settings.ts'
 import { mergeRanks } from './merge-ranks.ts'
-import { isUntrusted, toNote } from './stored-note.ts'
+import { isUntrusted, keepsUntrusted, toNote } from './stored-note.ts'
 
 /** How far down each of the two lists is looked at, when notes are found by words and by meaning. */
 const MERGED = 50
@@ -46,7 +46,9 @@ export function createEmbeddedBackend(settings: MemorySettings, host: AbilityHos
       const vector = await embed(text, use)
       const { createdAt } = known
       const kept = { scope: key, text, tags: tags ?? known.tags, createdAt, updatedAt: host.clock.now() }
-      return memory.replace({ id, ...kept, origin: JSON.stringify(origin) }, { mostInScope, ...(vector && { vector }) })
+      const tainted = origin.tainted || keepsUntrusted(known, { content, tags })
+      const changed = { id, ...kept, origin: JSON.stringify({ ...origin, tainted }) }
+      return memory.replace(changed, { mostInScope, ...(vector && { vector }) })
     },
     async forget({ id, key }) {
       return (await find(id))?.key === key && memory.remove(id)

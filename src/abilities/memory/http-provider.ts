@@ -22,6 +22,7 @@ export function createHttpProvider(
 ): MemoryProvider {
   const base = readUrl(url)
   const fetch = host.webFetch({ origins: [base.origin], headersTimeoutMs: timeoutMs })
+  /** Undefined where it knows no such note. */
   const post = async (path: string, body: unknown, use: BackendUse): Promise<unknown> => {
     const place = new URL(path, base)
     const outcome = await send(place, body, use).catch((error: unknown) => {
@@ -31,7 +32,9 @@ export function createHttpProvider(
     use.connected(place.href, `answered ${outcome.status}`)
     if (outcome.status === 404) return undefined
     if (outcome.status < 200 || outcome.status >= 300) throw refused(base, outcome)
-    return parseJson(outcome.text)
+    const answer = parseJson(outcome.text)
+    if (answer === undefined) throw foreign(base)
+    return answer
   }
   const send = async (place: URL, body: unknown, { signal }: BackendUse) => {
     const response = await fetch(place, {
@@ -74,6 +77,10 @@ function readUrl(text: string): URL {
       fix: { key: 'memory.url', hint: 'Write it whole: https://memory.example.org/v1.' },
     })
   // `recall` is below it, not beside it.
+  if (url.username !== '' || url.password !== '')
+    throw new ToolError('CONFIG_INVALID', 'The url of the memory carries a user name or password.', {
+      fix: { key: 'memory.secret', hint: 'Leave them out of the url, and name a secret.' },
+    })
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url
 }
@@ -117,7 +124,11 @@ async function readText(response: Response, base: URL): Promise<string> {
 function parse<T>(schema: z.ZodType<T>, answer: unknown, base: URL): T {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
-  throw new ToolError('UPSTREAM_ERROR', `The memory ${base.host} does not speak the protocol of docs/memory.md.`, {
+  throw foreign(base)
+}
+
+function foreign(base: URL): ToolError {
+  return new ToolError('UPSTREAM_ERROR', `The memory ${base.host} does not speak the protocol of docs/memory.md.`, {
     hint: 'Check memory.url; a reference server is examples/memory-server.mjs.',
     retryable: false,
   })

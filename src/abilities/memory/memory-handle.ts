@@ -12,6 +12,7 @@ import type { Backend, BackendUse } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
 import { scopeKeys, scopeOf } from './scope-keys.ts'
+import { keepsUntrusted } from './stored-note.ts'
 
 const MOST_RECALLED = 50
 
@@ -53,16 +54,16 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
   })
   const archive = async (
     note: { readonly scope: MemoryScope; readonly content: string; readonly tags: readonly string[] },
-    replaces?: string,
+    change: { readonly replaces?: string; readonly isTainted?: boolean } = {},
   ): Promise<WrittenNote> => {
     if (!host.candidates) throw noArchive()
     const id = `${call.run}.${newId()}`
-    const candidate = { ...note, id, run: call.run, key: keys[note.scope], origin: origin() }
+    const { replaces, isTainted = false } = change
+    const from = origin()
+    const whose = { run: call.run, key: keys[note.scope], origin: { ...from, tainted: from.tainted || isTainted } }
+    const candidate = { ...note, id, ...whose, ...(replaces !== undefined && { replaces }) }
     await call.beforeEffect()
-    await host.candidates.add(
-      { ...candidate, ...(replaces !== undefined && { replaces }) },
-      { mostInRun: settings.candidatesPerRun },
-    )
+    await host.candidates.add(candidate, { mostInRun: settings.candidatesPerRun })
     host.tellChange('memory', id)
     return { id, scope: note.scope, state: 'candidate' }
   }
@@ -106,7 +107,8 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
       if (backend.own && known?.key !== keys[scope]) throw gone(id, scope)
       const text = changed.content ?? known?.content
       if (text === undefined) throw missing('update needs the content here.', 'Give the whole new text.')
-      return archive({ scope, content: text, tags: changed.tags ?? known?.tags ?? [] }, id)
+      const isTainted = known !== undefined && keepsUntrusted(known, changed)
+      return archive({ scope, content: text, tags: changed.tags ?? known?.tags ?? [] }, { replaces: id, isTainted })
     },
     async forget({ id, scope }) {
       assertEnabled(settings, 'forget')

@@ -6,19 +6,24 @@ import { untilAborted } from '../../value/until-aborted.ts'
 import type { Backend, BackendNote, BackendUse } from './backend.ts'
 import { wholeText } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
+import { noteTime } from './stored-note.ts'
 
 const MOST_NOTES = 50
 
+const id = z
+  .string()
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'an id of visible characters')
 const note = z.object({
-  id: z.string().min(1).max(200),
+  id,
   content: z.string().max(1_000_000),
   key: z.string().max(1_000).optional(),
   tags: z.array(z.string().max(1_000)).max(100).default([]),
-  createdAt: z.number().optional(),
+  createdAt: noteTime.optional(),
   score: z.number().optional(),
 })
 const notes = z.array(note).max(1_000)
-const written = z.object({ id: z.string().min(1).max(200) })
+const written = z.object({ id })
 
 /** Notes that somebody else keeps: answers are checked, bounded in time and size, and taken for what strangers say. */
 export function createProviderBackend(
@@ -37,8 +42,8 @@ export function createProviderBackend(
         const { key = query.keys[0]!, content, tags, createdAt = 0, score = 0 } = each
         // Notes of somebody else are none of the answer, whatever the provider thinks.
         if (!query.keys.includes(key)) return []
-        const short = wholeText(content.slice(0, noteChars))
-        return [{ id: each.id, key, content: short, tags, createdAt, score, isUntrusted: provider.trusted !== true }]
+        const text = { content: wholeText(content.slice(0, noteChars)), tags: tags.map(wholeText) }
+        return [{ id: each.id, key, ...text, createdAt, score, isUntrusted: provider.trusted !== true }]
       })
       return found.slice(0, Math.min(query.limit, MOST_NOTES))
     },

@@ -43,7 +43,7 @@ export function createReview(
     async reject(id, { by, reason }) {
       const outcome = await archive().decide(id, async (candidate) => {
         const at = host.clock.now()
-        const note = await backend.own?.find(noteId(candidate))
+        const note = await promotedNote(parts, candidate)
         // Somebody has promoted it, and was stopped before that was written down.
         if (note) return { id, decision: 'promoted', by: note.origin.promotedBy ?? 'unknown', at, note: note.id }
         return { id, decision: 'rejected', by, at, ...(reason !== undefined && { reason: host.redact(reason) }) }
@@ -81,6 +81,16 @@ async function keep(
   if (candidate.replaces === undefined) return backend.write(wish, use)
   if (wish.key === candidate.key && (await backend.update(wish, use))) return wish.id
   return backend.write({ ...wish, id: noteId(candidate) }, use)
+}
+
+/** What a candidate has become already. */
+async function promotedNote({ backend }: MemoryParts, candidate: MemoryCandidate): Promise<MemoryNote | undefined> {
+  const { replaces, origin } = candidate
+  const own = await backend.own?.find(noteId(candidate))
+  if (own || replaces === undefined) return own
+  const changed = await backend.own?.find(replaces)
+  const isIt = changed?.origin.promotedBy !== undefined && changed.origin.callId === origin.callId
+  return isIt && changed.origin.run === origin.run ? changed : undefined
 }
 
 /** An imported note, which waits for nobody and yet counts as a stranger's. */

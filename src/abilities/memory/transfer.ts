@@ -6,7 +6,7 @@ import { parseJson } from '../../value/parse-json.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'
 import { scopeOf } from './scope-keys.ts'
-import { noteOrigin, toNote } from './stored-note.ts'
+import { noteOrigin, noteTime, toNote } from './stored-note.ts'
 
 const PAGE = 500
 const LONGEST_LINE = 200_000
@@ -18,8 +18,8 @@ const line = z.strictObject({
   key: z.string().min(1).max(1_000),
   content: z.string(),
   tags: z.array(z.string()).max(100).default([]),
-  createdAt: z.number().int().min(0),
-  updatedAt: z.number().int().min(0).optional(),
+  createdAt: noteTime.int(),
+  updatedAt: noteTime.int().optional(),
   origin: noteOrigin.optional(),
 })
 
@@ -89,12 +89,8 @@ function readLine(
   const { id, key, createdAt, updatedAt = createdAt, origin: told } = parsed.data
   if (scopeOf(key) === undefined) return 'key: none of run:…, session:…, agent:…, shared'
   // What a file says of itself counts only where its owner trusts it.
-  const origin: NoteOrigin = {
-    at: createdAt,
-    ...told,
-    ...(trusted ? { tainted: told?.tainted ?? false, reviewed: told?.reviewed ?? true } : UNSEEN),
-    importedBy: by,
-  }
+  const believed = trusted ? { ...TRUSTED, at: createdAt, ...told } : { ...UNSEEN, at: createdAt }
+  const origin = { ...believed, importedBy: by } as NoteOrigin
   try {
     const { content } = cleanContent(parsed.data.content, settings, host)
     const tags = cleanTags(parsed.data.tags, host)
@@ -105,6 +101,7 @@ function readLine(
 }
 
 const UNSEEN = { tainted: true, reviewed: false }
+const TRUSTED = { tainted: false, reviewed: true }
 
 function elsewhere(name: string, what: string): ToolError {
   return new ToolError('CONFIG_INVALID', `The notes are kept by ${name}, so they cannot be ${what} here.`, {

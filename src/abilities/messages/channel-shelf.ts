@@ -6,6 +6,7 @@ import { didYouMean } from '../../names.ts'
 import type { WebFetch } from '../../source.ts'
 import { openChannel } from './open-channel.ts'
 import { readReferences } from './read-references.ts'
+import { TIMEOUT_MS } from './with-deadline.ts'
 
 /** A channel that is ready, with its way out. */
 export interface OpenChannel {
@@ -35,7 +36,9 @@ export class ChannelShelf {
     const given = this.#given.get(name)
     if (!given) throw unknown(name, [...this.#given.keys()])
     const channel = isOwn(given) ? given : openChannel(given, this.#partsOf(name))
-    const opened = { channel, web: this.#host.webFetch({ origins: channel.origins ?? [] }) }
+    const { origins = [], timeoutMs = TIMEOUT_MS } = channel
+    // The deadline of the message comes first: it says what it means for it.
+    const opened = { channel, web: this.#host.webFetch({ origins, headersTimeoutMs: timeoutMs + 1_000 }) }
     this.#open.set(name, opened)
     return opened
   }

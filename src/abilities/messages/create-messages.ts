@@ -40,7 +40,7 @@ function handleOf(call: AbilityCall, shelf: ChannelShelf, send: Send): MessageHa
     signal: call.signal(),
     permits: (target) => call.permits('message', target),
     beforeEffect: () => call.beforeEffect(),
-    readArtifact: (ref) => call.readArtifact(ref),
+    readArtifact: (ref, maxBytes) => call.readArtifact(ref, { maxBytes }),
     notice: (text) => call.notice(text),
     markUntrusted: () => call.markUntrusted(),
   })

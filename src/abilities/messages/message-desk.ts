@@ -51,8 +51,8 @@ function ownersOrigin(host: AbilityHost, by: string, run: string | undefined): O
     signal: new AbortController().signal,
     permits() {},
     beforeEffect: (targets) => host.recordChange({ by, change: 'message-sent', subject: targets.join(', ') }),
-    async readArtifact(ref) {
-      if (run !== undefined) return host.artifact(run, ref)
+    async readArtifact(ref, maxBytes) {
+      if (run !== undefined) return host.artifact(run, ref, { maxBytes })
       throw new ToolError('INPUT_SCHEMA_INVALID', 'Attachments are artifacts of a run.', { hint: 'Name the run.' })
     },
     notice: (text) => host.warn(text),

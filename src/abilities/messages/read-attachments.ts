@@ -13,7 +13,10 @@ const REF = /^artifact:[0-9a-f]{64}$/
 export async function readAttachments(
   wanted: NonNullable<NewMessage['attachments']>,
   { maxAttachments = 0, maxAttachmentBytes = MOST_ATTACHMENT_BYTES }: ChannelLimits,
-  { channel, read }: { readonly channel: string; readonly read: (ref: string) => Promise<Uint8Array> },
+  {
+    channel,
+    read,
+  }: { readonly channel: string; readonly read: (ref: string, maxBytes: number) => Promise<Uint8Array> },
 ): Promise<readonly MessageFile[]> {
   if (wanted.length === 0) return []
   const most = Math.min(maxAttachments, MOST_ATTACHMENTS)
@@ -23,9 +26,8 @@ export async function readAttachments(
   let bytes = 0
   for (const [index, { ref, name: given }] of wanted.entries()) {
     if (!REF.test(ref)) throw notARef(ref)
-    const content = await read(ref)
+    const content = await read(ref, mostBytes - bytes)
     bytes += content.byteLength
-    if (bytes > mostBytes) throw tooLarge(channel, bytes, mostBytes)
     const name = cleanFileName(given, index)
     files.push({ ref, name, mediaType: mediaTypeOf(name), content })
   }
@@ -41,11 +43,6 @@ function tooMany(channel: string, count: number, most: number): ToolError {
       hint: most === 0 ? 'Put what matters into the text, or use another channel.' : 'Send the others separately.',
     },
   )
-}
-
-function tooLarge(channel: string, bytes: number, most: number): ToolError {
-  const message = `The attachments have ${bytes} bytes or more; the channel ${channel} takes at most ${most}.`
-  return new ToolError('FILE_TOO_LARGE', message, { hint: 'Send less, or say where the whole is to be found.' })
 }
 
 function notARef(ref: string): ToolError {

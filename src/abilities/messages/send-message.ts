@@ -17,7 +17,7 @@ import { checkWords } from './check-words.ts'
 import { deliverMessage, type Errand } from './deliver-message.ts'
 import { readAttachments } from './read-attachments.ts'
 import { takeTurn } from './take-turn.ts'
-import { withDeadline } from './with-deadline.ts'
+import { TIMEOUT_MS, withDeadline } from './with-deadline.ts'
 
 /** What somebody wants done. */
 export type Wish = { readonly channel: string; readonly to?: readonly string[]; readonly dryRun?: boolean } & (
@@ -31,7 +31,7 @@ export interface Origin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'p
   /** Throws when it may not reach this target. */
   permits(target: string): void
   beforeEffect(targets: readonly string[]): Promise<void>
-  readArtifact(ref: string): Promise<Uint8Array>
+  readArtifact(ref: string, maxBytes: number): Promise<Uint8Array>
   notice(text: string): void
   markUntrusted(): void
 }
@@ -52,8 +52,6 @@ class Rehearsed extends Error {
     this.request = request
   }
 }
-
-const TIMEOUT_MS = 30_000
 
 /** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
 export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts): Promise<MessageOutcome> {
@@ -117,7 +115,7 @@ async function prepare(
   const words = { ...(title !== undefined && { title: host.redact(title) }), text: host.redact(text) }
   if (words.text !== text || words.title !== title) origin.notice('Secrets were taken out of the message.')
   const checked = checkWords(words, limits, wish.channel)
-  const read = (ref: string) => origin.readArtifact(ref)
+  const read = (ref: string, maxBytes: number) => origin.readArtifact(ref, maxBytes)
   const files = await readAttachments(attachments, limits, { channel: wish.channel, read })
   const message: OutgoingMessage = { to, level, ...checked, attachments: files }
   return wish.action === 'send' ? { action: 'send', message } : { action: 'edit', message, messageId: wish.messageId }

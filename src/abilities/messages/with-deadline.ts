@@ -2,6 +2,9 @@ import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import { untilAborted } from '../../value/until-aborted.ts'
 
+/** How long one message may take, unless its channel says. */
+export const TIMEOUT_MS = 30_000
+
 /** How long something may take, and who else may end it. */
 export interface Deadline {
   readonly timeoutMs: number

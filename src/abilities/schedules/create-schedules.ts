@@ -1,5 +1,6 @@
 import type { Ability, AbilityHost } from '../../contracts/ability.ts'
 import type { ScheduleDesk, ScheduleHandle, SchedulesOptions } from '../../contracts/schedules.ts'
+import { checkOptions } from './check-options.ts'
 import { ScheduleBook } from './schedule-book.ts'
 import { createScheduleDesk } from './schedule-desk.ts'
 import { createScheduleHandle } from './schedule-handle.ts'
@@ -8,6 +9,7 @@ import { Ticker } from './ticker.ts'
 
 /** Calls that are made later. Nothing fires until the owner says `start`. */
 export function createSchedules(options: SchedulesOptions, host: AbilityHost): Ability<ScheduleHandle, ScheduleDesk> {
+  checkOptions(options)
   const book = new ScheduleBook(host, options)
   const runner = new ScheduleRunner(host, book, options)
   const ticker = new Ticker(host, runner)
@@ -17,11 +19,11 @@ export function createSchedules(options: SchedulesOptions, host: AbilityHost): A
     desk: createScheduleDesk(parts),
     calm() {
       // The slot that says that somebody fires runs out by itself, should the store not take it back.
-      ticker.stop().catch(() => {})
+      ticker.close().catch(() => {})
       runner.calm()
     },
     async close() {
-      await ticker.stop()
+      await ticker.close()
       await runner.close()
     },
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { everyMinutes, MINUTE, START, scheduleWorld } from '../../../test/support/schedule-world.ts'
+import type { SchedulesOptions } from '../../contracts/schedules.ts'
 import { defineTool } from '../../define.ts'
 import type { HubOptions } from '../../options.ts'
 import type { Principal } from '../../principal.ts'
@@ -233,3 +234,14 @@ async function scheduleWorldWith(
   await desk.start()
   await hub.close()
 }
+
+it.each([
+  [{ entires: {} }, 'entires'],
+  [{ shortestMs: 10 }, 'schedules.shortestMs'],
+  [{ parallel: 0 }, 'schedules.parallel'],
+  [{ timeZone: 'Mars/Phobos' }, 'schedules.timeZone'],
+])('options %j are refused', async (options, message) => {
+  const { hub, desk } = scheduleWorld({}, options as SchedulesOptions)
+  await expect(desk.list()).rejects.toThrow(message)
+  await hub.close()
+})

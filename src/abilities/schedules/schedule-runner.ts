@@ -6,6 +6,7 @@ import { messageOf, ToolError } from '../../errors.ts'
 import type { NewScheduleRun, Overlap, StoredScheduleRun } from '../../store-parts/schedules.ts'
 import { type Known, toKnown, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
 import { presentRights } from './present-rights.ts'
 import type { ScheduleBook } from './schedule-book.ts'
 
@@ -21,8 +22,6 @@ interface Waiting {
 const PARALLEL = 8
 const KEEP = 200
 const MOST_ACTIVE = 100
-const LEASE_MS = 30_000
-const RENEW_MS = 10_000
 
 /** Makes the runs that this process has claimed: so many at once, those of one schedule as its overlap says. */
 export class ScheduleRunner {
@@ -40,15 +39,17 @@ export class ScheduleRunner {
   /** Those who wait for a run that has not begun. */
   readonly #waiters = new Set<() => void>()
   readonly #stop = new AbortController()
+  readonly #leases: LeaseKeeper
   #pumping: Promise<void> | undefined
   #isAgain = false
   #isCalm = false
-  #cancelRenewal: (() => void) | undefined
 
   constructor(host: AbilityHost, book: ScheduleBook, options: SchedulesOptions) {
     this.#host = host
     this.#book = book
     this.#options = options
+    const isNeeded = () => this.#waiting.size + this.#running.size > 0
+    this.#leases = new LeaseKeeper(host, this.owner, isNeeded)
   }
 
   get counts(): { readonly running: number; readonly waiting: number } {
@@ -65,7 +66,7 @@ export class ScheduleRunner {
   }
 
   get leasedUntil(): number {
-    return this.#host.clock.now() + LEASE_MS
+    return this.#leases.until
   }
 
   /** A run for the list. */
@@ -77,7 +78,7 @@ export class ScheduleRunner {
   /** Takes runs that are this process' own now. */
   accept(runs: readonly StoredScheduleRun[], { isManual = false } = {}): void {
     for (const run of runs) if (run.status === 'waiting') this.#waiting.set(run.id, { run, isManual })
-    this.#keepLeases()
+    this.#leases.keep()
     this.pump()
   }
 
@@ -124,7 +125,7 @@ export class ScheduleRunner {
     await this.#pumping
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
     this.#waiting.clear()
-    this.#cancelRenewal?.()
+    this.#leases.close()
     this.#tellChanged()
     retireOwner(this.owner)
   }
@@ -162,6 +163,7 @@ export class ScheduleRunner {
       startedAt: this.#host.clock.now(),
       leasedUntil: this.leasedUntil,
     }
+    if (this.#isCalm) return
     const outcome = await this.#host.store.schedules.begin({ ...begun, isAlone })
     if (outcome === 'wait') return
     this.#forget(run.id)
@@ -174,7 +176,7 @@ export class ScheduleRunner {
       })
     })
     this.#running.set(run.id, { schedule: row.id, runId, ended: work })
-    this.#keepLeases()
+    this.#leases.keep()
     await this.#tell(run.id, known)
   }
 
@@ -223,22 +225,6 @@ export class ScheduleRunner {
   #forget(id: string): void {
     this.#waiting.delete(id)
     this.#tellChanged()
-  }
-
-  /** Others see that this process is there as long as it has something to do. */
-  #keepLeases(): void {
-    this.#cancelRenewal ??= this.#host.clock.after(RENEW_MS, () => void this.#renew(), { background: true })
-  }
-
-  async #renew(): Promise<void> {
-    this.#cancelRenewal = undefined
-    if (this.#waiting.size + this.#running.size === 0) return
-    try {
-      await this.#host.store.schedules.renew(this.owner, this.leasedUntil)
-    } catch {
-      // The lease is three times as long: the next renewal finds the store again.
-    }
-    if (!this.#stop.signal.aborted) this.#keepLeases()
   }
 
   #tellChanged(): void {

@@ -26,6 +26,7 @@ export class Ticker {
   readonly #host: AbilityHost
   readonly #runner: ScheduleRunner
   #isOn = false
+  #isClosed = false
   #isLooking = false
   /** Something changed that the next look has to see. */
   #hasNews = false
@@ -43,7 +44,7 @@ export class Ticker {
   }
 
   async start(): Promise<void> {
-    if (this.#isOn) return
+    if (this.#isOn || this.#isClosed) return
     this.#isOn = true
     this.#unwatch = this.#host.store.events.watch(({ topic, body }) => {
       if (topic !== 'ability' || (parseJson(body) as { ability?: unknown } | undefined)?.ability !== 'schedules') return
@@ -59,6 +60,12 @@ export class Ticker {
     this.#cancel = undefined
     this.#unwatch?.()
     await this.#host.store.slots.release(TICKING_SLOT, this.#runner.owner)
+  }
+
+  /** Stops for good: a start that is still under way comes too late. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.stop()
   }
 
   async #look(): Promise<void> {

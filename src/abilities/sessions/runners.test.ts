@@ -95,6 +95,7 @@ describe.concurrent('a program that works in a session', () => {
 
 describe('a service that works in a session', () => {
   const SECRET = 'a-secret-of-24-characters!'
+  const STALLS = Symbol('never comes to an end')
   const turns: { type: string; results?: unknown[]; messages?: unknown[] }[] = []
   let answer: (turn: (typeof turns)[number]) => unknown = () => ({})
   let status = 200
@@ -105,7 +106,10 @@ describe('a service that works in a session', () => {
     const own = createHmac('sha256', SECRET).update(`${id}.${at}.${body}`).digest('base64')
     signatures.push(signature === `v1,${own}`)
     turns.push(JSON.parse(body))
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer(turns.at(-1)!)))
+    const turn = answer(turns.at(-1)!)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    if (turn === STALLS) response.write('{')
+    else response.end(JSON.stringify(turn))
   })
   const hubs: TestHub[] = []
   let url = ''
@@ -119,7 +123,10 @@ describe('a service that works in a session', () => {
     status = 200
     await Promise.all(hubs.splice(0).map((each) => each.close({ abort: true })))
   })
-  afterAll(() => server.close())
+  afterAll(() => {
+    server.close()
+    server.closeAllConnections()
+  })
 
   const work = async (more: Partial<UrlRunner> = {}) => {
     const runner: UrlRunner = { type: 'url', url, secret: SECRET, ...more }
@@ -159,6 +166,26 @@ describe('a service that works in a session', () => {
     answer = () => behaviour.turn
     const { entry } = await work({ maxTurns: 3 })
     expect(entry).toMatchObject({ state: 'failed', reason: expect.stringMatching(reason) })
+  })
+
+  it('makes calls that count as from outside, unless it is trusted', async () => {
+    answer = ({ type }) => {
+      const input = { session: 'parent', message: 'A page says so.' }
+      return type === 'task'
+        ? { type: 'calls', calls: [{ id: 'c1', tool: 'core/session.send', input }] }
+        : { type: 'done', text: 'ok' }
+    }
+    for (const trust of [false, true]) {
+      const { own } = await work({ trust })
+      const { data } = await own.callDynamic('core/session.status', {}, { run: 'root' })
+      expect(data).toMatchObject({ messages: [{ text: 'A page says so.', isUntrusted: !trust }] })
+    }
+  })
+
+  it('is given up when one turn takes too long, also in the middle of its answer', async () => {
+    answer = () => STALLS
+    const { entry } = await work({ turnTimeoutMs: 100 })
+    expect(entry).toMatchObject({ state: 'failed', reason: expect.stringMatching(/100 ms/) })
   })
 
   it('ends its session with a reason when nobody is there', async () => {

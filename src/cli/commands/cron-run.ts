@@ -22,7 +22,7 @@ export function describeCronRun(command: Command): void {
   addConfigOption(command)
     .description('Make the calls of a schedule now, in this process, and wait for their end.')
     .argument('<schedule>', 'Its name or id')
-    .addHelpText('after', '\nExamples:\n  tool-hub cron run backup')
+    .addHelpText('after', '\nExamples:\n  tool-hub cron run standup')
     .action(run)
 }
 
@@ -35,7 +35,7 @@ export function describeCronRuns(command: Command): void {
     .option('--before <number>', 'Go on from there, as the end of an earlier list says')
     .addHelpText(
       'after',
-      '\nExamples:\n  tool-hub cron runs backup --limit 5\n  tool-hub runs show RUN    what one of them did',
+      '\nExamples:\n  tool-hub cron runs standup --limit 5\n  tool-hub runs show RUN    what one of them did',
     )
     .action(runs)
 }

@@ -61,16 +61,14 @@ describe('tool-hub cron', () => {
       schedules: 1,
       enabled: 0,
     })
-    expect((await cli('status')).stdout).toContain('Nothing runs schedules')
     expect((await cli('remove', 'job')).stdout).toBe('Removed job.\n')
-    expect((await cli('list')).stderr).toContain('There is no schedule.')
   })
 
   it('says how a run failed, by its exit code too', async () => {
     await cli('add', 'bad', '--every', '1h', '--calls', '[{"tool":"core/fs.readText","input":{"path":"nothing"}}]')
     const failed = await cli('run', 'bad')
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('NOT_FOUND') })
-    await cli('remove', 'bad')
+    expect((await cli('remove', 'bad')).stdout).toBe('Removed bad.\n')
   })
 
   it('does not run a schedule of a token that was revoked', async () => {
@@ -117,7 +115,6 @@ describe('tool-hub cron', () => {
     await running
     expect(said.stderr).toMatch(/[12] schedules run here, the next at .*Ctrl-C ends it/)
     expect((await cli()).stdout).toMatch(/^config:stamp .*\nsoon .* off .* ok /)
-    await cli('remove', 'soon')
     expect(await cli('remove', 'config:stamp')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('written in the config'),
@@ -132,7 +129,6 @@ describe('tool-hub cron', () => {
 
   it.each([
     [['next', '0 25 * * *'], 'field 2 (hour), "25" at character 3'],
-    [['next', '0 9 * * *', '--time-zone', 'Mars/Phobos'], 'no time zone'],
     [['next', '0 9 * * *', '--count', '0'], '--count "0"'],
     [['add', 'x', 'core/util.time.now'], 'Give --cron, --every or --at'],
     [['add', 'x', '--every', '5m'], 'Which tool?'],
@@ -140,7 +136,6 @@ describe('tool-hub cron', () => {
     [['add', 'x', 'core/util.time.now', '--every', '5m', '--at', '2027-01-01T00:00'], 'exclude each other'],
     [['add', 'x', 'core/util.time.now', '{', '--every', '5m'], 'is not JSON'],
     [['add', 'x', 'core/util.time.now', '--every', 'soon'], 'is not a time'],
-    [['add', 'x', 'core/util.time.now', '--every', '1s'], 'shortest time between two runs'],
     [['add', 'x', 'core/util.time.now', '--every', '5m', '--missed', 'maybe'], 'skip, once, all'],
     [['update', 'x'], 'Nothing is to be changed'],
     [['remove', 'nobody'], 'There is no schedule "nobody"'],

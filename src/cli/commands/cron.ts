@@ -22,11 +22,11 @@ Schedules run while tool-hub serve or tool-hub cron start does; several processe
 
 Examples:
   tool-hub cron
-  tool-hub cron add backup core/fs.copy '{"from":"notes","to":"backup"}' --cron "0 3 * * *" --time-zone Europe/Berlin
+  tool-hub cron add standup core/message.send '{"channel":"console","text":"Standup."}' --cron "45 8 * * 1-5"
   tool-hub cron next "0 9 * * 1-5"
-  tool-hub cron run backup
-  tool-hub cron runs backup
-  tool-hub cron update backup --disable
+  tool-hub cron run standup
+  tool-hub cron runs standup
+  tool-hub cron update standup --disable
   tool-hub cron start`
 
 /** `cron`: calls that are made later. */
@@ -40,7 +40,7 @@ export function describeCron(command: Command): void {
     .summary('Remove a schedule')
     .description('Remove a schedule and what is known of its runs; their records stay.')
     .argument('<schedule>', 'Its name or id')
-    .addHelpText('after', '\nExamples:\n  tool-hub cron remove backup')
+    .addHelpText('after', '\nExamples:\n  tool-hub cron remove standup')
     .action(remove)
   describeCronRun(command.command('run').summary('Run a schedule now'))
   describeCronRuns(command.command('runs').summary('Show what became of a schedule'))

@@ -9,6 +9,7 @@ import type { Hub } from '../../hub.ts'
 import { allReady } from '../hub/all-ready.ts'
 import { watchServers } from '../hub/watch-servers.ts'
 import { withHubOf } from '../hub/with-hub.ts'
+import { examineBrowser } from './doctor-browser.ts'
 import { examineSandbox } from './doctor-sandbox.ts'
 import { examineServers, examineSources } from './doctor-sources.ts'
 import { examineSearch } from './doctor-web.ts'
@@ -40,6 +41,7 @@ export async function examine(
       ...(await policy(config)),
       ...examineSources(options),
       ...examineSearch(options),
+      await examineBrowser(options),
       ...records(options.runs),
     ]
   } catch (error) {

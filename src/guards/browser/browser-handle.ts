@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { AbilityCall } from '../../contracts/ability.ts'
-import type { BrowserHandle } from '../../contracts/browser.ts'
+import type { BrowserHandle, InTab } from '../../contracts/browser.ts'
 import { ToolError } from '../../errors.ts'
 import { judgeUrl } from '../network/judge-url.ts'
 import type { BrowserHouse } from './browser-house.ts'
@@ -27,8 +27,8 @@ const CONSOLE_LINES = 50
 /** The browser as one call may use it. */
 export function browserHandle(call: AbilityCall, { house, settings, clock }: HandleParts): BrowserHandle {
   const perform = performFor(call, house, settings.timeoutMs)
-  const look = (name: string, tab: string | undefined) => ({ name, isEffect: false, tab })
-  const change = (name: string, tab: string | undefined) => ({ name, isEffect: true, tab })
+  const look = (name: string, at: InTab) => ({ name, isEffect: false, at })
+  const change = (name: string, at: InTab) => ({ name, isEffect: true, at })
   const visit = (url: string) => {
     // As policy knows it: without the part after #, which the page alone sees.
     if (url !== BLANK) call.permits('network', judgeUrl(url).href)
@@ -51,24 +51,24 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
       call.permits('browser', 'tabs')
       return listTabs(call, house)
     },
-    async open({ url = BLANK, waitUntil }) {
+    async open({ url = BLANK, waitUntil, ...at }) {
       visit(url)
-      return perform(change('open', NEW_TAB), (work) => goTo(work, url, waitUntil))
+      return perform(change('open', { ...at, tab: NEW_TAB }), (work) => goTo(work, url, waitUntil))
     },
-    async navigate({ tab, url, waitUntil }) {
+    async navigate({ url, waitUntil, ...at }) {
       visit(url)
-      return perform(change('navigate', tab), (work) => goTo(work, url, waitUntil))
+      return perform(change('navigate', at), (work) => goTo(work, url, waitUntil))
     },
-    back: ({ tab }) =>
-      perform(change('back', tab), (work) =>
+    back: (at) =>
+      perform(change('back', at), (work) =>
         arrive(work, () => work.tab.page.goBack({ timeout: work.timeout, signal: work.signal })),
       ),
-    forward: ({ tab }) =>
-      perform(change('forward', tab), (work) =>
+    forward: (at) =>
+      perform(change('forward', at), (work) =>
         arrive(work, () => work.tab.page.goForward({ timeout: work.timeout, signal: work.signal })),
       ),
-    reload: ({ tab }) =>
-      perform(change('reload', tab), (work) =>
+    reload: (at) =>
+      perform(change('reload', at), (work) =>
         arrive(work, () => work.tab.page.reload({ timeout: work.timeout, signal: work.signal })),
       ),
     async close({ tab }) {
@@ -76,44 +76,42 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
       await house.use(async (chromium) => (await house.runOf(chromium, call)).tab(tab).page.close())
       return listTabs(call, house)
     },
-    snapshot: ({ tab, ...request }) =>
-      perform(look('snapshot', tab), (work) => takeSnapshot(work.tab, request, work, call)),
-    screenshot: ({ tab, ...request }) =>
-      perform(look('screenshot', tab), (work) => takeScreenshot(work.tab, request, work)),
-    click: (options) => perform(change('click', options.tab), (work) => clickElement(work, options).then(NOTHING)),
-    type: (options) => perform(change('type', options.tab), (work) => typeInto(work, options).then(NOTHING)),
-    press: (options) => perform(change('press', options.tab), (work) => pressKey(work, options).then(NOTHING)),
-    hover: ({ tab, ref }) =>
-      perform(look('hover', tab), async (work) => {
+    snapshot: (request) => perform(look('snapshot', request), (work) => takeSnapshot(work.tab, request, work, call)),
+    screenshot: (request) => perform(look('screenshot', request), (work) => takeScreenshot(work.tab, request, work)),
+    click: (options) => perform(change('click', options), (work) => clickElement(work, options).then(NOTHING)),
+    type: (options) => perform(change('type', options), (work) => typeInto(work, options).then(NOTHING)),
+    press: (options) => perform(change('press', options), (work) => pressKey(work, options).then(NOTHING)),
+    hover: ({ ref, ...at }) =>
+      perform(look('hover', at), async (work) => {
         await (await work.tab.element(ref)).hover({ timeout: work.timeout, signal: work.signal })
         return {}
       }),
-    drag: (options) => perform(change('drag', options.tab), (work) => dragElement(work, options).then(NOTHING)),
-    select: (options) => perform(change('select', options.tab), (work) => selectIn(work, options).then(NOTHING)),
-    fill: (options) => perform(change('fill', options.tab), (work) => fillFields(work, options).then(NOTHING)),
-    wait: (options) => perform(look('wait', options.tab), (work) => waitFor(work, options, clock).then(NOTHING)),
-    evaluate: ({ tab, expression }) =>
-      perform(change('evaluate', tab), async (work) => {
+    drag: (options) => perform(change('drag', options), (work) => dragElement(work, options).then(NOTHING)),
+    select: (options) => perform(change('select', options), (work) => selectIn(work, options).then(NOTHING)),
+    fill: (options) => perform(change('fill', options), (work) => fillFields(work, options).then(NOTHING)),
+    wait: (options) => perform(look('wait', options), (work) => waitFor(work, options, clock).then(NOTHING)),
+    evaluate: ({ expression, ...at }) =>
+      perform(change('evaluate', at), async (work) => {
         const session = await work.tab.session()
         return evaluateInPage(session, expression, work).catch((error) => {
           if (ToolError.is(error) && error.details?.thrown) work.tab.keep('error', String(error.details.thrown))
           throw error
         })
       }),
-    console: ({ tab, limit = CONSOLE_LINES, onlyErrors = false }) =>
-      perform(look('console', tab), async (work) => ({
+    console: ({ limit = CONSOLE_LINES, onlyErrors = false, ...at }) =>
+      perform(look('console', at), async (work) => ({
         lines: work.tab.lines({ limit, onlyErrors }),
         dropped: work.tab.dropped,
       })),
-    pdf: ({ tab }) =>
-      perform(look('pdf', tab), async (work) => {
+    pdf: (at) =>
+      perform(look('pdf', at), async (work) => {
         const bytes = await work.tab.page.pdf({ printBackground: true })
         if (bytes.length <= MOST_PDF_BYTES) return { bytes: new Uint8Array(bytes) }
         throw new ToolError('FILE_TOO_LARGE', `The PDF has ${bytes.length} bytes, the limit is ${MOST_PDF_BYTES}.`)
       }),
-    upload: (options) => perform(change('upload', options.tab), (work) => uploadFiles(work, options).then(NOTHING)),
-    download: ({ tab, ref }) =>
-      perform(change('download', tab), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
+    upload: (options) => perform(change('upload', options), (work) => uploadFiles(work, options).then(NOTHING)),
+    download: ({ ref, ...at }) =>
+      perform(change('download', at), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
     async dialog({ tab, accept, text }) {
       call.permits('browser', 'dialog')
       await house.use(async (chromium) => {

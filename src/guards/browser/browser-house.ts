@@ -32,6 +32,7 @@ export class BrowserHouse {
       version: running.browser.version(),
       sandbox: running.sandbox,
       executable: running.executable,
+      pid: running.pid,
       tabs,
     }))
   }

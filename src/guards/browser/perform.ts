@@ -1,5 +1,5 @@
 import type { AbilityCall } from '../../contracts/ability.ts'
-import type { PageState } from '../../contracts/browser.ts'
+import type { InTab, PageState } from '../../contracts/browser.ts'
 import { ToolError } from '../../errors.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import type { BrowserHouse } from './browser-house.ts'
@@ -14,8 +14,8 @@ export interface Action {
   readonly name: string
   /** It may change something, in the page or elsewhere. */
   readonly isEffect: boolean
-  /** In which tab; the current one unless said, a new one for `new`. */
-  readonly tab?: string | undefined
+  /** In which tab, `new` for a new one; and how long it may take. */
+  readonly at: InTab
 }
 
 /** What an action works with. */
@@ -30,12 +30,14 @@ export type Perform = <T extends object>(action: Action, work: (with_: Work) => 
 /** The tab that an action opens for itself. */
 export const NEW_TAB = 'new'
 
-const GRACE_MS = 1_000
+const GRACE_MS = 500
 const MOST_URL_CHARS = 2_000
 
 /** Binds actions to a call: permitted, on record, under its time limit and signal, labelled as content from outside. */
-export function performFor(call: AbilityCall, house: BrowserHouse, timeoutMs: number): Perform {
+export function performFor(call: AbilityCall, house: BrowserHouse, mostMs: number): Perform {
   return async (action, work) => {
+    const { at } = action
+    const timeoutMs = Math.min(at.timeoutMs ?? mostMs, mostMs)
     call.permits('browser', action.name)
     if (action.isEffect) await call.beforeEffect()
     const signal = call.signal()
@@ -43,7 +45,7 @@ export function performFor(call: AbilityCall, house: BrowserHouse, timeoutMs: nu
     return house.use(async (chromium) => {
       const run = await house.runOf(chromium, call)
       throwIfAborted(signal)
-      const tab = action.tab === NEW_TAB ? await run.newTab() : run.tab(action.tab)
+      const tab = at.tab === NEW_TAB ? await run.newTab() : run.tab(at.tab)
       try {
         const working = work({ tab, run, signal, timeout: timeoutMs })
         const result = await untilStopped(working, signal, { timeoutMs, action: action.name })

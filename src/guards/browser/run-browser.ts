@@ -10,8 +10,6 @@ import { GATE_USER } from './start/proxy-gate.ts'
 import type { Chromium } from './start/start-chromium.ts'
 
 const VIEWPORT = { width: 1_280, height: 720 }
-/** A page that opens so many windows is closed itself. */
-const MOST_POPUPS = 50
 
 /** What one run has of the browser: a profile of its own that is never on disk, its tabs, its way to the network. */
 export class RunBrowser {
@@ -26,7 +24,6 @@ export class RunBrowser {
   readonly #tabs = new Map<string, Tab>()
   #current: Tab | undefined
   #count = 0
-  #popups = 0
   #isClosed = false
 
   private constructor(
@@ -132,7 +129,10 @@ export class RunBrowser {
   }
 
   #adopt(page: Page): void {
-    if (this.#tabs.size >= this.#settings.tabs) return void this.#refusePopup(page)
+    if (this.#tabs.size >= this.#settings.tabs) {
+      this.#refusePopup(page)
+      return
+    }
     this.#count += 1
     const tab = new Tab(`t${this.#count}`, page)
     this.#tabs.set(tab.id, tab)
@@ -146,13 +146,11 @@ export class RunBrowser {
     if (this.#current === tab) this.#current = [...this.#tabs.values()].at(-1)
   }
 
-  async #refusePopup(page: Page): Promise<void> {
+  /** Chromium lets a page open one window a click; there may be no room for it. */
+  #refusePopup(page: Page): void {
     this.news.popupClosed()
-    this.#popups += 1
-    const opener = this.#popups > MOST_POPUPS ? await page.opener().catch(() => null) : null
-    // Whatever does not close any more is closed already.
-    await page.close().catch(() => {})
-    await opener?.close().catch(() => {})
+    // What does not close any more is closed already.
+    page.close().catch(() => {})
   }
 
   async #take(tab: Tab, download: Download): Promise<void> {

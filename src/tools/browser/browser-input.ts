@@ -72,6 +72,7 @@ export const browserInput = z.strictObject({
     .optional()
     .describe('open, navigate: how far the page must have come; load unless said.'),
   loadState: z.enum(['load', 'domcontentloaded']).optional().describe('wait: how far the page must have come.'),
+  timeoutMs: z.int().min(100).max(60_000).optional().describe('How long it may take; 30000 unless said.'),
   timeMs: z.int().min(0).max(30_000).optional().describe('wait: so many milliseconds.'),
   fullPage: z.boolean().optional().describe('screenshot: all of the page, not only what is visible.'),
   imageType: z.enum(['png', 'jpeg']).optional().describe('screenshot: png unless said.'),

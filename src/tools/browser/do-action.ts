@@ -8,7 +8,7 @@ import { readUploads } from './read-uploads.ts'
 type Doing = (input: BrowserInput, ctx: BrowserContext) => Promise<Omit<BrowserOutput, 'action'>>
 
 const atElement = (input: BrowserInput) => ({ ...inTab(input), ref: needed(input, 'ref') })
-const inTab = ({ tab }: BrowserInput) => (tab === undefined ? {} : { tab })
+const inTab = (input: BrowserInput) => withoutUndefined(input, 'tab', 'timeoutMs')
 
 /** What each action does, by its name. */
 const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
@@ -19,7 +19,8 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
     return {}
   },
   tabs: async (_, { browser }) => ({ tabs: [...(await browser.tabs())] }),
-  open: async (input, { browser }) => shown(await browser.open(withoutUndefined(input, 'url', 'waitUntil'))),
+  open: async (input, { browser }) =>
+    shown(await browser.open(withoutUndefined(input, 'url', 'waitUntil', 'timeoutMs'))),
   navigate: async (input, { browser }) =>
     shown(
       await browser.navigate({ ...inTab(input), ...withoutUndefined(input, 'waitUntil'), url: needed(input, 'url') }),
@@ -29,14 +30,14 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
   reload: async (input, { browser }) => shown(await browser.reload(inTab(input))),
   close: async (input, { browser }) => ({ tabs: [...(await browser.close(inTab(input)))] }),
   async snapshot(input, { browser }) {
-    const options = withoutUndefined(input, 'tab', 'ref', 'depth', 'maxChars')
+    const options = withoutUndefined(input, 'tab', 'timeoutMs', 'ref', 'depth', 'maxChars')
     const { text, chars, isCut, artifact, ...state } = await browser.snapshot(options)
     return { ...shown(state), snapshot: { text, chars, isCut, ...(artifact && { artifact: artifact.ref }) } }
   },
   async screenshot(input, ctx) {
     const { fullPage: isFullPage, imageType: type, path } = input
     const options = { ...(isFullPage !== undefined && { isFullPage }), ...(type !== undefined && { type }) }
-    const taken = await ctx.browser.screenshot({ ...withoutUndefined(input, 'tab', 'ref'), ...options })
+    const taken = await ctx.browser.screenshot({ ...withoutUndefined(input, 'tab', 'timeoutMs', 'ref'), ...options })
     const { bytes, mediaType, width, height, isCut, ...state } = taken
     const name = mediaType === 'image/png' ? 'screenshot.png' : 'screenshot.jpg'
     const file = await keepBytes(bytes, { path, name, mediaType }, ctx)
@@ -53,7 +54,7 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
     return shown(await browser.type({ ...atElement(input), text: needed(input, 'text'), isSubmitted }))
   },
   press: async (input, { browser }) =>
-    shown(await browser.press({ ...withoutUndefined(input, 'tab', 'ref'), key: needed(input, 'key') })),
+    shown(await browser.press({ ...withoutUndefined(input, 'tab', 'timeoutMs', 'ref'), key: needed(input, 'key') })),
   hover: async (input, { browser }) => shown(await browser.hover(atElement(input))),
   drag: async (input, { browser }) => shown(await browser.drag({ ...atElement(input), toRef: needed(input, 'toRef') })),
   select: async (input, { browser }) =>
@@ -75,7 +76,9 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
     return { ...shown(state), value: { json, isCut } }
   },
   async console(input, { browser }) {
-    const { lines, dropped, ...state } = await browser.console(withoutUndefined(input, 'tab', 'limit', 'onlyErrors'))
+    const { lines, dropped, ...state } = await browser.console(
+      withoutUndefined(input, 'tab', 'timeoutMs', 'limit', 'onlyErrors'),
+    )
     return { ...shown(state), console: { lines: lines.map((line) => ({ ...line })), dropped } }
   },
   async pdf(input, ctx) {
@@ -94,7 +97,7 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
     return { ...shown(state), file: { ...kept, name: file.name, from } }
   },
   async dialog(input, { browser }) {
-    await browser.dialog({ ...withoutUndefined(input, 'tab', 'text'), accept: needed(input, 'accept') })
+    await browser.dialog({ ...withoutUndefined(input, 'tab', 'timeoutMs', 'text'), accept: needed(input, 'accept') })
     return {}
   },
 }

@@ -11,7 +11,8 @@ const FORM = JSON.stringify({ type: 'object', properties: { region: { type: 'str
 
 const hubs: TestHub[] = []
 afterEach(async () => {
-  await Promise.all(hubs.splice(0).map((hub) => hub.close({ abort: true })))
+  // The last first: it may write into the folder of one before.
+  for (const hub of hubs.splice(0).reverse()) await hub.close({ abort: true })
 })
 
 function open(options: HubOptions = {}) {

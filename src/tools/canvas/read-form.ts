@@ -40,9 +40,6 @@ function readJson(content: string): unknown {
 
 function invalid(why: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `This is no form: ${why}.`, {
-    fix: {
-      key: 'content',
-      hint: 'Give a JSON Schema: {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}.',
-    },
+    hint: 'Give a JSON Schema: {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}.',
   })
 }

@@ -27,7 +27,7 @@ export const writtenEntry = z.strictObject({
   state: z.enum(['candidate', 'stored']).describe('A candidate is recalled only after a person has looked at it.'),
 })
 
-/** Notes as text; what nobody has looked at stands in quotes, so that it cannot pass for anything else. */
+/** Notes as text; what nobody has looked at stands in quotes, all of it, so that it cannot pass for anything else. */
 export function showNotes(notes: readonly z.infer<typeof noteEntry>[]): string {
   if (notes.length === 0) return 'No note fits. Try other words, or fewer.'
   const warning = notes.some((note) => note.untrusted)
@@ -43,12 +43,12 @@ export function showWritten({ id, scope, state }: z.infer<typeof writtenEntry>):
 }
 
 function showNote({ id, scope, content, tags, writtenAt, untrusted }: z.infer<typeof noteEntry>): string {
+  const show = (text: string) => (untrusted ? JSON.stringify(text) : text)
   const facts = [
     scope,
     writtenAt?.slice(0, 10),
-    tags.length > 0 && `tags: ${tags.join(', ')}`,
+    tags.length > 0 && `tags: ${tags.map(show).join(', ')}`,
     untrusted && 'untrusted',
   ]
-  const head = `[${id}] (${facts.filter(Boolean).join('; ')})`
-  return `${head}\n${untrusted ? JSON.stringify(content) : content}\n`
+  return `[${show(id)}] (${facts.filter(Boolean).join('; ')})\n${show(content)}\n`
 }

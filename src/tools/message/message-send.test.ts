@@ -209,6 +209,17 @@ describe('rules and limits', () => {
   })
 })
 
+describe('the profile messaging', () => {
+  it('shows the tool as message, and minimal does not', async () => {
+    const names = (profile: 'messaging' | 'minimal') => {
+      const { hub } = world.open({}, { visibility: { profile } })
+      return hub.cards({ dialect: 'coding' }).map(({ name }) => name)
+    }
+    expect(names('messaging')).toContain('message')
+    expect(names('minimal')).not.toContain('message')
+  })
+})
+
 describe('bad input', () => {
   it('names the channels there are when one is unknown', async () => {
     const { send } = world.open({ ops: world.slack() })

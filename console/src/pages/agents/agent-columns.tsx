@@ -49,20 +49,26 @@ export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'runner',
     title: 'Runner',
-    width: 'minmax(88px, 128px)',
+    width: 'minmax(64px, 96px)',
+    narrow: 'hidden',
     cell: ({ agent: { runner } }) => (runner === undefined ? '–' : <VisibleText text={runner} />),
   },
   {
     id: 'principal',
     title: 'For',
-    width: 'minmax(88px, 144px)',
+    width: 'minmax(72px, 112px)',
     narrow: 'hidden',
-    cell: ({ agent: { principal } }) => <VisibleText text={principal ?? 'owner'} />,
+    // Whom it works for in the end: a session within a session has a longer name.
+    cell: ({ agent: { principal = 'owner' } }) => (
+      <span title={principal}>
+        <VisibleText text={principal.split('/')[0] ?? principal} />
+      </span>
+    ),
   },
   {
     id: 'took',
     title: 'Took',
-    width: '104px',
+    width: '88px',
     align: 'end',
     narrow: 'meta',
     cell: ({ agent: { createdAt, endedAt } }) => (
@@ -72,7 +78,7 @@ export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'started',
     title: 'Started',
-    width: '144px',
+    width: '112px',
     align: 'end',
     narrow: 'meta',
     cell: ({ agent }) => <Time at={agent.createdAt} />,

@@ -40,7 +40,7 @@ export function AgentDrawer({ id, state, onClose }: AgentDrawerProps) {
   const end = async () => {
     const { ended } = await api.agents.end(id)
     refreshQueries('agents')
-    showToast(ended ? { title: 'Ended' } : { tone: 'info', title: 'It was over before' })
+    if (!ended) showToast({ tone: 'info', title: 'It was over before' })
   }
   return (
     <Drawer

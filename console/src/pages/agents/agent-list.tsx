@@ -68,8 +68,8 @@ export function AgentList({ state, setState, opened }: AgentListProps) {
 function NoAgents() {
   return (
     <EmptyState icon={Bot} title="No agents yet">
-      An agent appears here with its first call, and with the tool <code>core/session.spawn</code> it begins others.
-      Say who may work for it under <code>sessions.runners</code> in tool-hub.yaml; docs/sessions.md tells how.
+      An agent appears here with its first call, and with the tool <code>core/session.spawn</code> it begins others. Say
+      who may work for it under <code>sessions.runners</code> in tool-hub.yaml; docs/sessions.md tells how.
     </EmptyState>
   )
 }

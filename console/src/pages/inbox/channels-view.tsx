@@ -15,13 +15,13 @@ const COLUMNS: readonly PlainColumn<ChannelEntry>[] = [
     id: 'about',
     title: 'Reaches',
     isWide: true,
-    cell: ({ description, recipients }) => (
+    cell: ({ description, recipients, problem }) => (
       <>
-        <VisibleText text={description} />
-        {recipients !== undefined && (
+        <VisibleText text={problem ?? description} />
+        {problem === undefined && recipients !== undefined && (
           <span className={styles.muted}>
             {' '}
-            To <VisibleText text={recipients} />
+            (<VisibleText text={recipients} />)
           </span>
         )}
       </>
@@ -32,13 +32,7 @@ const COLUMNS: readonly PlainColumn<ChannelEntry>[] = [
     id: 'state',
     title: 'State',
     cell: ({ problem }) =>
-      problem === undefined ? (
-        <Badge tone="ok">ready</Badge>
-      ) : (
-        <>
-          <Badge tone="bad">not ready</Badge> <VisibleText text={problem} />
-        </>
-      ),
+      problem === undefined ? <Badge tone="ok">ready</Badge> : <Badge tone="bad">not ready</Badge>,
   },
 ]
 
@@ -46,9 +40,10 @@ const COLUMNS: readonly PlainColumn<ChannelEntry>[] = [
 export function ChannelsView() {
   const query = useQuery('channels', () => api.inbox.channels())
   return (
-    <Section title="Channels">
+    <Section title="Ways to people">
       <p className={styles.muted}>
-        Set under <code>messages.channels</code> in tool-hub.yaml; a message to people asks first unless a rule says otherwise.
+        Set under <code>messages.channels</code> in tool-hub.yaml; a message to people asks first unless a rule says
+        otherwise.
       </p>
       <Loaded query={query}>
         {(channels) => <PlainTable label="Channels" rows={channels} columns={COLUMNS} rowKey={({ name }) => name} />}

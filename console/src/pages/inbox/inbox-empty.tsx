@@ -14,8 +14,8 @@ export function InboxEmpty({ isFiltered }: { isFiltered: boolean }) {
   return (
     <EmptyState icon={Inbox} title="No messages yet">
       What agents send to people on the channel <code>console</code> appears here, with the tool{' '}
-      <code>core/message.send</code>. Other ways to people are set under <code>messages.channels</code> in tool-hub.yaml;
-      docs/messages.md tells how.
+      <code>core/message.send</code>. Other ways to people are set under <code>messages.channels</code> in
+      tool-hub.yaml; docs/messages.md tells how.
     </EmptyState>
   )
 }

@@ -16,7 +16,8 @@ export default function MemoryPage({ params: { id } }: PageProps) {
         selected={view}
         onSelect={setView}
         tabs={[
-          { id: 'review', title: 'To review', content: <ReviewView id={view === 'review' ? id : undefined} /> },
+          // Not while it is on its way out: it would open the first one, and so itself again.
+          { id: 'review', title: 'To review', content: view === 'review' && <ReviewView id={id} /> },
           { id: 'notes', title: 'Notes', content: <NotesView /> },
         ]}
       />

@@ -1,10 +1,9 @@
 import { api } from '../../api/api.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { Note } from '../../components/note.tsx'
-import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { useSettled } from '../../state/use-settled.ts'
-import { formatInZone } from './format-in-zone.ts'
+import { NextTime } from './next-time.tsx'
 import { type ScheduleForm, whenOf } from './schedule-form.ts'
 import styles from './schedules.module.css'
 
@@ -21,18 +20,14 @@ export function NextTimes({ form }: { form: ScheduleForm }) {
   if (data.times.length === 0) return <Note tone="warn" title="It never comes to that time." isLive />
   return (
     <section aria-label="Next times">
+      <h3 className={styles.small}>Next times</h3>
       <ul className={styles.times}>
         {data.times.map((at) => (
           <li key={at}>
-            {formatInZone(at, data.timeZone)} <span className={styles.muted}>{isSoon(at) && <Time at={at} />}</span>
+            <NextTime at={at} timeZone={data.timeZone} />
           </li>
         ))}
       </ul>
     </section>
   )
-}
-
-// Later ones would only be said twice.
-function isSoon(at: number): boolean {
-  return at - Date.now() < 86_400_000
 }

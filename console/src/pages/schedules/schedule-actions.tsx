@@ -24,7 +24,6 @@ export function ScheduleActions({ schedule, onEdit, onGone }: ScheduleActionsPro
   const run = async () => {
     await api.schedules.run(id)
     refreshQueries('schedules')
-    showToast({ title: `${name} runs`, description: 'What becomes of it is under Runs.' })
   }
   const remove = async () => {
     await api.schedules.remove(id)

@@ -4,7 +4,7 @@ import { StatusBadge } from '../../components/status-badge.tsx'
 import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
-import { formatInZone } from './format-in-zone.ts'
+import { NextTime } from './next-time.tsx'
 import styles from './schedules.module.css'
 import { WhenWords } from './when-words.tsx'
 
@@ -13,14 +13,14 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 'minmax(140px, 1fr)',
+    width: 'minmax(120px, 1fr)',
     narrow: 'title',
     cell: ({ name }) => <VisibleText text={name} />,
   },
   {
     id: 'when',
     title: 'When',
-    width: 'minmax(220px, 2fr)',
+    width: 'minmax(280px, 2.4fr)',
     narrow: 'plain',
     cell: (schedule) => (
       <span>
@@ -31,20 +31,14 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
   {
     id: 'next',
     title: 'Next',
-    width: 'minmax(176px, 1fr)',
+    width: '240px',
     cell: ({ nextAt, enabled, timeZone }) =>
-      nextAt === undefined || !enabled ? (
-        '–'
-      ) : (
-        <span>
-          <Time at={nextAt} /> <span className={styles.muted}>{formatInZone(nextAt, timeZone)}</span>
-        </span>
-      ),
+      nextAt === undefined || !enabled ? '–' : <NextTime at={nextAt} timeZone={timeZone} />,
   },
   {
     id: 'last',
     title: 'Last',
-    width: 'minmax(176px, 1fr)',
+    width: '144px',
     cell: ({ lastAt, lastStatus }) =>
       lastStatus === undefined ? (
         'never ran'
@@ -57,7 +51,7 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
   {
     id: 'by',
     title: 'Made by',
-    width: 'minmax(96px, 144px)',
+    width: 'minmax(80px, 104px)',
     cell: ({ createdBy, isFromConfig }) => <VisibleText text={isFromConfig ? 'the config' : createdBy.by} />,
   },
   {

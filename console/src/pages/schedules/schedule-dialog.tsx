@@ -7,8 +7,8 @@ import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
-import { showToast } from '../../components/show-toast.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { navigate } from '../../router/router.ts'
 import { CallFields } from './call-fields.tsx'
 import { PolicyFields } from './policy-fields.tsx'
 import {
@@ -20,10 +20,11 @@ import {
   toChange,
   toForm,
 } from './schedule-form.ts'
+import { schedulePath } from './schedule-path.ts'
 import styles from './schedules.module.css'
 import { WhenFields } from './when-fields.tsx'
 
-/** A form for a new schedule, or for one that there is. */
+/** A form for a new schedule, or for one that there is; leads to it. */
 export function ScheduleDialog({ schedule, onClose }: { schedule: ScheduleEntry | undefined; onClose: () => void }) {
   const formId = useId()
   const [before] = useState<ScheduleForm>(() => (schedule ? toForm(schedule) : emptyForm()))
@@ -41,11 +42,12 @@ export function ScheduleDialog({ schedule, onClose }: { schedule: ScheduleEntry 
     if (Object.keys(found).length > 0) return
     setBusy(true)
     try {
-      if (schedule) await api.schedules.change(schedule.id, toChange(before, form))
-      else await api.schedules.add(toBody(form))
+      const { id } = schedule
+        ? await api.schedules.change(schedule.id, toChange(before, form))
+        : await api.schedules.add(toBody(form))
       refreshQueries('schedules')
-      showToast({ title: schedule ? `${form.name} is saved` : `${form.name} is made` })
       onClose()
+      navigate(schedulePath(id))
     } catch (failure) {
       setError(failure as Error)
     } finally {

@@ -7,7 +7,7 @@ import { Note } from '../../components/note.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'
-import { formatInZone } from './format-in-zone.ts'
+import { NextTime } from './next-time.tsx'
 import { MISSED_WORDS, OVERLAP_WORDS } from './policy-words.ts'
 import styles from './schedules.module.css'
 import { WhenWords } from './when-words.tsx'
@@ -28,7 +28,7 @@ export function ScheduleFacts({ schedule }: { schedule: ScheduleEntry }) {
           ['When', <WhenWords key="when" {...schedule} />],
           ['Next', enabled && nextAt !== undefined && <NextTime key="next" at={nextAt} timeZone={timeZone} />],
           [
-            'Ran',
+            'Fired',
             `${runs.toLocaleString('en')} ${runs === 1 ? 'time' : 'times'}${maxRuns === undefined ? '' : ` of ${maxRuns}`}`,
           ],
           ['Until', until && <Time key="until" at={until} />],
@@ -41,14 +41,6 @@ export function ScheduleFacts({ schedule }: { schedule: ScheduleEntry }) {
           ['Made', <Maker key="made" schedule={schedule} />],
         ]}
       />
-    </>
-  )
-}
-
-function NextTime({ at, timeZone }: { at: number; timeZone: string }) {
-  return (
-    <>
-      <Time at={at} />, {formatInZone(at, timeZone)}
     </>
   )
 }

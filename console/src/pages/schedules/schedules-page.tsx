@@ -59,7 +59,7 @@ export default function SchedulesPage({ params: { id } }: PageProps) {
           </>
         )}
       </Loaded>
-      {id !== undefined && query.data && (
+      {id !== undefined && (opened || !query.isLoading) && (
         <ScheduleDrawer key={id} schedule={opened} onClose={close} onEdit={() => setEdited(opened)} />
       )}
       {edited !== undefined && (

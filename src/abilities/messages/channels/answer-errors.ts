@@ -20,13 +20,16 @@ export interface AnswerWords {
 /** The error of an answer that is a refusal. */
 export function refusedBy(answer: ChannelAnswer, said: AnswerWords): ToolError {
   const { channel, redact, words = answer.text, status = answer.status } = said
-  const seconds = said.retryAfterSeconds ?? readRetryAfter(answer.headers.get('retry-after'))
+  const seconds = said.retryAfterSeconds ?? readRetryAfter(answer.headers)
   const retryAfterMs = seconds === undefined ? undefined : Math.min(Math.ceil(seconds * 1000), LONGEST_WAIT_MS)
   const shown = escapeLine(redact(words.slice(0, 4 * LONGEST_WORDS)).trim()).slice(0, LONGEST_WORDS)
   return refused({ channel, status, words: shown, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
-/** Seconds; a date is for others to compute with. */
-function readRetryAfter(header: string | null): number | undefined {
-  return header !== null && /^\d{1,7}(?:\.\d{1,6})?$/.test(header) ? Number(header) : undefined
+/** Seconds from now; a date is compared with that of the answer, since clocks differ. */
+function readRetryAfter(headers: Headers): number | undefined {
+  const header = headers.get('retry-after') ?? ''
+  if (/^\d{1,7}(?:\.\d{1,6})?$/.test(header)) return Number(header)
+  const seconds = (Date.parse(header) - Date.parse(headers.get('date') ?? '')) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }

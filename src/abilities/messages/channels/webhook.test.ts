@@ -40,6 +40,15 @@ describe('a webhook', () => {
     expect(error!.message.length).toBeLessThan(500)
   })
 
+  it('may say as a date how long to wait', async () => {
+    const { send } = world.open({ hook: world.hook() })
+    world.services.upsets.push('429')
+    const { error } = await send({ channel: 'hook', text: 'x' })
+    expect(error).toMatchObject({ code: 'RATE_LIMITED', retryable: true })
+    expect(Number(/wait (\d+) ms/.exec(error!.message)?.[1])).toBeGreaterThanOrEqual(59_000)
+    expect(world.services.got).toHaveLength(1)
+  })
+
   it('that answers with 100 MB is not listened to', async () => {
     const { send } = world.open({ hook: world.hook('/big') })
     expect((await send({ channel: 'hook', text: 'x' })).ok).toBe(true)

@@ -70,7 +70,13 @@ export class Tab {
 
   /** The DevTools protocol of the page. */
   session(): Promise<CDPSession> {
-    this.#session ??= this.page.context().newCDPSession(this.page)
+    this.#session ??= this.page
+      .context()
+      .newCDPSession(this.page)
+      .then(async (session) => {
+        await session.send('Performance.enable')
+        return session
+      })
     return this.#session
   }
 

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { approval, question } from '../../api/asks.ts'
 import { callEntry, callRequest, recordLine, toolResult } from '../../api/calls.ts'
+import { canvasDetail, canvasEntry } from '../../api/canvases.ts'
 import { policyRule, policyState } from '../../api/policy.ts'
 import { fileChange, runEntry } from '../../api/runs.ts'
+import { scheduleEntry, scheduleRunEntry } from '../../api/schedules.ts'
 import { grantEntry, health, me, serviceEvent, tokenEntry } from '../../api/service.ts'
 import { apiError } from '../../api/shapes.ts'
 import { toolEntry } from '../../api/tools.ts'
@@ -13,6 +15,8 @@ const NAMED = {
   Approval: approval,
   Call: callEntry,
   CallRequest: callRequest,
+  Canvas: canvasEntry,
+  CanvasDetail: canvasDetail,
   Error: apiError,
   FileChange: fileChange,
   Grant: grantEntry,
@@ -23,6 +27,8 @@ const NAMED = {
   RecordLine: recordLine,
   Rule: policyRule,
   Run: runEntry,
+  Schedule: scheduleEntry,
+  ScheduleRun: scheduleRunEntry,
   ServiceEvent: serviceEvent,
   Token: tokenEntry,
   Tool: toolEntry,

@@ -59,6 +59,15 @@ describe('canvases over HTTP', () => {
     expect(shown.text).toContain(`//${host}/v1/canvas-scripts/markdown.js`)
   })
 
+  it('are drawn by scripts that frames without an origin may load', async () => {
+    const answer = await served.ask('GET', '/v1/canvas-scripts/markdown.js', undefined, undefined, { origin: 'null' })
+    expect([answer.status, answer.headers.get('cross-origin-resource-policy')]).toEqual([200, 'cross-origin'])
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    const etag = answer.headers.get('etag')!
+    const again = { origin: 'null', 'if-none-match': etag }
+    expect((await served.ask('GET', '/v1/canvas-scripts/markdown.js', undefined, undefined, again)).status).toBe(304)
+  })
+
   it('are hidden by those who answer, and not by those who only look', async () => {
     const id = await present('gone', 'x')
     expect((await served.ask('POST', `/v1/canvases/${id}/hide`, reader)).status).toBe(403)

@@ -80,6 +80,8 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'get',
     path: `${SCRIPTS}/{name}`,
     summary: 'The scripts that draw canvases; the same for everybody',
+    // The frames that load them have no origin, and some browsers say so: nobody else may be refused for that.
+    isForProbes: true,
     answers: [{ description: 'The script', mediaType: 'text/javascript' }],
     handle: ({ params, request }) => answerScript(params.get('name')!, request.headers),
   }),

@@ -1,3 +1,4 @@
+import { isOwnCall } from '../../../approval/assert-other.ts'
 import {
   candidateList,
   candidateQuery,
@@ -99,10 +100,12 @@ export const MEMORY_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** As with approvals, somebody else has to look at what one has written. */
+/** As with approvals, somebody else has to look at what one has written, or had written by a session. */
 async function refuseOwn({ service }: HttpDoor, visitor: Visitor, id: string): Promise<void> {
-  const candidate = await service.hub.memory.candidate(id)
-  if (candidate?.origin.principal !== visitor.name) return
+  const { memory } = service.hub
+  const found = (await memory.candidate(id)) ?? (await memory.find(id))
+  const principal = found?.origin.principal
+  if (principal === undefined || !isOwnCall(principal, visitor.name)) return
   throw new HttpRefusal(403, 'FORBIDDEN', 'This note is your own: somebody else has to review it.')
 }
 

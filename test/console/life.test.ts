@@ -1,0 +1,137 @@
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { useConsole } from '../support/console-page.ts'
+
+const CONFIG = `sessions:
+  runners:
+    waits: { type: command, argv: [sleep, "600"] }
+`
+
+describe('the memory, inbox, agents and schedules of the console', () => {
+  const web = useConsole((folder) => appendFile(join(folder, 'tool-hub.yaml'), CONFIG))
+  const agentWrites = async (content: string) => {
+    const written = await web.service.agent.call('core/memory.write', { content, scope: 'shared', tags: ['tests'] })
+    expect(written).toMatchObject({ ok: true })
+  }
+  const askAsOwner = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${web.service.ownerToken}`, 'content-type': 'application/json' }
+    const request = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${web.service.url}${path}`, request)).json()) as Record<string, unknown>
+  }
+
+  it('shows what an agent wants to remember with its characters visible, and promotes it by the key a', async () => {
+    const page = await web.open('/memory')
+    await agentWrites('Tests take\u202e 8 minutes')
+    const candidate = page.getByRole('region', { name: 'Candidate' })
+    await candidate.getByRole('figure', { name: 'Note' }).getByText('\\u{202e}').waitFor()
+    await candidate.getByText('token:agent', { exact: true }).waitFor()
+    await pressUntil(page, 'a', said(page, 'Promoted Tests take'))
+    await page.getByRole('tab', { name: 'Notes' }).click()
+    await page.getByRole('grid', { name: 'Notes' }).getByRole('row').filter({ hasText: 'reviewed' }).waitFor()
+    await page.getByLabel('Search notes').fill('no such words')
+    await page.getByRole('heading', { name: 'No note fits' }).waitFor()
+  })
+
+  it('rejects a candidate by the key d with a reason, and nobody recalls it', async () => {
+    await agentWrites('Deploys need no review')
+    const page = await web.open('/memory')
+    await page.getByRole('figure', { name: 'Note' }).getByText('Deploys need no review').waitFor()
+    const reason = page.getByLabel('Reason for the rejection')
+    await pressUntil(page, 'd', reason)
+    await reason.fill('they do')
+    await reason.press('Enter')
+    await said(page, 'Rejected Deploys').waitFor()
+    await page.getByRole('heading', { name: 'Nothing to review' }).waitFor()
+    const { candidates } = await askAsOwner('/v1/memory/candidates?state=rejected')
+    expect(candidates).toMatchObject([
+      { content: 'Deploys need no review', review: { by: 'owner', reason: 'they do' } },
+    ])
+    const recalled = await web.service.agent.call('core/memory.recall', { query: 'deploys review' })
+    expect(JSON.stringify(recalled.data)).not.toContain('no review')
+  })
+
+  it('shows a message as it comes, counts it, and counts it no more once it is open', async () => {
+    const page = await web.open('/inbox')
+    await page.getByRole('heading', { name: 'No messages yet' }).waitFor()
+    const text = 'The <img src=x onerror=alert(1)> build is <b>green</b>'
+    await web.service.agent.call('core/message.send', { channel: 'console', title: 'Build', text, level: 'warning' })
+    await page.getByRole('link', { name: 'Inbox 1 unread' }).waitFor()
+    await page.getByRole('list', { name: 'Messages' }).getByRole('link', { name: 'Unread: Build' }).click()
+    await page.getByRole('region', { name: 'The message' }).getByText(text).waitFor()
+    await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor()
+    expect(await askAsOwner('/v1/inbox')).toMatchObject({ unread: 0, messages: [{ title: 'Build' }] })
+  })
+
+  it('writes to an agent that works, and ends it', async () => {
+    const page = await web.open('/agents')
+    const { id } = await askAsOwner('/v1/agents', { task: 'Wait for me.', label: 'waiter', runner: 'waits' })
+    const row = page.getByRole('grid', { name: 'Agents' }).getByRole('row').filter({ hasText: 'waiter' })
+    await row.filter({ hasText: 'running' }).click()
+    const drawer = page.getByRole('dialog', { name: 'waiter' })
+    await drawer.getByRole('figure', { name: 'Task' }).getByText('Wait for me.').waitFor()
+    await drawer.getByLabel('Message to it').fill('Look at the logs, too.')
+    await drawer.getByRole('button', { name: 'Send' }).click()
+    await drawer.getByRole('list', { name: 'History' }).getByText('Look at the logs, too.').waitFor()
+    await drawer.getByRole('button', { name: 'End it' }).click()
+    await page.getByRole('dialog', { name: 'End this agent?' }).getByRole('button', { name: 'End it' }).click()
+    await drawer.getByText('It was ended by owner.').waitFor()
+    expect(await askAsOwner(`/v1/agents/${id}`)).toMatchObject({ session: { state: 'ended' }, unread: 1 })
+  })
+
+  it('makes a schedule after a look at its next times, runs it now, and leads to that run', async () => {
+    const page = await web.open('/schedules')
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    const form = page.getByRole('dialog', { name: 'New schedule' })
+    await form.getByLabel('Name').fill('greeting')
+    await form.getByLabel('Expression').fill('0 9 32 * *')
+    await form.getByRole('status').filter({ hasText: 'field 3 (day of month)' }).waitFor()
+    await form.getByLabel('Expression').fill('30 9 * * 1-5')
+    await expect.poll(() => form.getByRole('region', { name: 'Next times' }).getByRole('listitem').count()).toBe(5)
+    await form.getByLabel('Tool 1').fill('test/echo')
+    await form.getByLabel('Arguments 1').fill('{ "greeting": "hello" }')
+    await form.getByRole('button', { name: 'Make the schedule' }).click()
+    const drawer = page.getByRole('dialog', { name: 'greeting' })
+    await drawer.getByText('Monday to Friday at 09:30').waitFor()
+    await drawer.getByRole('button', { name: 'Run now' }).click()
+    await page.getByRole('dialog', { name: 'Run it now?' }).getByRole('button', { name: 'Run now' }).click()
+    const run = drawer.getByRole('list', { name: 'Runs of the schedule' }).getByRole('listitem')
+    await run.filter({ hasText: 'ok' }).getByRole('link', { name: 'Open its run' }).click()
+    await page.getByRole('treegrid', { name: 'Calls of the run' }).getByRole('row', { name: 'test/echo' }).waitFor()
+  })
+
+  it('lets those who may only look decide and change nothing', async () => {
+    await agentWrites('Ask before a release')
+    const token = await web.service.newToken('looker', ['read'])
+    const page = await web.open('/memory', { token })
+    await page.getByText('You may look, but not decide.').waitFor()
+    expect(await page.getByRole('button', { name: 'Promote' }).count()).toBe(0)
+    await page.getByRole('tab', { name: 'Notes' }).click()
+    await page.getByRole('grid', { name: 'Notes' }).getByRole('row').nth(1).click()
+    await page.getByRole('dialog', { name: 'Note' }).getByText('by owner').waitFor()
+    expect(await page.getByRole('button', { name: 'Forget' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Schedules' }).click()
+    await page.getByRole('heading', { name: 'Schedules', level: 1 }).waitFor()
+    expect(await page.getByRole('button', { name: 'New schedule' }).count()).toBe(0)
+  })
+})
+
+/** What the page says that one has decided. */
+function said(page: Page, words: string): Locator {
+  return page.getByRole('status').filter({ hasText: words })
+}
+
+/** Keys that decide are not heard in the first moment, when nobody can have read what they would decide on. */
+async function pressUntil(page: Page, key: string, shown: Locator): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press(key)
+        return shown.isVisible()
+      },
+      { interval: 100, timeout: 10_000 },
+    )
+    .toBe(true)
+}
