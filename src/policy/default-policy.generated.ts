@@ -325,13 +325,30 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       "rule": {
         "ask": "canvas",
         "on": [
+          "script"
+        ],
+        "when": {
+          "tainted": true
+        },
+        "reason": "This run has read content from outside, which may have asked for a page that gives your data away."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 107
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
+        "ask": "canvas",
+        "on": [
           "eval"
         ],
         "reason": "It runs a script of the model on the canvas."
       },
       "source": {
         "file": "default.yaml",
-        "line": 107
+        "line": 112
       },
       "base": "/"
     },
@@ -342,7 +359,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 111
+        "line": 116
       },
       "base": "/"
     }

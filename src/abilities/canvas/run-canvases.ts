@@ -37,6 +37,7 @@ export class RunCanvases implements CanvasHandle {
   async present(wish: CanvasContent & { readonly name?: string }): Promise<Canvas> {
     this.#call.permits('canvas', 'present')
     const { kind, content } = wish
+    this.#permitScripts(kind)
     const name = this.#host.redact(wish.name ?? `canvas-${randomBytes(3).toString('hex')}`)
     checkContent(kind, content, this.#limits.maxBytes)
     const known = await this.#named(name)
@@ -47,6 +48,7 @@ export class RunCanvases implements CanvasHandle {
   async update(canvas: string, wish: Parameters<CanvasHandle['update']>[1]): Promise<Canvas> {
     this.#call.permits('canvas', 'update')
     const known = await this.#find(canvas)
+    this.#permitScripts(known.kind)
     checkContent(known.kind, wish.content, this.#limits.maxBytes)
     return this.#addVersion(known, { kind: known.kind, ...wish })
   }
@@ -72,6 +74,11 @@ export class RunCanvases implements CanvasHandle {
   async evaluate(canvas: string, script: string, options: DrawOptions = {}): Promise<CanvasDrawing> {
     this.#call.permits('canvas', 'eval')
     return this.#draw(canvas, { ...options, script })
+  }
+
+  /** Only a page runs what its author wrote; all else is drawn by scripts of ours. */
+  #permitScripts(kind: CanvasContent['kind']): void {
+    if (kind === 'html') this.#call.permits('canvas', 'script')
   }
 
   async #add(name: string, { kind, content, title }: CanvasContent): Promise<Canvas> {

@@ -10,7 +10,7 @@ export function createReview(
   parts: MemoryParts,
   useAs: (by: string) => BackendUse,
 ): Pick<MemoryDesk, 'promote' | 'reject'> {
-  const { backend, host } = parts
+  const { host } = parts
   const archive = () => {
     if (host.candidates) return host.candidates
     throw new ToolError('NOT_FOUND', 'This hub keeps no records, so no note waits for review.')

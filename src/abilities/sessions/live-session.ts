@@ -17,7 +17,7 @@ export interface LiveSessionOptions {
   readonly rights: Rights & { readonly principal: Principal }
   /** That of whoever began it all, whose budget it shares. */
   readonly session: string
-  /** It begins with, or gets, what came from outside. */
+  /** Its task came from outside. */
   readonly isTainted: boolean
   readonly lifeMs?: number
   readonly host: AbilityHost
@@ -36,13 +36,14 @@ export class LiveSession {
   readonly whenOver: Promise<void>
   readonly #options: LiveSessionOptions
   readonly #stop = new AbortController()
+  /** It got what came from outside; what a stranger works with nobody knows. */
   #isTainted: boolean
   #end: Omit<SessionEnd, 'at'> | undefined
 
   constructor(options: LiveSessionOptions) {
     this.id = options.row.id
     this.#options = options
-    this.#isTainted = options.isTainted
+    this.#isTainted = options.isTainted || !isTrusted(options.runner)
     this.whenOver = this.#live()
   }
 
@@ -87,7 +88,7 @@ export class LiveSession {
 
   async #close({ reason, ...end }: Omit<SessionEnd, 'at'>): Promise<void> {
     const { host, book, rights } = this.#options
-    const isTainted = this.#isTaintedNow || !isTrusted(this.#options.runner)
+    const isTainted = this.#isTaintedNow
     const told = reason === undefined ? {} : { reason: cutText(host.redact(reason), MOST_REASON_CHARS) }
     try {
       await book.end(this.id, { ...end, ...told, isTainted })
@@ -130,9 +131,8 @@ export class LiveSession {
   }
 
   async #say(text: string, replyTo: string | undefined): Promise<void> {
-    const { row, book, post, runner } = this.#options
-    const isTainted = this.#isTaintedNow || !isTrusted(runner)
-    const letter = { text, isTainted, ...(replyTo !== undefined && { replyTo }) }
+    const { row, book, post } = this.#options
+    const letter = { text, isTainted: this.#isTaintedNow, ...(replyTo !== undefined && { replyTo }) }
     const parent = row.parent === undefined ? undefined : await book.find(row.parent)
     await (parent ? post.send(this.id, parent, letter) : post.sendToOwner(this.id, letter))
   }

@@ -48,11 +48,11 @@ export class LiveSessions {
       limits,
     } = planSession(wish, { ...beginner, above }, { options, clock: host.clock, owner })
     await onPlanned?.()
-    if (this.#isClosed) throw new ToolError('ABORTED', 'The hub is closed.')
     const kept = { ...row, task: host.redact(row.task!) }
     const { maxRunning = MAX_RUNNING } = options
     const seq = await host.store.sessions.add(kept, { mostRunning: maxRunning })
     if (seq === undefined) throw tooMany(maxRunning)
+    await this.#assertGoesOn(row.id, parent)
     const stored: StoredSession = { ...kept, seq, state: 'running' }
     const live = new LiveSession({
       ...{
@@ -108,7 +108,7 @@ export class LiveSessions {
   }
 
   async #endChildren(id: string): Promise<void> {
-    const reason = `The session that began it, ${id}, is over.`
+    const reason = overReason(id)
     const children = await this.#options.book.children(id, 'running')
     await Promise.all(children.map((child) => this.end(child, { state: 'ended', reason })))
   }
@@ -122,6 +122,16 @@ export class LiveSessions {
     })
   }
 
+  /** Whoever was to begin it may have come to an end meanwhile, and would not end it any more. */
+  async #assertGoesOn(id: string, parent: StoredSession | undefined): Promise<void> {
+    const { book, host } = this.#options
+    const now = parent && (await host.store.sessions.find(parent.id))
+    if (!this.#isClosed && now?.state === parent?.state) return
+    const end = this.#isClosed ? CLOSED : { state: 'ended' as const, reason: overReason(parent!.id) }
+    await book.end(id, end)
+    throw new ToolError('ABORTED', end.reason)
+  }
+
   async #above(parent: StoredSession): Promise<string[]> {
     const runs = [parent.id]
     let at: StoredSession | undefined = parent
@@ -131,6 +141,10 @@ export class LiveSessions {
     }
     return runs
   }
+}
+
+function overReason(parent: string): string {
+  return `The session that began it, ${parent}, is over.`
 }
 
 function tooMany(most: number): ToolError {

@@ -8,6 +8,8 @@ import type { SessionBook } from './session-book.ts'
 import { OWNER_SENDER, ownerInbox, toMessage } from './to-entry.ts'
 import type { Wakes } from './wakes.ts'
 
+const MESSAGE_ID = /^message-[0-9a-f]{16}$/
+
 /** A message on its way. */
 export interface Letter {
   readonly text: string
@@ -89,6 +91,7 @@ export class PostOffice {
   async #put(letter: { inbox: string; sender: string } & Letter): Promise<Sent> {
     const { inbox, sender, text, replyTo, isTainted } = letter
     if (text.length > MOST_TEXT_CHARS) throw tooLong(text.length)
+    assertMessageId(replyTo)
     const id = `message-${randomBytes(8).toString('hex')}`
     const message = { id, inbox, sender, text: this.#host.redact(text), isTainted, sentAt: this.#host.clock.now() }
     const seq = await this.#host.store.mail.put(
@@ -100,11 +103,18 @@ export class PostOffice {
   }
 }
 
-/** A run without a runner may be gone on with at any time. */
-function assertReads({ id, state, runner, reason }: StoredSession): void {
+/** A run without a runner may be gone on with at any time. Why it is over may be told in words of a stranger: not here. */
+function assertReads({ id, state, runner }: StoredSession): void {
   if (state === 'running' || runner === undefined) return
-  throw new ToolError('CONFLICT', `The session ${id} is over${reason === undefined ? '' : `: ${reason}`}`, {
-    hint: 'Read what it did with core/session.history, or begin another one.',
+  throw new ToolError('CONFLICT', `The session ${id} is over.`, {
+    hint: 'See why with core/session.status, or begin another one.',
+  })
+}
+
+function assertMessageId(id: string | undefined): void {
+  if (id === undefined || MESSAGE_ID.test(id)) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'replyTo is not the id of a message.', {
+    hint: 'Use the id that came with the message, message-…, or leave it out.',
   })
 }
 

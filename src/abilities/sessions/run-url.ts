@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { UrlRunner } from '../../contracts/sessions.ts'
 import { ToolError } from '../../errors.ts'
+import type { WebFetch } from '../../source.ts'
 import { parseJson } from '../../value/parse-json.ts'
 import { signWebhook } from '../../value/sign-webhook.ts'
 import { MOST_CALLS_AT_ONCE, MOST_LINE_BYTES, MOST_TEXT_CHARS } from './bounds.ts'
@@ -27,17 +28,28 @@ const turnSchema = z.discriminatedUnion('type', [
 
 type Turn = z.infer<typeof turnSchema>
 
+const fetches = new WeakMap<SessionTask['host'], Map<UrlRunner, WebFetch>>()
+
 /** Works on a session with a service: the task, then the results of the calls that it asks for, until it is done. */
 export async function runUrl(runner: UrlRunner, task: SessionTask): Promise<string> {
   const { url, secret, maxTurns = MAX_TURNS, turnTimeoutMs = TURN_MS } = runner
   const { work, host } = task
   if (secret !== undefined) host.hide([secret])
-  const fetch = host.webFetch({ origins: [new URL(url).origin], headersTimeoutMs: turnTimeoutMs })
+  const fetch = fetchFor(runner, host)
   const ask = async (message: object, number: number): Promise<Turn> => {
     const body = JSON.stringify(message)
     const headers = signWebhook({ id: `${work.id}-${number}`, body, at: host.clock.now() }, secret)
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal: work.signal })
-    return readTurn(response)
+    const late = new AbortController()
+    const cancel = host.clock.after(turnTimeoutMs, () => late.abort(tooSlow(turnTimeoutMs)))
+    const signal = AbortSignal.any([work.signal, late.signal])
+    try {
+      return await readTurn(await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal }))
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      cancel()
+    }
   }
   let message: object = taskMessage(work)
   for (let number = 1; number <= maxTurns; number++) {
@@ -53,6 +65,20 @@ export async function runUrl(runner: UrlRunner, task: SessionTask): Promise<stri
     }
   }
   throw new ToolError('UPSTREAM_ERROR', `The runner was not done after ${maxTurns} turns.`)
+}
+
+/** One for all sessions of a runner: each keeps its connections until the hub is closed. */
+function fetchFor(runner: UrlRunner, host: SessionTask['host']): WebFetch {
+  const known = fetches.get(host) ?? new Map<UrlRunner, WebFetch>()
+  fetches.set(host, known)
+  const { url, turnTimeoutMs = TURN_MS } = runner
+  const made = known.get(runner) ?? host.webFetch({ origins: [new URL(url).origin], headersTimeoutMs: turnTimeoutMs })
+  known.set(runner, made)
+  return made
+}
+
+function tooSlow(ms: number): ToolError {
+  return new ToolError('HTTP_TIMEOUT', `The runner did not end its turn within ${ms} ms.`)
 }
 
 async function readTurn(response: Response): Promise<Turn> {

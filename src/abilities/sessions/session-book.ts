@@ -16,6 +16,8 @@ export interface SessionBookOptions {
 
 const ROWS_A_LOOK = 200
 const MOST_LOOKS = 20
+/** As many as may go on at once, at the most. */
+const MOST_CHILDREN = 256
 const GONE = 'The process that it lived in is gone.'
 
 /** Which sessions there are, who sees which, and how they end. */
@@ -65,9 +67,16 @@ export class SessionBook {
     return theOne(name, seen)
   }
 
-  /** The same for the owner, who sees all. */
-  async resolveAny(name: string): Promise<StoredSession> {
-    return (await this.find(name)) ?? theOne(name, await this.#sessions.list({ label: name, limit: ROWS_A_LOOK }))
+  /** The same for the owner, who sees all; `run` is the one of this name where there is one. */
+  async resolveAny(name: string, run?: StoredSession): Promise<StoredSession> {
+    const known = (await this.find(name)) ?? run
+    // An id with a runner is one that the hub made up; a run is called what its caller likes, maybe as another's label.
+    if (known?.runner !== undefined) return known
+    const labelled = await this.#sessions.list({ label: name, limit: ROWS_A_LOOK })
+    if (!known) return theOne(name, labelled)
+    const running = labelled.filter(isRunning)
+    if (running.length > 0) throw ambiguous(name, [known, ...running])
+    return known
   }
 
   /** What a session sees, newest first. */
@@ -90,7 +99,17 @@ export class SessionBook {
   }
 
   async children(id: string, state?: SessionState): Promise<readonly StoredSession[]> {
-    return this.#sessions.list({ parent: id, state, limit: ROWS_A_LOOK })
+    return this.#sessions.list({ parent: id, state, limit: MOST_CHILDREN })
+  }
+
+  /** Those of some sessions that one of them sees. */
+  async seen(own: StoredSession, ids: Iterable<string>): Promise<ReadonlySet<string>> {
+    const seen = new Set<string>()
+    for (const id of new Set(ids)) {
+      const row = await this.#sessions.find(id)
+      if (row && (await this.#sees(own, row))) seen.add(id)
+    }
+    return seen
   }
 
   /** Ends one that goes on; false when it does not any more. */
@@ -164,12 +183,20 @@ export class SessionBook {
 
 /** Of several with one label those that go on count, if there are some. */
 function theOne(name: string, rows: readonly StoredSession[]): StoredSession {
-  const running = rows.filter(({ state }) => state === 'running')
+  const running = rows.filter(isRunning)
   const [first, second] = running.length > 0 ? running : rows
   if (!first) throw notFound(name)
   if (!second || running.length === 0) return first
-  const ids = running.slice(0, 5).map(({ id }) => id)
-  throw new ToolError('CONFLICT', `${running.length} sessions are labelled ${JSON.stringify(name)}.`, {
+  throw ambiguous(name, running)
+}
+
+function isRunning({ state }: StoredSession): boolean {
+  return state === 'running'
+}
+
+function ambiguous(name: string, rows: readonly StoredSession[]): ToolError {
+  const ids = rows.slice(0, 5).map(({ id }) => id)
+  return new ToolError('CONFLICT', `${rows.length} sessions are called ${JSON.stringify(name)}.`, {
     hint: `Name one by its id: ${ids.join(', ')}.`,
   })
 }

@@ -17,10 +17,8 @@ const MOST_LISTED = 200
 export function createSessionDesk(parts: SessionParts): SessionDesk {
   const { options, host, wakes, book, post, live } = parts
   const find = async (name: string): Promise<StoredSession> => {
-    const row = await book.find(name)
-    if (row) return row
     const run = await host.store.calls.run(name)
-    return run ? toRow(run) : book.resolveAny(name)
+    return book.resolveAny(name, run && toRow(run))
   }
   return {
     async list(wish = {}) {

@@ -4,6 +4,7 @@ import { ToolError } from '../../errors.ts'
 import type { StoredSession } from '../../store-parts/sessions.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
+import { inSight } from './in-sight.ts'
 import { permitAll } from './permit-all.ts'
 import { readCursor } from './read-cursor.ts'
 import { readHistory } from './session-history.ts'
@@ -32,10 +33,10 @@ export function createSessionHandle(parts: SessionParts, call: AbilityCall): Ses
 
     async history(session, wish) {
       const own = await book.own(call)
-      const { id } = await find(own, session)
-      const page = await readHistory(host, id, wish)
+      const found = await find(own, session)
+      const page = await readHistory(host, found.id, wish)
       if (page.entries.some(isUntrusted)) call.markUntrusted()
-      return page
+      return { ...page, entries: await inSight(book, own, found, page.entries) }
     },
 
     async send(session, { text, replyTo, waitMs = 0 }) {
@@ -72,7 +73,14 @@ export function createSessionHandle(parts: SessionParts, call: AbilityCall): Ses
 
     async status(session) {
       const own = await book.own(call)
-      if (session !== undefined && session !== own.id) return describeSession(parts, await find(own, session))
+      if (session !== undefined && session !== own.id) {
+        const status = await describeSession(parts, await find(own, session))
+        const seen = await book.seen(
+          own,
+          status.children.map(({ id }) => id),
+        )
+        return { ...status, children: status.children.filter(({ id }) => seen.has(id)) }
+      }
       const unread = await post.unread(own.id)
       if (unread > 0) await call.beforeEffect()
       const messages = unread > 0 ? await post.take(own.id) : []

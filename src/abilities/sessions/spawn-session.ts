@@ -27,9 +27,10 @@ export interface Spawned {
 }
 
 const DEFAULT_RUNNER = 'default'
+const LIMITS = ['calls', 'wallMs', 'cost'] as const
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
-/** A name of a principal has 200 characters at most. */
-const MOST_OWNER_CHARS = 140
+/** A name of a principal has 200 characters at most, and that of a session holds the whole name of its owner. */
+const MOST_OWNER_CHARS = 160
 
 /** What a new session is and may: never more than whoever begins it, and counted with it. */
 export function planSession(
@@ -43,9 +44,10 @@ export function planSession(
   checkWish(wish)
   const id = newSessionId(clock)
   const rootPrincipal = parent?.rootPrincipal ?? OWNER
+  if (rootPrincipal.length > MOST_OWNER_CHARS) throw longName(rootPrincipal)
   const limits = narrower(runner.limits, wish.limits)
   const principal: Principal = {
-    name: `${rootPrincipal.slice(0, MOST_OWNER_CHARS)}/${id}`,
+    name: `${rootPrincipal}/${id}`,
     ...(runner.tools && { visibility: { allow: runner.tools } }),
     ...(runner.policy && { policy: runner.policy }),
     ...(Object.keys(limits).length > 0 && { budget: limits }),
@@ -88,10 +90,15 @@ function findRunner({ runners = {} }: SessionsOptions, name: string): Runner {
   })
 }
 
-function checkWish({ task, label }: SpawnWish): void {
+function checkWish({ task, label, limits = {} }: SpawnWish): void {
   if (task.trim() === '' || task.length > MOST_TEXT_CHARS)
     throw new ToolError('INPUT_SCHEMA_INVALID', `A task has 1 to ${MOST_TEXT_CHARS} characters, not ${task.length}.`, {
       hint: 'Say what is to be done; write what is long to a file, and name the file.',
+    })
+  const wrong = LIMITS.find((key) => limits[key] !== undefined && !(Number.isFinite(limits[key]) && limits[key]! >= 0))
+  if (wrong !== undefined)
+    throw new ToolError('INPUT_SCHEMA_INVALID', `limits.${wrong} is ${limits[wrong]}.`, {
+      hint: 'Give a number that bounds it, or leave it out.',
     })
   if (label === undefined || (LABEL.test(label) && label !== OWNER && label !== PARENT)) return
   throw new ToolError('INPUT_SCHEMA_INVALID', `${JSON.stringify(label.slice(0, 60))} is no label.`, {
@@ -101,11 +108,17 @@ function checkWish({ task, label }: SpawnWish): void {
 
 function narrower(one: SessionLimits = {}, other: SessionLimits = {}): SessionLimits {
   const limits: { -readonly [K in keyof SessionLimits]: SessionLimits[K] } = {}
-  for (const key of ['calls', 'wallMs', 'cost'] as const) {
+  for (const key of LIMITS) {
     const values = [one[key], other[key]].filter((value) => value !== undefined)
     if (values.length > 0) limits[key] = Math.min(...values)
   }
   return limits
+}
+
+/** Nobody may pass for somebody else, nor answer for a session that is not known to be its own. */
+function longName(name: string): ToolError {
+  const message = `The name of the principal has ${name.length} characters; who begins sessions has at most ${MOST_OWNER_CHARS}.`
+  return new ToolError('CONFIG_INVALID', message, { hint: 'Give it a shorter name.' })
 }
 
 /** Sorts by time, says when; nobody guesses it. */

@@ -12,6 +12,7 @@ import { takeScreenshot } from './page/take-screenshot.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
 import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
 import { NEW_TAB, performFor } from './perform.ts'
+import { noTab } from './run-browser.ts'
 
 /** What a handle is made of. */
 export interface HandleParts {
@@ -73,6 +74,7 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
       ),
     async close({ tab }) {
       call.permits('browser', 'close')
+      if (!house.has(call.run)) throw noTab(tab, [])
       await house.use(async (chromium) => (await house.runOf(chromium, call)).tab(tab).page.close())
       return listTabs(call, house)
     },
@@ -114,6 +116,7 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
       perform(change('download', at), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
     async dialog({ tab, accept, text }) {
       call.permits('browser', 'dialog')
+      if (!house.has(call.run)) throw noTab(tab, [])
       await house.use(async (chromium) => {
         const found = (await house.runOf(chromium, call)).tab(tab)
         found.dialogPlan = { accept, ...(text !== undefined && { text }) }
@@ -124,8 +127,7 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
 
 /** Nothing is started to say that there is none. */
 async function listTabs(call: AbilityCall, house: BrowserHouse) {
-  const { isRunning } = await house.status(call.run)
-  if (!isRunning) return []
+  if (!house.has(call.run)) return []
   call.markUntrusted()
   return house.use(async (chromium) => (await house.runOf(chromium, call)).listTabs())
 }

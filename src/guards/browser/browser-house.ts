@@ -37,6 +37,11 @@ export class BrowserHouse {
     }))
   }
 
+  /** Whether a run has something in the browser; who has not need not start one to hear that nothing is open. */
+  has(run: string): boolean {
+    return this.#runs.has(run)
+  }
+
   /** Does something in the browser, which rests for no less than `idleMs` after it. */
   async use<T>(work: (chromium: Chromium) => Promise<T>): Promise<T> {
     this.#busy += 1

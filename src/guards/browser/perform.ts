@@ -6,7 +6,7 @@ import type { BrowserHouse } from './browser-house.ts'
 import { toPageError } from './page/page-error.ts'
 import type { Tab } from './page/tab.ts'
 import type { Patience } from './page/take-snapshot.ts'
-import type { RunBrowser } from './run-browser.ts'
+import { noTab, type RunBrowser } from './run-browser.ts'
 
 /** What an action is. */
 export interface Action {
@@ -39,6 +39,7 @@ export function performFor(call: AbilityCall, house: BrowserHouse, mostMs: numbe
     const { at } = action
     const timeoutMs = Math.min(at.timeoutMs ?? mostMs, mostMs)
     call.permits('browser', action.name)
+    if (at.tab !== NEW_TAB && !house.has(call.run)) throw noTab(at.tab, [])
     if (action.isEffect) await call.beforeEffect()
     const signal = call.signal()
     throwIfAborted(signal)

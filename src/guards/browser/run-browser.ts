@@ -86,10 +86,7 @@ export class RunBrowser {
       this.#current = tab
       return tab
     }
-    const known = [...this.#tabs.keys()].join(', ')
-    throw new ToolError('NOT_FOUND', id === undefined ? 'No tab is open.' : `There is no tab ${JSON.stringify(id)}.`, {
-      hint: known ? `Open are: ${known}.` : 'Open a page first, with action open.',
-    })
+    throw noTab(id, [...this.#tabs.keys()])
   }
 
   /** A new, empty tab. */
@@ -172,4 +169,11 @@ export class RunBrowser {
     // It may be gone with its page.
     await (plan?.accept ? dialog.accept(plan.text) : dialog.dismiss()).catch(() => {})
   }
+}
+
+/** Says which tabs there are instead. */
+export function noTab(id: string | undefined, known: readonly string[]): ToolError {
+  return new ToolError('NOT_FOUND', id === undefined ? 'No tab is open.' : `There is no tab ${JSON.stringify(id)}.`, {
+    hint: known.length > 0 ? `Open are: ${known.join(', ')}.` : 'Open a page first, with action open.',
+  })
 }

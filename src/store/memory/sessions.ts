@@ -9,7 +9,10 @@ import {
 import { pageSize } from '../rules/page-size.ts'
 import { assertRoom } from './assert-room.ts'
 
-/** Sessions of agents in memory, oldest first; those that are over make room, those that go on never do. */
+/**
+ * Sessions of agents in memory, oldest first. Those that are over make room, then runs in which no session was begun: they
+ * are kept again when they next ask. Those that runners work in never do.
+ */
 export class MemorySessions implements SessionStore {
   readonly #sessions = new Map<string, StoredSession>()
   readonly #max: number
@@ -80,11 +83,11 @@ export class MemorySessions implements SessionStore {
   }
 
   #makeRoom(): void {
-    for (const [id, { state }] of this.#sessions) {
-      if (state === 'running') continue
-      this.#sessions.delete(id)
-      return
-    }
-    assertRoom(this.#sessions, this.#max, 'sessions that go on')
+    const all = [...this.#sessions.values()]
+    const roots = new Set(all.flatMap(({ runner, root }) => (runner === undefined ? [] : [root])))
+    const isBare = ({ id, runner }: StoredSession) => runner === undefined && !roots.has(id)
+    const gone = all.find(({ state }) => state !== 'running') ?? all.find(isBare)
+    if (gone) this.#sessions.delete(gone.id)
+    else assertRoom(this.#sessions, this.#max, 'sessions that go on')
   }
 }

@@ -38,12 +38,14 @@ let asked: ApprovalRequest[] = []
 const use = async (input: object, options?: object) =>
   (await hub.callDynamic('core/browser', input, options)) as ToolResult<BrowserOutput>
 
-/** The ref of the element that a snapshot describes so. */
-async function refOf(description: RegExp): Promise<string> {
+/** The refs of the elements that a snapshot describes so. */
+async function refsOf(...descriptions: readonly RegExp[]): Promise<string[]> {
   const { data } = await use({ action: 'snapshot' })
-  const line = data?.snapshot?.text.split('\n').find((each) => description.test(each))
-  return /\[ref=(\w+)\]/.exec(line ?? '')?.[1] ?? 'e999'
+  const lines = data?.snapshot?.text.split('\n') ?? []
+  return descriptions.map((each) => /\[ref=(\w+)\]/.exec(lines.find((line) => each.test(line)) ?? '')?.[1] ?? 'e999')
 }
+
+const refOf = async (description: RegExp) => (await refsOf(description))[0]!
 
 beforeAll(async () => {
   web = await servePages(pages)
@@ -120,7 +122,7 @@ describe('looking', () => {
 
 describe('acting', () => {
   it('fills a form and sends it', async () => {
-    const [name, size, news] = [await refOf(/textbox "Name"/), await refOf(/combobox/), await refOf(/checkbox/)]
+    const [name, size, news, send] = await refsOf(/textbox "Name"/, /combobox/, /checkbox/, /button "Send"/)
     const fields = [
       { ref: name, value: 'Ada' },
       { ref: size, value: 'Large' },
@@ -132,15 +134,16 @@ describe('acting', () => {
       data: { title: expect.stringContaining('"name":"Ada L.","size":"l","news":"on"') },
     })
     await use({ action: 'select', ref: size, values: ['s'] })
-    const sent = await use({ action: 'click', ref: await refOf(/button "Send"/) })
+    const sent = await use({ action: 'click', ref: send })
     expect(sent.data?.title).toContain('"size":"s"')
   })
 
   it('hovers, clicks twice with a key held, and drags', async () => {
-    expect((await use({ action: 'hover', ref: await refOf(/"Hover"/) })).data?.title).toBe('hovered')
-    const twice = { action: 'click', ref: await refOf(/"Double"/), double: true, modifiers: ['Shift'] }
+    const [hover, double, source, target] = await refsOf(/"Hover"/, /"Double"/, /"Source"/, /"Target"/)
+    expect((await use({ action: 'hover', ref: hover })).data?.title).toBe('hovered')
+    const twice = { action: 'click', ref: double, double: true, modifiers: ['Shift'] }
     expect((await use(twice)).data?.title).toBe('double true')
-    const drag = { action: 'drag', ref: await refOf(/"Source"/), toRef: await refOf(/"Target"/) }
+    const drag = { action: 'drag', ref: source, toRef: target }
     expect((await use(drag)).data?.title).toBe('dropped')
   })
 
@@ -155,22 +158,22 @@ describe('acting', () => {
   })
 
   it('dismisses dialogs and tells of them, unless it was said before', async () => {
-    const alerted = await use({ action: 'click', ref: await refOf(/"Alert"/) })
+    const [alert, prompt] = await refsOf(/"Alert"/, /"Prompt"/)
+    const alerted = await use({ action: 'click', ref: alert })
     expect(alerted.data).toMatchObject({ title: 'alerted', dialogs: ['alert dismissed: careful'] })
     await use({ action: 'dialog', accept: true, text: 'me' })
-    const answered = await use({ action: 'click', ref: await refOf(/"Prompt"/) })
+    const answered = await use({ action: 'click', ref: prompt })
     expect(answered.data).toMatchObject({ title: 'answer me', dialogs: ['prompt accepted: who?'] })
-    expect((await use({ action: 'click', ref: await refOf(/"Prompt"/) })).data?.title).toBe('answer null')
+    expect((await use({ action: 'click', ref: prompt })).data?.title).toBe('answer null')
   })
 
   it('uploads from the roots and downloads into them, and nowhere else', async () => {
     const workspace = join(hub.folder, 'runs', hub.run, 'workspace')
     await mkdir(workspace, { recursive: true })
     await writeFile(join(workspace, 'up.txt'), 'hello')
-    const ref = await refOf(/"File"/)
+    const [ref, link] = await refsOf(/"File"/, /link "Get"/)
     expect((await use({ action: 'upload', ref, paths: ['up.txt'] })).data?.title).toBe('up.txt 5')
     expect((await use({ action: 'upload', ref, paths: ['/etc/hostname'] })).error?.code).toBe('PATH_OUTSIDE_SANDBOX')
-    const link = await refOf(/link "Get"/)
     const got = await use({ action: 'download', ref: link, path: 'down/a.csv' })
     expect(got.data?.file).toMatchObject({ path: 'down/a.csv', bytes: 8, from: `${web.base}/file` })
     expect(got.data?.file?.name).not.toContain('/')
@@ -178,8 +181,13 @@ describe('acting', () => {
     expect((await use({ action: 'download', ref: link, path: '../out.csv' })).status).toBe('denied')
     expect((await use({ action: 'download', ref: link, path: 'down/a.csv' })).error?.code).toBe('CONFLICT')
     // What nobody asked for is stopped.
-    await use({ action: 'click', ref: link })
-    await expect.poll(async () => (await use({ action: 'wait', timeMs: 0 })).data?.downloadsStopped).toBe(1)
+    let stopped = 0
+    const look = async (input: object) => {
+      stopped += (await use(input)).data?.downloadsStopped ?? 0
+      return stopped
+    }
+    await look({ action: 'click', ref: link })
+    await expect.poll(() => look({ action: 'wait', timeMs: 0 }), { timeout: 10_000 }).toBe(1)
     expect((await use({ action: 'open', url: `${web.base}/file` })).error?.message).toMatch(/is a download/)
     await use({ action: 'close' })
   })

@@ -6,7 +6,7 @@ import type { BrowserOutput } from './browser-output.ts'
 export function showBrowser(output: BrowserOutput): Content {
   const done = ownWords(output).join(' ')
   const seen = pageWords(output)
-  const text = seen.length === 0 ? done : `${done}\n${wrapUntrusted(seen.join('\n'), output.url ?? 'the browser')}`
+  const text = seen.length === 0 ? done : `${done}\n${wrapUntrusted(seen.join('\n'), output.url ?? 'browser')}`
   if (!output.image) return text
   const { data, mediaType } = output.image
   return [

@@ -173,6 +173,18 @@ describe('core/canvas', () => {
     expect(asked).toEqual(['canvas eval'])
   })
 
+  it('asks before a page, but not before a chart, once the run has read content from outside', async () => {
+    const { hub } = open({ approve: () => ({ decision: 'deny' }) })
+    const act = (input: object) => hub.callDynamic('core/canvas', input, { untrusted: true })
+    const markdown = { action: 'present', canvas: 'notes', kind: 'markdown', content: '# hi' }
+    expect((await act({ ...page('x'), action: 'present' })).error).toMatchObject({ code: 'APPROVAL_DENIED' })
+    expect((await act(markdown)).ok).toBe(true)
+    expect((await act({ ...markdown, action: 'update', content: '# ho' })).ok).toBe(true)
+    expect((await act({ action: 'update', canvas: 'notes', content: '# hu' })).error).toMatchObject({
+      code: 'APPROVAL_DENIED',
+    })
+  })
+
   it('is denied what a rule denies, at the tool and at the handle', async () => {
     const { act } = open({ policy: [{ deny: 'canvas', on: ['present'] }] })
     expect((await act('present', page('x'))).error).toMatchObject({ code: 'POLICY_DENIED' })

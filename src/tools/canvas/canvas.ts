@@ -55,7 +55,9 @@ export const canvas = defineTool({
   input,
   output: canvasResult,
   capabilities: ['canvas'],
-  targets: ({ action }) => ({ canvas: action === 'list' ? [] : action }),
+  targets: (wish) => ({
+    canvas: wish.action === 'list' ? [] : [wish.action, ...(mayHoldScripts(wish) ? ['script'] : [])],
+  }),
   timeoutMs: LONGEST_WAIT_MS + 60_000,
   category: 'other',
   tags: ['person', 'show', 'chart', 'diagram', 'form'],
@@ -156,4 +158,9 @@ function needed<T>(value: T | undefined, name: string, { action }: Input): T {
   throw new ToolError('INPUT_SCHEMA_INVALID', `canvas ${action} needs ${name}.`, {
     fix: { key: name, hint: `Give ${name}.` },
   })
+}
+
+/** A page may run scripts of the model where people see it; of an update nobody knows yet what it is to change. */
+function mayHoldScripts({ action, kind }: Input): boolean {
+  return (action === 'present' || action === 'update') && (kind ?? 'html') === 'html'
 }

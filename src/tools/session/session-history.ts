@@ -4,6 +4,9 @@ import { quoteText } from './quote-text.ts'
 import { sessionMessage, sessionName } from './session-shapes.ts'
 import { showMessage } from './show-session.ts'
 
+/** Anything else was called by somebody, and is not there. */
+const PLAIN_NAME = /^[\w./-]+$/
+
 const place = z.string().max(40).optional()
 
 const entry = z.discriminatedUnion('type', [
@@ -57,7 +60,7 @@ export const sessionHistory = defineTool({
     const lines = entries.map((item) => {
       if (item.type === 'message') return `${item.at} ${showMessage(item.message)}`
       const { at, tool, status, summary, isUntrusted } = item
-      return `${at} ${tool} ${status}\n${quoteText(summary, { isUntrusted })}`
+      return `${at} ${PLAIN_NAME.test(tool) ? tool : JSON.stringify(tool)} ${status}\n${quoteText(summary, { isUntrusted })}`
     })
     const more = [...(earlier === undefined ? [] : [`earlier: before=${earlier}`]), `later: after=${later}`]
     return [`${entries.length} entries of ${session}`, ...lines, more.join(', ')].join('\n')

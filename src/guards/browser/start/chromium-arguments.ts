@@ -12,6 +12,7 @@ export interface ArgumentOptions {
 const OFF = [
   'AcceptCHFrame',
   'AutofillServerCommunication',
+  'AvoidCorsURLLoaderRestartOnRedirect',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'CertificateTransparencyComponentUpdater',
   'DestroyProfileOnBrowserClose',

@@ -40,7 +40,7 @@ describe('the console', () => {
   it('lets nothing in from elsewhere', () => {
     const policy = get('/')?.headers.get('content-security-policy')
     expect(policy).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     )
     expect(get('/assets/main-Bx81kd0q.js')?.headers.get('x-content-type-options')).toBe('nosniff')
   })

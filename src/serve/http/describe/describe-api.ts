@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { agentEntry } from '../../api/agents.ts'
 import { approval, question } from '../../api/asks.ts'
 import { callEntry, callRequest, recordLine, toolResult } from '../../api/calls.ts'
 import { canvasDetail, canvasEntry } from '../../api/canvases.ts'
+import { inboxMessage } from '../../api/inbox.ts'
+import { memoryCandidate, memoryNote } from '../../api/memory.ts'
 import { policyRule, policyState } from '../../api/policy.ts'
 import { fileChange, runEntry } from '../../api/runs.ts'
 import { scheduleEntry, scheduleRunEntry } from '../../api/schedules.ts'
@@ -12,6 +15,7 @@ import type { Route, RouteAnswer } from '../route.ts'
 
 /** Schemas that have a name in the document, whatever refers to them. */
 const NAMED = {
+  Agent: agentEntry,
   Approval: approval,
   Call: callEntry,
   CallRequest: callRequest,
@@ -21,7 +25,10 @@ const NAMED = {
   FileChange: fileChange,
   Grant: grantEntry,
   Health: health,
+  InboxMessage: inboxMessage,
   Me: me,
+  MemoryCandidate: memoryCandidate,
+  MemoryNote: memoryNote,
   Policy: policyState,
   Question: question,
   RecordLine: recordLine,

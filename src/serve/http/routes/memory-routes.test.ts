@@ -48,6 +48,14 @@ describe('memory over HTTP', () => {
     expect((await served.ask('DELETE', `/v1/memory/notes/${note.note.id}`, boss)).status).toBe(404)
   })
 
+  it('lets nobody promote what a session of its own has written', async () => {
+    const session = served.hub.as({ name: 'token:agent/session-1' })
+    const { data } = await session.callDynamic('core/memory.write', { content: 'Trust me.' })
+    const path = `/v1/memory/candidates/${(data as { id: string }).id}/promote`
+    expect((await served.ask('POST', path, agent, {})).status).toBe(403)
+    expect((await served.ask('POST', path, boss, {})).status).toBe(200)
+  })
+
   it('lets a candidate be rejected, and pages through notes', async () => {
     const id = await write('The moon is made of cheese.')
     const answer = await served.ask('POST', `/v1/memory/candidates/${id}/reject`, boss, { reason: 'wrong' })
