@@ -211,13 +211,24 @@ export function assembleParts(options: HubOptions): Assembly {
     listeners,
     recordListeners,
     network: () => doors.network(),
-    doorsTo: (roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
+    doorsTo: rememberDoors((roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } })),
     plugins,
     webFetchGuard: () => doors.webFetchGuard(),
     defaultRun: options.run ?? newRunId(clock),
     defaultCaller: options.caller ?? 'library',
   }
   return assembly
+}
+
+/** The same for the same folders: doors stay open until the hub is closed, and sessions of one principal have those of it. */
+function rememberDoors(open: Assembly['doorsTo']): Assembly['doorsTo'] {
+  const known = new Map<string, SandboxDoors>()
+  return (roots) => {
+    const key = JSON.stringify(roots)
+    const doors = known.get(key) ?? open(roots)
+    known.set(key, doors)
+    return doors
+  }
 }
 
 /** The first folder, if it may be changed, is where relative paths begin; else the workspace of the run is. */

@@ -10,8 +10,8 @@ export type InboxLevel = (typeof INBOX_LEVELS)[number]
 export interface InboxStore {
   /** Keeps a message; when there are more than `most`, the oldest ones go. */
   add(message: StoredMessage, most: number): Awaitable<void>
-  /** Puts other words into a message of this run; whether there is one. It is unread again. */
-  edit(id: string, run: string, words: InboxWords, at: number): Awaitable<boolean>
+  /** Puts other words into a message of this run; whether there is one. It is unread again, and once untrusted stays so. */
+  edit(id: string, run: string, words: EditedWords, at: number): Awaitable<boolean>
   /** Newest first; `before` is the id of the last one of the page before. */
   list(filter: { unread?: boolean; before?: string; limit: number }): Awaitable<readonly StoredMessage[]>
   countUnread(): Awaitable<number>
@@ -25,6 +25,12 @@ export interface InboxWords {
   readonly level: InboxLevel
   readonly title?: string
   readonly text: string
+}
+
+/** Other words for a message. */
+export interface EditedWords extends InboxWords {
+  /** Its run has read content from outside by now. */
+  readonly isUntrusted: boolean
 }
 
 /** A message as it is kept; ids grow with time. */

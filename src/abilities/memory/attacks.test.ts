@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { MemoryScope } from '../../contracts/memory.ts'
 import type { MemoryProvider } from '../../contracts/memory-provider.ts'
+import { defineTool } from '../../define.ts'
 import type { HubOptions } from '../../options.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
@@ -68,6 +71,21 @@ describe('words of a stranger', () => {
     expect((await hub.memory.find('note-1'))?.origin).toEqual({
       ...{ tainted: true, reviewed: false, importedBy: 'anna', at: 1 },
     })
+  })
+})
+
+describe('a tool that names a scope of its own', () => {
+  it.each(['__proto__', 'agent:token:other', ''])('reaches none with %j', async (scope) => {
+    const reach = defineTool({
+      name: 'test/reach',
+      description: 'Reaches for notes.',
+      input: z.strictObject({}),
+      capabilities: ['memory'],
+      targets: () => ({ memory: scope }),
+      execute: (_, ctx) => ctx.memory.recall({ query: 'files', scope: scope as MemoryScope }),
+    })
+    const hub = open({ tools: [reach] })
+    expect((await hub.callDynamic('test/reach', {})).error?.code).toBe('INPUT_SCHEMA_INVALID')
   })
 })
 

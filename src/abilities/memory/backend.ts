@@ -4,6 +4,8 @@ import type { ProviderUse } from '../../contracts/memory-provider.ts'
 /** What a backend may use of the call or the person that needs it. */
 export interface BackendUse extends ProviderUse {
   notice(text: string): void
+  /** What is told of a failure holds words of a stranger. */
+  heardOutside(): void
   /** Puts on record what was connected to. */
   connected(url: string, outcome: string): void
 }

@@ -3,6 +3,7 @@ import type { AbilityHost } from '../../contracts/ability.ts'
 import type { HttpMemory } from '../../contracts/memory.ts'
 import type { MemoryProvider, ProviderNote } from '../../contracts/memory-provider.ts'
 import { messageOf, ToolError } from '../../errors.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import { parseJson } from '../../value/parse-json.ts'
 import type { BackendUse } from './backend.ts'
 
@@ -31,7 +32,7 @@ export function createHttpProvider(
     })
     use.connected(place.href, `answered ${outcome.status}`)
     if (outcome.status === 404) return undefined
-    if (outcome.status < 200 || outcome.status >= 300) throw refused(base, outcome)
+    if (outcome.status < 200 || outcome.status >= 300) throw refused(base, outcome, use)
     const answer = parseJson(outcome.text)
     if (answer === undefined) throw foreign(base)
     return answer
@@ -134,9 +135,14 @@ function foreign(base: URL): ToolError {
   })
 }
 
-function refused(base: URL, { status, text }: { readonly status: number; readonly text: string }): ToolError {
+function refused(
+  base: URL,
+  { status, text }: { readonly status: number; readonly text: string },
+  use: BackendUse,
+): ToolError {
   const said = refusal.safeParse(parseJson(text))
-  const why = said.success ? `: ${said.data.error.message.slice(0, 500)}` : '.'
+  if (said.success) use.heardOutside()
+  const why = said.success ? `: ${escapeLine(said.data.error.message.slice(0, 500))}` : '.'
   return new ToolError('UPSTREAM_ERROR', `The memory ${base.host} answered ${status}${why}`, {
     hint: status === 401 || status === 403 ? 'Check memory.secret.' : 'Try again later; details are in its own log.',
     retryable: status >= 500 || status === 429,

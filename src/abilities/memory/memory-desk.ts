@@ -21,6 +21,7 @@ export function createDesk(parts: MemoryParts): MemoryDesk {
     call: (tool, input) =>
       host.as({ caller: by }).call(tool, input, { approve: () => ({ decision: 'allow', by, via: 'memory' }) }),
     notice: (text) => host.warn(text),
+    heardOutside() {},
     connected() {},
   })
   return {

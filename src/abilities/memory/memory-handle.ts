@@ -26,12 +26,17 @@ export interface MemoryParts {
 /** Memory as one call may use it: its own scopes, held to what was decided, on record before anything changes. */
 export function createHandle({ settings, backend, host }: MemoryParts, call: AbilityCall): MemoryHandle {
   const keys = scopeKeys(call)
+  const keyOf = (scope: MemoryScope): string => {
+    if (Object.hasOwn(keys, scope)) return keys[scope]
+    throw wrong(`There is no scope ${JSON.stringify(scope)}.`, `Use one of ${MEMORY_SCOPES.join(', ')}.`)
+  }
   const use: BackendUse = {
     get signal() {
       return call.signal()
     },
     call: (tool, input) => call.call(tool, input),
     notice: (text) => call.notice(text),
+    heardOutside: () => call.markUntrusted(),
     connected: (url, outcome) => call.recordConnection(url, outcome),
   }
   /** What a stranger may have had a hand in waits for a person, whatever the mode. */
@@ -60,7 +65,7 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
     const id = `${call.run}.${newId()}`
     const { replaces, isTainted = false } = change
     const from = origin()
-    const whose = { run: call.run, key: keys[note.scope], origin: { ...from, tainted: from.tainted || isTainted } }
+    const whose = { run: call.run, key: keyOf(note.scope), origin: { ...from, tainted: from.tainted || isTainted } }
     const candidate = { ...note, id, ...whose, ...(replaces !== undefined && { replaces }) }
     await call.beforeEffect()
     await host.candidates.add(candidate, { mostInRun: settings.candidatesPerRun })
@@ -74,7 +79,7 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
       assertEnabled(settings, 'recall')
       const scopes = scope === undefined ? MEMORY_SCOPES : [scope]
       for (const each of scopes) call.permits('memory', each)
-      const asked = { query, keys: scopes.map((each) => keys[each]), limit: Math.min(limit, MOST_RECALLED), tags }
+      const asked = { query, keys: scopes.map(keyOf), limit: Math.min(limit, MOST_RECALLED), tags }
       const notes = await backend.recall(asked, use)
       if (notes.some((note) => note.isUntrusted)) call.markUntrusted()
       return notes.map(({ key, ...note }) => ({ ...note, scope: scopeOf(key) ?? 'shared' }))
@@ -85,7 +90,7 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
       const note = { scope, content: clean(content), tags: cleanTags(tags, host) }
       if (mustWait()) return archive(note)
       await call.beforeEffect()
-      const id = await backend.write({ ...note, id: `note-${newId()}`, key: keys[scope], origin: origin() }, use)
+      const id = await backend.write({ ...note, id: `note-${newId()}`, key: keyOf(scope), origin: origin() }, use)
       host.tellChange('memory', id)
       return { id, scope, state: 'stored' }
     },
@@ -96,17 +101,17 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
         ...(content !== undefined && { content: clean(content) }),
         ...(tags && { tags: cleanTags(tags, host) }),
       }
-      if (Object.keys(changed).length === 0) throw missing('update needs content or tags.', 'Say what is to change.')
+      if (Object.keys(changed).length === 0) throw wrong('update needs content or tags.', 'Say what is to change.')
       if (!mustWait()) {
         await call.beforeEffect()
-        if (!(await backend.update({ ...changed, id, key: keys[scope], origin: origin() }, use))) throw gone(id, scope)
+        if (!(await backend.update({ ...changed, id, key: keyOf(scope), origin: origin() }, use))) throw gone(id, scope)
         host.tellChange('memory', id)
         return { id, scope, state: 'stored' }
       }
       const known = await backend.own?.find(id)
-      if (backend.own && known?.key !== keys[scope]) throw gone(id, scope)
+      if (backend.own && known?.key !== keyOf(scope)) throw gone(id, scope)
       const text = changed.content ?? known?.content
-      if (text === undefined) throw missing('update needs the content here.', 'Give the whole new text.')
+      if (text === undefined) throw wrong('update needs the content here.', 'Give the whole new text.')
       const isTainted = known !== undefined && keepsUntrusted(known, changed)
       return archive({ scope, content: text, tags: changed.tags ?? known?.tags ?? [] }, { replaces: id, isTainted })
     },
@@ -114,7 +119,7 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
       assertEnabled(settings, 'forget')
       call.permits('memory', scope)
       await call.beforeEffect()
-      if (!(await backend.forget({ id, key: keys[scope] }, use))) throw gone(id, scope)
+      if (!(await backend.forget({ id, key: keyOf(scope) }, use))) throw gone(id, scope)
       host.tellChange('memory', id)
     },
   }
@@ -143,7 +148,7 @@ function gone(id: string, scope: MemoryScope): ToolError {
   })
 }
 
-function missing(message: string, hint: string): ToolError {
+function wrong(message: string, hint: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
 }
 

@@ -45,6 +45,7 @@ function open(memory: MemoryOptions, more: HubOptions = {}): TestHub {
 const json = (value: unknown, status = 200): Answer => {
   return (_, response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
+const REFUSAL = json({ error: { message: 'quota is\nused up' } }, 429)
 const recall = (hub: TestHub, options = {}) => hub.callDynamic('recall_memory', { query: 'port', limit: 5 }, options)
 
 describe('a memory that is reached by HTTP', () => {
@@ -109,7 +110,7 @@ describe('a memory that is reached by HTTP', () => {
   })
 
   it.each<[string, Answer, string, string]>([
-    ['refuses', json({ error: { message: 'quota is used up' } }, 429), 'UPSTREAM_ERROR', 'quota is used up'],
+    ['refuses', REFUSAL, 'UPSTREAM_ERROR', 'quota is\\nused up'],
     ['wants to know who asks', json({}, 401), 'UPSTREAM_ERROR', 'answered 401'],
     ['answers garbage', (_, response) => response.end('<html>'), 'UPSTREAM_ERROR', 'protocol'],
     ['answers notes of another form', json({ notes: [{ id: 7 }] }), 'UPSTREAM_ERROR', 'something else than notes'],
@@ -119,8 +120,10 @@ describe('a memory that is reached by HTTP', () => {
   ])('%s: the call says so', async (_, how, code, message) => {
     const hub = open({ provider: { url } })
     answer = how
-    const { error } = await recall(hub)
+    const { error, meta } = await recall(hub)
     expect(error?.message).toContain(message)
+    // Its own words in our message are those of a stranger.
+    expect(meta.labels?.includes('untrusted') ?? false).toBe(how === REFUSAL)
     expect(error?.code).toMatch(code || /./)
   })
 

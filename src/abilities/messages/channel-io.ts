@@ -9,7 +9,8 @@ import { unknownFate } from './send-errors.ts'
 const KEPT_HERE: ReadonlySet<string> = new Set(['HTTP_DISALLOWED_HOST', 'INPUT_SCHEMA_INVALID', 'CONFIG_INVALID'])
 /** Words of the network guard for the same. */
 const NOTHING_SENT = /^(?:No connection to |The name .* does not resolve)|redirects \(\d+\)/
-const SECRET_HEADERS = /^(?:authorization|cookie|proxy-authorization|.*(?:api-?key|token|secret).*)$/i
+// A signature too: with it, what was only shown could be sent by another way.
+const SECRET_HEADERS = /^(?:authorization|cookie|proxy-authorization|.*(?:api-?key|token|secret|signature).*)$/i
 
 /** What the io of one message is made of. */
 export interface ChannelIoParts

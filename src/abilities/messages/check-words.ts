@@ -14,8 +14,7 @@ export interface Words {
 }
 
 /** The words as they may be sent; too long ones are refused, never cut. */
-export function checkWords({ title, text: given }: Words, limits: ChannelLimits, channel: string): Words {
-  const text = given.replaceAll('\r\n', '\n')
+export function checkWords({ title, text }: Words, limits: ChannelLimits, channel: string): Words {
   const { maxChars = MAX_CHARS, maxTitleChars = MAX_TITLE_CHARS } = limits
   if (text.trim() === '') throw invalid('The message says nothing.', 'Give a text.')
   if (title !== undefined && /\p{Cc}/u.test(title)) throw invalid('The title has a line break or a control character.')

@@ -39,6 +39,13 @@ function handleOf(call: AbilityCall, shelf: ChannelShelf, send: Send): MessageHa
     isTainted: call.isTainted,
     signal: call.signal(),
     permits: (target) => call.permits('message', target),
+    refuseDenied(target) {
+      const answer = call.allows('message', target)
+      if (answer.ok || answer.effect !== 'deny') return
+      throw new ToolError('POLICY_DENIED', `A message that names nobody goes to ${target}, too: ${answer.why}.`, {
+        hint: 'Name a recipient that the rules allow.',
+      })
+    },
     beforeEffect: () => call.beforeEffect(),
     readArtifact: (ref, maxBytes) => call.readArtifact(ref, { maxBytes }),
     notice: (text) => call.notice(text),

@@ -50,6 +50,7 @@ function ownersOrigin(host: AbilityHost, by: string, run: string | undefined): O
     isTainted: false,
     signal: new AbortController().signal,
     permits() {},
+    refuseDenied() {},
     beforeEffect: (targets) => host.recordChange({ by, change: 'message-sent', subject: targets.join(', ') }),
     async readArtifact(ref, maxBytes) {
       if (run !== undefined) return host.artifact(run, ref, { maxBytes })

@@ -26,13 +26,13 @@ export function refused({ channel, status, words, retryAfterMs }: Refusal): Tool
   })
 }
 
-/** The connection was lost, or the time was over, after something had gone out. */
-export function unknownFate(channel: string, why: string, cause: unknown): ToolError {
+/** The connection was lost, or the time was over, after something had gone out; `words` are those of the other side. */
+export function unknownFate(channel: string, why: string, cause: unknown, words?: string): ToolError {
   const message = `It is not known whether the message reached ${channel}: ${why}.`
   return new ToolError('UPSTREAM_ERROR', message, {
     hint: 'Look there before you send it again: it may be there already.',
     retryable: false,
-    details: { isUnknown: true },
+    details: { isUnknown: true, ...(words !== undefined && { words }) },
     cause,
   })
 }

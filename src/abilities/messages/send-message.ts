@@ -19,6 +19,9 @@ import { readAttachments } from './read-attachments.ts'
 import { takeTurn } from './take-turn.ts'
 import { TIMEOUT_MS, withDeadline } from './with-deadline.ts'
 
+const MOST_EMOJI_CHARS = 16
+const ID = /^[^\p{Cc}\p{Cs}]{1,100}$/u
+
 /** What somebody wants done. */
 export type Wish = { readonly channel: string; readonly to?: readonly string[]; readonly dryRun?: boolean } & (
   | { readonly action: 'send'; readonly message: NewMessage }
@@ -30,6 +33,8 @@ export type Wish = { readonly channel: string; readonly to?: readonly string[]; 
 export interface Origin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
   /** Throws when it may not reach this target. */
   permits(target: string): void
+  /** The same where only a denial counts. */
+  refuseDenied(target: string): void
   beforeEffect(targets: readonly string[]): Promise<void>
   readArtifact(ref: string, maxBytes: number): Promise<Uint8Array>
   notice(text: string): void
@@ -63,6 +68,8 @@ export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts):
   const targets = messageTargets(name, named)
   if (!dryRun) for (const target of targets) origin.permits(target)
   const to = checkRecipients(named, channel.recipients, name)
+  // Leaving out a name is no way around a rule about it.
+  if (!dryRun && named.length === 0 && to.length > 0) for (const target of messageTargets(name, to)) origin.refuseDenied(target)
   const errand = await prepare(wish, to, channel, { origin, host })
   if (!dryRun) await takeTurn(name, channel, { rates: host.store.rates, now: host.clock.now() })
   const announce = announcer(dryRun, () => origin.beforeEffect(targets))
@@ -104,7 +111,10 @@ async function prepare(
   channel: Channel,
   { origin, host }: { readonly origin: Origin; readonly host: AbilityHost },
 ): Promise<Errand> {
-  if (wish.action === 'react') return { action: 'react', to, messageId: wish.messageId, emoji: wish.emoji }
+  if (wish.action === 'react') {
+    const { text: emoji } = checkWords({ text: host.redact(wish.emoji) }, { maxChars: MOST_EMOJI_CHARS }, wish.channel)
+    return { action: 'react', to, messageId: wish.messageId, emoji }
+  }
   const { title, text, level = 'info', attachments = [] } = wish.message
   const limits = channel.limits ?? {}
   if (wish.action === 'edit' && attachments.length > 0) {
@@ -112,11 +122,20 @@ async function prepare(
       hint: 'Send them as a new message.',
     })
   }
-  const words = { ...(title !== undefined && { title: host.redact(title) }), text: host.redact(text) }
-  if (words.text !== text || words.title !== title) origin.notice('Secrets were taken out of the message.')
+  let hasSecrets = false
+  const redact = (said: string) => {
+    const clean = host.redact(said)
+    hasSecrets ||= clean !== said
+    return clean
+  }
+  // As it will be sent: a secret of several lines is one by any line breaks.
+  const lines = text.replaceAll('\r\n', '\n')
+  const words = { ...(title !== undefined && { title: redact(title) }), text: redact(lines) }
+  const named = attachments.map(({ ref, name }) => ({ ref, ...(name !== undefined && { name: redact(name) }) }))
+  if (hasSecrets) origin.notice('Secrets were taken out of the message.')
   const checked = checkWords(words, limits, wish.channel)
   const read = (ref: string, maxBytes: number) => origin.readArtifact(ref, maxBytes)
-  const files = await readAttachments(attachments, limits, { channel: wish.channel, read })
+  const files = await readAttachments(named, limits, { channel: wish.channel, read })
   const message: OutgoingMessage = { to, level, ...checked, attachments: files }
   return wish.action === 'send' ? { action: 'send', message } : { action: 'edit', message, messageId: wish.messageId }
 }
@@ -125,8 +144,10 @@ function ioFacts({ callId, run, caller, principal, isTainted }: Origin) {
   return { callId, run, caller, isTainted, ...(principal !== undefined && { principal }) }
 }
 
+/** What a channel says came from outside: an id that could not be used again is none. */
 function outcomeOf({ id, rejected = [] }: Delivery) {
-  return { ...(id !== undefined && { messageId: id }), ...(rejected.length > 0 && { rejected }) }
+  const hasId = typeof id === 'string' && ID.test(id)
+  return { ...(hasId && { messageId: id }), ...(rejected.length > 0 && { rejected: rejected.map(String) }) }
 }
 
 function assertCan(action: Wish['action'], name: string, channel: Channel): void {

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readlink, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
-import type { HistoryPage, SessionStatus } from '../../contracts/sessions.ts'
+import type { HistoryPage, SessionStatus, SessionWork } from '../../contracts/sessions.ts'
 import { defineTool } from '../../define.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 
@@ -96,6 +100,23 @@ describe('a session that means harm', () => {
     const { hub } = setUp()
     const spawned = await hub.as({ name: `user:${'a'.repeat(170)}` }).callDynamic('core/session.spawn', { task: 'x' })
     expect(spawned.error?.code).toBe('CONFIG_INVALID')
+  })
+
+  it.runIf(existsSync('/proc/self/fd'))('leaves nothing open of the folders of its principal', async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'tool-hub-roots-')))
+    const run = async ({ call }: SessionWork) => (await call('core/fs.list', { path: folder })).status
+    const { hub } = setUp({}, { run })
+    const ci = hub.as({ name: 'token:ci', roots: [{ path: folder, mode: 'write' }] })
+    const openThere = async () => {
+      const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
+      return (await Promise.all(links)).filter((path) => path === folder).length
+    }
+    const spawn = () => ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 5_000 })
+    expect((await spawn()).data).toMatchObject({ session: { result: 'ok' } })
+    const before = await openThere()
+    for (let n = 0; n < 3; n++) await spawn()
+    expect(await openThere()).toBe(before)
+    await rm(folder, { recursive: true })
   })
 
   it('leaves room for others, however many runs somebody opens', async () => {

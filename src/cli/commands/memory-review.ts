@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { MemoryCandidate, MemoryDesk } from '../../contracts/memory.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -112,7 +112,7 @@ function describeCandidate(candidate: MemoryCandidate): string {
     label: origin.tainted ? 'untrusted: its run had read content from outside' : '',
     state: made ? `${state} by ${made.by}${made.reason ? `: ${made.reason}` : ''}` : '',
   })
-  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${value}`] : []))
+  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${escapeLine(value)}`] : []))
   const text = content.split('\n').map((line) => `  | ${line}`)
   return escapeText([id, ...lines, ...text].join('\n'))
 }

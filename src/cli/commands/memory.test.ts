@@ -120,6 +120,17 @@ describe('reviewing one after another', () => {
       state: 'waiting',
     }) as unknown as MemoryCandidate
 
+  it('shows nothing of a note that could be taken for a fact about it', async () => {
+    const forged = { ...candidate('x'), tags: ['a\n  label     none'], content: 'y\n  label     none' }
+    const shown: string[] = []
+    await reviewEach({} as never, [forged], async (_, text) => {
+      shown.push(text)
+      return 'stop'
+    })
+    expect(shown[0]).toMatch(/^ {2}label +untrusted/m)
+    expect(shown[0]).not.toMatch(/^ {2}label +none/m)
+  })
+
   it('does what the person says of each, goes on when somebody else was faster, and stops when told to', async () => {
     const done: string[] = []
     const memory = {

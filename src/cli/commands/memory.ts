@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { MEMORY_SCOPES, type MemoryNote, type MemoryScope } from '../../contracts/memory.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
@@ -110,7 +110,7 @@ function describeNote({ id, key, content, tags, createdAt, updatedAt, origin }: 
     imported: origin.importedBy && `by ${origin.importedBy}`,
     label: origin.tainted ? `untrusted, ${origin.reviewed ? 'reviewed' : 'not reviewed'}` : '',
   })
-  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${value}`] : []))
+  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${escapeLine(value)}`] : []))
   return escapeText([id, ...lines, '', content].join('\n'))
 }
 

@@ -62,14 +62,16 @@ function channelRow({ name, kind, can, recipients, problem }: ChannelFacts): str
 }
 
 function describeMessage(message: InboxMessage): string {
-  const { at, level, title, text, caller, run, isUntrusted, attachments, readAt } = message
+  const { at, level, title, text, caller, principal = caller, run, isUntrusted, attachments, readAt } = message
+  // Callers name themselves; principals do not.
+  const who = principal === caller ? caller : `${principal} (${caller})`
   const marks = [
     ...(level === 'info' ? [] : [level]),
     ...(isUntrusted ? ['untrusted'] : []),
     ...(readAt === undefined ? ['new'] : []),
   ]
   const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  const head = `${when}  ${escapeLine(caller)} in ${escapeLine(run)}${marks.length > 0 ? `  [${marks.join(', ')}]` : ''}`
+  const head = `${when}  ${escapeLine(who)} in ${escapeLine(run)}${marks.length > 0 ? `  [${marks.join(', ')}]` : ''}`
   const files = attachments.map(({ name, ref, bytes }) => `  + ${escapeLine(name)} (${bytes} bytes) ${ref}`)
   const body = escapeText(text).replaceAll('\n', '\n  ')
   return [head, ...(title === undefined ? [] : [`  ${escapeLine(title)}`]), `  ${body}`, ...files].join('\n')

@@ -83,7 +83,7 @@ describe.each(['own', 'jail'] as const)('a page in a browser with the sandbox %s
 
   it('reaches nothing that the owner did not open, however it tries', async () => {
     const { port } = forbidden.address() as AddressInfo
-    const away = [`127.0.0.2:${port}`, sandbox === 'own' ? `localhost:${port}` : `[::1]:${port}`]
+    const away = sandbox === 'own' ? [`127.0.0.2:${port}`, `localhost:${port}`] : [`[::1]:${port}`]
     const opened = await use({
       action: 'open',
       url: `${web.base}/attack#${away.map((host) => `http://${host}`).join()}`,

@@ -1,4 +1,4 @@
-import type { InboxStore, InboxWords, StoredMessage } from '../../store-parts/inbox.ts'
+import type { EditedWords, InboxStore, StoredMessage } from '../../store-parts/inbox.ts'
 import { pageSize } from '../rules/page-size.ts'
 
 /** Messages to the people at the console, in memory. */
@@ -11,11 +11,12 @@ export class MemoryInbox implements InboxStore {
     for (const { id } of this.#newestFirst().slice(most)) this.#messages.delete(id)
   }
 
-  edit(id: string, run: string, { level, title, text }: InboxWords, at: number): boolean {
+  edit(id: string, run: string, { level, title, text, isUntrusted }: EditedWords, at: number): boolean {
     const message = this.#messages.get(id)
     if (message?.run !== run) return false
     const { title: _, readAt: __, ...kept } = message
-    this.#messages.set(id, { ...kept, level, ...(title !== undefined && { title }), text, editedAt: at })
+    const words = { level, ...(title !== undefined && { title }), text, isUntrusted: kept.isUntrusted || isUntrusted }
+    this.#messages.set(id, { ...kept, ...words, editedAt: at })
     return true
   }
 

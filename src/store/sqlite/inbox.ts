@@ -33,7 +33,8 @@ export function createInbox(connection: Connection): InboxStore {
     'DELETE FROM inbox WHERE id <= (SELECT id FROM inbox ORDER BY id DESC LIMIT 1 OFFSET ?)',
   )
   const edit = connection.statement(
-    `UPDATE inbox SET level = ?, title = ?, content = ?, edited_at = ?, read_at = NULL WHERE id = ? AND run = ?`,
+    `UPDATE inbox SET level = ?, title = ?, content = ?, untrusted = CASE WHEN ? = 1 THEN 1 ELSE untrusted END,
+     edited_at = ?, read_at = NULL WHERE id = ? AND run = ?`,
   )
   const all = connection.statement<MessageRow>(`SELECT ${COLUMNS} FROM inbox WHERE id < ? ORDER BY id DESC LIMIT ?`)
   const unread = connection.statement<MessageRow>(
@@ -55,7 +56,8 @@ export function createInbox(connection: Connection): InboxStore {
         trim.run(most)
       })
     },
-    edit: (id, run, { level, title, text }, at) => edit.run(level, title ?? null, text, at, id, run) > 0,
+    edit: (id, run, { level, title, text, isUntrusted }, at) =>
+      edit.run(level, title ?? null, text, isUntrusted ? 1 : 0, at, id, run) > 0,
     list({ unread: isUnread = false, before = LAST, limit }) {
       return (isUnread ? unread : all).all(before, pageSize(limit)).map(toMessage)
     },

@@ -27,7 +27,7 @@ const COLUMNS: readonly PlainColumn<ChannelEntry>[] = [
       </>
     ),
   },
-  { id: 'can', title: 'Can', cell: ({ can }) => can.join(', ') },
+  { id: 'can', title: 'Can', cell: ({ can }) => can.join(', ') || '–' },
   {
     id: 'state',
     title: 'State',

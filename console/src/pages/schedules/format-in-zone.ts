@@ -1,6 +1,11 @@
 /** A time as the clocks of a zone show it; as those of this machine where the browser does not know the zone. */
 export function formatInZone(at: number, timeZone: string): string {
-  return formatFor(timeZone).format(at)
+  return formatFor(timeZone, 'whole').format(at)
+}
+
+/** The same of one within a day: its weekday and hour are enough. */
+export function formatNear(at: number, timeZone: string): string {
+  return formatFor(timeZone, 'near').format(at)
 }
 
 /** The same as a date field has it: `2027-01-31T09:00`. */
@@ -14,15 +19,19 @@ export function toDateField(at: number, timeZone: string): string {
   return `${get('year')}-${get('month')}-${get('day')}T${get('hour')}:${get('minute')}`
 }
 
+const SHAPES = {
+  whole: { dateStyle: 'medium', timeStyle: 'short' },
+  near: { weekday: 'short', hour: 'numeric', minute: '2-digit' },
+} as const
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 // Made once a zone: a format costs more than all the rest of a row.
-function formatFor(timeZone: string): Intl.DateTimeFormat {
-  const known = formats.get(timeZone)
+function formatFor(timeZone: string, shape: keyof typeof SHAPES): Intl.DateTimeFormat {
+  const key = `${shape} ${timeZone}`
+  const known = formats.get(key)
   if (known) return known
-  const shape = { dateStyle: 'medium', timeStyle: 'short' } as const
-  const format = make(shape, timeZone)
-  formats.set(timeZone, format)
+  const format = make(SHAPES[shape], timeZone)
+  formats.set(key, format)
   return format
 }
 

@@ -1,16 +1,15 @@
 import { Time } from '../../components/time.tsx'
-import { formatInZone } from './format-in-zone.ts'
+import { formatInZone, formatNear } from './format-in-zone.ts'
 import styles from './schedules.module.css'
 
 const DAY_MS = 86_400_000
 
 /** When something will be: by the clocks of its zone, and how far away that is while it is near. */
 export function NextTime({ at, timeZone }: { at: number; timeZone: string }) {
-  const isNear = at - Date.now() < DAY_MS
+  if (at - Date.now() > DAY_MS) return <span>{formatInZone(at, timeZone)}</span>
   return (
-    <span>
-      {isNear && <Time at={at} />}{' '}
-      <span className={isNear ? styles.muted : undefined}>{formatInZone(at, timeZone)}</span>
+    <span title={formatInZone(at, timeZone)}>
+      <Time at={at} /> <span className={styles.muted}>{formatNear(at, timeZone)}</span>
     </span>
   )
 }

@@ -31,7 +31,7 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
   {
     id: 'next',
     title: 'Next',
-    width: '240px',
+    width: '184px',
     cell: ({ nextAt, enabled, timeZone }) =>
       nextAt === undefined || !enabled ? '–' : <NextTime at={nextAt} timeZone={timeZone} />,
   },
@@ -51,7 +51,7 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleEntry>[] = [
   {
     id: 'by',
     title: 'Made by',
-    width: 'minmax(80px, 104px)',
+    width: 'minmax(80px, 112px)',
     cell: ({ createdBy, isFromConfig }) => <VisibleText text={isFromConfig ? 'the config' : createdBy.by} />,
   },
   {

@@ -27,7 +27,8 @@ export function openConsole(_options: ConsoleChannelOptions, { host }: ChannelPa
     },
     async edit(id, message, io) {
       await io.announce(shown(message))
-      if (!(await host.store.inbox.edit(id, io.run, wordsOf(message), io.now()))) throw notOwn(id)
+      const words = { ...wordsOf(message), isUntrusted: io.isTainted }
+      if (!(await host.store.inbox.edit(id, io.run, words, io.now()))) throw notOwn(id)
       host.tellChange('messages', id)
       return { id }
     },

@@ -12,13 +12,15 @@ const MAX_SECTION_CHARS = 3_000
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 // Mentions as they look after escaping: of people, groups, channels, everybody.
 const MENTION = /&lt;([@#][A-Z0-9]{2,20}|!(?:here|channel|everyone)|!subteam\^[A-Z0-9]{2,20})&gt;/g
+// What Mattermost and Rocket.Chat take for a mention without any markup; not the middle of an address.
+const NAMED = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu
 
 /** An incoming webhook of Slack; Mattermost and Rocket.Chat take the same. */
 export function openSlack(options: SlackChannelOptions, { name, references, redact, host }: ChannelParts): Channel {
   const url = readUrl(name, references.readSecret('url', options.url), { isSecret: true })
   host.hide(secretsOfUrl(url))
   const write = (text: string) =>
-    options.mentions ? escapeMarkup(text).replaceAll(MENTION, '<$1>') : escapeMarkup(text)
+    options.mentions ? escapeMarkup(text).replaceAll(MENTION, '<$1>') : escapeMarkup(text).replaceAll(NAMED, '@\u200b')
   return {
     kind: 'slack',
     describe: () => `a Slack channel, by a webhook of ${url.host}`,

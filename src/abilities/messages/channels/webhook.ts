@@ -2,14 +2,18 @@ import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../../../c
 import { ToolError } from '../../../errors.ts'
 import { signWebhook, webhookKey } from '../../../value/sign-webhook.ts'
 import { readUrl } from '../read-url.ts'
+import { secretsOfUrl } from '../secrets-of-url.ts'
 import { refusedBy } from './answer-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'
 
 const SHORTEST_KEY = 24
 
 /** A URL of the owner's that gets each message as JSON, signed as Standard Webhooks says. */
-export function openWebhook(options: WebhookChannelOptions, { name, references, redact }: ChannelParts): Channel {
-  const url = readUrl(name, references.read('url', options.url), { isSecret: false })
+export function openWebhook(options: WebhookChannelOptions, { name, references, redact, host }: ChannelParts): Channel {
+  const text = references.read('url', options.url)
+  const url = readUrl(name, text, { isSecret: false })
+  // One that was not written down is one that nobody is to see, in whatever spelling.
+  if (text !== options.url) host.hide(secretsOfUrl(url))
   const secret = references.readSecret('secret', options.secret)
   const { length } = webhookKey(secret)
   if (length < SHORTEST_KEY) {

@@ -121,9 +121,11 @@ function toMailError(error: unknown, { channel, redact }: MailServer, hasBegun: 
   const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }
   const words = escapeLine(redact(response ?? messageOf(error)).trim()).slice(0, LONGEST_WORDS)
   if (responseCode !== undefined) return refused({ channel, status: responseCode, words })
-  if (hasBegun && code !== 'EENVELOPE' && code !== 'EMESSAGE') return unknownFate(channel, words, error)
+  const said = response === undefined ? undefined : words
+  if (hasBegun && code !== 'EENVELOPE' && code !== 'EMESSAGE') return unknownFate(channel, words, error, said)
   return new ToolError('UPSTREAM_ERROR', `The mail server of the channel ${channel} cannot be used: ${words}.`, {
     hint: 'Nothing was sent. tool-hub messages test CHANNEL says what is wrong.',
+    ...(said !== undefined && { details: { words: said } }),
     cause: error,
   })
 }
