@@ -163,7 +163,7 @@ describe('HubClient', () => {
 
   it('asks for every kind of thing where it is', async () => {
     const { calls, runs, approvals, questions, grants, policy, audit, tokens, ...rest } = { ...client() }
-    expect(rest).toEqual({})
+    expect(Object.keys(rest)).toEqual(['agents', 'canvases', 'inbox', 'memory', 'schedules'])
     answers = Array.from({ length: 19 }, () => json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5 }))
     await calls.list({ tool: 'x', limit: 2 })
     await calls.get('c1')
@@ -219,5 +219,24 @@ describe('HubClient', () => {
     })
     expect(loaded.length).toBeGreaterThan(10)
     expect(loaded.filter((path) => !path.startsWith('src/client/'))).toEqual([])
+  })
+})
+
+describe('what agents have beside tools', () => {
+  it('is asked for by its id, whatever that is', async () => {
+    answers = [json({ agents: [] }), json({ ended: true }), json({}), json({ read: 1, unread: 0 }), json({ runs: [] })]
+    const { agents, memory, inbox, schedules } = client()
+    expect(await agents.list({ state: 'running' })).toEqual({ agents: [] })
+    await agents.end('a/b', 'enough')
+    await memory.promote('note 1', { scope: 'shared' })
+    await inbox.read(['m1'])
+    await schedules.runs('../x', { limit: 2 })
+    expect(asked.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['GET', '/v1/agents?state=running', undefined],
+      ['POST', '/v1/agents/a%2Fb/end', { reason: 'enough' }],
+      ['POST', '/v1/memory/candidates/note%201/promote', { scope: 'shared' }],
+      ['POST', '/v1/inbox/read', { ids: ['m1'] }],
+      ['GET', '/v1/schedules/..%2Fx/runs?limit=2', undefined],
+    ])
   })
 })

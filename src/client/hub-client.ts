@@ -1,6 +1,7 @@
 import type { CallEvent, ToolResult } from '../result.ts'
 import type { AuditReport, Health, Me } from '../serve/api/service.ts'
 import type { ToolEntry } from '../serve/api/tools.ts'
+import { type AbilityResources, askAbilities } from './ask-abilities.ts'
 import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
 import { type FollowedEvent, type FollowOptions, followEvents } from './follow-events.ts'
 import { HttpRequests } from './http-requests.ts'
@@ -15,7 +16,7 @@ export interface ArtifactPart {
 }
 
 /** A client of a tool-hub service; made by `createClient`. */
-export class HubClient<T extends ToolMap = ToolMap> implements Resources {
+export class HubClient<T extends ToolMap = ToolMap> implements Resources, AbilityResources {
   readonly calls: Resources['calls']
   readonly runs: Resources['runs']
   readonly approvals: Resources['approvals']
@@ -23,6 +24,11 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources {
   readonly grants: Resources['grants']
   readonly policy: Resources['policy']
   readonly tokens: Resources['tokens']
+  readonly agents: AbilityResources['agents']
+  readonly canvases: AbilityResources['canvases']
+  readonly inbox: AbilityResources['inbox']
+  readonly memory: AbilityResources['memory']
+  readonly schedules: AbilityResources['schedules']
   readonly #http: HttpRequests
   readonly #options: ClientOptions
 
@@ -37,6 +43,12 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources {
     this.grants = grants
     this.policy = policy
     this.tokens = tokens
+    const { agents, canvases, inbox, memory, schedules } = askAbilities(this.#http)
+    this.agents = agents
+    this.canvases = canvases
+    this.inbox = inbox
+    this.memory = memory
+    this.schedules = schedules
   }
 
   /** The tools that this client sees; with `hidden`, also the others and why. */

@@ -3,6 +3,7 @@ import type { CallDetail, CallEntry, RecordLine } from '../serve/api/calls.ts'
 import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
 import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
 import type { GrantEntry, NewToken, TokenEntry } from '../serve/api/service.ts'
+import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 
 interface Page {
@@ -113,8 +114,4 @@ export function askResources(http: HttpRequests): Resources {
       revoke: async (id) => void (await http.send('DELETE', at('/v1/tokens', id))),
     },
   }
-}
-
-function at(path: string, id: string): string {
-  return `${path}/${encodeURIComponent(id)}`
 }

@@ -13,9 +13,19 @@ const eventQuery = z.object({
   types: z.string().max(200).optional(),
 })
 
-const TYPES = ['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence', 'reset'] as const
+const TYPES = [
+  'call',
+  'run',
+  'approval',
+  'question',
+  'tools-changed',
+  'policy-changed',
+  'ability-changed',
+  'presence',
+  'reset',
+] as const
 /** What those may hear who only answer. */
-const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'presence', 'reset']
+const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
 const RETRY_MS = 1_000
 

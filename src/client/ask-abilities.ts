@@ -1,22 +1,16 @@
-import type { HttpRequests } from '../../../src/client/http-requests.ts'
-import type {
-  AgentEntry,
-  AgentHistory,
-  AgentStatus,
-  CanvasDetail,
-  CanvasList,
-  ChannelEntry,
-  InboxPage,
-  MemoryCandidateEntry,
-  MemoryNoteEntry,
-  MemoryScope,
-  NewScheduleBody,
-  ScheduleChangeBody,
-  ScheduleEntry,
-  ScheduleRunEntry,
-} from './types.ts'
+import type { MemoryScope } from '../contracts/memory.ts'
+import type { AgentEntry, AgentHistory, AgentStatus } from '../serve/api/agents.ts'
+import type { CanvasDetail, CanvasList } from '../serve/api/canvases.ts'
+import type { ChannelEntry, InboxPage } from '../serve/api/inbox.ts'
+import type { MemoryCandidateEntry, MemoryNoteEntry } from '../serve/api/memory.ts'
+import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from '../serve/api/schedules.ts'
+import { at } from './at.ts'
+import type { HttpRequests } from './http-requests.ts'
 
-/** What agents have beside tools, by kind: each of them has a page. */
+/** What agents have beside tools, by kind. */
+export type AbilityResources = ReturnType<typeof askAbilities>
+
+/** The requests for each of them. */
 export function askAbilities(http: HttpRequests) {
   return {
     agents: {
@@ -90,8 +84,4 @@ export function askAbilities(http: HttpRequests) {
         http.json<{ timeZone: string; times: number[] }>('GET', '/v1/schedule-times', { query: when }),
     },
   }
-}
-
-function at(path: string, id: string): string {
-  return `${path}/${encodeURIComponent(id)}`
 }
