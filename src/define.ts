@@ -210,6 +210,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly tags?: readonly string[]
   readonly version?: string
   readonly costUnits?: number
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly circuit?: (input: any, run: string) => string
   readonly override?: boolean
   readonly doubt?: string
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
@@ -265,6 +267,8 @@ export interface ToolDefinition<
   version?: string
   /** What one call takes from a `cost` budget. */
   costUnits?: number
+  /** What its failures are about, a channel or a run: after several in a row only calls about the same are paused, not all of the tool. */
+  circuit?: (input: Infer<In>, run: string) => string
   /** Needed to take the place of a built-in tool of the same name, whose capabilities it then has too. */
   override?: boolean
   /** Why its definition is not trusted now, e.g. that a server changed it; while there is one, every call asks and shows it. */

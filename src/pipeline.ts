@@ -190,7 +190,7 @@ function prepare(parts: Parts, run: RunState, call: Call): Promise<void> | undef
 
 function admit(parts: Parts, run: RunState, call: Call, release: (() => void) | undefined): Promise<void> | undefined {
   call.release = release
-  call.isProbe = parts.breakers.check(call.name)
+  call.isProbe = parts.breakers.check(call.circuit)
   const beginning = call.key?.begin()
   if (beginning instanceof Promise) return beginning.then(() => intend(parts, run, call))
   return intend(parts, run, call)

@@ -125,6 +125,16 @@ describe('the circuit breaker', () => {
     await hub.close()
   })
 
+  it('pauses only what the failures are about, where a tool says that', async () => {
+    const tool = { ...flaky('UPSTREAM_ERROR'), circuit: (_: unknown, run: string) => run }
+    const hub = testHub({ tools: [tool] })
+    for (let n = 0; n < 5; n++) await hub.call(tool, { n }, { run: 'broken' })
+    const paused = await hub.call(tool, { n: -1 }, { run: 'broken' })
+    expect(paused.error).toMatchObject({ code: 'CIRCUIT_OPEN', message: expect.stringContaining('net.flaky (broken)') })
+    expect((await hub.call(tool, { n: -1 }, { run: 'fine' })).ok).toBe(true)
+    await hub.close()
+  })
+
   it('does not count what the caller is to blame for', async () => {
     const tool = flaky('NOT_FOUND')
     const hub = testHub({ tools: [tool] })

@@ -10,11 +10,13 @@ interface Circuit {
   isProbing: boolean
 }
 
+const MOST_CIRCUITS = 10_000
+
 /**
  * Pauses a tool that failed several times in a row, then lets one call through to see whether it works again.
  *
- * By hand rather than cockatiel's: that one only wraps async functions and brings its own clock. Only tools that fail
- * are remembered, so the names are as many as there are tools.
+ * By hand rather than cockatiel's: that one only wraps async functions and brings its own clock. Only what fails is
+ * remembered, and of that the last, because a tool may name what its failures are about.
  */
 export class Breakers {
   readonly #failures: number
@@ -65,7 +67,10 @@ export class Breakers {
     const circuit = known ?? { failures: 0, openUntil: 0, isProbing: false }
     circuit.failures++
     if (this.#isPaused(circuit)) circuit.openUntil = this.#clock.now() + this.#coolDownMs
-    if (!known) this.#circuits.set(tool, circuit)
+    if (known) return
+    this.#circuits.set(tool, circuit)
+    const [oldest] = this.#circuits.keys()
+    if (this.#circuits.size > MOST_CIRCUITS) this.#circuits.delete(oldest!)
   }
 }
 

@@ -210,6 +210,12 @@ export class Call {
     return this.tool?.tool.name ?? this.wire
   }
 
+  /** What is paused when calls like this one fail several times in a row. */
+  get circuit(): string {
+    const about = this.isValid ? this.tool?.tool.circuit?.(this.input, this.run) : undefined
+    return about === undefined ? this.name : `${this.name} (${about})`
+  }
+
   view(): CallView {
     const { id: callId, run, name: tool, wire, input, targets, caller } = this
     return { callId, run, tool, wire, input, targets, caller }

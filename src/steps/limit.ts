@@ -31,7 +31,7 @@ async function claim(parts: Parts, call: Call, key: string): Promise<Settled | u
 export function takeLimits(parts: Parts, call: Call): Awaitable<void> {
   const { tool } = call.tool!
   parts.loops.check(call.run, tool.name, call.argsHash)
-  parts.breakers.refusePaused(tool.name)
+  parts.breakers.refusePaused(call.circuit)
   const taking = parts.rate.take(tool.name)
   return taking instanceof Promise ? taking.then(() => reserve(parts, call)) : reserve(parts, call)
 }
@@ -69,13 +69,13 @@ export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): 
   const tool = call.name
   const finishing = told(() => call.key?.finish(isFinal(call, result) ? structuredClone(result) : undefined))
   if (!call.executed) {
-    if (call.isProbe) parts.breakers.record(tool, 'neutral', true)
+    if (call.isProbe) parts.breakers.record(call.circuit, 'neutral', true)
     return both(
       finishing,
       told(() => call.reservation?.release()),
     )
   }
-  parts.breakers.record(tool, outcomeOf(result), call.isProbe)
+  parts.breakers.record(call.circuit, outcomeOf(result), call.isProbe)
   // Time that a person took to answer is not the tool's.
   const wallMs = performance.now() - call.executedMark!
   const settling = told(() => call.reservation!.settle({ wallMs, bytes }))

@@ -31,6 +31,8 @@ export const browser = defineTool({
   category: 'web',
   tags: ['browser', 'web', 'page', 'click', 'screenshot'],
   version: '1.0.0',
+  // A page that fails again and again is no reason to keep others from theirs.
+  circuit: (_, run) => run,
   examples: [
     { input: { action: 'open', url: 'https://example.com/' } },
     { input: { action: 'click', ref: 'e12' }, note: 'a ref of the last snapshot' },

@@ -63,6 +63,7 @@ export const messageSend = defineTool({
   category: 'message',
   tags: ['message', 'notify', 'mail', 'chat'],
   version: '1.0.0',
+  circuit: ({ channel }) => channel ?? 'none',
   examples: [
     { input: { channel: 'console', title: 'Backup', text: 'The backup is done.' } },
     {
