@@ -1,3 +1,5 @@
+import type { Principal } from '../principal.ts'
+
 /** What becomes of times that passed while nothing ran: nothing, one run for all of them, or one for each. */
 export const MISSED_POLICIES = ['skip', 'once', 'all'] as const
 export type MissedPolicy = (typeof MISSED_POLICIES)[number]
@@ -182,7 +184,7 @@ export interface ScheduleMaker {
   /** `owner` unless said. */
   readonly by?: string
   /** The principal whose schedule it is to be, and whose rights it has; the hub's own owner's unless said. */
-  readonly as?: string
+  readonly as?: Principal
 }
 
 /** What the owner of a hub uses. Schedules go by id, or by name where only one has it. */

@@ -27,7 +27,7 @@ interface RunnerCommon {
   readonly description?: string
   /** The only tools that its sessions see, of those that whoever began them sees: names, `group:…`. */
   readonly tools?: readonly string[]
-  /** Further rules for its sessions. */
+  /** Further rules for its sessions; they allow nothing that whoever begins one may not. */
   readonly policy?: readonly (Rule | SourcedRule)[]
   /** What each of its sessions may use, unless whoever begins it says less. */
   readonly limits?: SessionLimits

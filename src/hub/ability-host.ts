@@ -29,7 +29,16 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     store: parts.store,
     isStoreKept: options.store !== undefined,
     runsFolder: assembly.runsFolder,
-    as: (rights) => doorOf(rights.principal ? principals.hubOf(rights.principal) : owner, rights),
+    as: (rights) => {
+      if (!rights.principal) return doorOf(owner, rights)
+      const hub = principals.hubOf(rights.principal)
+      const endRun = async (id: string) => {
+        await hub.endRun(id)
+        // Every session is a principal of its own, and there may be many.
+        principals.forget(hub.name)
+      }
+      return doorOf({ ...hub, endRun }, rights)
+    },
     principalNow: (known) => principalNow(known, options),
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
     isTainted: (id) => runs.rehearsal(id).tainted,

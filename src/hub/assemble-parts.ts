@@ -211,7 +211,9 @@ export function assembleParts(options: HubOptions): Assembly {
     listeners,
     recordListeners,
     network: () => doors.network(),
-    doorsTo: rememberDoors((roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } })),
+    doorsTo: rememberDoors(
+      (roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
+    ),
     plugins,
     webFetchGuard: () => doors.webFetchGuard(),
     defaultRun: options.run ?? newRunId(clock),

@@ -46,6 +46,11 @@ export class PrincipalHubs {
     this.#known.set(name, { said, run, hub })
     return hub
   }
+
+  /** Should it come again, it goes on in another run. */
+  forget(name: string): void {
+    this.#known?.delete(name)
+  }
 }
 
 function createPrincipalHub(assembly: Assembly, principal: Principal, run: string): PrincipalHub {
@@ -107,9 +112,9 @@ function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, regi
   const parts = within ? partsOf(assembly, within, owner, registry) : assembly.parts
   const look = rememberSight(compileVisibility(visibility ?? {}))
   const own = rules.beside(policy)
-  const policyNow = within ? joined(own, () => parts.policy) : own
   // What the owner's own runs began is part of their session, as what is within another one is of that one's.
   const isWithin = within !== undefined || chargedRuns !== undefined
+  const policyNow = isWithin ? joined(own, () => parts.policy) : own
   const holder = { name, limits: budget, lasts, chargedRuns, isWithin }
   return {
     ...parts,

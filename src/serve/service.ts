@@ -1,4 +1,5 @@
 import type { Hub, PrincipalHub } from '../hub.ts'
+import type { Principal } from '../principal.ts'
 import type { Awaitable, Store } from '../store.ts'
 import type { Approval, ApprovalAnswer, Question } from './api/asks.ts'
 import type { CallDetail, CallEntry, RecordLine } from './api/calls.ts'
@@ -28,6 +29,8 @@ export interface Visitor {
   readonly scopes: ReadonlySet<Scope>
   /** The hub as this one may use it. */
   readonly hub: PrincipalHub
+  /** What it may, for what is done when it is not here any more; the owner of the hub without. */
+  readonly rights?: Principal
   /** Id of its token, where it has one. */
   readonly token?: string
 }

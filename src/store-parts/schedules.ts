@@ -4,8 +4,8 @@ import type { Awaitable } from '../store.ts'
 /** Schedules and what became of their times. Whatever changes one gives it a new version, so that each time is claimed once. */
 export interface ScheduleStore {
   /**
-   * CONFLICT when its principal has one of that name. With as many as `most`, the oldest one that is done makes room;
-   * BUDGET_EXCEEDED when none is.
+   * CONFLICT when its principal has one of that name. With as many as `most`, the oldest one that is done,
+   * and whose runs are over, makes room; BUDGET_EXCEEDED when none is.
    */
   add(schedule: StoredSchedule, limit: { readonly most: number }): Awaitable<void>
   find(id: string): Awaitable<StoredSchedule | undefined>

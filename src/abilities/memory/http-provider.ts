@@ -5,6 +5,7 @@ import type { MemoryProvider, ProviderNote } from '../../contracts/memory-provid
 import { messageOf, ToolError } from '../../errors.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { parseJson } from '../../value/parse-json.ts'
+import { readBody } from '../../value/read-body.ts'
 import type { BackendUse } from './backend.ts'
 
 /** More than the largest answer that anybody uses: 50 notes of 20,000 characters. */
@@ -50,7 +51,7 @@ export function createHttpProvider(
       redirect: 'error',
       signal,
     })
-    return { status: response.status, text: await readText(response, base) }
+    return { status: response.status, text: await readBody(response, MOST_BYTES, () => tooLarge(base)) }
   }
   return {
     name: base.host,
@@ -106,20 +107,10 @@ function secretOf(name: string, host: Pick<AbilityHost, 'secret'>): string {
   })
 }
 
-/** Breaks off when there is more than anybody uses. */
-async function readText(response: Response, base: URL): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES)
-      throw new ToolError('HTTP_TOO_LARGE', `The memory ${base.host} answered more than ${MOST_BYTES} bytes.`, {
-        hint: 'It has to keep to the limit of a recall.',
-      })
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
+function tooLarge(base: URL): ToolError {
+  return new ToolError('HTTP_TOO_LARGE', `The memory ${base.host} answered more than ${MOST_BYTES} bytes.`, {
+    hint: 'It has to keep to the limit of a recall.',
+  })
 }
 
 function parse<T>(schema: z.ZodType<T>, answer: unknown, base: URL): T {

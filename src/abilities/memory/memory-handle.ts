@@ -79,7 +79,8 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Abi
       assertEnabled(settings, 'recall')
       const scopes = scope === undefined ? MEMORY_SCOPES : [scope]
       for (const each of scopes) call.permits('memory', each)
-      const asked = { query, keys: scopes.map(keyOf), limit: Math.min(limit, MOST_RECALLED), tags }
+      const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MOST_RECALLED)
+      const asked = { query, keys: scopes.map(keyOf), limit: most, tags }
       const notes = await backend.recall(asked, use)
       if (notes.some((note) => note.isUntrusted)) call.markUntrusted()
       return notes.map(({ key, ...note }) => ({ ...note, scope: scopeOf(key) ?? 'shared' }))

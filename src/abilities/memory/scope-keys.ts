@@ -18,7 +18,7 @@ export function scopeKeys({ run, session, caller, principal }: Whose): Readonly<
   return {
     run: `run:${run}`,
     session: principal === undefined ? `session:${own}` : `session:${own}@${principal}`,
-    agent: `agent:${principal ?? caller}`,
+    agent: `agent:${principal ?? wholeText(caller)}`,
     shared: 'shared',
   }
 }

@@ -69,7 +69,8 @@ export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts):
   if (!dryRun) for (const target of targets) origin.permits(target)
   const to = checkRecipients(named, channel.recipients, name)
   // Leaving out a name is no way around a rule about it.
-  if (!dryRun && named.length === 0 && to.length > 0) for (const target of messageTargets(name, to)) origin.refuseDenied(target)
+  if (!dryRun && named.length === 0 && to.length > 0)
+    for (const target of messageTargets(name, to)) origin.refuseDenied(target)
   const errand = await prepare(wish, to, channel, { origin, host })
   if (!dryRun) await takeTurn(name, channel, { rates: host.store.rates, now: host.clock.now() })
   const announce = announcer(dryRun, () => origin.beforeEffect(targets))

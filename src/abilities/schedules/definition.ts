@@ -13,7 +13,7 @@ export interface Definition extends Timing {
   readonly jitterMs: number
   readonly timeoutMs: number
   readonly maxRuns?: number
-  /** Captured when it was made or changed; looked at again whenever it runs. */
+  /** Captured from whoever said what is called; looked at again whenever it runs. */
   readonly rights: Rights
   readonly createdBy: Schedule['createdBy']
 }

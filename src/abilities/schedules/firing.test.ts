@@ -177,6 +177,50 @@ describe('a time at which the run before is not over', () => {
     await hub.close()
   })
 
+  it('leaves half of the places to others, however long those of one principal take', async () => {
+    const { hub, desk, notes, clock, busy, idle, hold, release } = scheduleWorld({}, { parallel: 2 })
+    const [greedy, other] = [hub.as({ name: 'token:greedy' }), hub.as({ name: 'token:other' })]
+    const add = (name: string, every: string, text: string) => {
+      const calls = [{ tool: 'note', input: { text } }]
+      return { action: 'add', name, every, overlap: 'parallel', calls }
+    }
+    await greedy.callDynamic('cron', add('a', '1m', 'greedy'))
+    await greedy.callDynamic('cron', add('b', '1m', 'greedy'))
+    await other.callDynamic('cron', add('c', '3m', 'other'))
+    await desk.start()
+    hold()
+    for (let minute = 0; minute < 2; minute++) await clock.advance(MINUTE)
+    await busy(1, 3)
+    await clock.advance(MINUTE)
+    await busy(2, 5)
+    expect(notes.map(({ text }) => text)).toEqual(['greedy', 'other'])
+    release()
+    await idle()
+    expect(notes).toHaveLength(7)
+    await hub.close()
+  })
+
+  it('is kept from running by nothing that is wrong with another one', async () => {
+    const down = new Set(['token:ci'])
+    const principals = (known: { name: string }) => {
+      if (down.has(known.name)) throw new Error('The list cannot be read.')
+      return known
+    }
+    const { hub, desk, notes, clock, busy, idle } = scheduleWorld({ principals })
+    const add = { action: 'add', name: 'a', every: '1m', maxRuns: 1, calls: [{ tool: 'note', input: { text: 'ci' } }] }
+    await hub.as({ name: 'token:ci' }).callDynamic('cron', add)
+    await desk.add(everyMinutes(1, { name: 'b', maxRuns: 1 }))
+    await desk.start()
+    await clock.advance(MINUTE)
+    await busy(0, 1)
+    expect(notes.map(({ text }) => text)).toEqual(['hi'])
+    down.clear()
+    await clock.advance(5_000)
+    await idle()
+    expect(notes.map(({ text }) => text)).toEqual(['hi', 'ci'])
+    await hub.close()
+  })
+
   it('lets only so many run at once', async () => {
     const { hub, desk, clock, busy, idle, hold, release, notes } = scheduleWorld({}, { parallel: 2 })
     for (const name of ['a', 'b', 'c', 'd']) await desk.add(everyMinutes(10, { name }))

@@ -16,7 +16,7 @@ export async function presentRights(
   const now = await principalNow(then)
   if (!now)
     return { ok: false, why: `${then.name}, whose schedule it is, is gone or may not call any more.`, isForGood: true }
-  if (textOf(now.roots) !== textOf(then.roots))
+  if (textOf(rootsOf(now)) !== textOf(rootsOf(then)))
     return {
       ok: false,
       why: `The folders of ${then.name} are others than when it was made. Make it anew.`,
@@ -25,11 +25,19 @@ export async function presentRights(
   return { ok: true, rights: { ...captured, principal: textOf(now) === textOf(then) ? then : narrowed(now, then) } }
 }
 
-/** What was counted then is counted now, and once. */
+/** All of what holds now, within all of what held then. */
 function narrowed(now: Principal, then: Principal): Principal {
-  const { budget: _, budgetFor: __, rate: ___, chargedRuns: ____, within: outer, ...before } = then
-  const within = now.within ?? outer
-  return { ...now, within: { ...before, ...(within && { within }) } }
+  return { ...now, within: now.within ? narrowed(now.within, then) : uncounted(then) }
+}
+
+/** What was counted then is counted now, and once. */
+function uncounted({ budget: _, budgetFor: __, rate: ___, chargedRuns: ____, within, ...rest }: Principal): Principal {
+  return { ...rest, ...(within && { within: uncounted(within) }) }
+}
+
+/** Its own folders, or those of the one it lies within. */
+function rootsOf({ roots, within }: Principal): Principal['roots'] {
+  return roots ?? (within && rootsOf(within))
 }
 
 function textOf(value: unknown): string {

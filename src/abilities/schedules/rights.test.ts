@@ -85,6 +85,22 @@ describe('a schedule of a principal', () => {
     await hub.close()
   })
 
+  it('within another is held to what that one might then, too, and to its folders', async () => {
+    const then = { ...ci, policy: [{ ask: 'far' }] }
+    const list = new Map<string, Principal>([[ci.name, then]])
+    const { hub, desk } = guarded(list, {
+      policy: [{ allow: 'far' }, { allow: 'core/cron' }],
+      approve: () => ({ decision: 'deny' }),
+    })
+    const child = hub.as({ name: 'token:ci/child', within: then })
+    expect((await child.callDynamic('cron', { ...addJob, calls: [{ tool: 'far' }] })).ok).toBe(true)
+    list.set(ci.name, ci)
+    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('APPROVAL_DENIED') })
+    list.set(ci.name, { ...ci, roots: [{ path: hub.folder, mode: 'read' }] })
+    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('folders') })
+    await hub.close()
+  })
+
   it('is refused while its folders are others', async () => {
     const list = new Map<string, Principal>([[ci.name, ci]])
     const { hub, desk, notes } = guarded(list)
@@ -109,6 +125,44 @@ describe('a schedule of a principal', () => {
     expect((await desk.runs('job')).runs[0]).toMatchObject({ error: expect.stringContaining('BUDGET_EXCEEDED') })
     await hub.close()
   })
+})
+
+describe('a change', () => {
+  it('of the times leaves the calls their rights; new calls have those of who says them', async () => {
+    const { hub, desk, store } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }, { allow: 'core/cron' }] })
+    const calls = [{ tool: 'note', input: { text: 'hi' } }]
+    await hub.callDynamic('cron', { ...addJob, calls }, { grants: ['schedule'], callerKind: 'script' })
+    const update = (change: object, options?: object) =>
+      hub.callDynamic('cron', { action: 'update', name: 'job', ...change }, options)
+    await update({ every: '20m' })
+    const [row] = await hub.schedules.list()
+    expect(await rightsOf(row!.id)).toMatchObject({ grants: ['schedule'], callerKind: 'script' })
+    await update({ calls: [{ tool: 'far' }] })
+    expect(await rightsOf(row!.id)).not.toHaveProperty('grants')
+    expect(await desk.run('job')).toMatchObject({ status: 'ok' })
+    await hub.close()
+
+    async function rightsOf(id: string) {
+      return JSON.parse((await store.schedules.find(id))!.body).rights
+    }
+  })
+})
+
+it('a change by one who has read content from outside shows, whoever else changes it at the same time', async () => {
+  const { hub, desk } = scheduleWorld()
+  await hub.callDynamic('cron', addJob)
+  const update = (change: object, options: object) =>
+    hub.callDynamic('cron', { action: 'update', name: 'job', ...change }, options)
+  // The calls are tried first, so that this one comes last, and knows nothing of the other.
+  const calls = Array(3).fill({ tool: 'note', input: { text: 'bye' } })
+  const [dirty, clean] = await Promise.all([
+    update({ every: '20m' }, { run: 'outside', untrusted: true }),
+    update({ calls }, { run: 'inside' }),
+  ])
+  expect([dirty.ok, clean.ok]).toEqual([true, true])
+  const createdBy = { run: 'inside', tainted: true }
+  expect(await desk.find('job')).toMatchObject({ when: { everyMs: 1_200_000 }, calls, createdBy })
+  await hub.close()
 })
 
 describe('the rules when a schedule runs', () => {
@@ -181,10 +235,20 @@ describe('the owner', () => {
   it('adds in the name of somebody, with the rights of that one only', async () => {
     const list = new Map([[ci.name, ci]])
     const { hub, desk } = guarded(list)
-    expect(await desk.add(everyMinutes(10), { by: 'token:ci', as: 'token:ci' })).toMatchObject({
+    expect(await desk.add(everyMinutes(10), { by: 'token:ci', as: ci })).toMatchObject({
       principal: 'token:ci',
     })
-    await expect(desk.add(everyMinutes(10), { as: 'token:gone' })).rejects.toMatchObject({ code: 'POLICY_DENIED' })
+    await expect(desk.add(everyMinutes(10), { as: { name: 'token:gone' } })).rejects.toMatchObject({
+      code: 'POLICY_DENIED',
+    })
+    await hub.close()
+  })
+
+  it('adds for one whom no list knows with all that this one is held to', async () => {
+    const { hub, desk } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }] })
+    const ada = { name: 'https://id.example ada', policy: [{ deny: 'far' }] }
+    const wish = everyMinutes(10, { calls: [{ tool: 'far' }] })
+    await expect(desk.add(wish, { as: ada })).rejects.toMatchObject({ code: 'POLICY_DENIED' })
     await hub.close()
   })
 

@@ -8,6 +8,7 @@ import { type Definition, FROM_CONFIG, type Known, toKnown } from './definition.
 import { invalidSchedule } from './invalid-schedule.ts'
 import { readChange, readNew, type Said } from './read-schedule.ts'
 import { nextTime } from './times.ts'
+import { WAKE } from './wake-up.ts'
 
 /** Who makes or changes a schedule, and what it may. */
 export interface Maker {
@@ -56,6 +57,9 @@ export class ScheduleBook {
   async add(written: NewSchedule, { rights, createdBy }: Maker, prefix = ''): Promise<Known> {
     const now = this.#host.clock.now()
     const { enabled, ...said } = readNew(written, this.#options, now)
+    // What a rule allows under this name is a reminder, and nothing else.
+    if (prefix === '' && written.name === WAKE)
+      throw invalidSchedule('wake is what rules call wake-ups.', 'Choose another name.')
     const definition: Definition = { ...said, since: now, rights, createdBy }
     const row: StoredSchedule = {
       id: `schedule-${randomBytes(8).toString('hex')}`,
@@ -78,7 +82,7 @@ export class ScheduleBook {
     return this.#rewrite(id, (before) => {
       const now = this.#host.clock.now()
       const { enabled, ...said } = readChange(written, before.definition, this.#options, now)
-      const definition = follow(before, said, maker ?? before.definition, now)
+      const definition = follow(before, said, makerAfter(before.definition, written, maker), now)
       const state = stateOf(before, definition, enabled ?? before.row.state !== 'off', now)
       if (enabled && state.state === 'done')
         throw invalidSchedule('It has no time to come.', 'Give another time, or a larger maxRuns.')
@@ -148,6 +152,15 @@ export function refuseFromConfig({ row }: Known): void {
   throw new ToolError('CONFLICT', `${row.name} is written in the config.`, {
     hint: `Change schedules.entries.${row.name.slice(FROM_CONFIG.length)} in tool-hub.yaml, and start again.`,
   })
+}
+
+/**
+ * Whoever says what is called gives the rights for it, and nobody else: calls get no other rights by a change of their
+ * times. What somebody has touched who had read content from outside stays so.
+ */
+function makerAfter(before: Definition, written: ScheduleChange, maker: Maker = before): Maker {
+  const { rights, createdBy } = written.calls === undefined ? before : maker
+  return { rights, createdBy: { ...createdBy, tainted: maker.createdBy.tainted || before.createdBy.tainted } }
 }
 
 /** The same schedule with something else said about it; a new interval is counted from now. */

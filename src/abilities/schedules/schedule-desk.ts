@@ -29,8 +29,6 @@ export interface ScheduleParts {
 
 const OWNER = 'owner'
 const MOST_NEXT = 100
-/** Of somebody whom no list knows: nothing dangerous is done from afar. */
-const FROM_AFAR = [{ deny: 'exec' }, { deny: 'danger:destructive' }] as const
 
 /** What the owner of the hub uses. */
 export function createScheduleDesk({ host, options, book, runner, ticker }: ScheduleParts): ScheduleDesk {
@@ -103,24 +101,24 @@ export async function runNow(
   const wish = runner.newRun(known.row.id, host.clock.now(), 0)
   const run = await host.store.schedules.addRun(wish, runner.overlapOf(known))
   assertBegun(run, known)
-  runner.accept([run], { isManual: true })
+  runner.accept([run], { principal: known.row.principal, isManual: true })
   if (wait) await wait(runner.ended(run.id))
   return toRunView((await host.store.schedules.findRun(run.id)) ?? run)
 }
 
 /** What a schedule calls, it calls with the rights of whose it is: nobody else puts something in. */
 function refuseOthersCalls({ row }: Known, change: ScheduleChange, { as }: ScheduleMaker): void {
-  if (as === undefined || as === row.principal || change?.calls === undefined) return
-  throw new ToolError('FORBIDDEN', `${row.name} is not a schedule of ${as}, which may not change its calls.`, {
+  if (as === undefined || as.name === row.principal || change?.calls === undefined) return
+  throw new ToolError('FORBIDDEN', `${row.name} is not a schedule of ${as.name}, which may not change its calls.`, {
     hint: 'Make one of your own, or ask the owner.',
   })
 }
 
 async function rightsOf({ by = OWNER, as }: ScheduleMaker, host: AbilityHost): Promise<Rights> {
   if (as === undefined) return { caller: by }
-  const principal = await host.principalNow({ name: as, policy: FROM_AFAR })
+  const principal = await host.principalNow(as)
   if (principal) return { caller: by, principal }
-  throw new ToolError('POLICY_DENIED', `${as} may make no calls, so no schedule can make them for it.`, {
+  throw new ToolError('POLICY_DENIED', `${as.name} may make no calls, so no schedule can make them for it.`, {
     hint: 'Use a token with the scope call.',
   })
 }

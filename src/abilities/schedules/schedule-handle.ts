@@ -41,7 +41,7 @@ export function createScheduleHandle(parts: ScheduleParts, call: AbilityCall): S
       refuseFromConfig(known)
       await checkCalls(change.calls, host.as(call.rights), call.run)
       await call.beforeEffect()
-      return saved(await book.change(known.row.id, change, makerOf(call, known)))
+      return saved(await book.change(known.row.id, change, makerOf(call)))
     },
     async remove(name) {
       call.permits('schedule', name)
@@ -78,11 +78,8 @@ export function createScheduleHandle(parts: ScheduleParts, call: AbilityCall): S
   }
 }
 
-/** Once it was made by one who had read something from outside, it stays so. */
-function makerOf(call: AbilityCall, known?: Known): Maker {
-  const { callId, run, caller, rights } = call
-  const tainted = call.isTainted || known?.definition.createdBy.tainted === true
-  return { rights, createdBy: { by: call.principal ?? caller, callId, run, tainted } }
+function makerOf({ callId, run, caller, principal, rights, isTainted }: AbilityCall): Maker {
+  return { rights, createdBy: { by: principal ?? caller, callId, run, tainted: isTainted } }
 }
 
 /** Until it is over, the call is stopped, or it has taken too long: then it goes on without this call. */

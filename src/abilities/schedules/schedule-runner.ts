@@ -16,12 +16,16 @@ export type RunListener = (run: ScheduleRun, schedule: Schedule) => void
 /** A run that this process has to make. */
 interface Waiting {
   readonly run: StoredScheduleRun
+  /** Whose schedule it is; empty for the hub's own owner. */
+  readonly principal: string
   readonly isManual: boolean
 }
 
 const PARALLEL = 8
 const KEEP = 200
 const MOST_ACTIVE = 100
+/** More that wait are left out: they must not keep the times of others from being looked at. */
+const MOST_WAITING_OF_ONE = 250
 
 /** Makes the runs that this process has claimed: so many at once, those of one schedule as its overlap says. */
 export class ScheduleRunner {
@@ -33,7 +37,7 @@ export class ScheduleRunner {
   readonly #waiting = new Map<string, Waiting>()
   readonly #running = new Map<
     string,
-    { readonly schedule: string; readonly runId: string; readonly ended: Promise<void> }
+    { readonly schedule: string; readonly principal: string; readonly runId: string; readonly ended: Promise<void> }
   >()
   readonly #listeners = new Set<RunListener>()
   /** Those who wait for a run that has not begun. */
@@ -57,8 +61,9 @@ export class ScheduleRunner {
   }
 
   /** How runs of a schedule lie beside each other. */
-  overlapOf({ definition }: Known): Overlap {
-    return { policy: definition.overlap, mostActive: MOST_ACTIVE }
+  overlapOf({ row: { principal }, definition }: Known): Overlap {
+    const isFull = principal !== '' && countOf(this.#waiting.values(), principal) >= MOST_WAITING_OF_ONE
+    return { policy: definition.overlap, mostActive: isFull ? 0 : MOST_ACTIVE }
   }
 
   get keep(): number {
@@ -76,8 +81,11 @@ export class ScheduleRunner {
   }
 
   /** Takes runs that are this process' own now. */
-  accept(runs: readonly StoredScheduleRun[], { isManual = false } = {}): void {
-    for (const run of runs) if (run.status === 'waiting') this.#waiting.set(run.id, { run, isManual })
+  accept(
+    runs: readonly StoredScheduleRun[],
+    { principal, isManual = false }: { readonly principal: string; readonly isManual?: boolean },
+  ): void {
+    for (const run of runs) if (run.status === 'waiting') this.#waiting.set(run.id, { run, principal, isManual })
     this.#leases.keep()
     this.pump()
   }
@@ -103,13 +111,11 @@ export class ScheduleRunner {
   /** Begins what may begin. */
   pump(): void {
     this.#isAgain = true
-    this.#pumping ??= this.#pump()
-      .catch((error) => this.#host.warn(`Schedules could not be run: ${messageOf(error)}`))
-      .finally(() => {
-        this.#pumping = undefined
-        // Somebody asked just when it was over.
-        if (this.#isAgain) this.pump()
-      })
+    this.#pumping ??= this.#pump().finally(() => {
+      this.#pumping = undefined
+      // Somebody asked just when it was over.
+      if (this.#isAgain) this.pump()
+    })
   }
 
   /** Begins nothing new. */
@@ -137,9 +143,17 @@ export class ScheduleRunner {
       for (const waiting of [...this.#waiting.values()]) {
         // Whoever ends makes room, and asks again.
         if (this.#isCalm || this.#running.size >= parallel) break
-        await this.#tryToBegin(waiting)
+        if (!this.#hasRoomFor(waiting.principal, parallel)) continue
+        // One that cannot begin waits for the next look, and keeps no other from it.
+        const warn = (error: unknown) => this.#host.warn(`A schedule could not be run: ${messageOf(error)}`)
+        await this.#tryToBegin(waiting).catch(warn)
       }
     }
+  }
+
+  /** Others get their turn, however long what one of them has begun waits for a person. */
+  #hasRoomFor(principal: string, parallel: number): boolean {
+    return principal === '' || countOf(this.#running.values(), principal) < Math.ceil(parallel / 2)
   }
 
   async #tryToBegin({ run, isManual }: Waiting): Promise<void> {
@@ -175,7 +189,7 @@ export class ScheduleRunner {
         mayGoOn: () => this.#mayGoOn(row.id, isManual),
       })
     })
-    this.#running.set(run.id, { schedule: row.id, runId, ended: work })
+    this.#running.set(run.id, { schedule: row.id, principal: row.principal, runId, ended: work })
     this.#leases.keep()
     await this.#tell(run.id, known)
   }
@@ -231,6 +245,10 @@ export class ScheduleRunner {
     for (const told of this.#waiters) told()
     this.#waiters.clear()
   }
+}
+
+function countOf(those: Iterable<{ readonly principal: string }>, principal: string): number {
+  return [...those].filter((each) => each.principal === principal).length
 }
 
 /** As the owner sees it. */

@@ -121,7 +121,7 @@ export class Ticker {
     }
     const fired = await this.#host.store.schedules.fire(firing)
     if (!fired) return
-    this.#runner.accept(fired)
+    this.#runner.accept(fired, row)
     this.#host.tellChange('schedules', row.id)
   }
 
@@ -154,7 +154,7 @@ export class Ticker {
     await store.slots.lease(TICKING_SLOT, { owner, now, until: now + TICKING_MS })
     for (const run of await store.schedules.active(MOST_ACTIVE)) {
       if (run.owner === owner || (run.leasedUntil > now && isOwnerAlive(run.owner))) continue
-      await this.#settleLost(run, now)
+      await this.#settleLost(run, now).catch((error) => this.#host.warn(`A run was lost: ${messageOf(error)}`))
     }
   }
 
@@ -170,7 +170,7 @@ export class Ticker {
     } else if (toKnown(row).definition.missed === 'skip') {
       await schedules.end({ ...end, status: 'missed', error: 'The process that was to run it ended before.' })
     } else if (await schedules.takeOver(run.id, run.owner, { owner, leasedUntil })) {
-      this.#runner.accept([{ ...run, owner, leasedUntil }])
+      this.#runner.accept([{ ...run, owner, leasedUntil }], row)
     }
     this.#host.tellChange('schedules', row.id)
   }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readlink, realpath, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readlink, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -23,14 +23,28 @@ const reach = (spawn: object) =>
   })
 
 describe('a session that means harm', () => {
-  it.each([
-    { calls: Number.NaN },
-    { calls: -1 },
-    { wallMs: Number.POSITIVE_INFINITY },
-    { cost: '5' as never },
-  ])('gets no limits that bound nothing: %s', async (limits) => {
-    const { call } = setUp({ tools: [reach({ limits })] })
-    expect((await call('test/reach', {})).error?.code).toBe('INPUT_SCHEMA_INVALID')
+  it.each([{ calls: Number.NaN }, { calls: -1 }, { wallMs: Number.POSITIVE_INFINITY }, { cost: '5' as never }])(
+    'gets no limits that bound nothing: %s',
+    async (limits) => {
+      const { call } = setUp({ tools: [reach({ limits })] })
+      expect((await call('test/reach', {})).error?.code).toBe('INPUT_SCHEMA_INVALID')
+    },
+  )
+
+  it('may no more than the run that began it, whatever the rules of its runner allow', async () => {
+    const destroy = defineTool({
+      name: 'test/destroy',
+      description: 'Destroys something.',
+      input: z.strictObject({}),
+      capabilities: ['danger:destructive'],
+      execute: () => 'destroyed',
+    })
+    const run = async ({ call }: SessionWork) => (await call('test/destroy', {})).error?.code ?? 'destroyed'
+    const runners = { default: { run, policy: [{ allow: 'danger:destructive' }] } }
+    const { call, spawn, hub } = setUp({ tools: [destroy], sessions: { runners } })
+    expect((await call('test/destroy', {})).error?.code).toBe('POLICY_DENIED')
+    expect(await spawn('x', { waitMs: 5_000 })).toMatchObject({ result: 'POLICY_DENIED' })
+    expect(await hub.sessions.spawn({ task: 'x', by: 'ada', waitMs: 5_000 })).toMatchObject({ result: 'POLICY_DENIED' })
   })
 
   it('learns nothing of its siblings from the one above them', async () => {
@@ -76,7 +90,9 @@ describe('a session that means harm', () => {
       await hub.sessions.end(parent.id, { by: 'ada' })
       return add.call(store.sessions, session, limit)
     }
-    await work('parent').call('core/session.spawn', { task: 'child' }).catch(() => {})
+    await work('parent')
+      .call('core/session.spawn', { task: 'child' })
+      .catch(() => {})
     await expect
       .poll(async () => (await hub.sessions.list()).sessions.map(({ state }) => state), PATIENT)
       .toEqual(['ended', 'ended', 'running'])
@@ -104,7 +120,9 @@ describe('a session that means harm', () => {
 
   it.runIf(existsSync('/proc/self/fd'))('leaves nothing open of the folders of its principal', async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'tool-hub-roots-')))
-    const run = async ({ call }: SessionWork) => (await call('core/fs.list', { path: folder })).status
+    await writeFile(join(folder, 'a.txt'), 'a')
+    const run = async ({ call }: SessionWork) =>
+      (await call('core/fs.readText', { path: join(folder, 'a.txt') })).status
     const { hub } = setUp({}, { run })
     const ci = hub.as({ name: 'token:ci', roots: [{ path: folder, mode: 'write' }] })
     const openThere = async () => {
@@ -117,6 +135,15 @@ describe('a session that means harm', () => {
     for (let n = 0; n < 3; n++) await spawn()
     expect(await openThere()).toBe(before)
     await rm(folder, { recursive: true })
+  })
+
+  it('is one of so many in a process, however many runs begin some', async () => {
+    const { run } = puppets()
+    const { call } = setUp({ runs: false, sessions: { maxRunning: 1, runners: { default: { run } } } })
+    const spawn = (n: number) => call('sessions_spawn', { task: `${n}` }, { run: `root-${n}` })
+    const begun = await Promise.all(Array.from({ length: 16 }, (_, n) => spawn(n)))
+    expect(begun.every(({ ok }) => ok)).toBe(true)
+    expect((await spawn(16)).error).toMatchObject({ code: 'RATE_LIMITED', fix: { key: 'sessions.maxRunning' } })
   })
 
   it('leaves room for others, however many runs somebody opens', async () => {

@@ -9,6 +9,8 @@ export const MOST_RESULT_CHARS = 50_000
 export const MOST_REASON_CHARS = 2_000
 export const MAX_DEPTH = 5
 export const MAX_RUNNING = 16
+/** So many times as many may go on in one process, whatever the number of roots: each may be a program. */
+export const ROOTS_AT_ONCE = 16
 /** How long a session lasts unless its runner says. */
 export const LIFE_MS = 3_600_000
 /** How often whoever waits looks whether the other side is still there. */

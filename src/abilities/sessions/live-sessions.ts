@@ -2,7 +2,7 @@ import type { AbilityHost } from '../../contracts/ability.ts'
 import type { SessionsOptions, SpawnWish } from '../../contracts/sessions.ts'
 import { ToolError } from '../../errors.ts'
 import type { SessionEnd, StoredSession } from '../../store-parts/sessions.ts'
-import { MAX_DEPTH, MAX_RUNNING } from './bounds.ts'
+import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
 import { LiveSession } from './live-session.ts'
 import type { PostOffice } from './post-office.ts'
 import type { SessionBook } from './session-book.ts'
@@ -39,6 +39,9 @@ export class LiveSessions {
   ): Promise<StoredSession> {
     const { options, host, owner, wakes, book, post } = this.#options
     const { parent, isTainted } = beginner
+    const { maxRunning = MAX_RUNNING } = options
+    const mostHere = ROOTS_AT_ONCE * maxRunning
+    if (this.#live.size >= mostHere) throw tooMany(mostHere, 'in this process')
     if (parent) this.#assertMayBegin(parent)
     const above = parent ? await this.#above(parent) : []
     const {
@@ -49,9 +52,8 @@ export class LiveSessions {
     } = planSession(wish, { ...beginner, above }, { options, clock: host.clock, owner })
     await onPlanned?.()
     const kept = { ...row, task: host.redact(row.task!) }
-    const { maxRunning = MAX_RUNNING } = options
     const seq = await host.store.sessions.add(kept, { mostRunning: maxRunning })
-    if (seq === undefined) throw tooMany(maxRunning)
+    if (seq === undefined) throw tooMany(maxRunning, 'below this root')
     await this.#assertGoesOn(row.id, parent)
     const stored: StoredSession = { ...kept, seq, state: 'running' }
     const live = new LiveSession({
@@ -147,8 +149,8 @@ function overReason(parent: string): string {
   return `The session that began it, ${parent}, is over.`
 }
 
-function tooMany(most: number): ToolError {
-  return new ToolError('RATE_LIMITED', `${most} sessions go on already below this root, which is the limit.`, {
+function tooMany(most: number, where: string): ToolError {
+  return new ToolError('RATE_LIMITED', `${most} sessions go on already ${where}, which is the limit.`, {
     fix: { key: 'sessions.maxRunning', hint: 'Wait until one has ended; core/session.list shows them.' },
   })
 }

@@ -20,14 +20,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it('sessions of a hub that was killed end with a reason, whoever waits for them hears of it, and no message is read twice', async () => {
-  const child = startHub(`
-    const run = async ({ messages, say }) => {
-      for await (const { text } of messages()) console.log('read ' + text)
-      return ''
-    }
-    const hub = createToolHub({ ...shared, sessions: { runners: { default: { run } } } })
-    const { data } = await hub.callDynamic('core/session.spawn', { task: 'x', label: 'x' }, { run: 'there' })
-    console.log(data.session.id)`)
+  const child = startSessions()
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const id = (await lines.next()).value as string
   const store = openStore(join(folder, 'data'))
@@ -65,14 +58,29 @@ it('sessions of a hub that was killed end with a reason, whoever waits for them 
   }
 })
 
-function startHub(script: string) {
+/** A run with a session below it that says what it reads; a whole hub around them would only take longer to load. */
+function startSessions() {
   const source = `
-    import { createToolHub } from ${from('../../create-tool-hub.ts')}
     import { openStore } from ${from('../../store/sqlite/open-store.ts')}
-    const folder = ${JSON.stringify(folder)}
-    const approve = () => ({ decision: 'allow' })
-    const shared = { store: openStore(folder + '/data', { pollMs: 20 }), runs: folder + '/runs', data: folder + '/data', approve }
-    ${script}`
+    import { createSessions } from ${from('create-sessions.ts')}
+    import { systemClock as clock } from ${from('../../clock.ts')}
+    const store = openStore(${JSON.stringify(folder)} + '/data', { pollMs: 20 })
+    const host = {
+      store, clock, warn: console.error, redact: (text) => text, isTainted: () => false, principalNow: (known) => known,
+      as: () => ({ listForLLM: () => [], endRun: async () => {} }),
+      tellChange: (ability, subject) => store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+    }
+    const run = async ({ messages }) => {
+      for await (const { text } of messages()) console.log('read ' + text)
+      return ''
+    }
+    const ability = await createSessions({ runners: { default: { run } } }, host)
+    const call = {
+      run: 'there', session: 'there', isTainted: false, rights: { caller: 'x' }, permits() {}, beforeEffect: async () => {},
+      signal: () => new AbortController().signal,
+    }
+    const { id } = await ability.handle(call).spawn({ task: 'x', label: 'x' })
+    console.log(id)`
   return spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', source], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

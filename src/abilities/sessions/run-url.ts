@@ -3,6 +3,7 @@ import type { UrlRunner } from '../../contracts/sessions.ts'
 import { ToolError } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
 import { parseJson } from '../../value/parse-json.ts'
+import { readBody } from '../../value/read-body.ts'
 import { signWebhook } from '../../value/sign-webhook.ts'
 import { MOST_CALLS_AT_ONCE, MOST_LINE_BYTES, MOST_TEXT_CHARS } from './bounds.ts'
 import { resultMessage, type SessionTask, taskMessage } from './session-task.ts'
@@ -77,6 +78,10 @@ function fetchFor(runner: UrlRunner, host: SessionTask['host']): WebFetch {
   return made
 }
 
+function tooLarge(): ToolError {
+  return new ToolError('UPSTREAM_ERROR', `The runner answered with over ${MOST_LINE_BYTES} bytes.`)
+}
+
 function tooSlow(ms: number): ToolError {
   return new ToolError('HTTP_TIMEOUT', `The runner did not end its turn within ${ms} ms.`)
 }
@@ -86,23 +91,11 @@ async function readTurn(response: Response): Promise<Turn> {
     await response.body?.cancel()
     throw new ToolError('UPSTREAM_ERROR', `The runner answered with the status ${response.status}.`)
   }
-  const parsed = turnSchema.safeParse(parseJson(await readBounded(response)))
+  const parsed = turnSchema.safeParse(parseJson(await readBody(response, MOST_LINE_BYTES, tooLarge)))
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const where = issue?.path.join('.') || 'the whole'
   throw new ToolError('UPSTREAM_ERROR', `The runner answered with what is neither calls nor done: ${where} is wrong.`, {
     hint: 'See docs/sessions.md for the turns.',
   })
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += piece.length
-    if (bytes > MOST_LINE_BYTES)
-      throw new ToolError('UPSTREAM_ERROR', `The runner answered with over ${MOST_LINE_BYTES} bytes.`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString('utf8')
 }

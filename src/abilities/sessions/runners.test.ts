@@ -17,12 +17,13 @@ const add = defineTool({
   execute: ({ a, b }) => ({ sum: a + b }),
 })
 
-/** A small agent, in one line for `node -e`. */
-const script = (source: string, more: Partial<CommandRunner> = {}): CommandRunner => ({
+/** A small agent that starts fast. */
+const shell = (source: string, more: Partial<CommandRunner> = {}): CommandRunner => ({
   type: 'command',
-  argv: [process.execPath, '-e', source],
+  argv: ['sh', '-c', source],
   ...more,
 })
+/** One that talks, for `node -e`. */
 const LINES = `
 const lines = require('node:readline').createInterface({ input: process.stdin })
 const tell = (message) => process.stdout.write(JSON.stringify(message) + '\\n')
@@ -35,13 +36,11 @@ lines.on('line', (line) => {
 })`
 
 const RUNNERS: Record<string, CommandRunner> = {
-  text: script(`process.stdin.on('data', (data) => process.stdout.write('did ' + data + process.env.KEY))`, {
-    env: { KEY: '${secret:key}' },
-  }),
-  lines: script(LINES, { speaks: 'jsonl', trust: true }),
-  dies: script(`console.error('out of \\u001b[31mtokens'); process.exitCode = 3`),
-  babbles: script(`console.log('hello')`, { speaks: 'jsonl' }),
-  silent: script(`process.stdin.resume()`, { speaks: 'jsonl', timeoutMs: 300 }),
+  text: shell('printf "did "; cat; printf "$KEY"', { env: { KEY: '${secret:key}' } }),
+  lines: { type: 'command', argv: [process.execPath, '-e', LINES], speaks: 'jsonl', trust: true },
+  dies: shell(`printf 'out of \\033[31mtokens\\n' >&2; exit 3`),
+  babbles: shell('echo hello', { speaks: 'jsonl' }),
+  silent: shell('exec sleep 60', { speaks: 'jsonl', timeoutMs: 300 }),
   missing: { type: 'command', argv: ['no-such-agent-here'] },
 }
 

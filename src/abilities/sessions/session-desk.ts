@@ -9,13 +9,14 @@ import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import { runnerBriefs } from './spawn-session.ts'
 import { OWNER_SENDER, toEntry } from './to-entry.ts'
+import { untilOver } from './until-over.ts'
 
 const LIMIT = 50
 const MOST_LISTED = 200
 
 /** The sessions as the owner of a hub sees them: all of them, and every run that is in the index. */
 export function createSessionDesk(parts: SessionParts): SessionDesk {
-  const { options, host, wakes, book, post, live } = parts
+  const { options, host, book, post, live } = parts
   const find = async (name: string): Promise<StoredSession> => {
     const run = await host.store.calls.run(name)
     return book.resolveAny(name, run && toRow(run))
@@ -48,12 +49,7 @@ export function createSessionDesk(parts: SessionParts): SessionDesk {
       const rights = { caller: by }
       const row = await live.begin(wish, { rights, isTainted: false })
       await host.recordChange({ by, change: 'session-begun', subject: row.id })
-      const look = async () => {
-        const now = await book.find(row.id)
-        return now?.state === 'running' ? undefined : now
-      }
-      const over = waitMs > 0 ? await wakes.until({ subjects: [row.id], look, withinMs: waitMs }) : undefined
-      return toEntry(over ?? row)
+      return toEntry((await untilOver(parts, row, { waitMs })) ?? row)
     },
 
     async end(session, { by, reason }) {

@@ -11,6 +11,7 @@ import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import { runnerBriefs } from './spawn-session.ts'
 import { toBrief, toEntry } from './to-entry.ts'
+import { untilOver } from './until-over.ts'
 
 const LIMIT = 50
 
@@ -93,18 +94,14 @@ export function createSessionHandle(parts: SessionParts, call: AbilityCall): Ses
 
 /** Waits for the end of a session that was just begun; whoever stops the call stops the session, too. */
 async function finished(
-  { wakes, book, live }: SessionParts,
+  parts: SessionParts,
   call: AbilityCall,
   row: StoredSession,
   waitMs: number,
 ): Promise<SessionEntry> {
-  const look = async () => {
-    const now = await book.find(row.id)
-    return now?.state === 'running' ? undefined : now
-  }
+  const { book, live } = parts
   try {
-    const over =
-      waitMs > 0 ? await wakes.until({ subjects: [row.id], look, withinMs: waitMs, signal: call.signal() }) : undefined
+    const over = await untilOver(parts, row, { waitMs, signal: call.signal() })
     if (over && book.isTainted(over)) call.markUntrusted()
     return toEntry(over ?? row)
   } catch (error) {

@@ -22,7 +22,7 @@ export async function readHistory(
 ): Promise<HistoryPage> {
   if (before !== undefined && after !== undefined)
     throw new ToolError('INPUT_SCHEMA_INVALID', 'A part of a history is before or after a place, not both.')
-  const most = Math.min(Math.max(1, Math.trunc(limit)), MOST_ENTRIES)
+  const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MOST_ENTRIES)
   const page =
     after === undefined
       ? await readBack(host, session, before === undefined ? END : readPlace(before), most)

@@ -73,7 +73,7 @@ export class Wakes {
         hasRung = false
         const found = await look()
         const leftMs = deadline - this.#clock.now()
-        if (found !== undefined || leftMs <= 0) return found
+        if (found !== undefined || !(leftMs > 0)) return found
         if (hasRung) continue
         await new Promise<void>((resolve) => {
           const cancel = this.#clock.after(Math.min(leftMs, LOOK_MS), resolve)

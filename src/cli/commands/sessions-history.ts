@@ -3,8 +3,8 @@ import type { HistoryEntry } from '../../contracts/sessions.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { parseCount } from '../input/parse-count.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { parseCount } from './sessions-flags.ts'
 
 type Flags = HubFlags & {
   readonly json?: boolean

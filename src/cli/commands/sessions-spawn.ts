@@ -5,9 +5,9 @@ import { escapeText } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { parseCount } from '../input/parse-count.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { print, printJson } from '../output/print.ts'
-import { parseCount } from './sessions-flags.ts'
 
 type Flags = HubFlags & {
   readonly json?: boolean

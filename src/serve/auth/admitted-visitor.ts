@@ -30,10 +30,12 @@ export interface VisitorFacts {
 export function toVisitor(hub: Pick<Hub, 'as'>, facts: VisitorFacts): AdmittedVisitor {
   const { name, scopes, token, limits } = facts
   const { rate } = limits
+  const rights = toPrincipal(facts)
   return {
     name,
     scopes: new Set(scopes),
-    hub: hub.as(toPrincipal(facts)),
+    hub: hub.as(rights),
+    rights,
     ...(token !== undefined && { token }),
     ...(rate && { rate }),
   }

@@ -25,7 +25,10 @@ export class MemorySchedules implements ScheduleStore {
 
   add(schedule: StoredSchedule, { most }: { readonly most: number }): void {
     const own = this.list({ principal: schedule.principal })
-    const done = own.filter(({ state }) => state === 'done').sort((a, b) => a.createdAt - b.createdAt)[0]
+    const busy = new Set(this.#active().map(({ schedule }) => schedule))
+    const done = own
+      .filter(({ id, state }) => state === 'done' && !busy.has(id))
+      .sort((a, b) => a.createdAt - b.createdAt)[0]
     if (own.length >= most && !done) throw tooManySchedules(own.length, most)
     if (own.some(({ name }) => name === schedule.name)) throw duplicateSchedule(schedule.name)
     if (own.length >= most && done) this.remove(done.id)

@@ -15,7 +15,9 @@ export function createSchedules(connection: Connection): ScheduleStore {
   )
   const count = connection.statement<{ held: number }>('SELECT COUNT(*) AS held FROM schedules WHERE principal = ?')
   const oldestDone = connection.statement<{ id: string }>(
-    `SELECT id FROM schedules WHERE principal = ? AND state = 'done' ORDER BY created_at, id LIMIT 1`,
+    `SELECT id FROM schedules WHERE principal = ? AND state = 'done' AND id NOT IN (
+       SELECT schedule FROM schedule_runs WHERE active = 1
+     ) ORDER BY created_at, id LIMIT 1`,
   )
   const find = connection.statement<ScheduleRow>(`SELECT ${SCHEDULE_COLUMNS} FROM schedules WHERE id = ?`)
   const list = filteredQuery<ScheduleRow>(connection, {

@@ -29,20 +29,22 @@ export function inboxSuite(name: string, store: () => Store): void {
       expect(second).toEqual({ ...MESSAGE, id: 'inbox-2', at: 2 })
     })
 
-    it('knows what was read, and by an edit it is unread again, with other words', async () => {
+    it('knows what was read, and by an edit it is unread again, with other words, which may be untrusted', async () => {
       for (const n of [1, 2, 3]) await add(n, { title: 'Old' })
       expect(await store().inbox.markRead(['inbox-1', 'inbox-1', 'nowhere'], 50)).toBe(1)
       expect(await store().inbox.countUnread()).toBe(2)
       expect(await ids({ unread: true })).toBe('3 2')
       expect(await store().inbox.markRead(undefined, 60)).toBe(2)
       expect(await store().inbox.markRead(undefined, 70)).toBe(0)
-      const words = { level: 'error', text: 'Other words' } as const
+      const words = { level: 'error', text: 'Other words', isUntrusted: true } as const
       expect(await store().inbox.edit('inbox-2', 'another run', words, 80)).toBe(false)
       expect(await store().inbox.edit('inbox-2', MESSAGE.run, words, 80)).toBe(true)
       expect(await store().inbox.list({ unread: true, limit: 10 })).toEqual([
         { ...MESSAGE, id: 'inbox-2', at: 2, ...words, editedAt: 80 },
       ])
       expect((await store().inbox.list({ limit: 1 }))[0]).toMatchObject({ readAt: 60 })
+      await store().inbox.edit('inbox-2', MESSAGE.run, { ...words, isUntrusted: false }, 90)
+      expect(await store().inbox.list({ unread: true, limit: 10 })).toMatchObject([{ isUntrusted: true }])
     })
 
     it('forgets what is removed, and the oldest when there are too many', async () => {

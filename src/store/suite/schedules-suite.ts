@@ -41,6 +41,18 @@ export function schedulesSuite(name: string, store: () => Store): void {
       expect(await schedules.remove('a')).toBe(false)
     })
 
+    it('that are done make no room while a run of theirs is not over', async () => {
+      const { schedules } = store()
+      await add('a', { principal: 'p' })
+      await fire([run('r1')], 0)
+      await schedules.save({ ...(await schedules.find('a'))!, state: 'done' })
+      await add('b', { principal: 'p' })
+      await expect(async () => add('c', { principal: 'p' })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' })
+      await end('r1')
+      await add('c', { principal: 'p' })
+      expect((await schedules.list({ principal: 'p' })).map(({ id }) => id)).toEqual(['b', 'c'])
+    })
+
     it('are due in the order of their times, and save only what was read last', async () => {
       const { schedules } = store()
       expect(await schedules.nextAt()).toBeUndefined()

@@ -55,7 +55,8 @@ export function sessionsSuite(name: string, store: () => Store): void {
 
     it('are listed newest first, by what is asked for, page by page', async () => {
       await store().sessions.add(session('r'))
-      for (const [n, id] of ['a', 'b', 'c'].entries()) await store().sessions.add(child(id, { label: id, createdAt: n + 2 }))
+      for (const [n, id] of ['a', 'b', 'c'].entries())
+        await store().sessions.add(child(id, { label: id, createdAt: n + 2 }))
       await store().sessions.add(session('z', { root: 'z', rootPrincipal: 'token:ci' }))
       await store().sessions.end('b', { state: 'ended', at: 9 })
       const ids = async (filter: Parameters<Store['sessions']['list']>[0]) =>

@@ -1,3 +1,4 @@
+import { browserTargets } from '../../contracts/browser.ts'
 import { defineTool } from '../../define.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { type BrowserInput, browserInput } from './browser-input.ts'
@@ -19,8 +20,8 @@ export const browser = defineTool({
   input: browserInput,
   output: browserOutput,
   capabilities: ['browser', 'network', 'read:fs', 'write:fs'],
-  targets: ({ action, url, path, paths }) => ({
-    browser: action,
+  targets: ({ action, url, path, paths, key, text }) => ({
+    browser: browserTargets(action, { key, text }),
     network: (action === 'open' || action === 'navigate') && url !== undefined && url !== 'about:blank' ? url : [],
     'read:fs': action === 'upload' ? (paths ?? []) : [],
     'write:fs': WRITES.has(action) && path !== undefined ? path : [],

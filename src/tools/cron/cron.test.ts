@@ -77,6 +77,7 @@ describe('core/cron', () => {
     [{ action: 'add', name: 'x', calls, cron: '0 25 * * *' }, 'field 2 (hour), "25"'],
     [{ action: 'add', name: 'x y', calls, every: '5m' }, 'name: letters, digits'],
     [{ action: 'add', name: 'config:x', calls, every: '5m' }, 'name: letters, digits'],
+    [{ action: 'add', name: 'wake', calls, every: '5m' }, 'wake is what rules call wake-ups'],
     [{ action: 'add', name: 'x', calls, every: '5s' }, 'the shortest time between two runs is 10000 ms'],
     [{ action: 'add', name: 'x', calls, cron: '*/5 * * * * *' }, 'It would run every 5000 ms'],
     [{ action: 'add', name: 'x', calls, at: '2025-01-01T00:00' }, 'has passed'],

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { useMessages } from '../../../test/support/message-hub.ts'
 import { KNOWN } from '../../../test/support/message-services.ts'
 import type { Channel } from '../../contracts/messages.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import { testHub } from '../../testing/test-hub.ts'
 
 const world = useMessages()
 
@@ -36,8 +37,14 @@ describe('the console', () => {
     })
   })
 
-  it('says of a message from a tainted run that it is, and takes its artifacts', async () => {
+  it('says of a message from a tainted run that it is, also of one that it edits, and takes its artifacts', async () => {
     const { hub, send } = world.open()
+    const { data } = await send({ channel: 'console', text: 'Half way.' }, { run: 'edits' })
+    const { messageId } = data as { messageId: string }
+    const edit = { action: 'edit', channel: 'console', messageId, text: 'A page says so.' }
+    expect((await send(edit, { run: 'edits', untrusted: true })).ok).toBe(true)
+    expect((await hub.messages.inbox()).messages).toMatchObject([{ text: 'A page says so.', isUntrusted: true }])
+    await hub.messages.remove(messageId)
     const ref = await world.keep(hub, 'numbers')
     const attachments = [{ ref, name: 'n.txt' }]
     expect((await send({ channel: 'console', text: 'It says so.', attachments }, { untrusted: true })).ok).toBe(true)
@@ -45,12 +52,15 @@ describe('the console', () => {
     expect(messages).toMatchObject([{ isUntrusted: true, attachments: [{ ref, name: 'n.txt', bytes: 7 }] }])
   })
 
-  it('never holds a secret that the hub knows', async () => {
-    const { hub, send } = world.open({}, { redact: { values: ['hunter2-hunter2'] } })
-    const { meta } = await send({ channel: 'console', text: 'It is hunter2-hunter2.' })
+  it('never holds a secret that the hub knows, whatever its line breaks, and not in the name of a file', async () => {
+    const { hub, send } = world.open({}, { redact: { values: ['hunter2-hunter2', 'line-one-1\nline-two-2'] } })
+    const ref = await world.keep(hub, 'numbers')
+    const secrets = { text: 'It is line-one-1\r\nline-two-2.', attachments: [{ ref, name: 'hunter2-hunter2.txt' }] }
+    const { meta } = await send({ channel: 'console', ...secrets })
     expect(meta.notices).toContain('Secrets were taken out of the message.')
     const { messages } = await hub.messages.inbox()
-    expect(messages[0]!.text).not.toContain('hunter2')
+    expect(JSON.stringify(messages)).not.toMatch(/hunter2|line-two/)
+    expect((await send({ channel: 'console', text: 'Two\r\nlines.' })).meta.notices ?? []).toEqual([])
   })
 })
 
@@ -103,6 +113,20 @@ describe('a channel of your own', () => {
     expect((await sending).ok).toBe(false)
   })
 
+  it('may say what it wants about a message that went out: an id that is none is left out', async () => {
+    const ids: unknown[] = ['x'.repeat(101), 7, 'a\u001b[2Jb', 'fine']
+    const loose: Channel = { kind: 'loose', send: async () => ({ id: ids.shift() as string }) }
+    const { send } = world.open({ loose })
+    const got: unknown[] = []
+    for (const text of ['1', '2', '3', '4']) got.push((await send({ channel: 'loose', text })).data)
+    expect(got.map((data) => (data as { messageId?: string }).messageId)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'fine',
+    ])
+  })
+
   it('that cannot rehearse is not called by a dry run', async () => {
     const calls: string[] = []
     const odd: Channel = {
@@ -142,6 +166,18 @@ describe('rules and limits', () => {
     expect(world.services.got).toEqual([])
   })
 
+  it('that deny a recipient hold for a message that names nobody, too', async () => {
+    const policy = [{ allow: 'message' }, { deny: 'message', on: ['bot/-100'], reason: 'That is the board.' }]
+    const { send } = world.open({ bot: world.telegram() }, { policy })
+    const { error } = await send({ channel: 'bot', text: 'x' })
+    expect(error).toMatchObject({ code: 'POLICY_DENIED', message: expect.stringContaining('bot/-100') })
+    expect((await send({ action: 'react', channel: 'bot', messageId: '1', emoji: '👍' })).error?.code).toBe(
+      'POLICY_DENIED',
+    )
+    expect((await send({ channel: 'bot', to: ['@ops_room'], text: 'x' })).ok).toBe(true)
+    expect(world.services.got).toHaveLength(1)
+  })
+
   it('decide by channel and recipient, and on what a run has read', async () => {
     const { send } = world.open(
       { bot: world.telegram(), hook: world.hook() },
@@ -175,6 +211,8 @@ describe('rules and limits', () => {
       },
     })
     expect(dry.content).toMatchObject([{ text: expect.stringContaining('nothing was sent') }])
+    // Signed, it could be sent by any other way.
+    expect(dry.data).toMatchObject({ request: { headers: { 'webhook-signature': '(hidden)' } } })
     expect((await send({ action: 'channels' })).data).toMatchObject({
       channels: [{ name: 'console' }, { name: 'hook' }],
     })
@@ -221,6 +259,9 @@ describe('the profile messaging', () => {
 })
 
 describe('bad input', () => {
+  const refusing = testHub({ runs: false })
+  afterAll(() => refusing.close())
+
   it('names the channels there are when one is unknown', async () => {
     const { send } = world.open({ ops: world.slack() })
     const { error } = await send({ channel: 'opps', text: 'x' })
@@ -240,7 +281,7 @@ describe('bad input', () => {
     [{ channel: '../x', text: 'x' }, 'channel'],
     [{ channel: 'console', text: 'x', hidden: true }, 'hidden'],
   ])('%j is refused', async (input, message) => {
-    const { error } = await world.open().send(input)
+    const { error } = await refusing.callDynamic('core/message.send', input)
     expect(error).toMatchObject({ code: 'INPUT_SCHEMA_INVALID', message: expect.stringContaining(message) })
   })
 

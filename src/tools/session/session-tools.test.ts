@@ -25,12 +25,12 @@ function setUp(run: (session: SessionWork) => Promise<string>) {
 
 describe('the session tools', () => {
   it.each([
-    [sessionList, []],
-    [sessionStatus, ['NOT_FOUND']],
-    [sessionHistory, ['NOT_FOUND', 'NOT_FOUND']],
-    [sessionSend, ['NOT_FOUND', 'NOT_FOUND']],
-    [sessionSpawn, ['CONFIG_INVALID', 'CONFIG_INVALID']],
-  ])('keep the contract: $0.name', async (tool, codes) => {
+    { tool: sessionList, codes: [] },
+    { tool: sessionStatus, codes: ['NOT_FOUND'] },
+    { tool: sessionHistory, codes: ['NOT_FOUND', 'NOT_FOUND'] },
+    { tool: sessionSend, codes: ['NOT_FOUND', 'NOT_FOUND'] },
+    { tool: sessionSpawn, codes: ['CONFIG_INVALID', 'CONFIG_INVALID'] },
+  ])('keep the contract: $tool.name', async ({ tool, codes }) => {
     const broken = await toolContract(tool)
     // Their examples need sessions and runners, which a bare hub has not.
     expect(broken.map((line) => /: ([A-Z_]+) /.exec(line)?.[1] ?? line)).toEqual(codes)

@@ -8,7 +8,15 @@ describe('Slack', () => {
     const { send } = world.open({ ops: world.slack() })
     await send({ channel: 'ops', title: 'A & B', text: '<!channel> <@U12345> <https://evil.example|click>' })
     expect(world.services.got[0]!.json).toEqual({
-      text: '*A &amp; B*\n&lt;!channel&gt; &lt;@U12345&gt; &lt;https://evil.example|click&gt;',
+      text: '*A &amp; B*\n&lt;!channel&gt; &lt;@\u200bU12345&gt; &lt;https://evil.example|click&gt;',
+    })
+  })
+
+  it('and what speaks like it mention nobody by plain words, and addresses stay whole', async () => {
+    const { send } = world.open({ ops: world.slack() })
+    await send({ channel: 'ops', text: '@channel, (@all) and @anna: ask bob@example.org @ noon' })
+    expect(world.services.got[0]!.json).toEqual({
+      text: '@\u200bchannel, (@\u200ball) and @\u200banna: ask bob@example.org @ noon',
     })
   })
 

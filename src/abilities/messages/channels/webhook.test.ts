@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { freePort, HOOK_SECRET, useMessages } from '../../../../test/support/message-hub.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
 import { signWebhook } from '../../../value/sign-webhook.ts'
 
 const world = useMessages()
+const nextTick = () => new Promise<false>((resolve) => setImmediate(() => resolve(false)))
 
 describe('a webhook', () => {
   it('gets signed JSON with a key that is the same for every try', async () => {
@@ -18,8 +20,24 @@ describe('a webhook', () => {
     expect(headers['webhook-signature']).toBe(signed['webhook-signature'])
   })
 
+  it('whose URL is a reference shows it nowhere, in whatever spelling', async () => {
+    const value = 'https://HOOKS.example.org/in/path-that-is-secret-0001?key=query-secret'
+    const secrets = { hook: { value, hosts: ['hooks.example.org'] } }
+    const { send } = world.open({ hook: { ...world.hook(), url: '${secret:hook}' } }, { secrets })
+    const { data } = await send({ channel: 'hook', text: 'x', dryRun: true })
+    expect(data).toMatchObject({ isDryRun: true })
+    expect(JSON.stringify(data)).not.toMatch(/path-that-is|query-secret/)
+  })
+
   it('is tried once more when nobody knows whether it arrived, and no more than that', async () => {
-    const { send } = world.open({ hook: world.hook() })
+    const clock = fakeClock()
+    const { send: begin } = world.open({ hook: world.hook() }, { clock })
+    const send = async (message: object) => {
+      const sending = begin(message)
+      const over = sending.then(() => true)
+      while (!(await Promise.race([over, nextTick()]))) await clock.advance(5)
+      return sending
+    }
     world.services.upsets.push('reset')
     expect((await send({ channel: 'hook', text: 'x' })).ok).toBe(true)
     expect(world.services.got.map(({ headers }) => headers['idempotency-key'])).toHaveLength(2)

@@ -1,13 +1,17 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ConnectOverCDPTransport } from 'playwright-core'
 
-/** One message may be a long snapshot; more than this is a page that wants our memory. */
-const MOST_MESSAGE_BYTES = 256_000_000
+/** One answer may be a long snapshot or a picture; more than this is a page that wants our memory. */
+const MOST_MESSAGE_BYTES = 128_000_000
+/** Playwright keeps thousands of events, and each has what its page logged, posted or said. */
+const MOST_EVENT_CHARS = 8_000
+const ENDS_BYTES = 200
 
 /** Speaks the DevTools protocol over pipes: JSON messages, each ended by NUL. */
 export function pipeTransport(
   { stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable },
   stop: () => void,
+  mostBytes = MOST_MESSAGE_BYTES,
 ): ConnectOverCDPTransport {
   let parts: Buffer[] = []
   let bytes = 0
@@ -16,19 +20,26 @@ export function pipeTransport(
     send: (words) => void (isClosed || stdin.write(`${JSON.stringify(words)}\0`)),
     close: stop,
   }
+  const keep = (chunk: Buffer) => {
+    bytes += chunk.length
+    parts.push(chunk)
+    if (bytes <= mostBytes) return
+    // Of what is too long the ends tell whose it is.
+    const all = Buffer.concat(parts)
+    parts = [Buffer.concat([all.subarray(0, ENDS_BYTES), all.subarray(-ENDS_BYTES)])]
+  }
   const take = (chunk: Buffer) => {
     let from = 0
     for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, from)) {
-      const whole = Buffer.concat([...parts, chunk.subarray(from, end)])
+      keep(chunk.subarray(from, end))
+      const message = bytes > mostBytes ? refusal(parts[0]!, mostBytes) : parse(Buffer.concat(parts))
       parts = []
       bytes = 0
       from = end + 1
-      hear(transport, whole)
+      // What is no message, nobody can answer. What a message says, playwright checks.
+      if (typeof message === 'object' && message !== null) transport.onmessage?.(message)
     }
-    if (from === chunk.length) return
-    parts.push(chunk.subarray(from))
-    bytes += chunk.length - from
-    if (bytes > MOST_MESSAGE_BYTES) stop()
+    if (from < chunk.length) keep(chunk.subarray(from))
   }
   const end = () => {
     if (isClosed) return
@@ -39,17 +50,28 @@ export function pipeTransport(
   return transport
 }
 
-/** What is no message, nobody can answer. What a message says, playwright checks. */
-function hear(transport: ConnectOverCDPTransport, bytes: Buffer): void {
-  const words = parse(bytes)
-  if (typeof words === 'object' && words !== null) transport.onmessage?.(words)
+/** One page must not end the browser of all: its answer becomes an error, its event is nobody's. */
+function refusal(ends: Buffer, mostBytes: number): object | undefined {
+  const text = ends.toString('latin1')
+  const id = /^\{"id":(\d{1,15}),/.exec(text)?.[1]
+  if (id === undefined) return undefined
+  const sessionId = /"sessionId":"(\w{1,100})"\}$/.exec(text)?.[1]
+  const error = { code: -32_000, message: `The answer is over ${mostBytes} bytes.` }
+  return { id: Number(id), error, ...(sessionId !== undefined && { sessionId }) }
 }
 
 function parse(bytes: Buffer): unknown {
+  const isLongEvent = bytes.length > MOST_EVENT_CHARS && bytes.toString('latin1', 0, 10) === '{"method":'
   try {
-    return JSON.parse(bytes.toString())
+    return JSON.parse(bytes.toString(), isLongEvent ? (_, value) => shortened(value) : undefined)
   } catch {
     // Chromium writes JSON only; a broken line is told by what then does not come.
     return undefined
   }
+}
+
+/** A text of its own: a slice would hold all of the long one. */
+function shortened(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MOST_EVENT_CHARS) return value
+  return Buffer.from(value.slice(0, MOST_EVENT_CHARS), 'utf16le').toString('utf16le')
 }

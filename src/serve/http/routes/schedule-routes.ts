@@ -1,4 +1,4 @@
-import type { WrittenWhen } from '../../../contracts/schedules.ts'
+import type { ScheduleMaker, WrittenWhen } from '../../../contracts/schedules.ts'
 import {
   newSchedule,
   scheduleChange,
@@ -15,9 +15,6 @@ import { answerJson } from '../answer/answer-json.ts'
 import { answerNothing } from '../answer/answer-nothing.ts'
 import { HttpRefusal } from '../answer/http-refusal.ts'
 import { defineRoute, type Route } from '../route.ts'
-
-/** The visitor that is the owner of the hub itself. */
-const OWNER = 'owner'
 
 /** Calls that are made later; `{id}` is an id, or a name that only one has. */
 export const SCHEDULE_ROUTES: readonly Route[] = [
@@ -39,8 +36,15 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     admits: ['admin'],
     body: newSchedule,
     answers: [{ description: 'The schedule', schema: scheduleEntry, status: 201 }],
-    handle: async ({ door, visitor, body }) =>
-      answerJson(await door.service.hub.schedules.add(body, makerOf(visitor)), { status: 201 }),
+    async handle({ door, visitor, body }) {
+      if (!visitor.scopes.has('call'))
+        throw new HttpRefusal(
+          403,
+          'POLICY_DENIED',
+          `${visitor.name} may make no calls, so no schedule makes them for it.`,
+        )
+      return answerJson(await door.service.hub.schedules.add(body, makerOf(visitor)), { status: 201 })
+    },
   }),
   defineRoute({
     method: 'get',
@@ -113,6 +117,6 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
 ]
 
 /** Whoever is not the owner itself makes schedules with its own rights only. */
-function makerOf({ name }: Visitor): { by: string; as?: string } {
-  return name === OWNER ? { by: name } : { by: name, as: name }
+function makerOf({ name, rights }: Visitor): ScheduleMaker {
+  return { by: name, ...(rights && { as: rights }) }
 }

@@ -5,7 +5,7 @@ import type { MemorySettings } from './memory-settings.ts'
 
 const MOST_NUMBERS = 8_192
 
-/** Vectors of texts by the owner's function; undefined, and a word about it, when that fails: words find notes, too. */
+/** The vector of a text by the owner's function; undefined, and a word about it, when that fails: words find notes, too. */
 export async function embedText(
   text: string,
   { embed, timeoutMs }: Pick<MemorySettings, 'embed' | 'timeoutMs'>,
