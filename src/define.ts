@@ -35,19 +35,9 @@ export type Capability = (typeof CAPABILITIES)[number]
  * Capabilities whose doors tell when a call first changes something; until then a repeated call does no harm and its
  * record needs no fsync.
  */
-export const GUARDED: ReadonlySet<Capability> = new Set<Capability>([
-  'read:fs',
-  'write:fs',
-  'network',
-  'send',
-  'exec',
-  'memory',
-  'session',
-  'message',
-  'schedule',
-  'browser',
-  'canvas',
-])
+export const GUARDED: ReadonlySet<Capability> = new Set(
+  CAPABILITIES.filter((capability) => capability !== 'remote' && capability !== 'danger:destructive'),
+)
 
 /**
  * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the

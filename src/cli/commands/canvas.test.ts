@@ -2,36 +2,17 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { useCliHere } from '../../../test/support/cli-here.ts'
 import { withHub } from '../hub/with-hub.ts'
-import { runCli } from '../run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-canvas-'))
 const config = join(folder, 'tool-hub.yaml')
-writeFileSync(config, 'sandbox: { root: . }\ncanvas: { content: 1KB, perRun: 2 }\n')
+writeFileSync(config, 'sandbox: { root: . }\nruns: ./runs\ndata: ./kept\ncanvas: { content: 1KB, perRun: 2 }\n')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-let said = { stdout: '', stderr: '' }
-beforeEach(() => {
-  said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const)
-    vi.spyOn(process[name], 'write').mockImplementation(((text: string, done?: () => void) => {
-      said[name] += text
-      done?.()
-      return true
-    }) as never)
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-  process.exitCode = undefined
-})
-
 /** Runs a command line in this process. */
-async function run(...words: string[]) {
-  const before = { ...said }
-  const code = await runCli(['canvas', ...words, '--config', config])
-  return { code, stdout: said.stdout.slice(before.stdout.length), stderr: said.stderr.slice(before.stderr.length) }
-}
+const { run } = useCliHere('canvas', config)
 
 /** What an agent shows. */
 const present = (content: string, more = {}) =>

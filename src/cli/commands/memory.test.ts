@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import { useCliHere } from '../../../test/support/cli-here.ts'
 import type { MemoryCandidate } from '../../contracts/memory.ts'
 import { withHub } from '../hub/with-hub.ts'
-import { runCli } from '../run-cli.ts'
 import { reviewEach } from './memory-review.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-memory-'))
@@ -13,28 +13,8 @@ const config = join(folder, 'tool-hub.yaml')
 writeFileSync(config, 'sandbox: { root: . }\nruns: ./runs\ndata: ./kept\npolicy: [{ allow: memory }]\n')
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-let said = { stdout: '', stderr: '' }
-beforeEach(() => {
-  said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const)
-    vi.spyOn(process[name], 'write').mockImplementation(((text: string, done?: () => void) => {
-      said[name] += text
-      done?.()
-      return true
-    }) as never)
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-  process.exitCode = undefined
-})
-
 /** Runs a command line in this process. */
-async function run(...words: string[]) {
-  const before = { ...said }
-  const code = await runCli(['memory', ...words, '--config', config])
-  const [stdout, stderr] = [said.stdout.slice(before.stdout.length), said.stderr.slice(before.stderr.length)]
-  return { code, stdout, stderr }
-}
+const { run, heard } = useCliHere('memory', config)
 
 /** What an agent writes down. */
 const write = (content: string, more = {}) =>
@@ -160,7 +140,7 @@ describe('reviewing one after another', () => {
     expect(done).toEqual(['promote yes ', 'promote edit better', 'reject no'])
     expect(shown).toHaveLength(6)
     expect(shown[0]).toContain('untrusted: its run had read content from outside')
-    expect(said.stderr).toContain('late was promoted by bob before.')
-    expect(said.stderr).toContain('Decided on 3 of 7.')
+    expect(heard().stderr).toContain('late was promoted by bob before.')
+    expect(heard().stderr).toContain('Decided on 3 of 7.')
   })
 })

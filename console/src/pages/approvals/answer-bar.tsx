@@ -2,11 +2,11 @@ import { Check, PenLine, X } from 'lucide-react'
 import { useRef, useState } from 'react'
 import type { Approval, ApprovalAnswer } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
+import { RefuseForm } from '../../components/refuse-form.tsx'
 import { SplitBar } from '../../components/split-view.tsx'
 import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import styles from './ask-detail.module.css'
-import { DenyForm } from './deny-form.tsx'
 import { choiceProblem, firstChoice, toAnswer } from './remember.ts'
 import { RememberFields } from './remember-fields.tsx'
 import type { Approve } from './use-approve.ts'
@@ -36,9 +36,12 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
   return (
     <SplitBar label="Answer" isRow>
       {isDenying ? (
-        <DenyForm
+        <RefuseForm
+          label="Deny"
+          reasonLabel="Reason for the denial"
+          placeholder="Reason, which the agent is told (optional)"
           isBusy={approve.isBusy}
-          onDeny={(reason) => answer('deny', reason)}
+          onRefuse={(reason) => answer('deny', reason)}
           onCancel={() => setDenying(false)}
         />
       ) : (

@@ -1,10 +1,10 @@
 import { Check, PenLine, X } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
+import { RefuseForm } from '../../components/refuse-form.tsx'
 import { SplitBar } from '../../components/split-view.tsx'
 import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
 import styles from './memory.module.css'
-import { RejectForm } from './reject-form.tsx'
 import type { Review } from './use-review.ts'
 
 interface ReviewBarProps {
@@ -22,9 +22,12 @@ export function ReviewBar({ review, mayPromote, onEdit }: ReviewBarProps) {
   return (
     <SplitBar label="Decide" isRow>
       {isRejecting ? (
-        <RejectForm
+        <RefuseForm
+          label="Reject"
+          reasonLabel="Reason for the rejection"
+          placeholder="Reason, which is kept with it (optional)"
           isBusy={review.isBusy}
-          onReject={(reason) => void review.reject(reason)}
+          onRefuse={(reason) => void review.reject(reason)}
           onCancel={() => setRejecting(false)}
         />
       ) : (
