@@ -21,3 +21,8 @@ export interface Principal {
   /** Its own folders instead of the hub's. */
   readonly roots?: Sandbox['roots']
 }
+
+/** Its own folders, or those of the one it lies within. */
+export function rootsOf({ roots, within }: Principal): Principal['roots'] {
+  return roots ?? (within && rootsOf(within))
+}

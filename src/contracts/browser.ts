@@ -1,18 +1,5 @@
 import type { Artifact } from '../result.ts'
 
-/** Keys that put nothing into a page but what is there already. */
-const COMMAND_KEY =
-  /^(?:.*(?:Control|ControlOrMeta|Meta|Alt)\+.*|(?:Shift\+)*(?:Enter|Tab|Escape|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown|Arrow(?:Up|Down|Left|Right)|F\d{1,2}))$/
-
-/** What policy judges an action as: keys that write and answers to dialogs are typing, whatever they are called. */
-export function browserTargets(
-  action: string,
-  { key, text }: { readonly key?: string | undefined; readonly text?: string | undefined },
-): readonly string[] {
-  const isTyping = (action === 'press' && key !== undefined && !COMMAND_KEY.test(key)) || (action === 'dialog' && !!text)
-  return isTyping ? [action, 'type'] : [action]
-}
-
 /** How Chromium is kept from the machine: by its own sandbox, inside the process sandbox, or not at all. */
 export type BrowserSandbox = 'own' | 'jail' | 'none'
 

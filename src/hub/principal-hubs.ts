@@ -3,7 +3,7 @@ import { ToolError } from '../errors.ts'
 import type { PrincipalHub } from '../hub.ts'
 import type { Policy } from '../policy/compile-policy.ts'
 import { compileVisibility } from '../policy/visibility.ts'
-import type { Principal } from '../principal.ts'
+import { type Principal, rootsOf } from '../principal.ts'
 import { OwnTools } from '../steps/own-tools.ts'
 import type { Parts } from '../steps/parts.ts'
 import type { Assembly } from './assemble-parts.ts'
@@ -143,9 +143,4 @@ function joined(own: () => Policy, outer: () => Policy): () => Policy {
     if (made?.own !== now.own || made.outer !== now.outer) made = { ...now, both: { ...now.own, within: now.outer } }
     return made.both
   }
-}
-
-/** Its own folders, or those of the one it lies within. */
-function rootsOf({ roots, within }: Principal): Principal['roots'] {
-  return roots ?? (within && rootsOf(within))
 }

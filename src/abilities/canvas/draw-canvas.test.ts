@@ -33,6 +33,8 @@ it('draws a canvas in a browser without network, and runs scripts in it', { time
     code: 'EXEC_FAILED',
     message: 'The script failed: oh',
   })
+  const lie = await act('eval', { script: `JSON.stringify = () => '{"failure":1}'` })
+  expect(lie.error).toMatchObject({ code: 'EXEC_FAILED', message: 'What the script gave is no JSON.' })
   const broken = { canvas: 'diagram', kind: 'mermaid', content: 'grph LR' }
   await act('present', broken)
   const { data, meta } = await act('snapshot', { canvas: 'diagram' })
@@ -45,6 +47,6 @@ it('draws a canvas in a browser without network, and runs scripts in it', { time
   expect(large).toMatchObject({ error: { code: 'FILE_TOO_LARGE' }, meta: { labels: ['untrusted'] } })
   const stop = new AbortController()
   const endless = act('eval', { script: 'await new Promise(() => {})' }, { signal: stop.signal })
-  setTimeout(() => stop.abort(), 300)
+  setTimeout(() => stop.abort(), 100)
   expect((await endless).status).toBe('aborted')
 })

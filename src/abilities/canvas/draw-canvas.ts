@@ -36,7 +36,7 @@ export async function drawCanvas(host: AbilityHost, request: DrawRequest): Promi
   const { png, json, isCut, errors } = await browser.render({ html, script: drawScript(script), ...size, signal })
   if (isCut)
     throw new ToolError('FILE_TOO_LARGE', 'The script gave more than is kept.', { hint: 'Give back less of it.' })
-  const { problem, failure, value } = said.parse(json === undefined ? {} : parseJson(json))
+  const { problem, failure, value } = readSaid(json)
   if (failure !== undefined) throw new ToolError('EXEC_FAILED', `The script failed: ${failure}`)
   return {
     canvas,
@@ -46,4 +46,11 @@ export async function drawCanvas(host: AbilityHost, request: DrawRequest): Promi
     ...(value !== undefined && { value }),
     ...(problem !== undefined && problem !== null && { problem: String(problem).slice(0, LONGEST_PROBLEM) }),
   }
+}
+
+/** The page has JSON.stringify in its hands, so anything may come. */
+function readSaid(json = '{}'): z.infer<typeof said> {
+  const read = said.safeParse(parseJson(json))
+  if (read.success) return read.data
+  throw new ToolError('EXEC_FAILED', 'What the script gave is no JSON.', { hint: 'Leave JSON.stringify as it is.' })
 }

@@ -1,5 +1,8 @@
 import { ToolError } from '../../errors.ts'
 
+/** What to do about a message that may be there. */
+export const LOOK_THERE = 'Look there before you send it again: it may be there already.'
+
 /** What a channel answered that it did not want. */
 export interface Refusal {
   readonly channel: string
@@ -8,10 +11,12 @@ export interface Refusal {
   /** Its own words; cut, and without secrets. */
   readonly words: string
   readonly retryAfterMs?: number
+  /** It may have taken it all the same: a server in trouble, or one that says nothing that can be understood. */
+  readonly isUnknown?: boolean
 }
 
-/** The channel said no: nothing arrived. */
-export function refused({ channel, status, words, retryAfterMs }: Refusal): ToolError {
+/** The channel said no. */
+export function refused({ channel, status, words, retryAfterMs, isUnknown = false }: Refusal): ToolError {
   const said = words === '' ? '' : `: ${words}`
   if (status === 429) {
     const wait = retryAfterMs === undefined ? 'wait a while' : `wait ${retryAfterMs} ms`
@@ -19,10 +24,11 @@ export function refused({ channel, status, words, retryAfterMs }: Refusal): Tool
     return new ToolError('RATE_LIMITED', message, { details: { retryAfterMs, words } })
   }
   return new ToolError('UPSTREAM_ERROR', `The channel ${channel} refused it (${status})${said}.`, {
-    hint: 'Nothing was delivered. Do what its words say, or have the owner look at the channel.',
-    // A server in trouble may have taken it all the same.
+    hint: isUnknown
+      ? LOOK_THERE
+      : 'Nothing was delivered. Do what its words say, or have the owner look at the channel.',
     retryable: false,
-    details: { status, words },
+    details: { status, words, isUnknown },
   })
 }
 
@@ -30,7 +36,7 @@ export function refused({ channel, status, words, retryAfterMs }: Refusal): Tool
 export function unknownFate(channel: string, why: string, cause: unknown, words?: string): ToolError {
   const message = `It is not known whether the message reached ${channel}: ${why}.`
   return new ToolError('UPSTREAM_ERROR', message, {
-    hint: 'Look there before you send it again: it may be there already.',
+    hint: LOOK_THERE,
     retryable: false,
     details: { isUnknown: true, ...(words !== undefined && { words }) },
     cause,
@@ -39,7 +45,5 @@ export function unknownFate(channel: string, why: string, cause: unknown, words?
 
 /** Whether the message may be there, or nobody knows. */
 export function isUnknown(error: unknown): boolean {
-  if (!ToolError.is(error)) return false
-  const { isUnknown, status } = error.details ?? {}
-  return isUnknown === true || (typeof status === 'number' && status >= 500 && status < 600)
+  return ToolError.is(error) && error.details?.isUnknown === true
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import { untilAborted } from '../../value/until-aborted.ts'
+import { LOOK_THERE } from './send-errors.ts'
 
 /** How long one message may take, unless its channel says. */
 export const TIMEOUT_MS = 30_000
@@ -30,7 +31,7 @@ export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSi
 function tooLong(channel: string, timeoutMs: number): ToolError {
   const message = `The channel ${channel} did not answer in ${timeoutMs} ms; it is not known whether the message arrived.`
   return new ToolError('HTTP_TIMEOUT', message, {
-    hint: 'Look there before you send it again: it may be there already.',
+    hint: LOOK_THERE,
     retryable: false,
     details: { isUnknown: true },
   })

@@ -1,6 +1,13 @@
 import type { Rights } from '../../contracts/ability.ts'
-import type { MissedPolicy, OverlapPolicy, Schedule, ScheduledCall, When } from '../../contracts/schedules.ts'
-import type { StoredSchedule } from '../../store-parts/schedules.ts'
+import type {
+  MissedPolicy,
+  OverlapPolicy,
+  Schedule,
+  ScheduledCall,
+  ScheduleRun,
+  When,
+} from '../../contracts/schedules.ts'
+import type { StoredSchedule, StoredScheduleRun } from '../../store-parts/schedules.ts'
 import type { Timing } from './times.ts'
 
 /** What a schedule does, when, and with which rights: the body of its row. */
@@ -51,4 +58,9 @@ export function toView({ row, definition }: Known): Schedule {
     ...(lastStatus !== undefined && { lastStatus }),
     runs: row.runs,
   }
+}
+
+/** The same for one of its runs. */
+export function toRunView({ owner: _, leasedUntil: __, ...run }: StoredScheduleRun): ScheduleRun {
+  return run
 }

@@ -1,5 +1,5 @@
 import type { AbilityHost, Rights } from '../../contracts/ability.ts'
-import type { Principal } from '../../principal.ts'
+import { type Principal, rootsOf } from '../../principal.ts'
 
 /** What somebody may now of what it might then; or why nothing. */
 export type PresentRights =
@@ -33,11 +33,6 @@ function narrowed(now: Principal, then: Principal): Principal {
 /** What was counted then is counted now, and once. */
 function uncounted({ budget: _, budgetFor: __, rate: ___, chargedRuns: ____, within, ...rest }: Principal): Principal {
   return { ...rest, ...(within && { within: uncounted(within) }) }
-}
-
-/** Its own folders, or those of the one it lies within. */
-function rootsOf({ roots, within }: Principal): Principal['roots'] {
-  return roots ?? (within && rootsOf(within))
 }
 
 function textOf(value: unknown): string {

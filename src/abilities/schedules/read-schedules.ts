@@ -1,7 +1,7 @@
 import type { AbilityHost } from '../../contracts/ability.ts'
 import type { ScheduleRunPage, ScheduleStatus } from '../../contracts/schedules.ts'
-import type { Known } from './definition.ts'
-import { type ScheduleRunner, toRunView } from './schedule-runner.ts'
+import { type Known, toRunView } from './definition.ts'
+import type { ScheduleRunner } from './schedule-runner.ts'
 import { TICKING_SLOT, type Ticker } from './ticker.ts'
 
 const PAGE = 20

@@ -7,13 +7,14 @@ import type {
   SchedulesOptions,
 } from '../../contracts/schedules.ts'
 import { ToolError } from '../../errors.ts'
+import type { StoredScheduleRun } from '../../store-parts/schedules.ts'
 import { untilAborted } from '../../value/until-aborted.ts'
 import { checkCalls } from './check-calls.ts'
-import { type Known, toView } from './definition.ts'
+import { type Known, toRunView, toView } from './definition.ts'
 import { ownTimeZone, readWhen } from './read-schedule.ts'
 import { countSchedules, pageOfRuns } from './read-schedules.ts'
 import { refuseFromConfig, type ScheduleBook } from './schedule-book.ts'
-import { assertBegun, type ScheduleRunner, toRunView } from './schedule-runner.ts'
+import type { ScheduleRunner } from './schedule-runner.ts'
 import { syncEntries } from './sync-entries.ts'
 import type { Ticker } from './ticker.ts'
 import { nextTime } from './times.ts'
@@ -104,6 +105,14 @@ export async function runNow(
   runner.accept([run], { principal: known.row.principal, isManual: true })
   if (wait) await wait(runner.ended(run.id))
   return toRunView((await host.store.schedules.findRun(run.id)) ?? run)
+}
+
+/** The run was left out, because one is under way. */
+function assertBegun(run: StoredScheduleRun, { row }: Known): void {
+  if (run.status === 'waiting') return
+  throw new ToolError('CONFLICT', `${row.name} is running already.`, {
+    hint: 'Wait for its end, or let its overlap be queue or parallel.',
+  })
 }
 
 /** What a schedule calls, it calls with the rights of whose it is: nobody else puts something in. */

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { AbilityHost } from '../../contracts/ability.ts'
 import type { Schedule, ScheduleRun, SchedulesOptions } from '../../contracts/schedules.ts'
 import { newOwner, retireOwner } from '../../disk/process-owner.ts'
-import { messageOf, ToolError } from '../../errors.ts'
+import { messageOf } from '../../errors.ts'
 import type { NewScheduleRun, Overlap, StoredScheduleRun } from '../../store-parts/schedules.ts'
-import { type Known, toKnown, toView } from './definition.ts'
+import { type Known, toKnown, toRunView, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { presentRights } from './present-rights.ts'
@@ -251,21 +251,8 @@ function countOf(those: Iterable<{ readonly principal: string }>, principal: str
   return [...those].filter((each) => each.principal === principal).length
 }
 
-/** As the owner sees it. */
-export function toRunView({ owner: _, leasedUntil: __, ...run }: StoredScheduleRun): ScheduleRun {
-  return run
-}
-
 /** Says which schedule and when; fits the rule for run ids whatever the name. */
 function runIdOf(name: string, now: number): string {
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   return `cron-${name.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 32)}-${stamp}-${randomBytes(3).toString('hex')}`
-}
-
-/** The run was left out, because one is under way. */
-export function assertBegun(run: StoredScheduleRun, { row }: Known): void {
-  if (run.status === 'waiting') return
-  throw new ToolError('CONFLICT', `${row.name} is running already.`, {
-    hint: 'Wait for its end, or let its overlap be queue or parallel.',
-  })
 }

@@ -1,45 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useCliHere } from '../../../test/support/cli-here.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
-import { runCli } from '../run-cli.ts'
 import { startSchedules } from './cron-start.ts'
 
-let folder: string
-let config: string
+const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cron-cli-'))
+const config = join(folder, 'tool-hub.yaml')
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tool-hub-cron-cli-'))
-  config = join(folder, 'tool-hub.yaml')
   const entries = 'entries: { stamp: { every: 1h, calls: [{ tool: core/util.time.now }] } }'
   writeFileSync(config, `runs: ./runs\ndata: ./data\nschedules: { timeZone: Europe/Berlin, ${entries} }\n`)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-afterEach(() => {
-  vi.restoreAllMocks()
-  process.exitCode = undefined
-})
 
-/** Runs a command line in this process. */
-async function cli(...words: string[]) {
-  const said = listen()
-  const code = await runCli(['cron', ...words, '--config', config])
-  vi.restoreAllMocks()
-  return { code, ...said }
-}
-
-/** What is written from now on. */
-function listen() {
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    vi.spyOn(process[name], 'write').mockImplementation(((text: string, done?: () => void) => {
-      said[name] += text
-      done?.()
-      return true
-    }) as never)
-  }
-  return said
-}
+const { run: cli, heard } = useCliHere('cron', config)
 
 describe('tool-hub cron', () => {
   it('makes, lists, changes, runs and removes a schedule', async () => {
@@ -108,12 +83,14 @@ describe('tool-hub cron', () => {
   it('runs what is due, and what the config says, until it is enough', async () => {
     await cli('add', 'soon', 'core/util.time.now', '--at', new Date(Date.now() + 300).toISOString())
     const enough = new AbortController()
-    const said = listen()
+    const before = heard().stdout.length
     const running = startSchedules({ config }, enough.signal)
-    await expect.poll(() => said.stdout, { timeout: 5_000 }).toMatch(/^soon .* running .*\nsoon .* ok /)
+    await expect
+      .poll(() => heard().stdout.slice(before), { timeout: 5_000 })
+      .toMatch(/^soon .* running .*\nsoon .* ok /)
     enough.abort()
     await running
-    expect(said.stderr).toMatch(/[12] schedules run here, the next at .*Ctrl-C ends it/)
+    expect(heard().stderr).toMatch(/[12] schedules run here, the next at .*Ctrl-C ends it/)
     expect((await cli()).stdout).toMatch(/^config:stamp .*\nsoon .* off .* ok /)
     expect(await cli('remove', 'config:stamp')).toMatchObject({
       code: 2,

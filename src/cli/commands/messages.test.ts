@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { useCliHere } from '../../../test/support/cli-here.ts'
 import { KNOWN, type MessageServices, startMessageServices } from '../../../test/support/message-services.ts'
 import { withHub } from '../hub/with-hub.ts'
-import { runCli } from '../run-cli.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-messages-'))
 const config = join(folder, 'tool-hub.yaml')
@@ -30,27 +30,7 @@ afterAll(async () => {
   await services.close()
 })
 
-let said = { stdout: '', stderr: '' }
-beforeEach(() => {
-  said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const)
-    vi.spyOn(process[name], 'write').mockImplementation(((text: string, done?: () => void) => {
-      said[name] += text
-      done?.()
-      return true
-    }) as never)
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-  process.exitCode = undefined
-})
-
-/** Runs a command line in this process. */
-async function run(...words: string[]) {
-  const before = { ...said }
-  const code = await runCli(['messages', ...words, '--config', config])
-  return { code, stdout: said.stdout.slice(before.stdout.length), stderr: said.stderr.slice(before.stderr.length) }
-}
+const { run } = useCliHere('messages', config)
 
 describe('tool-hub messages', () => {
   it('lists the channels, and says what one lacks', async () => {
@@ -77,12 +57,14 @@ describe('tool-hub messages', () => {
   it('sends to the inbox and reads it, where what agents wrote cannot drive the terminal', async () => {
     expect(await run('inbox')).toMatchObject({ code: 0, stdout: '', stderr: 'The inbox is empty.\n' })
     await run('send', 'console', 'Half full.', '--title', 'Disk', '--level', 'warning')
+    const message = { channel: 'console', text: 'red \u202e text\nsecond' }
     await withHub({ config }, (hub) =>
-      hub.callDynamic('core/message.send', { channel: 'console', text: 'red \u202e text\nsecond' }),
+      hub.as({ name: 'token:ci' }).callDynamic('core/message.send', message, { caller: 'the owner' }),
     )
     const { stdout } = await run('inbox', '--unread', '--read')
     expect(stdout).toMatch(/cli:.* in owner {2}\[warning, new\]\n {2}Disk\n {2}Half full\./)
     expect(stdout).toContain('red \\u{202e} text\n  second')
+    expect(stdout).toContain('  token:ci (the owner) in ')
     expect((await run('inbox', '--unread')).stderr).toContain('Nothing is new.')
     expect(JSON.parse((await run('inbox', '--json')).stdout)).toMatchObject({ unread: 0, messages: [{}, {}] })
   })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { AbilityCall } from '../../contracts/ability.ts'
 import type { BrowserHandle, InTab } from '../../contracts/browser.ts'
+import { browserTargets } from '../../contracts/browser-target.ts'
 import { ToolError } from '../../errors.ts'
 import { judgeUrl } from '../network/judge-url.ts'
 import type { BrowserHouse } from './browser-house.ts'
@@ -8,6 +9,7 @@ import type { BrowserSettings } from './browser-settings.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'
 import { arrive, BLANK, goTo } from './page/go-to.ts'
 import { downloadFile, uploadFiles } from './page/move-files.ts'
+import { printPdf } from './page/print-pdf.ts'
 import { takeScreenshot } from './page/take-screenshot.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
 import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
@@ -22,7 +24,6 @@ export interface HandleParts {
 }
 
 const NOTHING = async () => ({})
-const MOST_PDF_BYTES = 20_000_000
 const CONSOLE_LINES = 50
 
 /** The browser as one call may use it. */
@@ -82,7 +83,10 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
     screenshot: (request) => perform(look('screenshot', request), (work) => takeScreenshot(work.tab, request, work)),
     click: (options) => perform(change('click', options), (work) => clickElement(work, options).then(NOTHING)),
     type: (options) => perform(change('type', options), (work) => typeInto(work, options).then(NOTHING)),
-    press: (options) => perform(change('press', options), (work) => pressKey(work, options).then(NOTHING)),
+    async press(options) {
+      for (const target of browserTargets('press', options)) call.permits('browser', target)
+      return perform(change('press', options), (work) => pressKey(work, options).then(NOTHING))
+    },
     hover: ({ ref, ...at }) =>
       perform(look('hover', at), async (work) => {
         await (await work.tab.element(ref)).hover({ timeout: work.timeout, signal: work.signal })
@@ -105,17 +109,12 @@ export function browserHandle(call: AbilityCall, { house, settings, clock }: Han
         lines: work.tab.lines({ limit, onlyErrors }),
         dropped: work.tab.dropped,
       })),
-    pdf: (at) =>
-      perform(look('pdf', at), async (work) => {
-        const bytes = await work.tab.page.pdf({ printBackground: true })
-        if (bytes.length <= MOST_PDF_BYTES) return { bytes: new Uint8Array(bytes) }
-        throw new ToolError('FILE_TOO_LARGE', `The PDF has ${bytes.length} bytes, the limit is ${MOST_PDF_BYTES}.`)
-      }),
+    pdf: (at) => perform(look('pdf', at), async ({ tab }) => ({ bytes: await printPdf(tab) })),
     upload: (options) => perform(change('upload', options), (work) => uploadFiles(work, options).then(NOTHING)),
     download: ({ ref, ...at }) =>
       perform(change('download', at), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
     async dialog({ tab, accept, text }) {
-      call.permits('browser', 'dialog')
+      for (const target of browserTargets('dialog', { text })) call.permits('browser', target)
       if (!house.has(call.run)) throw noTab(tab, [])
       await house.use(async (chromium) => {
         const found = (await house.runOf(chromium, call)).tab(tab)

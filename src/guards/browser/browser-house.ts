@@ -15,6 +15,7 @@ export class BrowserHouse {
   readonly #runs = new Map<string, Promise<RunBrowser>>()
   #starting: Promise<Chromium> | undefined
   #running: Chromium | undefined
+  #closing: Promise<unknown> = Promise.resolve()
   #cancelRest = () => {}
   #busy = 0
   #isClosed = false
@@ -92,9 +93,12 @@ export class BrowserHouse {
   /** Closes the browser; the next use starts a new one. */
   async close(): Promise<void> {
     this.#cancelRest()
-    await Promise.all([...this.#runs.keys()].map((run) => this.endRun(run)))
-    const chromium = await this.#starting?.catch(() => undefined)
-    await chromium?.close()
+    const chromium = this.#running ?? (await this.#starting?.catch(() => undefined))
+    // Who comes while it closes gets a new one.
+    this.#starting = this.#running = undefined
+    const ended = Promise.all([...this.#runs.keys()].map((run) => this.endRun(run)))
+    this.#closing = Promise.all([this.#closing, ended.then(() => chromium?.close())])
+    await this.#closing
   }
 
   async #chromium(): Promise<Chromium> {

@@ -18,6 +18,11 @@ for (const origin of away) {
   add('<iframe srcdoc="<meta http-equiv=refresh content=\\'0;url=' + origin + '/refresh\\'>"></iframe>')
   add('<iframe srcdoc="<form method=post action=' + origin + '/form></form><script>document.forms[0].submit()<\\/script>"></iframe>')
   add('<iframe srcdoc="<script>location=\\'' + origin + '/location\\'<\\/script>"></iframe>')
+  const rules = document.createElement('script')
+  rules.type = 'speculationrules'
+  rules.text = JSON.stringify({ prefetch: [{ urls: [origin + '/rule'], eagerness: 'immediate' }], prerender: [{ urls: [origin + '/rule2'], eagerness: 'immediate' }] })
+  document.head.append(rules)
+  try { new WebTransport(origin.replace('http', 'https') + '/quic').ready.catch(() => {}) } catch {}
   add('<a ping=' + origin + '/ping href=#x>x</a>')
   document.querySelector('a:last-of-type').click()
   navigator.sendBeacon(origin + '/beacon', 'secret')

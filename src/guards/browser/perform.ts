@@ -31,7 +31,6 @@ export type Perform = <T extends object>(action: Action, work: (with_: Work) => 
 export const NEW_TAB = 'new'
 
 const GRACE_MS = 500
-const MOST_URL_CHARS = 2_000
 
 /** Binds actions to a call: permitted, on record, under its time limit and signal, labelled as content from outside. */
 export function performFor(call: AbilityCall, house: BrowserHouse, mostMs: number): Perform {
@@ -65,7 +64,7 @@ export function performFor(call: AbilityCall, house: BrowserHouse, mostMs: numbe
 /** Where a tab is now, and what has happened beside. */
 async function stateOf(tab: Tab, run: RunBrowser): Promise<PageState> {
   const title = await tab.title()
-  return { tab: tab.id, url: tab.page.url().slice(0, MOST_URL_CHARS), title, ...run.news.take() }
+  return { tab: tab.id, url: tab.url(), title, ...run.news.take() }
 }
 
 /** What does not hear of the signal is left behind; it ends with its own time limit, and the tab stays. */

@@ -40,6 +40,8 @@ export class RunBrowser {
     this.#release = release
     context.on('page', (page) => this.#adopt(page))
     context.on('dialog', (dialog) => void this.#answer(dialog))
+    // Of the context, so that one of a window that was closed at once is stopped as well.
+    context.on('download', (download) => void this.#take(download))
   }
 
   /** Opens it for the run of a call. */
@@ -98,7 +100,7 @@ export class RunBrowser {
       })
     }
     const page = await this.#context.newPage()
-    const tab = [...this.#tabs.values()].find((each) => each.page === page)
+    const tab = this.#tabOf(page)
     if (!tab) throw new ToolError('UPSTREAM_ERROR', 'The new tab was closed at once.')
     this.#current = tab
     return tab
@@ -108,11 +110,15 @@ export class RunBrowser {
     return Promise.all(
       [...this.#tabs.values()].map(async (tab) => ({
         tab: tab.id,
-        url: tab.page.url(),
+        url: tab.url(),
         title: await tab.title(),
         isCurrent: tab === this.#current,
       })),
     )
+  }
+
+  #tabOf(page: Page | null): Tab | undefined {
+    return [...this.#tabs.values()].find((tab) => tab.page === page)
   }
 
   /** Wipes the profile, and ends all connections. */
@@ -133,8 +139,9 @@ export class RunBrowser {
     this.#count += 1
     const tab = new Tab(`t${this.#count}`, page)
     this.#tabs.set(tab.id, tab)
-    page.on('download', (download) => void this.#take(tab, download))
     page.on('close', () => this.#forget(tab))
+    // It never answers again, and would keep every action waiting for its whole time.
+    page.on('crash', () => void page.close().catch(() => {}))
     void page.opener().then((opener) => opener && this.news.opened(tab.id))
   }
 
@@ -150,10 +157,13 @@ export class RunBrowser {
     page.close().catch(() => {})
   }
 
-  async #take(tab: Tab, download: Download): Promise<void> {
-    const { onDownload } = tab
-    tab.onDownload = undefined
-    if (onDownload) return onDownload(download)
+  async #take(download: Download): Promise<void> {
+    const tab = this.#tabOf(download.page())
+    const onDownload = tab?.onDownload
+    if (tab && onDownload) {
+      tab.onDownload = undefined
+      return onDownload(download)
+    }
     this.news.downloadStopped()
     await download.cancel().catch(() => {})
     await download.delete().catch(() => {})
@@ -161,7 +171,7 @@ export class RunBrowser {
 
   /** Nobody may be kept waiting by a dialog, so it is answered at once. */
   async #answer(dialog: Dialog): Promise<void> {
-    const tab = [...this.#tabs.values()].find(({ page }) => page === dialog.page())
+    const tab = this.#tabOf(dialog.page())
     const isLeaving = dialog.type() === 'beforeunload'
     const plan = isLeaving ? { accept: true } : tab?.dialogPlan
     if (tab && !isLeaving) tab.dialogPlan = undefined

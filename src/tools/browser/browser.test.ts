@@ -19,7 +19,7 @@ const FORM = `<title>Form</title><h1>Sign up</h1>
 <button ondblclick="document.title='double '+event.shiftKey">Double</button>
 <div draggable=true ondragstart="event.dataTransfer.setData('text/plain','x')" role=button aria-label=Source>drag</div>
 <div ondragover="event.preventDefault()" ondrop="document.title='dropped'" role=button aria-label=Target>drop</div>
-<a href=/file download>Get</a><a href=/next>Next</a>
+<a href=/file download>Get</a><a href=/large download>Too much</a><a href=/next>Next</a>
 <script>console.error('went wrong');console.log('fine')</script>`
 
 const pages = {
@@ -30,6 +30,7 @@ const pages = {
     void response
       .writeHead(200, { 'content-type': 'text/csv', 'content-disposition': 'attachment; filename="../../a.csv"' })
       .end('a,b\n1,2\n'),
+  '/large': 'x'.repeat(1_001),
 }
 
 let web: Awaited<ReturnType<typeof servePages>>
@@ -51,7 +52,7 @@ beforeAll(async () => {
   web = await servePages(pages)
   hub = testHub({
     sandbox: { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'] },
-    browser: { tabs: 3 },
+    browser: { tabs: 3, downloadBytes: 1_000 },
     approve: (request) => {
       asked.push(request)
       return { decision: 'allow', by: 'the test' }
@@ -116,7 +117,9 @@ describe('looking', () => {
     expect(data?.console?.lines.slice(-2).map(({ text }) => text)).toEqual(['went wrong', 'fine'])
     const errors = await use({ action: 'console', onlyErrors: true, limit: 1 })
     expect(errors.data?.console?.lines).toEqual([{ level: 'error', text: 'went wrong' }])
-    expect(await use({ action: 'pdf' })).toMatchObject({ data: { file: { artifact: expect.any(String) } } })
+    const pdf = await use({ action: 'pdf' })
+    expect(pdf).toMatchObject({ data: { file: { artifact: expect.any(String) } } })
+    expect(String(await hub.artifact(pdf.artifacts[0]!.ref))).toMatch(/^%PDF-[^]*%%EOF\s*$/)
   })
 })
 
@@ -171,7 +174,7 @@ describe('acting', () => {
     const workspace = join(hub.folder, 'runs', hub.run, 'workspace')
     await mkdir(workspace, { recursive: true })
     await writeFile(join(workspace, 'up.txt'), 'hello')
-    const [ref, link] = await refsOf(/"File"/, /link "Get"/)
+    const [ref, link, large] = await refsOf(/"File"/, /link "Get"/, /link "Too much"/)
     expect((await use({ action: 'upload', ref, paths: ['up.txt'] })).data?.title).toBe('up.txt 5')
     expect((await use({ action: 'upload', ref, paths: ['/etc/hostname'] })).error?.code).toBe('PATH_OUTSIDE_SANDBOX')
     const got = await use({ action: 'download', ref: link, path: 'down/a.csv' })
@@ -180,6 +183,11 @@ describe('acting', () => {
     expect(await readFile(join(workspace, 'down/a.csv'), 'utf8')).toBe('a,b\n1,2\n')
     expect((await use({ action: 'download', ref: link, path: '../out.csv' })).status).toBe('denied')
     expect((await use({ action: 'download', ref: link, path: 'down/a.csv' })).error?.code).toBe('CONFLICT')
+    expect((await use({ action: 'download', ref: large, path: 'down/b.csv' })).error).toMatchObject({
+      code: 'FILE_TOO_LARGE',
+      message: 'The download is over 1000 bytes and was stopped.',
+      fix: { key: 'browser.download' },
+    })
     // What nobody asked for is stopped.
     let stopped = 0
     const look = async (input: object) => {
@@ -237,6 +245,7 @@ describe('what is refused', () => {
 
   it('is an unknown tab, and one more tab than there may be', async () => {
     expect((await use({ action: 'snapshot', tab: 't77' })).error).toMatchObject({ code: 'NOT_FOUND' })
+    await use({ action: 'evaluate', expression: `location.hash = 'x'.repeat(1e5)` })
     for (let open = 1; open < 3; open++) await use({ action: 'open' })
     expect((await use({ action: 'open' })).error).toMatchObject({
       code: 'BUDGET_EXCEEDED',
@@ -244,6 +253,7 @@ describe('what is refused', () => {
     })
     const { data } = await use({ action: 'tabs' })
     expect(data?.tabs).toHaveLength(3)
+    expect(data?.tabs?.[0]?.url).toHaveLength(2_000)
     for (const { tab } of data!.tabs!.slice(1)) await use({ action: 'close', tab })
     expect((await use({ action: 'status' })).data?.browser).toMatchObject({ isRunning: true, tabs: 1 })
   })
@@ -253,6 +263,13 @@ describe('what is refused', () => {
     await use({ action: 'type', ref, text: 'x' })
     await use({ action: 'click', ref })
     expect(asked.map(({ targets, labels }) => [targets, labels])).toEqual([[['browser type'], ['untrusted']]])
+    asked = []
+    for (const key of ['a', 'Shift+B', 'KeyC', 'é', 'Tab', 'Shift+Tab', 'Control+A'])
+      await use({ action: 'press', key })
+    await use({ action: 'dialog', accept: true, text: 'secret' })
+    await use({ action: 'dialog', accept: false })
+    const typing = Array(4).fill(['browser press', 'browser type'])
+    expect(asked.map(({ targets }) => targets)).toEqual([...typing, ['browser dialog', 'browser type']])
   })
 
   it('is what a rule denies', async () => {

@@ -1,4 +1,4 @@
-import { browserTargets } from '../../contracts/browser.ts'
+import { browserTargets } from '../../contracts/browser-target.ts'
 import { defineTool } from '../../define.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { type BrowserInput, browserInput } from './browser-input.ts'

@@ -23,7 +23,8 @@ export function refusedBy(answer: ChannelAnswer, said: AnswerWords): ToolError {
   const seconds = said.retryAfterSeconds ?? readRetryAfter(answer.headers)
   const retryAfterMs = seconds === undefined ? undefined : Math.min(Math.ceil(seconds * 1000), LONGEST_WAIT_MS)
   const shown = escapeLine(redact(words.slice(0, 4 * LONGEST_WORDS)).trim()).slice(0, LONGEST_WORDS)
-  return refused({ channel, status, words: shown, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+  const isUnknown = status < 300 || status >= 500
+  return refused({ channel, status, words: shown, isUnknown, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
 /** Seconds from now; a date is compared with that of the answer, since clocks differ. */

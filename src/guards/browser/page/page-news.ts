@@ -2,6 +2,8 @@ import type { PageNews } from '../../../contracts/browser.ts'
 
 const MOST_TOLD = 5
 const MOST_CHARS = 300
+/** A page may open and close windows for as long as nobody looks. */
+const MOST_TABS = 50
 
 /** What happens in the pages of a run beside its actions; each thing is told with the next action, and once. */
 export class PageNewsBoard {
@@ -23,7 +25,7 @@ export class PageNewsBoard {
   }
 
   opened(tab: string): void {
-    this.#opened.push(tab)
+    if (this.#opened.length < MOST_TABS) this.#opened.push(tab)
   }
 
   popupClosed(): void {

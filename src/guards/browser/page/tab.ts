@@ -4,6 +4,7 @@ import { ToolError } from '../../../errors.ts'
 
 const MOST_LINES = 200
 const MOST_CHARS = 500
+const MOST_URL_CHARS = 2_000
 const TITLE_MS = 1_000
 const MOST_TITLE_CHARS = 300
 const REF = /^(f\d{1,6})?e\d{1,9}$/
@@ -55,6 +56,11 @@ export class Tab {
   /** The newest last. */
   lines({ limit, onlyErrors }: { readonly limit: number; readonly onlyErrors: boolean }): readonly ConsoleLine[] {
     return this.#lines.filter(({ level }) => !onlyErrors || level === 'error').slice(-limit)
+  }
+
+  /** Where it is; a page makes its address as long as it likes. */
+  url(): string {
+    return this.page.url().slice(0, MOST_URL_CHARS)
   }
 
   /** The title, unless the page is too busy to say it. */

@@ -68,6 +68,14 @@ describe('schedules over HTTP', () => {
     expect([refused.status, refused.json.error.code]).toEqual([403, 'POLICY_DENIED'])
   })
 
+  it('are held to all that their maker is, also where no list knows that one', async () => {
+    const { ask, newToken, close } = await serveHttp({ tools: [note] })
+    const narrow = await newToken('narrow', ['admin', 'call'], { policy: [{ deny: 'note' }] })
+    const refused = await ask('POST', '/v1/schedules', narrow, nightly)
+    expect([refused.status, refused.json.error.code]).toEqual([403, 'POLICY_DENIED'])
+    await close()
+  })
+
   it('say the next times of an expression, and where it is wrong', async () => {
     const times = await served.ask('GET', '/v1/schedule-times?cron=0+9+*+*+1-5&timeZone=Europe/Berlin&count=3', reader)
     expect(scheduleTimes.parse(times.json)).toMatchObject({ timeZone: 'Europe/Berlin', times: { length: 3 } })
