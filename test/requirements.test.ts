@@ -137,7 +137,10 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
     'src/sources/skills/skill-source.test.ts',
     'gives its text, where it lies and which files it has, in every dialect',
   ],
-  'S4-7': ['src/abilities/memory/memory.test.ts', 'waits in the archive of its run, unasked, and is recalled only after'],
+  'S4-7': [
+    'src/abilities/memory/memory.test.ts',
+    'waits in the archive of its run, unasked, and is recalled only after',
+  ],
   'S4-8': ['test/policy.test.ts', 'say effect, rule, source, reason and fix, and do nothing'],
   'S4-9': ['test/policy.test.ts', 'closed whatever the owner writes'],
   'S4-10': ['test/policy.test.ts', 'inside the sandbox, and nothing outside'],
@@ -158,20 +161,17 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S4-22': ['test/records.test.ts', 'has the layout of the documents'],
   'S4-23': ['test/limits.test.ts', 'cuts the middle at 30,000 characters'],
   'S4-24': ['test/policy.test.ts', 'say effect, rule, source, reason and fix, and do nothing'],
-  'S4-25': ['src/abilities/memory/memory.test.ts', 'of a run that read something from outside waits for review all the same'],
+  'S4-25': [
+    'src/abilities/memory/memory.test.ts',
+    'of a run that read something from outside waits for review all the same',
+  ],
   'S4-26': ['src/tools/fs/read-text.test.ts', 'shows whole lines up to 50 KB'],
   'S4-27': ['src/serve/book/create-event-feed.test.ts', 'tells calls as they happen, fit to be seen'],
   'S4-28': ['src/config/load-config.test.ts', 'loadConfig'],
 }
 
 /** What the issues so far ask for: `S0-1`, or a range `S0-4..7`. */
-const ASKED = [
-  ...['S0-1..56'],
-  ...['S1-1..22'],
-  ...['S2-1..20'],
-  ...['S3-1..19'],
-  ...['S4-1..28'],
-].flatMap(expand)
+const ASKED = [...['S0-1..56'], ...['S1-1..22'], ...['S2-1..20'], ...['S3-1..19'], ...['S4-1..28']].flatMap(expand)
 
 describe('requirements', () => {
   it('that the issues ask for each have a test', () => {

@@ -54,7 +54,9 @@ export const clientMessage = z.discriminatedUnion('type', [
   /** Which events to tell; none unless said. Watching approvals makes somebody reachable. */
   z.strictObject({
     type: z.literal('watch'),
-    events: z.array(z.enum(['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence'])),
+    events: z.array(
+      z.enum(['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence']),
+    ),
   }),
   z.strictObject({ type: z.literal('ping') }),
 ])

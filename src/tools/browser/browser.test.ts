@@ -119,7 +119,7 @@ describe('looking', () => {
     expect(errors.data?.console?.lines).toEqual([{ level: 'error', text: 'went wrong' }])
     const pdf = await use({ action: 'pdf' })
     expect(pdf).toMatchObject({ data: { file: { artifact: expect.any(String) } } })
-    expect(String(await hub.artifact(pdf.artifacts[0]!.ref))).toMatch(/^%PDF-[^]*%%EOF\s*$/)
+    expect(String(await hub.artifact(pdf.artifacts[0]!.ref))).toMatch(/^%PDF-[\s\S]*%%EOF\s*$/)
   })
 })
 
