@@ -5,7 +5,7 @@ const WRITES_NOTHING =
 /** What policy judges an action as: keys that write and answers to dialogs are typing, too, since they put data into a page. */
 export function browserTargets(
   action: string,
-  { key, text }: { readonly key?: string | undefined; readonly text?: string | undefined } = {},
+  { key, text }: { readonly key?: string | undefined; readonly text?: string | undefined },
 ): string[] {
   const isTyping =
     (action === 'press' && key !== undefined && !WRITES_NOTHING.test(key)) || (action === 'dialog' && Boolean(text))
