@@ -73,7 +73,9 @@ export default ({ greeting = 'hi', secretPath }) => {
       }),
       says('p.asks', async (_, ctx) => {
         const ask = () => ctx.ask({ question: 'Well?' }).then(({ answer }) => answer, ({ message }) => message)
-        const both = await Promise.all([ask(), ask()])
+        const asking = Promise.all([ask(), ask()])
+        ctx.progress('asked both')
+        const both = await asking
         for (let i = 1; i < 20; i++) await ask()
         return [...both, await ask()]
       }),
@@ -111,6 +113,7 @@ export default ({ greeting = 'hi', secretPath }) => {
 let folder: string
 let file: string
 let hub: TestHub
+let mayAnswer = Promise.resolve()
 let asked: ApprovalRequest[]
 let warnings: string[]
 let server: Server
@@ -129,7 +132,7 @@ beforeAll(async () => {
   const emit = spy()
   hub = hubOf({
     sources: [isolated({ options: { greeting: 'hello', secretPath: join(folder, '..', 'x') } })],
-    onQuestion: () => 'very',
+    onQuestion: () => mayAnswer.then(() => 'very'),
     approve: (request) => {
       asked.push(request)
       return { decision: 'allow' }
@@ -252,6 +255,14 @@ describe('the tools of an isolated plugin', () => {
     expect(told.meta.notices).toEqual([
       'The tool told more than 5000000 bytes or 1000 pieces of evidence; some is left out.',
     ])
+    // The first is answered when the second has come, which is told after it.
+    mayAnswer = new Promise((resolve) => {
+      const stop = hub.onEvent((event) => {
+        if (event.type !== 'call-progressed') return
+        stop()
+        resolve()
+      })
+    })
     expect((await call('p.asks')).data).toEqual([
       'very',
       'A call of an isolated plugin asks one question at a time.',
