@@ -1,5 +1,5 @@
 import axe from 'axe-core'
-import type { Frame, Page } from 'playwright-core'
+import type { Frame, Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { useConsole } from '../support/console-page.ts'
 import { startTrap } from '../support/trap.ts'
@@ -25,14 +25,7 @@ describe('the canvas page of the console', () => {
     await page.getByRole('heading', { name: 'Nothing is shown' }).waitFor()
     const id = await present('report', 'html', '<h1>First words</h1>', 'The report')
     await page.getByRole('heading', { level: 2, name: 'The report' }).waitFor()
-    const shown = page.frameLocator('iframe').frameLocator('iframe')
-    // A frame that is swapped meanwhile is no answer yet.
-    const isShown = (text: string) =>
-      shown
-        .getByText(text)
-        .isVisible()
-        .catch(() => false)
-    const words = (text: string) => expect.poll(() => isShown(text), { timeout: 10_000 }).toBe(true)
+    const words = (text: string) => seen(page.frameLocator('iframe').frameLocator('iframe').getByText(text))
     await words('First words')
     await act('update', { canvas: 'report', content: '<h1>Second words</h1>' })
     await words('Second words')
@@ -57,12 +50,12 @@ describe('the canvas page of the console', () => {
       return page.frameLocator('iframe').frameLocator('iframe').locator('#shown')
     }
     const text = await shown('markdown', '# Title\n\n<b>raw</b> [link](https://example.org)')
-    await text.getByRole('heading', { name: 'Title' }).waitFor()
+    await seen(text.getByRole('heading', { name: 'Title' }))
     expect(await text.innerText()).toContain('<b>raw</b>')
-    await (await shown('mermaid', 'graph LR; ask[Ask] --> do[Do it]')).locator('svg').getByText('Do it').waitFor()
-    await (await shown('vega-lite', JSON.stringify(CHART))).locator('svg').waitFor()
+    await seen((await shown('mermaid', 'graph LR; ask[Ask] --> do[Do it]')).locator('svg').getByText('Do it'))
+    await seen((await shown('vega-lite', JSON.stringify(CHART))).locator('svg'))
     const remote = await shown('vega-lite', JSON.stringify({ ...CHART, data: { url: '/v1/me' } }))
-    await remote.getByRole('alert').filter({ hasText: 'data inside' }).waitFor()
+    await seen(remote.getByRole('alert').filter({ hasText: 'data inside' }))
   })
 
   it('takes the answer to a form, which goes to the call that waits', async () => {
@@ -139,6 +132,11 @@ describe('the canvas page of the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
   })
 })
+
+/** Waits until it is to be seen; a frame that is swapped meanwhile is no answer yet. */
+async function seen(place: Locator): Promise<void> {
+  await expect.poll(() => place.isVisible().catch(() => false), { timeout: 20_000 }).toBe(true)
+}
 
 async function barriers(page: Page): Promise<string[]> {
   const options = { resultTypes: ['violations'], iframes: false }
