@@ -1,15 +1,9 @@
 import { ToolError } from '../errors.ts'
 import type { Rate } from '../options.ts'
+import { parseAmount, TIME_UNITS } from '../value/parse-amount.ts'
 
-const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
-  ['', 1],
-  ['ms', 1],
-  ['s', 1_000],
-  ['m', 60_000],
-  ['min', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-])
+/** A bare number is milliseconds. */
+const DURATION_UNITS: ReadonlyMap<string, number> = new Map([['', 1], ...TIME_UNITS])
 
 /** Decimal as in "a 5 MB file"; the binary units carry their i. */
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
@@ -23,7 +17,6 @@ const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['gib', 1_024 ** 3],
 ])
 
-const AMOUNT = /^(\d{1,16}(?:\.\d{1,6})?) ?([A-Za-z]*)$/
 const RATE = /^(\d{1,9}(?:\.\d{1,6})?) ?\/ ?(s|min|m|h)$/
 
 /** What a time, a size or a rate looks like, as patterns for editors. */
@@ -36,14 +29,14 @@ export const UNIT_PATTERNS = {
 /** Milliseconds of `250ms`, `60s`, `5m`, `1h`, `1d`; a bare number is milliseconds. */
 export function parseDuration(value: string | number): number {
   return (
-    parseAmount(value, DURATION_UNITS) ??
+    parseAmount(String(value), DURATION_UNITS) ??
     refuse(value, 'a time', 'Use 250ms, 60s, 5m, 1h, 1d or a number of milliseconds, 1 or more.')
   )
 }
 
 /** Bytes (or characters) of `512B`, `30KB` = 30,000, `5MB`, `1GB`, `64KiB` = 65,536; a bare number is bytes. */
 export function parseSize(value: string | number): number {
-  const lower = typeof value === 'string' ? value.toLowerCase() : value
+  const lower = String(value).toLowerCase()
   return (
     parseAmount(lower, SIZE_UNITS) ??
     refuse(value, 'a size', 'Use 512B, 30KB, 10MB, 1GB (or KiB, MiB, GiB) or a number of bytes, 1 or more.')
@@ -57,13 +50,6 @@ export function parseRate(value: string): Rate {
   if (unit === undefined || amount === 0)
     return refuse(value, 'a rate', 'Use 10/s, 100/min, 1000/h or { perSecond: 10, burst: 20 }.')
   return { perSecond: amount / (DURATION_UNITS.get(unit)! / 1_000), burst: Math.max(1, amount) }
-}
-
-/** A whole number from 1 up; nothing when the value is not one. */
-function parseAmount(value: string | number, units: ReadonlyMap<string, number>): number | undefined {
-  const [, count, unit = ''] = AMOUNT.exec(String(value)) ?? []
-  const amount = Math.round(Number(count) * (units.get(unit) ?? Number.NaN))
-  return Number.isSafeInteger(amount) && amount >= 1 ? amount : undefined
 }
 
 function refuse(value: string | number, what: string, allowed: string): never {
