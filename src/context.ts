@@ -141,12 +141,16 @@ function contextClass(capabilities: ReadonlySet<Capability>): ContextClass {
   if (known) return known
   const adding = new Set([...HANDLES].flatMap(([capability, add]) => (capabilities.has(capability) ? [add] : [])))
   const key = [...HANDLES.keys()].filter((capability) => capabilities.has(capability)).join(' ')
-  const made = BY_HANDLES.get(key) ?? [...adding].reduce((Base, add) => add(Base), CallContext)
-  // One for all calls: a tool must not be able to change what others get.
-  Object.freeze(made.prototype)
+  const made = BY_HANDLES.get(key) ?? [...adding].reduce((Base, add) => frozen(add(Base)), CallContext)
   BY_HANDLES.set(key, made)
   CLASSES.set(capabilities, made)
   return made
+}
+
+/** One for all calls: a tool must not be able to change what others get. */
+function frozen(Class: ContextClass): ContextClass {
+  Object.freeze(Class.prototype)
+  return Class
 }
 
 function withFiles(Base: ContextClass): ContextClass {
@@ -202,7 +206,7 @@ function abilityHandle(name: AbilityName, parts: Parts, run: RunState, call: Cal
   return parts.abilities.handle(name, abilityCall(parts, run, call, nested))
 }
 
-Object.freeze(CallContext.prototype)
+frozen(CallContext)
 
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}

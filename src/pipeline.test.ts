@@ -307,3 +307,24 @@ async function endsOf(hub: TestHub): Promise<unknown[]> {
   const events = await eventsOf(hub)
   return events.flatMap((event) => (event.type === 'call-ended' ? [[event.callId, event.status]] : []))
 }
+
+it('gives tools a context that nobody can change for others, with whatever handles', async () => {
+  const chains: object[] = []
+  const look = defineTool({
+    name: 'test.look',
+    description: 'Keeps what its context is made of.',
+    input: z.strictObject({}),
+    capabilities: ['read:fs', 'network', 'exec', 'memory', 'canvas'],
+    targets: () => ({ 'read:fs': [], network: [], exec: [], memory: [], canvas: [] }),
+    execute(_, ctx) {
+      for (let each = Object.getPrototypeOf(ctx); each !== Object.prototype; each = Object.getPrototypeOf(each))
+        chains.push(each)
+      return 'seen'
+    },
+  })
+  const hub = testHub({ tools: [look] })
+  expect((await hub.call(look, {})).ok).toBe(true)
+  expect(chains.length).toBeGreaterThan(3)
+  expect(chains.every((each) => Object.isFrozen(each))).toBe(true)
+  await hub.close()
+})

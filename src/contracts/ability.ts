@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream'
 import type { CallOptions } from '../call-options.ts'
-import type { Clock } from '../clock.ts'
 import type { CallerKind, Capability } from '../define.ts'
 import type { Principal } from '../principal.ts'
 import type { Artifact, ToolResult } from '../result.ts'
@@ -57,11 +56,6 @@ export interface Ability<Handle = unknown, Desk = unknown> {
 export interface AbilityHost
   extends Pick<SourceHost, 'startProgram' | 'webFetch' | 'secret' | 'hide' | 'redact' | 'warn' | 'data' | 'clock'> {
   readonly store: Store
-  /** The store outlives this process. */
-  readonly isStoreKept: boolean
-  readonly clock: Clock
-  /** Where the records of all runs are; `false` when none are kept. */
-  readonly runsFolder: string | false
   /** The road of a call, as somebody with these rights travels it. */
   as(rights: Rights): CallDoor
   /** What a principal may now; undefined when it is gone, `known` itself where nobody keeps a list of them. */

@@ -27,8 +27,6 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
   return {
     ...{ startProgram, webFetch, secret, hide, redact, warn, data, clock },
     store: parts.store,
-    isStoreKept: options.store !== undefined,
-    runsFolder: assembly.runsFolder,
     as: (rights) => {
       if (!rights.principal) return doorOf(owner, rights)
       const hub = principals.hubOf(rights.principal)
