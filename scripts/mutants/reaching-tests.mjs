@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+/** Loads what a file names in quotes: modules it imports, and modules it runs by their path below the root or `src`. */
+const QUOTED = /'([^'\n]+)'/g
+const TYPES_ONLY = /^(import|export) type [^']*'[^']*'/gm
+
+/**
+ * Who uses whom among the files of a tree, backwards: `importersOf(file)` are the files that name it, and
+ * `testsOf(file)` are the test files that reach it, nearest first.
+ */
+export function readUsers(root, files) {
+  const known = new Set(files)
+  const users = new Map(files.map((file) => [file, []]))
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(TYPES_ONLY, '')
+    for (const [, name] of text.matchAll(QUOTED)) {
+      const places = [join(dirname(file), name), normalize(name), join('src', name), join('src', `${name}.ts`)]
+      const used = places.find((place) => known.has(place))
+      if (used !== undefined && used !== file) users.get(used).push(file)
+    }
+  }
+  return { importersOf: (file) => [...new Set(users.get(file))], testsOf: (file) => testsOf(users, file) }
+}
+
+function testsOf(users, start) {
+  const distances = new Map([[start, 0]])
+  for (const [file, distance] of distances) {
+    for (const user of users.get(file)) if (!distances.has(user)) distances.set(user, distance + 1)
+  }
+  const own = start.replace(/\.ts$/, '.test.ts')
+  return [...distances.keys()].filter((file) => file.endsWith('.test.ts')).sort((one, other) => rank(one) - rank(other))
+
+  /** Its own test, then the fewest steps; among equals, the nearest folder. */
+  function rank(file) {
+    return file === own ? -1 : distances.get(file) * 100 - sharedFolders(file, start)
+  }
+}
+
+function sharedFolders(one, other) {
+  const [left, right] = [one.split('/'), other.split('/')]
+  const apart = left.findIndex((name, index) => name !== right[index])
+  return apart === -1 ? left.length : apart
+}
