@@ -14,6 +14,11 @@ export default async function storeKeys({ rounds }) {
     let count = 0
     const claim = () => keys.claim(`key-${count}`, { argsHash: 'hash', owner, now: 0 })
     const put = () => keys.finish(`key-${count++}`, { owner, result: RESULT, expiresAt: 1e15 })
+    const putSafely = async () => {
+      const key = `key-${count++}`
+      await keys.claim(key, { argsHash: 'hash', owner, now: 0 })
+      await keys.finish(key, { owner, result: RESULT, expiresAt: 1e15 })
+    }
     const samples = await measureInRounds(
       {
         claim: () => {
@@ -26,6 +31,8 @@ export default async function storeKeys({ rounds }) {
           return cost
         },
         put: () => medianOf(put),
+        safe: () => meanInFlight(1, putSafely),
+        safeAtOnce: () => meanInFlight(64, putSafely),
         look: () => medianOf(() => keys.look(`key-${count - 1}`)),
       },
       { rounds },
@@ -37,6 +44,8 @@ export default async function storeKeys({ rounds }) {
       figure('claim', samples.claim, { unit: 'us' }),
       figure('put', samples.put, { unit: 'us' }),
       figure('lookup', samples.look, { unit: 'us' }),
+      figure('claim and put, both on disk', samples.safe, { unit: 'us' }),
+      figure('the same, 64 at once', samples.safeAtOnce, { unit: 'us' }),
     ]
   })
 }
@@ -49,4 +58,16 @@ function medianOf(work) {
     return (performance.now() - start) * 1_000
   })
   return times.sort((a, b) => a - b)[KEYS / 2]
+}
+
+/** Microseconds of one, with so many under way all the time. */
+async function meanInFlight(atOnce, work) {
+  const each = 20
+  const start = performance.now()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let n = 0; n < each; n++) await work()
+    }),
+  )
+  return ((performance.now() - start) * 1_000) / (atOnce * each)
 }

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
+import { GroupCommit } from '../disk/group-commit.ts'
 import { openOurs } from '../disk/owned-by-us.ts'
 import { shortPath } from '../disk/short-path.ts'
 import { ToolError } from '../errors.ts'
 import { diskError } from './disk-error.ts'
-import { GroupCommit } from './group-commit.ts'
 
 /** The two calls to the system that can fail while a run goes on; tests put a failing disk here. */
 export interface Disk {

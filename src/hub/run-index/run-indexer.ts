@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
+import { GroupCommit } from '../../disk/group-commit.ts'
 import type { Hub } from '../../hub.ts'
-import { GroupCommit } from '../../record/group-commit.ts'
 import type { CallIndex, IndexedCall } from '../../store.ts'
 import { indexRecord, latestOf } from './index-record.ts'
 import { LiveLines, type LiveRun } from './live-lines.ts'

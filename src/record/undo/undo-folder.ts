@@ -4,9 +4,9 @@ import { chmod, copyFile, type FileHandle, link, lstat, readdir, rename, rm } fr
 import { join } from 'node:path'
 import type { FileState, PlaceForTree } from '../../change.ts'
 import { errnoOf } from '../../disk/errno.ts'
+import { GroupCommit } from '../../disk/group-commit.ts'
 import { openRegular } from '../../disk/open-regular.ts'
 import { syncFolder } from '../../disk/sync-folder.ts'
-import { GroupCommit } from '../group-commit.ts'
 import { draftName, isDraft, isFileName, treeBytes, treeName } from './kept-name.ts'
 
 /** A kept file as it was when its content was known to be right. */

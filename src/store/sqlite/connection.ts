@@ -1,5 +1,6 @@
 import { ToolError } from '../../errors.ts'
 import type { SqliteDatabase, SqliteStatement, SqlValue } from './load-sqlite.ts'
+import { LogSync, type SyncFile } from './log-sync.ts'
 import { closeDatabase, type DatabaseOptions, openDatabase } from './open-database.ts'
 import { toStoreError } from './store-error.ts'
 
@@ -15,19 +16,28 @@ export interface Statement<Row> {
   all(...values: Bindable[]): Row[]
 }
 
+/** How the file is opened and synced. */
+export interface ConnectionOptions extends DatabaseOptions {
+  /** For tests of a failing disk. */
+  readonly syncFile?: SyncFile
+}
+
 /** The file of a store, opened at its first use. */
 export class Connection {
   readonly path: string
-  readonly options: DatabaseOptions
+  readonly options: ConnectionOptions
+  readonly #log: LogSync
   #database: SqliteDatabase | undefined
   #isClosed = false
+  #isInTransaction = false
   readonly #begin = this.statement('BEGIN IMMEDIATE')
   readonly #commit = this.statement('COMMIT')
   readonly #rollback = this.statement('ROLLBACK')
 
-  constructor(path: string, options: DatabaseOptions) {
+  constructor(path: string, options: ConnectionOptions) {
     this.path = path
     this.options = options
+    this.#log = new LogSync(path, options.syncFile)
   }
 
   statement<Row>(sql: string): Statement<Row> {
@@ -45,7 +55,11 @@ export class Connection {
       }
     }
     return {
-      run: (...values) => execute(values, (statement, bound) => Number(statement.run(...bound).changes)),
+      run: (...values) => {
+        const changes = execute(values, (statement, bound) => Number(statement.run(...bound).changes))
+        if (changes > 0 && !this.#isInTransaction) this.#log.wrote()
+        return changes
+      },
       get: (...values) => execute(values, (statement, bound) => statement.get(...bound) as Row | undefined),
       all: (...values) => execute(values, (statement, bound) => statement.all(...bound) as Row[]),
     }
@@ -53,15 +67,19 @@ export class Connection {
 
   /** All of it happens, alone, or nothing does. */
   transaction<T>(work: () => T): T {
-    this.#begin.run()
+    this.#isInTransaction = true
     try {
-      const result = work()
-      this.#commit.run()
+      const result = this.#transact(work)
+      this.#log.wrote()
       return result
-    } catch (error) {
-      this.#rollBack()
-      throw error
+    } finally {
+      this.#isInTransaction = false
     }
+  }
+
+  /** Resolves when all that was written so far survives a loss of power; undefined when it does already. */
+  synced(): Promise<void> | undefined {
+    return this.#log.synced()
   }
 
   /** Opens the file when it is not yet. */
@@ -73,8 +91,9 @@ export class Connection {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true
+    await this.#log.close()
     if (this.#database) closeDatabase(this.#database)
     this.#database = undefined
   }
@@ -83,6 +102,18 @@ export class Connection {
     if (this.#isClosed) throw closed()
     this.#database ??= openDatabase(this.path, this.options)
     return this.#database
+  }
+
+  #transact<T>(work: () => T): T {
+    this.#begin.run()
+    try {
+      const result = work()
+      this.#commit.run()
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
   }
 
   #rollBack(): void {

@@ -6,11 +6,13 @@ import { createBudgets } from './budgets.ts'
 import { createCalls } from './calls.ts'
 import { createCanvases } from './canvases.ts'
 import { Connection } from './connection.ts'
+import { durable } from './durable.ts'
 import { createEvents } from './events.ts'
 import { createGrants } from './grants.ts'
 import { createInbox } from './inbox.ts'
 import { createJobs } from './jobs.ts'
 import { createKeys } from './keys.ts'
+import type { SyncFile } from './log-sync.ts'
 import { createMail } from './mail.ts'
 import { createNotes } from './notes.ts'
 import { createRates } from './rates.ts'
@@ -31,44 +33,47 @@ export interface OpenStoreOptions {
   readonly maxPages?: number
   /** Dates events whose cause says no time; the machine's clock unless said. */
   readonly now?: () => number
+  /** Syncs the log of the file; for tests of a failing disk. */
+  readonly syncFile?: SyncFile
 }
 
 /** The store of a data folder, in its file `store.db`: made and opened at the first use, shared by processes. */
 export function openStore(folder: string, options: OpenStoreOptions = {}): Store {
-  const { busyTimeoutMs = 2_000, pollMs = 200, maxPages, now = Date.now } = options
-  const connection = new Connection(join(resolve(folder), 'store.db'), { busyTimeoutMs, maxPages })
+  const { busyTimeoutMs = 2_000, pollMs = 200, maxPages, now = Date.now, syncFile } = options
+  const connection = new Connection(join(resolve(folder), 'store.db'), { busyTimeoutMs, maxPages, syncFile })
   const events = createEvents(connection, pollMs)
   const write = connection.statement(
     `INSERT INTO counters (name, value) VALUES ('check', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`,
   )
   const takeBack = connection.statement(`DELETE FROM counters WHERE name = 'check'`)
   return {
-    keys: createKeys(connection),
+    keys: durable(connection, 'keys', createKeys(connection)),
     budgets: createBudgets(connection),
     rates: createRates(connection),
-    asks: createAsks(connection, events, now),
-    grants: createGrants(connection),
-    tokens: createTokens(connection),
-    signIns: createSignIns(connection),
-    jobs: createJobs(connection),
+    asks: durable(connection, 'asks', createAsks(connection, events, now)),
+    grants: durable(connection, 'grants', createGrants(connection)),
+    tokens: durable(connection, 'tokens', createTokens(connection)),
+    signIns: durable(connection, 'signIns', createSignIns(connection)),
+    jobs: durable(connection, 'jobs', createJobs(connection)),
     slots: createSlots(connection),
-    memory: createNotes(connection),
-    sessions: createSessions(connection),
-    mail: createMail(connection),
+    memory: durable(connection, 'memory', createNotes(connection)),
+    sessions: durable(connection, 'sessions', createSessions(connection)),
+    mail: durable(connection, 'mail', createMail(connection)),
     calls: createCalls(connection),
-    canvases: createCanvases(connection),
-    schedules: createSchedules(connection),
+    canvases: durable(connection, 'canvases', createCanvases(connection)),
+    schedules: durable(connection, 'schedules', createSchedules(connection)),
     events,
-    inbox: createInbox(connection),
+    inbox: durable(connection, 'inbox', createInbox(connection)),
     async check() {
       write.run()
       takeBack.run()
+      await connection.synced()
     },
     backup: (path) => backUp(connection, path),
     sweep: createSweep(connection),
     async close() {
       events.close()
-      connection.close()
+      await connection.close()
     },
   }
 }

@@ -43,8 +43,8 @@ describe('a process that is killed', () => {
     const child = start(
       folder,
       `for (let n = 0; ; n++) {
-        store.keys.claim('k' + n, { argsHash: 'h', owner: 'o', now: 0 })
-        store.keys.finish('k' + n, { owner: 'o', result: '"' + 'x'.repeat(n % 3000) + '"', expiresAt: 1 })
+        await store.keys.claim('k' + n, { argsHash: 'h', owner: 'o', now: 0 })
+        await store.keys.finish('k' + n, { owner: 'o', result: '"' + 'x'.repeat(n % 3000) + '"', expiresAt: 1 })
         store.budgets.reserve([{ account: 'a', limits: {} }], 1)
         store.events.append({ topic: 't', body: '', at: 0 })
         say(String(n))
@@ -84,7 +84,7 @@ describe('two processes on one file', () => {
         say('ready')
         await once(process.stdin, 'data')
         for (let n = 0; n < 150; n++) {
-          if (!store.keys.claim('k' + n, { argsHash: 'h', owner, now: 0 })) say('key-' + n)
+          if (!await store.keys.claim('k' + n, { argsHash: 'h', owner, now: 0 })) say('key-' + n)
           if (store.slots.lease('s' + n, { owner, now: 0, until: 1 })) say('slot-' + n)
           if (store.budgets.reserve([{ account: 'x', limits: {} }, { account: 'a', limits: { calls: 100 } }], 1).ok) say('call')
           const job = store.jobs.take({ kind: 'hook', owner, now: 0, leaseMs: 1000 })
