@@ -1,4 +1,5 @@
 import type { AnyTool } from './define.ts'
+import { lazyModule } from './disk/lazy-module.ts'
 import { lazySource } from './hub/lazy-source.ts'
 import { turnedOffSource } from './hub/turned-off-source.ts'
 import { createHub, type Hub } from './hub.ts'
@@ -8,6 +9,9 @@ import { createKeepingFetchText, fetchText } from './tools/http/fetch-text.ts'
 import { builtinTools } from './tools/index.generated.ts'
 import { memoryForms, memoryTurnedOff } from './tools/memory/memory-forms.ts'
 import { createWebSearch, webSearch } from './tools/web/web-search.ts'
+
+const loadMcpSource = lazyModule(() => import('./sources/mcp/mcp-source.ts'))
+const loadSkillSource = lazyModule(() => import('./sources/skills/skill-source.ts'))
 
 /** The tools every hub has. */
 export type BuiltinTool = (typeof builtinTools)[number]
@@ -36,15 +40,9 @@ function withSources(options: HubOptions): HubOptions {
     sources: [
       ...sources,
       ...(off.tools.length > 0 ? [turnedOffSource('memory', off.tools, off.why)] : []),
-      ...(mcpServers
-        ? [lazySource('mcp', async () => (await import('./sources/mcp/mcp-source.ts')).createMcpSource(mcpServers))]
-        : []),
+      ...(mcpServers ? [lazySource('mcp', async () => (await loadMcpSource()).createMcpSource(mcpServers))] : []),
       ...(skills?.length
-        ? [
-            lazySource('skills', async () =>
-              (await import('./sources/skills/skill-source.ts')).createSkillSource(skills),
-            ),
-          ]
+        ? [lazySource('skills', async () => (await loadSkillSource()).createSkillSource(skills))]
         : []),
     ],
     ...(skills?.length && { sandbox: { ...sandbox, roots: [...(sandbox?.roots ?? []), ...skillRoots(skills)] } }),

@@ -135,6 +135,12 @@ export const ERRORS = {
     'owner',
     { status: 'denied', retryable: true },
   ),
+  OUT_OF_RESOURCES: kind(
+    'File descriptors, memory, processes or disk space ran out for the moment.',
+    'Try again in a moment; the owner raises the limit that the message names, such as ulimit -n.',
+    'owner',
+    { retryable: true },
+  ),
   CONFIG_INVALID: kind('The configuration cannot be used.', 'Correct the named line.', 'owner'),
   INTERNAL: kind(
     'A defect in a tool, a hook or the hub.',

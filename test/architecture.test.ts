@@ -47,6 +47,13 @@ const edges = files.flatMap((file) =>
   importsOf(file).map((specifier) => ({ file: file.slice('src/'.length), specifier })),
 )
 
+/** A module that is imported later, but not while a call is served: each with the reason. */
+const LATE_IMPORTS: Readonly<Record<string, string>> = {
+  'config/read-document.ts': 'a config written in JavaScript; read before the service listens',
+  'config/load-plugins.ts': 'the plugins of the owner; loaded before the service listens',
+  'sources/plugins/load-tool-file.ts': 'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
+}
+
 describe('the import graph', () => {
   it('gives every file a layer', () => {
     const homeless = files.map((file) => file.slice('src/'.length)).filter((file) => layerOf(file) === -1)
@@ -69,7 +76,8 @@ describe('the import graph', () => {
   it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {
     const outside = internal().filter(
       ({ file, target }) =>
-        file.startsWith('tools/') && !/^(define|errors|result|contracts\/[a-z-]+)\.ts$|^tools\//.test(target),
+        file.startsWith('tools/') &&
+        !/^(define|errors|result|contracts\/[a-z-]+|disk\/lazy-module)\.ts$|^tools\//.test(target),
     )
     const machine = edges.filter(({ file, specifier }) => file.startsWith('tools/') && MACHINE.test(specifier))
     const globals = files.filter(
@@ -78,6 +86,11 @@ describe('the import graph', () => {
         /(?<!\.)\bfetch\(|(?<![\w.-])process\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')),
     )
     expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
+  })
+
+  it('imports later only what the service can load before it listens', () => {
+    const late = files.filter((file) => !file.startsWith('src/cli/') && importsPlainly(file))
+    expect(late.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
   })
 
   it('keeps policy pure', () => {
@@ -89,6 +102,15 @@ describe('the import graph', () => {
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
   })
 })
+
+/** Forms of `import(` that load nothing by themselves: within `lazyModule`, of Node's own modules, types, methods. */
+const HARMLESS_IMPORTS =
+  /\blazyModule\(\s*(?:async )?\(\) =>\s*(?:\(await )?import\(|import\('node:|typeof import\(|import\('[^']+'\)\.[A-Z]|(?:#|\.|async )import\(|^ {2}import\($/gm
+
+/** Whether a file imports a package or a file with `import()`, and not by `lazyModule`. */
+function importsPlainly(file: string): boolean {
+  return /\bimport\(/.test(readFileSync(file, 'utf8').replace(HARMLESS_IMPORTS, ''))
+}
 
 function internal(): { file: string; target: string }[] {
   return edges

@@ -212,7 +212,7 @@ describe.skipIf(!isRoot)('a disk', () => {
     ]
     for (const [tool, input] of changes) {
       expect((await call(tool, input)).error, tool).toMatchObject({
-        code: 'UPSTREAM_ERROR',
+        code: 'OUT_OF_RESOURCES',
         message: expect.stringContaining('full'),
       })
       expect(readdirSync(root), tool).toEqual(['a.txt'])
@@ -237,7 +237,7 @@ it('too few descriptors are an error of the calls that need one, and of no later
     base,
   ])
   const { codes, after, drafts, openAfter } = JSON.parse(String(said))
-  expect(codes).toContain('UPSTREAM_ERROR')
+  expect(codes).toContain('OUT_OF_RESOURCES')
   expect(codes).not.toContain('INTERNAL')
   expect(after).toEqual([null, null])
   expect({ drafts, openAfter }).toEqual({ drafts: [], openAfter: [] })

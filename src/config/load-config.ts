@@ -1,8 +1,11 @@
 import path from 'node:path'
+import { lazyModule } from '../disk/lazy-module.ts'
 import type { HubOptions } from '../options.ts'
 import { findConfig } from './find-config.ts'
 import { toOptions } from './to-options.ts'
 import type { ServiceOptions } from './to-service.ts'
+
+const loadReadConfig = lazyModule(() => import('./read-config.ts'))
 
 /** Where to look for the config. */
 export interface LoadConfigOptions {
@@ -53,7 +56,7 @@ export async function loadConfig({
     }
   }
   // The schema library is loaded only when there is something to check.
-  const { readConfig } = await import('./read-config.ts')
+  const { readConfig } = await loadReadConfig()
   const own = file === undefined ? path.dirname(found) : folder
   return readConfig(found, { cwd: folder, home: home ?? own, watch, plugins })
 }

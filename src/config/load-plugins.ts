@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyTool, Plugin } from '../define.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { messageOf } from '../errors.ts'
 import type { ToolSource } from '../source.ts'
 import type { ConfigDocument } from './config-document.ts'
@@ -9,6 +10,8 @@ import { configError, formatPath, formatPlace, type Problem } from './problem.ts
 import { resolvePlugin } from './resolve-plugin.ts'
 import type { Config } from './schema.ts'
 import { toFence } from './to-mcp-servers.ts'
+
+const loadIsolatedPlugin = lazyModule(() => import('../sources/plugins/isolated-plugin.ts'))
 
 type Written = NonNullable<Config['plugins']>[number]
 
@@ -60,7 +63,7 @@ export function pluginEntry(written: Written): Entry {
 
 async function isolate(configFile: string, { use, options, isolate, required = true }: Entry): Promise<ToolSource> {
   const file = await pluginFile(configFile, use)
-  const { isolatePlugin } = await import('../sources/plugins/isolated-plugin.ts')
+  const { isolatePlugin } = await loadIsolatedPlugin()
   const fence = typeof isolate === 'object' ? toFence(isolate, dirname(configFile)) : {}
   return isolatePlugin(file, { options, fence, required })
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { lazyModule } from '../disk/lazy-module.ts'
 import type { HubOptions } from '../options.ts'
 import type { SourcedRule } from '../rule.ts'
 import type { ToolSource } from '../source.ts'
@@ -14,6 +15,8 @@ import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
 import { toPolicyRules, toRules } from './to-rules.ts'
 import { toService } from './to-service.ts'
+
+const loadFolderSource = lazyModule(() => import('../sources/plugins/folder-source.ts'))
 
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
 export async function readConfig(
@@ -46,7 +49,7 @@ export async function readConfig(
 async function folderSources({ data }: HubOptions, watch: boolean): Promise<ToolSource[]> {
   const folder = path.join(data!, 'tools')
   if (!existsSync(folder)) return []
-  const { fromFolder } = await import('../sources/plugins/folder-source.ts')
+  const { fromFolder } = await loadFolderSource()
   return [fromFolder(folder, { watch })]
 }
 

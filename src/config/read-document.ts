@@ -2,8 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { errnoOf } from '../disk/errno.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { configError } from './problem.ts'
+
+const loadParseYaml = lazyModule(() => import('./parse-yaml.ts'))
+const loadParseJson5 = lazyModule(() => import('./parse-json5.ts'))
 
 const LARGEST_BYTES = 1_000_000
 
@@ -25,11 +29,11 @@ async function parseByKind(file: string, label: string): Promise<Pick<ConfigDocu
   switch (path.extname(file)) {
     case '.yaml':
     case '.yml':
-      return (await import('./parse-yaml.ts')).parseYaml(await readText(file, label), label)
+      return (await loadParseYaml()).parseYaml(await readText(file, label), label)
     case '.json5':
     case '.jsonc':
     case '.json':
-      return (await import('./parse-json5.ts')).parseJson5(await readText(file, label), label)
+      return (await loadParseJson5()).parseJson5(await readText(file, label), label)
     case '.mjs':
       return { value: await runModule(file, label), locate: () => undefined }
     default:

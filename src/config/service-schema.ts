@@ -36,6 +36,10 @@ export const serviceSchema = z.strictObject({
   oidc: key(z.union([oidc, z.array(oidc)]), 'Sign-in of people by tokens of your identity provider.'),
   webhooks: key(z.array(webhook), 'Where to send what waits for a person, signed, with a link to answer it once.'),
   rate: key(rate, 'Requests of one principal, unless its token says.', '1000/s'),
+  maxConnections: key(
+    z.int().min(1),
+    'Connections at a time, WebSockets and event streams included. Default: half of the files that the process may open, at most 10000.',
+  ),
   approvalTimeout: key(duration, 'How long a call waits for a person, instead of approvals.timeout.', '1h'),
   shutdown: key(duration, 'How long calls under way may go on when it ends.', '10s'),
 })

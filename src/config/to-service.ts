@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly oidc?: readonly OidcOptions[]
   readonly webhooks?: readonly WebhookOptions[]
   readonly rate?: Rate
+  /** Connections at a time. Default: half of the files that the process may open, at most 10,000. */
+  readonly maxConnections?: number
   readonly approvalTimeoutMs?: number
   readonly shutdownMs?: number
 }

@@ -13,9 +13,17 @@ import type { MessageDesk } from '../contracts/messages.ts'
 import type { ScheduleDesk } from '../contracts/schedules.ts'
 import type { SessionDesk } from '../contracts/sessions.ts'
 import type { Capability } from '../define.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { AbilityShelf } from '../steps/parts.ts'
+
+const loadCreateMemory = lazyModule(() => import('../abilities/memory/create-memory.ts'))
+const loadCreateSessions = lazyModule(() => import('../abilities/sessions/create-sessions.ts'))
+const loadCreateMessages = lazyModule(() => import('../abilities/messages/create-messages.ts'))
+const loadCreateSchedules = lazyModule(() => import('../abilities/schedules/create-schedules.ts'))
+const loadCreateBrowser = lazyModule(() => import('../guards/browser/create-browser.ts'))
+const loadCreateCanvas = lazyModule(() => import('../abilities/canvas/create-canvas.ts'))
 
 /** What the owner of a hub uses of its abilities; each method loads its ability first. */
 export interface Desks {
@@ -30,18 +38,12 @@ export interface Desks {
 type Make = (options: HubOptions, host: AbilityHost) => Promise<Ability>
 
 const MAKERS: Readonly<Record<AbilityName, Make>> = {
-  memory: async ({ memory = {} }, host) =>
-    (await import('../abilities/memory/create-memory.ts')).createMemory(memory, host),
-  sessions: async ({ sessions = {} }, host) =>
-    (await import('../abilities/sessions/create-sessions.ts')).createSessions(sessions, host),
-  messages: async ({ messages = {} }, host) =>
-    (await import('../abilities/messages/create-messages.ts')).createMessages(messages, host),
-  schedules: async ({ schedules = {} }, host) =>
-    (await import('../abilities/schedules/create-schedules.ts')).createSchedules(schedules, host),
-  browser: async ({ browser = {} }, host) =>
-    (await import('../guards/browser/create-browser.ts')).createBrowser(browser, host),
-  canvas: async ({ canvas = {} }, host) =>
-    (await import('../abilities/canvas/create-canvas.ts')).createCanvas(canvas, host),
+  memory: async ({ memory = {} }, host) => (await loadCreateMemory()).createMemory(memory, host),
+  sessions: async ({ sessions = {} }, host) => (await loadCreateSessions()).createSessions(sessions, host),
+  messages: async ({ messages = {} }, host) => (await loadCreateMessages()).createMessages(messages, host),
+  schedules: async ({ schedules = {} }, host) => (await loadCreateSchedules()).createSchedules(schedules, host),
+  browser: async ({ browser = {} }, host) => (await loadCreateBrowser()).createBrowser(browser, host),
+  canvas: async ({ canvas = {} }, host) => (await loadCreateCanvas()).createCanvas(canvas, host),
 }
 
 /** The abilities of one hub. A hub whose tools use none loads none. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { AbilityHost, CallDoor, Rights } from '../contracts/ability.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { isRunId } from '../names.ts'
 import type { HubOptions } from '../options.ts'
 import type { Principal } from '../principal.ts'
@@ -11,6 +12,8 @@ import { endRun } from './end-run.ts'
 import { Entrance } from './entrance.ts'
 import { PrincipalHubs } from './principal-hubs.ts'
 import { recordChange } from './record-change.ts'
+
+const loadDialHost = lazyModule(() => import('../guards/network/dial-host.ts'))
 
 /** What a hub does for its abilities. */
 export function createAbilityHost(assembly: Assembly, abilities: Abilities, options: HubOptions): AbilityHost {
@@ -49,7 +52,7 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
       const append = async () => parts.store.events.append({ topic: 'ability', body, at: clock.now() })
       append().catch(() => {})
     },
-    dial: async (wish) => (await import('../guards/network/dial-host.ts')).dialHost(wish, assembly.webFetchGuard()),
+    dial: async (wish) => (await loadDialHost()).dialHost(wish, assembly.webFetchGuard()),
     browser: async () => abilities.desks.browser,
     openProxy: (network, { signal, maxBytes }) =>
       assembly.network().openProxy(network, signal, { limits: { maxBytes } }),

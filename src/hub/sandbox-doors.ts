@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../guards/network/network-guard.ts'
@@ -11,6 +12,8 @@ import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import type { ProgramMachine } from '../guards/process/program/start-program.ts'
 import type { CommandLimits, Sandbox, Secret } from '../options.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
+
+const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
 
 /** What the guards need to know of the owner's options. */
 export interface SandboxDoorsOptions {
@@ -61,7 +64,7 @@ export class SandboxDoors {
 
   /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
   async loadProcessGuard(): Promise<void> {
-    this.#openProcessGuard ??= (await import('./open-process-guard.ts')).openProcessGuard
+    this.#openProcessGuard ??= (await loadOpenProcessGuard()).openProcessGuard
   }
 
   /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */

@@ -1,23 +1,31 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { isOutOfResources, lazyModule } from '../disk/lazy-module.ts'
 import { ownFile } from '../own-file.ts'
 import type { AskSecondParser } from '../policy/shell/reading.ts'
+
+const loadTreeSitter = lazyModule(() => import('web-tree-sitter'))
+const loadParser = lazyModule(createParser)
 
 /** More than this is not parsed: some texts take time that grows with the square of their length. */
 const LONGEST = 65_536
 /** How long it may look at one text; past it the text counts as one that cannot be parsed. */
 const LONGEST_MS = 250
 
-let loading: Promise<AskSecondParser | undefined> | undefined
 let failure: unknown
 
-/** Loads the second parser of command lines, once; undefined when it cannot be loaded: then every command is asked. */
-export function loadSecondParser(): Promise<AskSecondParser | undefined> {
-  loading ??= load().catch((cause) => {
+/**
+ * Loads the second parser of command lines, once. Returns `undefined` if it cannot be loaded: then every command is
+ * asked. Fails with OUT_OF_RESOURCES if it cannot be loaded at the moment.
+ */
+export async function loadSecondParser(): Promise<AskSecondParser | undefined> {
+  try {
+    return await loadParser()
+  } catch (cause) {
+    if (isOutOfResources(cause)) throw cause
     failure = cause
     return undefined
-  })
-  return loading
+  }
 }
 
 /** Why the second parser could not be loaded. */
@@ -25,8 +33,8 @@ export function secondParserFailure(): unknown {
   return failure
 }
 
-async function load(): Promise<AskSecondParser> {
-  const { Parser, Language } = await import('web-tree-sitter')
+async function createParser(): Promise<AskSecondParser> {
+  const { Parser, Language } = await loadTreeSitter()
   await Parser.init()
   const language = await Language.load(await readGrammar())
   const parser = new Parser().setLanguage(language)

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { AnyTool } from '../define.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { messageOf, ToolError } from '../errors.ts'
 import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
 import type { ProgramMachine } from '../guards/process/program/start-program.ts'
@@ -10,6 +11,9 @@ import type { SourceHost, ToolSource } from '../source.ts'
 import type { RunState } from '../steps/parts.ts'
 import type { RefusedTool, Registry } from '../steps/registry.ts'
 import { escapeText } from '../value/escape-text.ts'
+
+const loadStartProgram = lazyModule(() => import('../guards/process/program/start-program.ts'))
+const loadWebFetch = lazyModule(() => import('../guards/network/web-fetch.ts'))
 
 /** What sources may use of a hub. */
 export interface SourcesOptions {
@@ -185,7 +189,7 @@ export class Sources {
         records?.append(redactor.value({ type: 'answer-refused', ...refusal }))
       },
       startProgram: async (request) => {
-        const { startProgram } = await import('../guards/process/program/start-program.ts')
+        const { startProgram } = await loadStartProgram()
         if (!isConnected()) throw new ToolError('ABORTED', `The source ${source.name} was closed.`)
         const program = await startProgram(request, this.#options.machine())
         if (isConnected()) return program
@@ -195,7 +199,7 @@ export class Sources {
       webFetch: (options) => {
         let opening: Promise<import('../guards/network/web-fetch.ts').OpenWebFetch> | undefined
         const open = async () => {
-          const { createWebFetch } = await import('../guards/network/web-fetch.ts')
+          const { createWebFetch } = await loadWebFetch()
           const fetch = createWebFetch(options, this.#options.network())
           this.#closers.get(source)?.add(() => fetch.close())
           return fetch

@@ -1,5 +1,6 @@
 import type { CallOptions } from '../call-options.ts'
 import type { AnyTool, Hooks, Plugin } from '../define.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
 import { fromAgentTool } from '../from-agent-tool.ts'
 import type { JailDescription as SandboxDescription } from '../guards/process/jail/describe-jail.ts'
@@ -23,9 +24,11 @@ import { Entrance, type ExplainOptions } from './entrance.ts'
 import type { Explanation } from './explanation.ts'
 import type { ToolListing } from './list-tools.ts'
 import { PrincipalHubs } from './principal-hubs.ts'
-
 import { recordChange } from './record-change.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
+
+const loadUndo = lazyModule(() => import('./undo/undo.ts'))
+const loadRecoverRuns = lazyModule(() => import('./recover-runs.ts'))
 
 const NOTHING_VISIBLE: PolicyWarning = {
   level: 'error',
@@ -196,7 +199,7 @@ export class ToolHub {
   }
 
   async undo(options: UndoOptions = {}): Promise<UndoReport> {
-    const { undo } = await import('./undo/undo.ts')
+    const { undo } = await loadUndo()
     const { caller, signal } = options
     return undo(this.#assembly, options, (parts, tool, input, run) =>
       this.#entrance.travel(parts, tool, input, { run, caller, signal }),
@@ -228,7 +231,7 @@ export class ToolHub {
   async recoverRuns(): Promise<number> {
     const { runs, runsFolder } = this.#assembly
     if (runsFolder === false) return 0
-    const { recoverRuns } = await import('./recover-runs.ts')
+    const { recoverRuns } = await loadRecoverRuns()
     return recoverRuns(runs, runsFolder)
   }
 

@@ -1,3 +1,6 @@
+import { lazyModule } from '../disk/lazy-module.ts'
+
+const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
 /** What one call adds. */
 interface CallMeasure {
   readonly tool: string
@@ -49,7 +52,7 @@ export class Metrics {
 
   /** The text that Prometheus scrapes. Its library is loaded with the first call. */
   async prometheus(): Promise<string> {
-    const { prometheusText } = await import('./prometheus-text.ts')
+    const { prometheusText } = await loadPrometheusText()
     return prometheusText(this.snapshot())
   }
 

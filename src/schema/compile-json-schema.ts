@@ -1,11 +1,13 @@
+import { lazyModule } from '../disk/lazy-module.ts'
 import type { CompiledSchema, JsonObject, SchemaResult, Side } from './compiled-schema.ts'
 import { toModernSchema } from './to-modern-schema.ts'
+
+const loadAjvEngine = lazyModule(() => import('./ajv-engine.ts'))
 
 type Engine = typeof import('./ajv-engine.ts')
 type Check = (value: unknown) => SchemaResult
 
 let engine: Engine | undefined
-let loading: Promise<Engine> | undefined
 
 /** Compiles TypeBox and plain JSON Schema; ajv loads with the first value, and each schema compiles with its own first. */
 export function compileJsonSchema(schema: object, side: Side): CompiledSchema {
@@ -31,8 +33,7 @@ export function compileJsonSchema(schema: object, side: Side): CompiledSchema {
 }
 
 async function load(): Promise<Engine> {
-  loading ??= import('./ajv-engine.ts')
-  engine = await loading
+  engine = await loadAjvEngine()
   return engine
 }
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type Clock, systemClock } from '../clock.ts'
 import type { ServiceOptions } from '../config/to-service.ts'
+import { loadLazyModules } from '../disk/lazy-module.ts'
 import { messageOf } from '../errors.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions } from '../options.ts'
@@ -12,6 +13,7 @@ import { assembleService } from './assemble-service.ts'
 import { createDoorkeeper } from './auth/create-doorkeeper.ts'
 import { createSessionDesk } from './auth/create-session-desk.ts'
 import { fromIncomingMessage } from './auth/door-request.ts'
+import { connectionLimit } from './connection-limit.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { openJwtVerifier } from './open-jwt-verifier.ts'
@@ -51,6 +53,9 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const { clock = systemClock, onProblem = () => {}, shutdownMs: graceMs = SHUTDOWN_MS } = options
   const { configFile, approvalTimeoutMs, webhooks: hooks = [] } = options
   checkWebhooks(hooks)
+  const maxConnections = connectionLimit(options.maxConnections)
+  // Node keeps an import that failed for good: a call that comes while descriptors are used up must not need one.
+  await loadLazyModules()
   const onRevoked = (id: string) => ws.dismiss(({ token }) => token === id)
   const assembled = await assembleService(hubOptions, { clock, configFile, approvalTimeoutMs, onProblem, onRevoked })
   const { service, tokens } = assembled
@@ -81,6 +86,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     port: options.port ?? PORT,
     allowPlain: options.publicUrl !== undefined,
     graceMs,
+    maxConnections,
     onUpgrade: (request, socket, head) => ws.upgrade(request, socket, head),
   }).catch(async (error) => {
     await assembled.close()

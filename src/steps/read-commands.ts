@@ -1,8 +1,12 @@
 import type { CommandTarget } from '../contracts/commands.ts'
+import { lazyModule } from '../disk/lazy-module.ts'
 import type { CommandReading } from '../policy/shell/reading.ts'
 import { commandValue } from '../value/command-value.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
+
+const loadReadCommandLine = lazyModule(() => import('../policy/shell/read-command-line.ts'))
+const loadReadArgv = lazyModule(() => import('../policy/shell/read-argv.ts'))
 
 /** The part of step 4 that is about commands: what each would run, where, and how strongly it would be fenced in. */
 export async function readCommands(
@@ -15,8 +19,8 @@ export async function readCommands(
   const [{ level }, askSecondParser, { readCommandLine }, { readArgv }] = await Promise.all([
     door.report(),
     parts.secondParser(),
-    import('../policy/shell/read-command-line.ts'),
-    import('../policy/shell/read-argv.ts'),
+    loadReadCommandLine(),
+    loadReadArgv(),
   ])
   call.sandbox = level
   for (const command of commands) {

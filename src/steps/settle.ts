@@ -1,3 +1,4 @@
+import { resourceError } from '../disk/resource-error.ts'
 import { ERRORS, type ErrorCode, type Fix, ToolError } from '../errors.ts'
 import { cutText } from '../limits/output.ts'
 import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../result.ts'
@@ -116,6 +117,8 @@ export function rehearsed(call: Call): Settled {
 export function asToolError(call: Call, thrown: unknown): ToolError {
   if (call.abortReason) return call.abortReason
   if (ToolError.is(thrown) && isWhole(thrown)) return thrown
+  const exhausted = resourceError(thrown, `${call.name} could not run`)
+  if (exhausted) return exhausted
   return new ToolError('INTERNAL', `${call.name} failed with a defect of its own (call ${call.id}).`, { cause: thrown })
 }
 

@@ -1,10 +1,14 @@
 import type { Runner } from '../../contracts/sessions.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import type { SessionTask } from './session-task.ts'
+
+const loadRunCommand = lazyModule(() => import('./run-command.ts'))
+const loadRunUrl = lazyModule(() => import('./run-url.ts'))
 
 /** Works on a session with whatever its owner named. */
 export async function runRunner(runner: Runner, task: SessionTask): Promise<string> {
-  if (runner.type === 'command') return (await import('./run-command.ts')).runCommand(runner, task)
-  if (runner.type === 'url') return (await import('./run-url.ts')).runUrl(runner, task)
+  if (runner.type === 'command') return (await loadRunCommand()).runCommand(runner, task)
+  if (runner.type === 'url') return (await loadRunUrl()).runUrl(runner, task)
   return runner.run(task.work)
 }
 

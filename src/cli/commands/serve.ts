@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { errnoOf } from '../../disk/errno.ts'
 import type { HubOptions } from '../../options.ts'
+import { connectionLimit } from '../../serve/connection-limit.ts'
 import type { RunningService } from '../../serve/start-service.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { VERSION } from '../../version.ts'
@@ -49,6 +50,8 @@ export function describeServe(command: Command): void {
 async function serve(flags: Flags): Promise<void> {
   if (flags.root !== undefined) assertFolder('--root', flags.root)
   const { file, options, service } = await readConfig(flags)
+  // Loading the service takes more descriptors than a limit that is too low has.
+  connectionLimit(service.maxConnections)
   const { startService } = await import('../../serve/start-service.ts')
   const port = flags.port === undefined ? service.port : portOf(flags.port)
   const start = (port: number | undefined) =>

@@ -1,9 +1,12 @@
 import type { AbilityCall, AbilityHost } from '../../contracts/ability.ts'
 import type { BrowserStatus } from '../../contracts/browser.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { RunBrowser } from './run-browser.ts'
 import type { Chromium } from './start/start-chromium.ts'
+
+const loadStartChromium = lazyModule(() => import('./start/start-chromium.ts'))
 
 /** Profiles at once; one that nobody has used for the longest time makes room. */
 const MOST_RUNS = 16
@@ -115,7 +118,7 @@ export class BrowserHouse {
   async #start(): Promise<Chromium> {
     try {
       // Loaded with the first use: most hubs never have a browser.
-      const { startChromium } = await import('./start/start-chromium.ts')
+      const { startChromium } = await loadStartChromium()
       const chromium = await startChromium(this.#settings, this.#host.clock)
       this.#running = chromium
       void chromium.ended.then(() => this.#forget(chromium))

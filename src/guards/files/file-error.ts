@@ -13,10 +13,11 @@ const MEANINGS = new Map<string, readonly [ErrorCode, string]>([
   ['EROFS', ['PATH_DENIED', 'is on a read-only file system']],
   ['ELOOP', ['PATH_DENIED', 'became a link while it was opened']],
   ['ENXIO', ['PATH_DENIED', 'is a socket or a device, not a regular file']],
-  ['ENOSPC', ['UPSTREAM_ERROR', 'could not be written: the disk is full']],
-  ['EDQUOT', ['UPSTREAM_ERROR', 'could not be written: the disk quota is used up']],
-  ['EMFILE', ['UPSTREAM_ERROR', 'could not be opened: too many files are open']],
-  ['ENFILE', ['UPSTREAM_ERROR', 'could not be opened: too many files are open']],
+  ['ENOSPC', ['OUT_OF_RESOURCES', 'could not be written: the disk is full']],
+  ['EDQUOT', ['OUT_OF_RESOURCES', 'could not be written: the disk quota is used up']],
+  ['EMFILE', ['OUT_OF_RESOURCES', 'could not be opened: too many files are open']],
+  ['ENFILE', ['OUT_OF_RESOURCES', 'could not be opened: too many files are open']],
+  ['ENOMEM', ['OUT_OF_RESOURCES', 'could not be used: there is not enough memory']],
 ])
 
 /** What an error of the file system means for the caller; anything that is not one stays as it is. */

@@ -1,5 +1,8 @@
 import type { GuardedResponse, ReadablePage } from '../../contracts/handles.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { decodeText } from './decode-text.ts'
+
+const loadReadPage = lazyModule(() => import('../pages/read-page.ts'))
 
 const HTML = /^\s*(text\/html|application\/xhtml\+xml)\b/i
 
@@ -41,7 +44,7 @@ abstract class Response implements GuardedResponse {
     const text = await this.text()
     if (!HTML.test(this.headers['content-type'] ?? '')) return { text }
     // Loaded by the first page: reading HTML takes more code than all of the guard.
-    const { readPage } = await import('../pages/read-page.ts')
+    const { readPage } = await loadReadPage()
     return readPage(text, { url: this.url, as, signal: this.#signal() })
   }
 }

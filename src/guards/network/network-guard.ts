@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../clock.ts'
 import type { FetchOptions, GuardedFetch } from '../../contracts/handles.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { ConnectOptions } from './connect-pinned.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
@@ -14,6 +15,8 @@ import { PinnedConnections } from './pinned-connections.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
 import type { ProxyNetwork } from './proxy/visit.ts'
 import { checkRequest, defaultHeaders } from './request-parts.ts'
+
+const loadOpenProxy = lazyModule(() => import('./proxy/open-proxy.ts'))
 
 export type { NetworkCall } from './network-call.ts'
 
@@ -109,7 +112,7 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
     },
     async openProxy(network, signal, settings) {
       // Loaded with the first command that may reach anything: most hubs never run one.
-      const { openProxy } = await import('./proxy/open-proxy.ts')
+      const { openProxy } = await loadOpenProxy()
       const road = { judge, admit: wire.admit, hosts: wire.hosts, connect: options }
       const proxy = await openProxy(road, { ...settings, network, signal })
       proxies.add(proxy)

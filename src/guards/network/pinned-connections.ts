@@ -1,6 +1,9 @@
 import type { Client, Dispatcher } from 'undici'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import { type ConnectOptions, connectPinned } from './connect-pinned.ts'
+
+const loadUndici = lazyModule(() => import('undici'))
 
 const MOST_IDLE = 128
 // The deadline of the request is over all of it; undici's own timers would only add surprises.
@@ -23,7 +26,7 @@ export class PinnedConnections {
   /** Loads undici with the first request: most hubs never make one. Undefined when that is done. */
   load(): Promise<void> | undefined {
     if (this.#undici) return undefined
-    return import('undici').then((undici) => {
+    return loadUndici().then((undici) => {
       this.#undici = undici
     })
   }

@@ -1,5 +1,8 @@
 import type { ReadablePage } from '../../contracts/handles.ts'
-import type { PageWorkers } from './page-workers.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
+
+/** Threads and parsers are loaded by those who read pages only. */
+const loadWorkers = lazyModule(async () => (await import('./page-workers.ts')).createPageWorkers())
 
 /** How to read a page. */
 export interface ReadPageOptions {
@@ -14,15 +17,11 @@ export interface ReadPageOptions {
 /** Longer pages are read up to here. */
 const MAX_HTML_CHARS = 5_000_000
 
-let workers: Promise<PageWorkers> | undefined
-
 /** What a person would read of an HTML page, its article when it has one. Never works on the calling thread. */
 export async function readPage(
   html: string,
   { url, as, signal, timeoutMs = 10_000 }: ReadPageOptions,
 ): Promise<ReadablePage> {
-  // Threads and parsers are loaded by those who read pages only.
-  workers ??= import('./page-workers.ts').then(({ createPageWorkers }) => createPageWorkers())
-  const pool = await workers
+  const pool = await loadWorkers()
   return pool.read({ html: html.slice(0, MAX_HTML_CHARS), url, as }, { signal, timeoutMs })
 }

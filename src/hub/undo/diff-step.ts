@@ -1,6 +1,9 @@
 import type { ReadFiles } from '../../contracts/handles.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { readKept } from '../../record/undo/read-kept.ts'
 import type { Step } from './judge-change.ts'
+
+const loadDiff = lazyModule(() => import('diff'))
 
 const MOST_BYTES = 1_000_000
 const MOST_LINES = 60
@@ -12,7 +15,7 @@ export async function diffStep(files: ReadFiles, folder: string, step: Step): Pr
     const now = await presentText(files, step.path)
     const before = step.do === 'put-file' ? await keptText(folder, step.state) : ''
     if (now === undefined || before === undefined) return undefined
-    const { createTwoFilesPatch } = await import('diff')
+    const { createTwoFilesPatch } = await loadDiff()
     // An edit of everything would take minutes to compare, and nobody reads it.
     const patch = createTwoFilesPatch('now', 'after undo --force', now, before, undefined, undefined, {
       timeout: 1_000,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { type Clock, systemClock } from '../../clock.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { Hub } from '../../hub.ts'
 import type { WebFetch } from '../../source.ts'
@@ -9,6 +10,8 @@ import { type AdmittedVisitor, toVisitor } from './admitted-visitor.ts'
 import { type CheckedJwtConfig, type JwtConfig, jwtConfig } from './jwt-config.ts'
 import { type KeySet, openKeySet } from './open-key-set.ts'
 import { readScopes } from './read-scopes.ts'
+
+const loadJose = lazyModule(() => import('jose'))
 
 /** Somebody an authorization server vouches for, as a session keeps it. */
 export const person = z.object({
@@ -67,7 +70,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   return {
     async verify(token) {
       if (token.length > MOST_CHARS) return undefined
-      const { decodeJwt, errors, jwtVerify } = await import('jose')
+      const { decodeJwt, errors, jwtVerify } = await loadJose()
       try {
         const config = issuers.get(String(decodeJwt(token).iss))
         if (!config) return undefined

@@ -1,9 +1,12 @@
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters, RemoteJWKSet } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../../clock.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { messageOf, ToolError } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
 import { type CheckedJwtConfig, jwtConfig } from './jwt-config.ts'
+
+const loadJose = lazyModule(() => import('jose'))
 
 /** Finds the key that a token says it was signed with. */
 export type KeySet = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Promise<CryptoKey>
@@ -17,7 +20,7 @@ const discovery = z.object({ issuer: z.string(), jwks_uri: jwtConfig.shape.issue
 
 /** The keys of an authorization server: those given, or fetched when first needed, kept for 10 minutes, and again for a key that is new. */
 export async function openKeySet(config: CheckedJwtConfig, fetch: WebFetch, clock: Clock): Promise<KeySet> {
-  const { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } = await import('jose')
+  const { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } = await loadJose()
   if (config.jwks) return createLocalJWKSet(config.jwks as JSONWebKeySet)
   const careful = carefulFetch(fetch, config.issuer, clock)
   let remote: Promise<RemoteJWKSet> | undefined

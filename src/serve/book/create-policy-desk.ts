@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { Hub } from '../../hub.ts'
@@ -16,6 +17,8 @@ import { type PolicyFile, readPolicyFile, writePolicyFile } from './policy-file.
 import { readPolicyPart, replacePolicyPart } from './policy-part.ts'
 import { SharedTurns } from './shared-turns.ts'
 import { testRules } from './test-rules.ts'
+
+const loadYaml = lazyModule(() => import('yaml'))
 
 /** What the desk works with. */
 export interface PolicyDeskOptions {
@@ -141,7 +144,7 @@ async function showFile(
 ): Promise<Pick<PolicyState, 'yaml' | 'file' | 'version' | 'readOnly'>> {
   const found = configFile === undefined ? { readOnly: NO_FILE } : await editable(configFile, label)
   if ('file' in found) return { yaml: found.part, file: label, version: found.file.version }
-  const { stringify } = await import('yaml')
+  const { stringify } = await loadYaml()
   const yaml = stringify({ policy: owner.map(({ rule }) => rule) }, { lineWidth: 0 })
   const version = ('version' in found && found.version) || sha256(yaml)
   return { yaml, version, readOnly: found.readOnly, ...(configFile !== undefined && { file: label }) }

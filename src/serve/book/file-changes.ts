@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { KeptChange } from '../../change.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import { readMarks } from '../../hub/undo/find-changes.ts'
 import type { Hub } from '../../hub.ts'
@@ -8,6 +9,8 @@ import { type RecordedChange, readHistory } from '../../record/undo/read-history
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import type { FileChange } from '../api/runs.ts'
 import { changeTexts } from './change-texts.ts'
+
+const loadDiff = lazyModule(() => import('diff'))
 
 const MOST_CHANGES = 1_000
 const MOST_DIFFS = 100
@@ -72,7 +75,7 @@ async function diffOf(
     if (effect !== 'allow') return undefined
     const texts = await changeTexts(join(root, run), change, changes)
     if (!texts) return undefined
-    const { createTwoFilesPatch } = await import('diff')
+    const { createTwoFilesPatch } = await loadDiff()
     // An edit of everything would take minutes to compare, and nobody reads it.
     const options = { timeout: 500 }
     const { after, before } = texts

@@ -195,6 +195,32 @@ describe('a server', () => {
   })
 })
 
+it('closes at once what is over the limit of connections, upgraded ones included, and serves the others', async () => {
+  const own = await serveHttp({}, { maxConnections: 2, onUpgrade: (_, socket) => socket.write('upgraded') })
+  const { port } = own.server
+  const open = (text = '') => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    // Whoever is refused may see a reset.
+    socket.on('error', () => {})
+    return socket
+  }
+  const upgraded = open('GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  await new Promise((resolve) => upgraded.once('data', resolve))
+  const probe = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const served = open(probe)
+  await new Promise((resolve) => served.once('data', resolve))
+  const refused = open(probe)
+  expect(await new Promise((resolve) => refused.once('data', resolve).once('close', () => resolve('closed')))).toBe(
+    'closed',
+  )
+  served.write(probe)
+  expect(String(await new Promise((resolve) => served.once('data', resolve)))).toContain('200 OK')
+  served.destroy()
+  await expect.poll(() => say(probe, { port, until: /200 OK/ }), { timeout: 10_000 }).toContain('200 OK')
+  upgraded.destroy()
+  await own.close()
+})
+
 describe('closing', () => {
   /** A service of its own, with a call under way. */
   async function busy(graceMs: number) {

@@ -24,6 +24,8 @@ export interface ListenOptions {
   readonly graceMs?: number
   /** Takes requests for another protocol, such as a WebSocket's; their head was checked. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Connections at a time; one more is closed at once. Default: no limit. */
+  readonly maxConnections?: number
   /** Until the head of a request must be there; 15 s unless said. */
   readonly headersTimeoutMs?: number
   /** Until all of a request must be there; 2 minutes unless said. */
@@ -68,6 +70,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Pro
   const server = tls ? createTlsServer({ ...limits, ...tls }, turns.listener) : createServer(limits, turns.listener)
   server.maxHeadersCount = MOST_HEADERS
   server.maxRequestsPerSocket = 0
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   cutSlowReaders(server, turns, options)
   const upgraded = handUpgrades(server, app, options.onUpgrade)
   await listening(server, address, port)

@@ -1,4 +1,7 @@
+import { lazyModule } from '../../disk/lazy-module.ts'
 import type { McpStdioOptions, ServedHub } from './options.ts'
+
+const loadConnectStdio = lazyModule(() => import('./stdio/connect-stdio.ts'))
 
 /** A server that talks to the one who started this process. */
 export interface McpStdioServer {
@@ -14,6 +17,6 @@ export interface McpStdioServer {
  * await (await serveMcpStdio(hub)).closed
  */
 export async function serveMcpStdio(hub: ServedHub, options: McpStdioOptions = {}): Promise<McpStdioServer> {
-  const { connectStdio } = await import('./stdio/connect-stdio.ts')
+  const { connectStdio } = await loadConnectStdio()
   return connectStdio(hub, options)
 }

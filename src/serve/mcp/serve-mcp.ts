@@ -1,4 +1,7 @@
+import { lazyModule } from '../../disk/lazy-module.ts'
 import type { McpHttpOptions, ServedHub } from './options.ts'
+
+const loadListenMcp = lazyModule(() => import('./http/listen-mcp.ts'))
 
 /** A server that listens. */
 export interface McpHttpServer {
@@ -15,6 +18,6 @@ export interface McpHttpServer {
  * console.log(server.url)
  */
 export async function serveMcp(hub: ServedHub, options: McpHttpOptions = {}): Promise<McpHttpServer> {
-  const { listenMcp } = await import('./http/listen-mcp.ts')
+  const { listenMcp } = await loadListenMcp()
   return listenMcp(hub, options)
 }

@@ -1,4 +1,5 @@
 import type { Client, Implementation, Transport } from '@modelcontextprotocol/client'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { HttpMcpServer, McpServer } from '../../options.ts'
 import type { SourceHost, WebFetch } from '../../source.ts'
@@ -12,6 +13,10 @@ import { resolveOAuth } from './resolve-oauth.ts'
 import { type ResolvedServer, resolveServer, signsIn } from './resolve-server.ts'
 import { statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
+
+const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
+const loadOauthProvider = lazyModule(() => import('./oauth/oauth-provider.ts'))
+const loadOauthFetch = lazyModule(() => import('./oauth/oauth-fetch.ts'))
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 
@@ -67,7 +72,7 @@ const LONGEST_CALL_MS = 600_000
 export async function connect(options: ConnectOptions): Promise<Connected> {
   const { name, server, host, env } = options
   const resolved = resolveServer(name, server, { host, env })
-  const sdk = await import('@modelcontextprotocol/client')
+  const sdk = await loadMcpClient()
   if (resolved.kind === 'program') {
     const start = async () => {
       const program = await host.startProgram(resolved.request)
@@ -168,8 +173,8 @@ async function openRoad(
   known.fetch ??= host.webFetch(fetchOptions)
   const { fetch } = known
   if (!isSigningIn) return { server: name, url, headers, fetch, authProvider: undefined, sdk, clock: host.clock }
-  const { openOAuth } = await import('./oauth/oauth-provider.ts')
-  const { oauthFetch } = await import('./oauth/oauth-fetch.ts')
+  const { openOAuth } = await loadOauthProvider()
+  const { oauthFetch } = await loadOauthFetch()
   const authProvider = openOAuth({ server: name, ...resolveOAuth(name, service, host, env), host })
   return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk, clock: host.clock }
 }

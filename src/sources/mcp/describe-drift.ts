@@ -1,5 +1,8 @@
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { PART_NAMES, type PartName, type PinnedParts } from './pinned-parts.ts'
+
+const loadDiff = lazyModule(() => import('diff'))
 
 const MOST_LINES = 20
 const LINE_CHARS = 100
@@ -18,7 +21,7 @@ export interface Drift {
 export async function describeDrift({ before, after, hash }: Drift): Promise<string> {
   const changed = PART_NAMES.filter((part) => before[part] !== after[part])
   const what = changed.length === 0 ? 'order of its keys or its name' : changed.map((part) => NAMES[part]).join(', ')
-  const { structuredPatch } = await import('diff')
+  const { structuredPatch } = await loadDiff()
   const lines = changed.flatMap((part) => {
     const patch = structuredPatch('', '', wrap(before[part]), wrap(after[part]), '', '', { context: 1 })
     return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines.filter(isOfText))]

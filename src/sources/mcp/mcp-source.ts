@@ -1,8 +1,11 @@
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost, ToolSource } from '../../source.ts'
 import type { LeftOut } from './definition.ts'
 import { assertServerName } from './server-name.ts'
+
+const loadRunningServers = lazyModule(() => import('./running-servers.ts'))
 
 /** What a source of MCP servers may be told. */
 export interface McpSourceOptions {
@@ -43,7 +46,7 @@ export function createMcpSource(
   let running: Promise<Running> | undefined
   let started: Running | undefined
   const start = async (host: SourceHost) => {
-    const { RunningServers } = await import('./running-servers.ts')
+    const { RunningServers } = await loadRunningServers()
     started = new RunningServers(servers, { host, env })
     return started
   }

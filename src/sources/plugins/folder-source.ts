@@ -1,7 +1,9 @@
 import { basename, resolve } from 'node:path'
 import type { AnyTool } from '../../define.ts'
 import { errnoOf } from '../../disk/errno.ts'
+import { isOutOfResources } from '../../disk/lazy-module.ts'
 import { listOurFiles } from '../../disk/list-our-files.ts'
+import { resourceError } from '../../disk/resource-error.ts'
 import { watchFolder } from '../../disk/watch-folder.ts'
 import { messageOf, ToolError } from '../../errors.ts'
 import type { SourceHost, ToolSource } from '../../source.ts'
@@ -75,14 +77,15 @@ class FolderTools {
 
   /** Loads what has changed since the last time; one after the other, whoever asks. */
   load(): Promise<void> {
-    this.#loading = this.#loading.then(() => this.#load())
-    return this.#loading
+    const loaded = this.#loading.then(() => this.#load())
+    this.#loading = loaded.catch(() => {})
+    return loaded
   }
 
   watch(): void {
     this.#stopWatching = watchFolder(this.#folder, () => {
       this.#cancelSettling()
-      this.#cancelSettling = this.#host.clock.after(SETTLE_MS, () => void this.load(), { background: true })
+      this.#cancelSettling = this.#host.clock.after(SETTLE_MS, () => void this.#loadAgain(), { background: true })
     })
     this.#lookAgain()
   }
@@ -95,9 +98,17 @@ class FolderTools {
     await this.#loading
   }
 
+  async #loadAgain(): Promise<void> {
+    try {
+      await this.load()
+    } catch {
+      // Resources ran out, which says nothing about the files: their tools stay, and the next look tries again.
+    }
+  }
+
   #lookAgain(): void {
     if (this.#isClosed) return
-    const look = () => void this.load().then(() => this.#lookAgain())
+    const look = () => void this.#loadAgain().then(() => this.#lookAgain())
     this.#cancelLook = this.#host.clock.after(LOOK_EVERY_MS, look, { background: true })
   }
 
@@ -130,6 +141,7 @@ class FolderTools {
       if (files.length <= MOST_FILES) return { present }
       return { present, problem: `it has ${files.length} modules; the first ${MOST_FILES} are loaded.` }
     } catch (error) {
+      throwIfExhausted(error)
       return { present, problem: errnoOf(error) === 'ENOENT' ? 'there is none.' : messageOf(error) }
     }
   }
@@ -138,6 +150,7 @@ class FolderTools {
     try {
       return { tools: await loadToolFile(file, this.#host.clock) }
     } catch (error) {
+      throwIfExhausted(error)
       return { tools: [], problem: messageOf(error) }
     }
   }
@@ -194,4 +207,10 @@ class FolderTools {
 function shown(text: string): string {
   const line = escapeLine(text)
   return line.length > MOST_MESSAGE_CHARS ? `${line.slice(0, MOST_MESSAGE_CHARS)}…` : line
+}
+
+/** What failed only because resources ran out says nothing about the file. */
+function throwIfExhausted(error: unknown): void {
+  const exhausted = isOutOfResources(error) ? error : resourceError(error, 'The folder of tools cannot be read')
+  if (exhausted) throw exhausted
 }

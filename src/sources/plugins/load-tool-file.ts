@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Clock } from '../../clock.ts'
 import type { AnyTool } from '../../define.ts'
+import { isOutOfResources, loadWithRoom } from '../../disk/lazy-module.ts'
 import { syntaxLine } from '../../disk/syntax-line.ts'
 import { messageOf } from '../../errors.ts'
 import { toolsOfExport } from './tools-of-export.ts'
@@ -24,8 +25,9 @@ export function loadToolFile(
 
 async function importModule(path: string, url: URL): Promise<{ readonly default?: unknown }> {
   try {
-    return await import(url.href)
+    return await loadWithRoom(() => import(url.href))
   } catch (cause) {
+    if (isOutOfResources(cause)) throw cause
     const line = await syntaxLine(path, cause)
     throw line === undefined ? cause : new Error(`line ${line}: ${messageOf(cause)}`, { cause })
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type AnyTool, type Context, defineTool } from '../../define.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import { didYouMean } from '../../names.ts'
 import type { SourceHost } from '../../source.ts'
@@ -10,6 +11,8 @@ import type { SkillFacts } from './parse-skill.ts'
 import { showSkill } from './show-skill.ts'
 import { requestFor, type Skill, type SkillShelf } from './skill-shelf.ts'
 import { visibleText } from './visible-text.ts'
+
+const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
 
 const line = z.int().min(1).max(2_000_000_000)
 const name = z.string().min(1).max(64).describe('The name of the skill, as the list has it.')
@@ -93,7 +96,7 @@ async function find(shelf: SkillShelf, name: string): Promise<Skill> {
 /** What it says of itself now, through the guard like all that a call reads. */
 async function readFacts({ file }: Skill, ctx: Context<'read:fs'>): Promise<SkillFacts> {
   const { content } = await ctx.fs.readBytes(file, { maxBytes: HEAD_BYTES })
-  const { parseSkill } = await import('./parse-skill.ts')
+  const { parseSkill } = await loadParseSkill()
   return parseSkill(Buffer.from(content).toString('utf8'), file)
 }
 

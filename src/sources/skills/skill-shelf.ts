@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { expandHome } from '../../disk/expand-home.ts'
 import { type FoundIn, findInFolders } from '../../disk/find-in-folders.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import { lookAtFolder } from '../../disk/look-at-folder.ts'
 import { readRegular } from '../../disk/open-regular.ts'
 import { messageOf } from '../../errors.ts'
@@ -9,6 +10,8 @@ import { escapeLine } from '../../value/escape-text.ts'
 import { withStop } from '../../value/with-stop.ts'
 import { HEAD_BYTES } from './head-bytes.ts'
 import type { SkillFacts } from './parse-skill.ts'
+
+const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
 
 /** A skill that can be loaded. */
 export interface Skill extends SkillFacts {
@@ -117,7 +120,7 @@ export class SkillShelf {
     const known = this.#readings.get(file)
     if (known?.version === version) return known
     try {
-      const { parseSkill } = await import('./parse-skill.ts')
+      const { parseSkill } = await loadParseSkill()
       const facts = parseSkill(await readRegular(file, HEAD_BYTES), file)
       if (facts.name !== basename(folder) && facts.name !== name)
         return { version, problem: `${file}:2 its name is ${facts.name}, but its folder is ${basename(folder)}.` }

@@ -1,8 +1,11 @@
 import type { TextChange } from '../../define.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
 import type { DecisionRedactor } from '../../record/decision-redactor.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { changedLines } from './changed-lines.ts'
 import type { DiffView } from './view-types.ts'
+
+const loadDiff = lazyModule(() => import('diff'))
 
 const MOST_BYTES = 200_000
 const MOST_LINES = 2_000
@@ -41,7 +44,7 @@ async function unifiedDiff(
   const bytes = Math.max(Buffer.byteLength(before), Buffer.byteLength(after))
   if (bytes > MOST_BYTES) return tooLarge(old, now, bytes)
   if (leastEdits(old, now) > MOST_LINES) return tooLong(old, now)
-  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff')
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff()
   const patch = createTwoFilesPatch(from, to, old, now, undefined, undefined, {
     // A longer edit has more lines than are shown, and nothing else runs while it is looked for.
     maxEditLength: MOST_LINES,

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
+import { lazyModule } from '../../disk/lazy-module.ts'
+
+const loadTemplateRenderer = lazyModule(() => import('./mustache/template-renderer.ts'))
 
 /** Fills a Mustache template with data. */
 export const templateRender = defineTool({
@@ -43,8 +46,8 @@ export const templateRender = defineTool({
   tags: ['template', 'mustache', 'report', 'text'],
   version: '1.0.0',
   async execute({ template, data, partials, maxBytes, ...options }, ctx) {
-    engine ??= await import('./mustache/template-renderer.ts')
-    const renderer = new engine.TemplateRenderer({ ...options, partials: new Map(Object.entries(partials)), maxBytes })
+    const { TemplateRenderer } = await loadTemplateRenderer()
+    const renderer = new TemplateRenderer({ ...options, partials: new Map(Object.entries(partials)), maxBytes })
     const text = renderer.render(template, data)
     ctx.evidence({
       type: 'tool',
@@ -55,5 +58,3 @@ export const templateRender = defineTool({
   },
   toModel: ({ text }) => text,
 })
-
-let engine: typeof import('./mustache/template-renderer.ts') | undefined

@@ -57,7 +57,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk', () => {
     ]
     for (const change of changes) {
       await expect(change()).rejects.toThrow(
-        expect.objectContaining({ code: 'UPSTREAM_ERROR', message: expect.stringContaining('the disk is full') }),
+        expect.objectContaining({ code: 'OUT_OF_RESOURCES', message: expect.stringContaining('the disk is full') }),
       )
       expect(ws.names()).toEqual(['disk', 'disk/old.txt', 'tree', 'tree/large.bin'])
       expect(ws.text('disk/old.txt')).toBe('old')
@@ -159,7 +159,7 @@ describe.skipIf(process.getuid?.() !== 0)('a disk', () => {
     mount(disk, 'size=64k')
     ws.put('tree/large.bin', Buffer.alloc(100_000))
     const journal = new MemoryJournal(disk)
-    expect(await outcome(ws.handle({ journal }).remove('tree', { recursive: true }))).toBe('UPSTREAM_ERROR')
+    expect(await outcome(ws.handle({ journal }).remove('tree', { recursive: true }))).toBe('OUT_OF_RESOURCES')
     expect(ws.names()).toEqual(['disk', 'tree', 'tree/large.bin'])
     expect(journal.changes).toEqual([])
     expect(journal.released).toBe(1)
@@ -198,9 +198,9 @@ it('a process without free descriptors fails, leaves nothing, and works when the
   const command = `ulimit -n 64 && exec "$0" "$1" "$2"`
   const printed = execFileSync('sh', ['-c', command, process.execPath, module, ws.root], { encoding: 'utf8' })
   const outcomes: string[] = JSON.parse(printed)
-  expect(outcomes.slice(0, 2)).toEqual(['UPSTREAM_ERROR', 'UPSTREAM_ERROR'])
+  expect(outcomes.slice(0, 2)).toEqual(['OUT_OF_RESOURCES', 'OUT_OF_RESOURCES'])
   expect(outcomes.slice(-5)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok'])
-  expect([...new Set(outcomes)].sort()).toEqual(['NOT_FOUND', 'UPSTREAM_ERROR', 'ok'])
+  expect([...new Set(outcomes)].sort()).toEqual(['NOT_FOUND', 'OUT_OF_RESOURCES', 'ok'])
   expect(ws.names().filter((name) => name.includes('.tool-hub'))).toEqual([])
   expect(ws.text('old.txt')).toBe('new')
 })

@@ -108,7 +108,7 @@ it('says so when the process has no descriptors left, and works again afterwards
             )
         }),
       )
-      for (const outcome of outcomes) expect(outcome).toMatch(/^ok$|^UPSTREAM_ERROR .*too many files are open/)
+      for (const outcome of outcomes) expect(outcome).toMatch(/^ok$|^OUT_OF_RESOURCES .*too many files are open/)
       if (free === 0) expect(outcomes).not.toContain('ok')
       closeSync(held.pop()!)
     }

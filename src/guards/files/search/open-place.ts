@@ -1,11 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { ToolError } from '../../../errors.ts'
 import { atDescriptor, type Link, O_PATH } from '../at-descriptor.ts'
 import type { Roots, Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { followLinks, inParent, lastLink } from '../walk.ts'
 import type { Place } from './engine.ts'
+
+const loadIgnoreAbove = lazyModule(() => import('./ignore-above.ts'))
 
 const HOLD = O_PATH | constants.O_NOFOLLOW
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -32,7 +35,7 @@ export async function readRulesAbove(folder: Target): Promise<string> {
   for (let depth = 0; depth < folder.names.length; depth += 1) {
     const text = readRules({ ...folder, names: [...folder.names.slice(0, depth), '.gitignore'] })
     if (text === undefined) continue
-    const { rebaseIgnoreRules } = await import('./ignore-above.ts')
+    const { rebaseIgnoreRules } = await loadIgnoreAbove()
     texts.push(rebaseIgnoreRules(text, folder.names.slice(depth)))
   }
   return texts.join('\n')

@@ -1,4 +1,5 @@
 import type { FindOptions, FindResult, SearchOptions, SearchResult } from '../../../contracts/handles.ts'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Engine, Place } from './engine.ts'
@@ -6,6 +7,11 @@ import { FoundFiles, type FoundLimits, judgeFiles, linesOf } from './found-files
 import { openPlace, readRulesAbove } from './open-place.ts'
 import { ripgrepPath } from './search-engine.ts'
 import { type FileChoice, toFileChoice, toSearchJob, within } from './search-job.ts'
+
+const loadRgProcess = lazyModule(() => import('./ripgrep/rg-process.ts'))
+const loadRipgrepEngine = lazyModule(() => import('./ripgrep/ripgrep-engine.ts'))
+const loadBuiltInEngine = lazyModule(() => import('./built-in/built-in-engine.ts'))
+const loadIgnoreRules = lazyModule(() => import('./ignore-rules.ts'))
 
 /** Which engine to use; for tests, and for those who know better. */
 export interface SearchSettings {
@@ -94,15 +100,15 @@ async function withBestEngine(
 ): Promise<Outcome> {
   const path = engine === 'built-in' ? undefined : (rgPath ?? (await ripgrepPath()))
   if (path !== undefined) {
-    const { RipgrepMissing } = await import('./ripgrep/rg-process.ts')
-    const { ripgrepEngine } = await import('./ripgrep/ripgrep-engine.ts')
+    const { RipgrepMissing } = await loadRgProcess()
+    const { ripgrepEngine } = await loadRipgrepEngine()
     try {
       return await run(ripgrepEngine(door.roots, path))
     } catch (error) {
       if (!(error instanceof RipgrepMissing)) throw error
     }
   }
-  const { builtInEngine } = await import('./built-in/built-in-engine.ts')
+  const { builtInEngine } = await loadBuiltInEngine()
   return run(builtInEngine())
 }
 
@@ -112,7 +118,7 @@ async function withBestEngine(
  */
 async function globTest(globRules: string): Promise<((file: string) => boolean) | undefined> {
   if (globRules === '') return undefined
-  const { compileIgnoreRules } = await import('./ignore-rules.ts')
+  const { compileIgnoreRules } = await loadIgnoreRules()
   const rules = compileIgnoreRules(globRules)
   return (file) => rules(file, false) !== 'ignore'
 }

@@ -1,3 +1,7 @@
+import { isOutOfResources, lazyModule } from '../../../disk/lazy-module.ts'
+
+const loadRipgrepPath = lazyModule(async () => (await import('@vscode/ripgrep')).rgPath)
+
 /** Which engine searches here, and why. */
 export interface SearchEngineFacts {
   readonly engine: 'ripgrep' | 'built-in'
@@ -18,16 +22,15 @@ export async function searchEngine(find: () => Promise<string | undefined> = rip
 }
 
 /** The path of the ripgrep binary that its package carries; undefined when there is none for this platform. */
-export function ripgrepPath(): Promise<string | undefined> {
-  found ??= import('@vscode/ripgrep').then(
-    ({ rgPath }) => rgPath,
+export async function ripgrepPath(): Promise<string | undefined> {
+  try {
+    return await loadRipgrepPath()
+  } catch (error) {
+    if (isOutOfResources(error)) throw error
     // The package throws while it loads when the binary of this platform was not installed.
-    () => undefined,
-  )
-  return found
+    return undefined
+  }
 }
-
-let found: Promise<string | undefined> | undefined
 
 function builtIn(why: string): SearchEngineFacts {
   return {

@@ -1,6 +1,9 @@
 import type { ReadFiles } from '../../../contracts/handles.ts'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { SearchSettings } from './run-search.ts'
+
+const loadRunSearch = lazyModule(() => import('./run-search.ts'))
 
 /** The part of a call's handle that searches; engines are loaded when the first search needs them. */
 export function searchHandle(
@@ -10,10 +13,8 @@ export function searchHandle(
 ): Pick<ReadFiles, 'search' | 'find'> {
   return {
     search: (path, options) =>
-      door.use(path, call, async () =>
-        (await import('./run-search.ts')).runSearch(door, call, path, options, settings),
-      ),
+      door.use(path, call, async () => (await loadRunSearch()).runSearch(door, call, path, options, settings)),
     find: (path, options) =>
-      door.use(path, call, async () => (await import('./run-search.ts')).runFind(door, call, path, options, settings)),
+      door.use(path, call, async () => (await loadRunSearch()).runFind(door, call, path, options, settings)),
   }
 }

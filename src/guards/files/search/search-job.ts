@@ -1,7 +1,10 @@
 import type { FindOptions, SearchOptions } from '../../../contracts/handles.ts'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { ToolError } from '../../../errors.ts'
 import { nearestNames } from '../../../names.ts'
 import { globSource } from './glob-source.ts'
+
+const loadFileTypes = lazyModule(() => import('./file-types.ts'))
 
 /** Which files of a tree are meant; plain data that goes to a process or a worker. */
 export interface FileChoice {
@@ -75,7 +78,7 @@ function checkPattern(pattern: string, isRegex: boolean, multiline: boolean): vo
 }
 
 async function checkType(type: string): Promise<void> {
-  const { FILE_TYPES } = await import('./file-types.ts')
+  const { FILE_TYPES } = await loadFileTypes()
   if (FILE_TYPES.has(type)) return
   const nearest = nearestNames(type, FILE_TYPES.keys())
   throw invalid(

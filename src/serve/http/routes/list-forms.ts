@@ -1,9 +1,13 @@
 import { systemClock } from '../../../clock.ts'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import type { Hub, PrincipalHub } from '../../../hub.ts'
 import { toWireName } from '../../../names.ts'
 import type { ToolCard } from '../../../steps/tool-card.ts'
 import type { ToolEntry } from '../../api/tools.ts'
 import { ToolList } from '../../mcp/tool-list.ts'
+
+const loadOpenai = lazyModule(() => import('../../../adapters/openai.ts'))
+const loadAnthropic = lazyModule(() => import('../../../adapters/anthropic.ts'))
 
 interface ListWish {
   readonly form: 'hub' | 'openai' | 'anthropic' | 'mcp'
@@ -16,9 +20,8 @@ export async function listForms(owner: Hub, hub: PrincipalHub, wish: ListWish): 
   const { form, dialect } = wish
   // The adapters use nothing of a hub but its cards, which everybody's hub has.
   const shown = hub as unknown as Hub
-  if (form === 'openai') return (await import('../../../adapters/openai.ts')).toOpenAi(shown, { dialect }).chat.tools
-  if (form === 'anthropic')
-    return (await import('../../../adapters/anthropic.ts')).toAnthropic(shown, { dialect }).tools
+  if (form === 'openai') return (await loadOpenai()).toOpenAi(shown, { dialect }).chat.tools
+  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(shown, { dialect }).tools
   if (form === 'mcp') return mcpTools(hub, dialect)
   return hubTools(owner, hub, wish)
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { ToolError } from '../../../errors.ts'
+
+const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
 const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.string().optional() })
 
@@ -62,7 +65,7 @@ async function askForSdk(ask: () => Promise<Response>): Promise<Response> {
     throw new ToolError('UPSTREAM_ERROR', `The authorization server answered a renewal with status ${response.status}.`)
   } catch (cause) {
     if (!ToolError.is(cause)) throw cause
-    const { OAuthError, OAuthErrorCode } = await import('@modelcontextprotocol/client')
+    const { OAuthError, OAuthErrorCode } = await loadMcpClient()
     throw Object.assign(new OAuthError(OAuthErrorCode.TemporarilyUnavailable, cause.message), { cause })
   }
 }

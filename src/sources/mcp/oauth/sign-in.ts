@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthResult, OAuthClientProvider } from '@modelcontextprotocol/client'
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import { openWebCallback } from '../../../guards/network/web-callback.ts'
 import type { WebFetch } from '../../../source.ts'
@@ -7,6 +8,8 @@ import { escapeLine } from '../../../value/escape-text.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
 import { forgetSignIns, SignInStore } from './sign-in-store.ts'
+
+const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
 /** What a person needs to sign in to a server. */
 export interface SignInOptions extends Omit<OAuthOptions, 'signIn'> {
@@ -26,7 +29,7 @@ const MOST_MESSAGE_CHARS = 500
 /** Signs a person in to a server by the browser, and keeps the tokens; what was kept before holds until that worked. */
 export async function signInToServer(options: SignInOptions): Promise<void> {
   const { server, url, oauth, host, signal, openBrowser, say } = options
-  const sdk = await import('@modelcontextprotocol/client')
+  const sdk = await loadMcpClient()
   const state = randomBytes(32).toString('base64url')
   const port = oauth?.callbackPort
   const waiting = { state, timeoutMs: TIMEOUT_MS, clock: host.clock, signal, ...(port !== undefined && { port }) }

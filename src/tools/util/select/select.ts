@@ -1,23 +1,24 @@
+import { lazyModule } from '../../../disk/lazy-module.ts'
 import { ToolError } from '../../../errors.ts'
 import { Meter } from '../meter.ts'
 import { invalidPath } from './invalid-path.ts'
+
+const loadJsonpath = lazyModule(() => import('./jsonpath.ts'))
+const loadJmespath = lazyModule(() => import('./jmespath.ts'))
 
 const CHEAPER = 'Name the keys instead of searching everywhere (.., *), filter once, or select in two calls.'
 
 type Language = (json: unknown, path: string, meter: Meter) => unknown
 
-let jsonPath: Language | undefined
-let jmesPath: Language | undefined
-
 /** Selects by JSONPath when the path begins with `$`, by JMESPath otherwise; a language is loaded when first used. */
 export async function select(json: unknown, path: string): Promise<unknown> {
   if (path.startsWith('$')) {
-    jsonPath ??= (await import('./jsonpath.ts')).selectByJsonPath
-    return run(jsonPath, json, path)
+    const { selectByJsonPath } = await loadJsonpath()
+    return run(selectByJsonPath, json, path)
   }
   if (path.trimStart().startsWith('$')) throw invalidPath('a JSONPath has no blanks before its $.', { index: 0 })
-  jmesPath ??= (await import('./jmespath.ts')).selectByJmesPath
-  return run(jmesPath, json, path)
+  const { selectByJmesPath } = await loadJmespath()
+  return run(selectByJmesPath, json, path)
 }
 
 function run(language: Language, json: unknown, path: string): unknown {

@@ -1,5 +1,8 @@
 import type { OutgoingMessage } from '../../../../contracts/messages.ts'
+import { lazyModule } from '../../../../disk/lazy-module.ts'
 import type { Mailbox } from './mail-address.ts'
+
+const loadMailComposer = lazyModule(() => import('nodemailer/lib/mail-composer'))
 
 /** Who a mail is from, and how it is known. */
 export interface MailFacts {
@@ -13,7 +16,7 @@ const NO_TITLE = 'Message from tool-hub'
 
 /** The whole mail as it goes over the wire; addresses are plain ones, and no text of the message becomes a header of its own. */
 export async function composeMail(message: OutgoingMessage, { from, replyTo, callId, at }: MailFacts): Promise<Buffer> {
-  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
+  const { default: MailComposer } = await loadMailComposer()
   const { to, title = NO_TITLE, text, attachments } = message
   const composer = new MailComposer({
     from,

@@ -1,8 +1,11 @@
 import type { Duplex } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { lazyModule } from '../../../../disk/lazy-module.ts'
 import { messageOf, ToolError } from '../../../../errors.ts'
 import { escapeLine } from '../../../../value/escape-text.ts'
 import { refused, unknownFate } from '../../send-errors.ts'
+
+const loadSmtpConnection = lazyModule(() => import('nodemailer/lib/smtp-connection'))
 
 /** How a mail server is spoken to. */
 export interface MailServer {
@@ -39,7 +42,7 @@ export async function deliverMail(
   mail: Mail,
   signal: AbortSignal,
 ): Promise<{ readonly rejected: readonly string[] }> {
-  const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+  const { default: Connection } = await loadSmtpConnection()
   const connection = new Connection(optionsOf(socket, server))
   const stopped = stopOf(signal)
   // An error that comes when nobody waits any more would end the process.

@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** How many files and connections this process may have open. Returns Infinity if the system does not tell. */
+export function descriptorLimit(): number {
+  try {
+    const limit = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined || limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch {
+    // Not Linux, or no /proc here.
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** How many files and connections this process has open. Throws if not even that can be looked at. */
+export function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length
+}
