@@ -4,6 +4,7 @@ import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
+import { withoutDoubtDetails } from '../value/doubt-details.ts'
 import { withStop } from '../value/with-stop.ts'
 import { answerApproval } from './answer-ask.ts'
 import type { AskBoard } from './ask-board.ts'
@@ -168,8 +169,12 @@ function timedOut({ id, tool, askedAt, expiresAt }: ApprovalRequest): ToolError 
 
 function unavailable(request: ApprovalRequest, why: string, cause?: unknown): ToolError {
   const { tool, reason, rule } = request
-  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval and ${why}: ${reason} (${rule})`, {
-    details: { approval: request.id },
-    ...(cause !== undefined && { cause }),
-  })
+  return new ToolError(
+    'APPROVAL_UNAVAILABLE',
+    `${tool} needs an approval and ${why}: ${withoutDoubtDetails(reason)} (${rule})`,
+    {
+      details: { approval: request.id },
+      ...(cause !== undefined && { cause }),
+    },
+  )
 }

@@ -4,6 +4,7 @@ import { ToolError } from '../errors.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../record/events.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
+import { withoutDoubtDetails } from '../value/doubt-details.ts'
 import { approvalRequest, boundTo, canCoverTargets } from './approval-request.ts'
 import type { Call } from './call.ts'
 import { changeInput, checkChange } from './change-input.ts'
@@ -146,7 +147,7 @@ function changedMeanwhile(tool: string): ToolError {
 
 function left(request: ApprovalRequest): ToolError {
   const { id, tool, reason, rule } = request
-  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${reason} (${rule})`, {
+  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${withoutDoubtDetails(reason)} (${rule})`, {
     hint: callAgain(request),
     details: { approval: id, waits: true },
   })

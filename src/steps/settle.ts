@@ -5,6 +5,7 @@ import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult 
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
 import { copyAsJson, NOT_PLAIN } from '../value/copy-as-json.ts'
+import { withoutDoubtDetails } from '../value/doubt-details.ts'
 import { outlineJson } from '../value/outline-json.ts'
 import type { Call } from './call.ts'
 import { blocks, mostChars } from './content.ts'
@@ -91,9 +92,13 @@ export async function failWithData(parts: Parts, run: RunState, call: Call, data
 export function rehearsed(call: Call): Settled {
   const { rule, reason } = call.decision!
   if (call.effect === 'ask') {
-    throw new ToolError('APPROVAL_UNAVAILABLE', `Dry run: ${call.name} would ask, by ${rule}: ${reason}`, {
-      fix: call.decision!.fix,
-    })
+    throw new ToolError(
+      'APPROVAL_UNAVAILABLE',
+      `Dry run: ${call.name} would ask, by ${rule}: ${withoutDoubtDetails(reason)}`,
+      {
+        fix: call.decision!.fix,
+      },
+    )
   }
   const summary = `Dry run: ${call.name} would run, by ${rule}.`
   const content = [{ type: 'text', text: summary } as const]

@@ -9,16 +9,22 @@ it('says what the config of a server refers to and is not set, and which did not
     c: { command: 'x', disabled: true, args: ['${env:NO_SUCH_VARIABLE}'] },
     d: { command: 'x' },
     e: { command: 'x' },
+    f: { command: 'x' },
   }
   const problem = new ToolError('UPSTREAM_ERROR', 'It went away.')
   const findings = examineServers({ mcpServers }, [
     { name: 'd', state: 'down', tools: [], leftOut: [], problem },
     { name: 'e', state: 'connected', tools: ['mcp/e.x'], leftOut: [] },
+    { name: 'f', state: 'connected', tools: ['mcp/f.x'], leftOut: [], changed: ['mcp/f.x', 'mcp/f.y'] },
   ])
-  expect(findings.map(({ state }) => state)).toEqual(['broken', 'broken', 'good', 'weak', 'good'])
+  expect(findings.map(({ state }) => state)).toEqual(['broken', 'broken', 'good', 'weak', 'good', 'weak'])
   expect(findings[0]!.detail).toContain('env.T of the MCP server a needs the environment variable NO_SUCH_VARIABLE')
   expect(findings[1]!.detail).toContain('the secret gone')
   expect(findings[3]!.detail).toContain('It went away.')
+  expect(findings[5]).toMatchObject({
+    detail: 'f changed or added 2 tools since it was first seen',
+    fix: expect.stringContaining('tool-hub mcp pin f'),
+  })
 })
 
 it('says where other tools come from', () => {

@@ -46,6 +46,13 @@ function serverFinding(
       detail: `${name} does not answer: ${now.problem.message}`,
       fix: `See what it says: tool-hub mcp test ${name}.`,
     }
+  if (now?.changed)
+    return {
+      state: 'weak',
+      what: 'mcp',
+      detail: `${name} changed or added ${count(now.changed.length, 'tool')} since it was first seen`,
+      fix: `Look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}.`,
+    }
   if (now?.state === 'connected') return good('mcp', `${name} has ${count(now.tools.length, 'tool')}`)
   return { state: 'weak', what: 'mcp', detail: `${name} has not answered yet`, fix: `tool-hub mcp test ${name}` }
 }

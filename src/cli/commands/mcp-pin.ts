@@ -11,8 +11,9 @@ interface PinFlags {
 }
 
 const EXAMPLES = `
-The first time a tool is seen its definition is pinned. When a server changes it later, every call of it asks and shows what
-changed, until you accept it here. Look first: tool-hub mcp test NAME.
+The definitions of a server are pinned when it is first seen. Until you accept here what it changes later, models see its
+tools as they were, every call of a changed tool asks and shows the difference, and new tools are hidden. A hub that is
+running notices within seconds. Look first: tool-hub mcp test NAME.
 
 Examples:
   tool-hub mcp pin github
@@ -21,7 +22,7 @@ Examples:
 /** `mcp pin`: accepts the definitions of a server as they are now. */
 export function describeMcpPin(command: Command): void {
   addConfigOption(command)
-    .summary('Accept what an MCP server changed in its tools')
+    .summary('Accept what an MCP server changed in its tools, and new ones')
     .description('Accept the definitions of an MCP server as they were last seen.')
     .argument('<name>', 'Its name')
     .option('--forget', 'Forget them: whatever it says next is pinned')
@@ -41,7 +42,8 @@ async function pin(name: string, flags: PinFlags): Promise<void> {
     const accepted = acceptPins(data, name)
     if (flags.json) return printJson({ accepted })
     // The names are the server's own.
-    const told = accepted.length > 0 ? `Accepted: ${accepted.join(', ')}.` : `Nothing of ${name} had changed.`
+    const told =
+      accepted.length > 0 ? `Accepted: ${accepted.join(', ')}.` : `Nothing of ${name} had changed or was new.`
     await print(escapeLine(told))
   })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ServerReport } from '../../sources/mcp/test-server.ts'
+import type { ReportedTool, ServerReport } from '../../sources/mcp/test-server.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -66,16 +66,17 @@ function describeReport(name: string, report: ServerReport): string {
   const times = `connected in ${Math.round(connectMs)} ms, listed in ${Math.round(listMs)} ms`
   return [
     fitLine(`${style('green', 'good')}    ${name}  ${escapeLine(who)}, ${era} era, ${times}`),
-    ...tools.map(({ name: tool, description, doubt }) => describeTool(tool, description, doubt)),
+    ...tools.map(describeTool),
     ...leftOut.map(({ tool, why }) => wrapText(`        left out: ${escapeLine(`${tool}: ${why}`)}`, 10)),
     ...(tools.some(({ drift }) => drift) ? [`        accept what changed: ${ownCommand()} mcp pin ${name}`] : []),
   ].join('\n')
 }
 
-function describeTool(name: string, description: string, doubt: string | undefined): string {
+function describeTool({ name, description, doubt, isNew }: ReportedTool): string {
   const [line = ''] = description.split('\n', 1)
   const told = fitLine(`        ${escapeLine(`${name}  ${line}`)}`, Math.min(lineWidth(), LONGEST_LINE))
   if (doubt === undefined) return told
-  const asks = `          ${style('yellow', 'asks:')} ${escapeText(doubt).replaceAll('\n', '\n          ')}`
-  return `${told}\n${wrapText(asks, 10)}`
+  const what = isNew ? 'hidden from models:' : 'asks:'
+  const why = `          ${style('yellow', what)} ${escapeText(doubt).replaceAll('\n', '\n          ')}`
+  return `${told}\n${wrapText(why, 10)}`
 }

@@ -104,7 +104,14 @@ export const health = z.object({
   tools: z.array(z.object({ tool: z.string(), calls: z.number(), failures: z.number(), meanMs: z.number() })),
   sandbox: z.object({ level: z.string(), problem: z.string().optional() }),
   servers: z.array(
-    z.object({ name: z.string(), state: z.string(), tools: z.number(), problem: z.string().optional() }),
+    z.object({
+      name: z.string(),
+      state: z.string(),
+      tools: z.number(),
+      /** Tools that changed or are new since the server was first seen and wait for the owner. */
+      changed: z.number().optional(),
+      problem: z.string().optional(),
+    }),
   ),
   budgets: z.array(z.object({ account: z.string(), unit: z.string(), used: z.number(), limit: z.number() })),
   store: z.object({ ok: z.boolean(), problem: z.string().optional() }),

@@ -76,7 +76,7 @@ describe('describeHealth', () => {
       clock,
       principals: () => [{ name: 'token:ci', budget: { calls: 10, cost: 5 } }, { name: 'token:free' }],
       servers: () => [
-        { name: 'files', state: 'connected', tools: ['mcp/files.read'], leftOut: [] },
+        { name: 'files', state: 'connected', tools: ['mcp/files.read'], leftOut: [], changed: ['mcp/files.read'] },
         { name: 'away', state: 'down', tools: [], leftOut: [], problem: new ToolError('TIMEOUT', 'no\u001banswer') },
       ],
     })
@@ -85,7 +85,7 @@ describe('describeHealth', () => {
       { account: 'token:ci', unit: 'cost', used: 2, limit: 5 },
     ])
     expect(servers).toEqual([
-      { name: 'files', state: 'connected', tools: 1 },
+      { name: 'files', state: 'connected', tools: 1, changed: 1 },
       { name: 'away', state: 'down', tools: 0, problem: 'no\\u{1b}answer' },
     ])
   })

@@ -120,9 +120,9 @@ async function sandboxOf(hub: HealthOptions['hub']): Promise<Health['sandbox']> 
   }
 }
 
-function serverOf({ name, state, tools, problem }: McpServerStatus): Health['servers'][number] {
+function serverOf({ name, state, tools, changed, problem }: McpServerStatus): Health['servers'][number] {
   const why = problem && { problem: escapeLine(problem.message) }
-  return { name: escapeLine(name), state, tools: tools.length, ...why }
+  return { name: escapeLine(name), state, tools: tools.length, ...(changed && { changed: changed.length }), ...why }
 }
 
 async function budgetsOf(

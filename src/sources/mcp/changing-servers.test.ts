@@ -97,6 +97,8 @@ it('is doubted definition by definition while nothing can be compared', async ()
     await source.acceptDefinitions('e').catch(() => {})
     server.session++
     await call()
+    // Nobody knows what the owner has accepted, so models see no text of the server.
+    expect(hub.cards().find(({ tool }) => tool === 'mcp/e.go')?.description).toBe('The tool go of the MCP server e.')
   }
   const doubts = reasons.map((reason) => /cannot be compared .*\(now [0-9a-f]{32}\)/.exec(reason)?.[0])
   expect(doubts).not.toContain(undefined)

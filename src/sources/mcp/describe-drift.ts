@@ -1,10 +1,14 @@
 import { lazyModule } from '../../disk/lazy-module.ts'
+import { DOUBT_DETAILS } from '../../value/doubt-details.ts'
 import { escapeText } from '../../value/escape-text.ts'
+import type { Definition } from './definition.ts'
 import { PART_NAMES, type PartName, type PinnedParts } from './pinned-parts.ts'
 
 const loadDiff = lazyModule(() => import('diff'))
 
-const MOST_LINES = 20
+const MAX_LINES = 20
+/** Compared of each part, from the first difference on: a change is shown, however long its text is. */
+const MAX_COMPARED_LINES = 200
 const LINE_CHARS = 100
 /** Of a hash in a text that a remembered yes is bound to: so many that no two are made with the same. */
 const HASH_CHARS = 32
@@ -15,22 +19,29 @@ export interface Drift {
   readonly after: PinnedParts
   /** Of the whole of it now: two changes that look alike are still told apart. */
   readonly hash: string
+  /** The definition as it was pinned, where all of it was kept. */
+  readonly pinned?: Definition | undefined
+  /** Its server added it after the server was first seen. */
+  readonly isNew?: true
 }
 
-/** What changed in a definition, for the person who is asked about the tool. */
-export async function describeDrift({ before, after, hash }: Drift): Promise<string> {
+/** What changed in a definition, for the person who is asked about the tool. Only its first line is for models too. */
+export async function describeDrift({ before, after, hash, isNew }: Drift): Promise<string> {
   const changed = PART_NAMES.filter((part) => before[part] !== after[part])
   const what = changed.length === 0 ? 'order of its keys or its name' : changed.map((part) => NAMES[part]).join(', ')
   const { structuredPatch } = await loadDiff()
   const lines = changed.flatMap((part) => {
-    const patch = structuredPatch('', '', wrap(before[part]), wrap(after[part]), '', '', { context: 1 })
-    return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines.filter(isOfText))]
+    const { old, now, isCut } = compared(before[part], after[part])
+    const patch = structuredPatch('', '', old, now, '', '', { context: 1 })
+    const more = isCut ? ['… more lines, which are not compared'] : []
+    return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines.filter(isOfText)), ...more]
   })
-  const shown = lines.slice(0, MOST_LINES)
+  const shown = lines.slice(0, MAX_LINES)
   const left = lines.length - shown.length
   const more = left > 0 ? [`… ${left} more lines`] : []
-  const headline = `its server changed its ${what} since it was first seen (now ${shortHash(hash)})`
-  return [headline, ...shown.map(escapeText), ...more].join('\n')
+  const event = isNew ? 'added it since the server' : `changed its ${what} since it`
+  const headline = `its server ${event} was first seen (now ${shortHash(hash)})`
+  return `${headline}${DOUBT_DETAILS}${[...shown.map(escapeText), ...more].join('\n')}`
 }
 
 /** The part of a hash that texts about a definition hold. */
@@ -46,12 +57,20 @@ const NAMES: Record<PartName, string> = {
   annotations: 'annotations',
 }
 
+/** The lines of both from the first difference on, with the line before it. */
+function compared(before = '', after = ''): { readonly old: string; readonly now: string; readonly isCut: boolean } {
+  const [old, now] = [wrap(before), wrap(after)]
+  let same = 0
+  while (same < old.length && same < now.length && old[same] === now[same]) same++
+  const from = Math.max(0, same - 1)
+  const to = from + MAX_COMPARED_LINES
+  const text = (lines: readonly string[]) => lines.slice(from, to).join('\n')
+  return { old: text(old), now: text(now), isCut: Math.max(old.length, now.length) > to }
+}
+
 /** Long lines are broken, so that a diff shows the words that changed and not a whole page twice. */
-function wrap(text = ''): string {
-  return text
-    .split('\n')
-    .flatMap((line) => line.match(LINE) ?? [''])
-    .join('\n')
+function wrap(text: string): string[] {
+  return text.split('\n').flatMap((line) => line.match(LINE) ?? [''])
 }
 
 const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')

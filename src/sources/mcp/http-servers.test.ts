@@ -196,12 +196,10 @@ describe('servers over HTTP', () => {
   })
 
   it('are listed again when their tools change', async () => {
-    const changed = new Promise<void>((resolve) => {
-      hub.onToolsChanged(() => hub.cards().some(({ tool }) => tool === 'mcp/modern.more') && resolve())
-    })
     hasMore = true
     handler.notify.toolsChanged()
-    await changed
+    await expect.poll(() => source.status().flatMap(({ changed = [] }) => changed)).toEqual(['mcp/modern.more'])
+    expect(await source.acceptDefinitions('modern')).toEqual(['more'])
     expect((await hub.call('mcp/modern.more', {})).ok).toBe(true)
   })
 

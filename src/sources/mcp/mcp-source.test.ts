@@ -167,11 +167,10 @@ describe('real servers behind a hub', () => {
 
   it('hears of new tools in the newest protocol too', async () => {
     expect((await hub.call('mcp/modern.echo', { message: 'new' })).content).toEqual([{ type: 'text', text: 'new' }])
-    const changed = new Promise<void>((resolve) => {
-      hub.onToolsChanged(() => hub.cards().some(({ tool }) => tool === 'mcp/modern.more') && resolve())
-    })
     await hub.call('mcp/modern.grow', {})
-    await changed
+    await expect.poll(() => source.status().flatMap(({ changed = [] }) => changed)).toEqual(['mcp/modern.more'])
+    expect(await source.acceptDefinitions('modern')).toEqual(['more'])
+    expect(hub.cards().some(({ tool }) => tool === 'mcp/modern.more')).toBe(true)
   })
 
   it('tells of an address that a server wants opened, and opens none', async () => {

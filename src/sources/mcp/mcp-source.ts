@@ -20,13 +20,15 @@ export interface McpServerStatus {
   readonly era?: 'modern' | 'legacy'
   readonly tools: readonly string[]
   readonly leftOut: readonly LeftOut[]
+  /** Tools that changed, which models see as they were, and new ones, which models do not see, until the owner accepts them. */
+  readonly changed?: readonly string[]
   readonly problem?: ToolError
 }
 
 /** A source whose servers can be looked at. */
 export interface McpSource extends ToolSource {
   status(): readonly McpServerStatus[]
-  /** Takes the definitions of a server as they are now for what they should be; gives back the tools that had changed. */
+  /** Accepts the definitions of a server as they were last seen; returns the tools that had changed or are new. */
   acceptDefinitions(server: string): Promise<readonly string[]>
 }
 

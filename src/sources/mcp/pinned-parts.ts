@@ -1,7 +1,7 @@
 import { hashJson } from '../../value/hash.ts'
-import type { Definition } from './definition.ts'
+import type { Definition, JsonObject } from './definition.ts'
 
-/** The parts of a definition that a person can compare, as text; one that is too long, as its hash. */
+/** The parts of a definition, as texts that a person can compare. */
 export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
 
 /** What of a definition can have changed. */
@@ -10,22 +10,44 @@ export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotatio
 /** One of them. */
 export type PartName = (typeof PART_NAMES)[number]
 
-const LONGEST_PART = 4_000
-
 /** Name, texts, schemas and annotations as one hash: equal for what is equal, whatever the order of its keys. */
 export function hashDefinition(definition: Omit<Definition, 'hash'>): string {
   const { tool, title = null, description, input = null, output = null, annotations } = definition
   return hashJson({ annotations, description, input, output, title, tool })
 }
 
-/** What is kept of a definition, so that a change can be shown. */
+/** What is kept of a definition: to show a change, and to show models the definition as it was before the change. */
 export function partsOf(definition: Definition): PinnedParts {
   const parts: Partial<Record<PartName, string>> = {}
   for (const name of PART_NAMES) {
     const value = definition[name]
     if (value === undefined) continue
-    const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
-    parts[name] = text.length > LONGEST_PART ? `sha256:${hashJson(value)}` : text
+    parts[name] = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
   }
   return parts
+}
+
+/** The definition that was pinned; undefined when what was kept of it is not all of it. */
+export function pinnedDefinition(
+  tool: string,
+  { hash, parts }: { readonly hash: string; readonly parts: PinnedParts },
+): Definition | undefined {
+  try {
+    const definition = {
+      tool,
+      title: parts.title,
+      description: parts.description ?? '',
+      input: parse(parts.input),
+      output: parse(parts.output) as JsonObject | undefined,
+      annotations: (parse(parts.annotations) ?? {}) as JsonObject,
+    }
+    return hashDefinition(definition) === hash ? { ...definition, hash } : undefined
+  } catch {
+    // A part that is no JSON was not written by partsOf.
+    return undefined
+  }
+}
+
+function parse(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text)
 }

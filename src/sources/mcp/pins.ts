@@ -1,17 +1,24 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { JsonState } from '../../store/json-state.ts'
 import type { Definition } from './definition.ts'
 import { type Drift, describeDrift } from './describe-drift.ts'
 import { fitPins } from './fit-pins.ts'
-import { PART_NAMES, type PinnedParts, partsOf } from './pinned-parts.ts'
+import { PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './pinned-parts.ts'
 
 const Seen = z.strictObject({
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   parts: z.partialRecord(z.enum(PART_NAMES), z.string()),
   at: z.string(),
 })
-const PinSchema = Seen.extend({ server: z.string(), tool: z.string(), drifted: Seen.optional() })
+const PinSchema = Seen.extend({
+  server: z.string(),
+  tool: z.string(),
+  drifted: Seen.optional(),
+  /** Its server added it after the server was first seen, and the owner has not accepted it. */
+  isNew: z.literal(true).optional(),
+})
 const FileSchema = z.strictObject({ version: z.literal(1), pins: z.array(PinSchema) })
 
 /** A definition as it was first seen or accepted, and the other one that its server gives now. */
@@ -22,12 +29,14 @@ type File = z.infer<typeof FileSchema>
 export interface Review {
   /** Those that are not as they were pinned. */
   readonly drifts: ReadonlyMap<string, Drift>
+  /** Those that the server added after it was first seen, until the owner accepts them. */
+  readonly added: ReadonlyMap<string, Drift>
   /** New ones that could not be pinned: the server has more pins than any needs. */
   readonly unpinned: ReadonlySet<string>
 }
 
 /** Each server has its own room in it. */
-const MOST_BYTES = 32_000_000
+const MAX_BYTES = 32_000_000
 
 /** The definitions that the owner has seen, below the folder of what outlives runs. Shared by processes. */
 export class Pins {
@@ -40,21 +49,23 @@ export class Pins {
       empty: { version: 1, pins: [] },
       what: 'The pinned definitions of MCP tools',
       hint: 'Correct or delete the file; without it, tools are pinned as they are seen next.',
-      maxBytes: MOST_BYTES,
+      maxBytes: MAX_BYTES,
     })
   }
 
-  /** Pins what is seen for the first time, and gives back what is not as it was pinned. */
+  /** Pins all definitions of a server that was never seen before; of any other, returns what is not as it was pinned. */
   review(server: string, definitions: readonly Definition[], now: Date): Review {
     const seen = seenNow(definitions, now)
     const { pins } = this.#state.update((file) => reviewed(file, server, seen))
     const unpinned = new Set(seen.keys())
     const drifts = new Map<string, Drift>()
+    const added = new Map<string, Drift>()
     for (const pin of pins) {
-      if (pin.server !== server || !unpinned.delete(pin.tool) || !pin.drifted) continue
-      drifts.set(pin.tool, driftOf(pin, pin.drifted))
+      if (pin.server !== server || !unpinned.delete(pin.tool)) continue
+      if (pin.isNew) added.set(pin.tool, additionOf(pin))
+      else if (pin.drifted) drifts.set(pin.tool, driftOf(pin, pin.drifted))
     }
-    return { drifts, unpinned }
+    return { drifts, added, unpinned }
   }
 
   /** All of them, or those of a server. */
@@ -62,14 +73,14 @@ export class Pins {
     return this.#state.read().pins.filter((pin) => server === undefined || pin.server === server)
   }
 
-  /** Takes what a server gives now for what it should; gives back what that changes. */
+  /** Accepts what a server says now, also new tools; returns what that changes. */
   accept(server: string): readonly Accepted[] {
     const accepted: Accepted[] = []
     this.#state.update((file) => {
       const pins = file.pins.map((pin) => {
-        const { drifted, ...others } = pin
-        if (pin.server !== server || !drifted) return pin
-        accepted.push({ tool: pin.tool, drift: driftOf(pin, drifted) })
+        const { drifted, isNew, ...others } = pin
+        if (pin.server !== server || (!drifted && !isNew)) return pin
+        accepted.push({ tool: pin.tool, drift: drifted ? driftOf(pin, drifted) : additionOf(pin) })
         return { ...others, ...drifted }
       })
       return accepted.length > 0 ? { ...file, pins } : file
@@ -121,8 +132,12 @@ export interface Accepted {
   readonly drift: Drift
 }
 
-function driftOf({ parts }: Pin, drifted: NonNullable<Pin['drifted']>): Drift {
-  return { before: parts, after: drifted.parts, hash: drifted.hash }
+function driftOf(pin: Pin, drifted: NonNullable<Pin['drifted']>): Drift {
+  return { before: pin.parts, after: drifted.parts, hash: drifted.hash, pinned: pinnedDefinition(pin.tool, pin) }
+}
+
+function additionOf({ parts, hash }: Pin): Drift {
+  return { before: {}, after: parts, hash, isNew: true }
 }
 
 function seenNow(definitions: readonly Definition[], now: Date): Map<string, SeenNow> {
@@ -138,16 +153,19 @@ function reviewed(file: File, server: string, seen: ReadonlyMap<string, SeenNow>
   const before = file.pins.filter((pin) => pin.server === server)
   const known = before.map((pin) => compared(pin, seen.get(pin.tool)))
   const names = new Set(known.map(({ tool }) => tool))
-  const fresh = [...seen].flatMap(([tool, now]) => (names.has(tool) ? [] : [{ server, tool, ...now }]))
-  const isSame = known.every((pin, index) => pin === before[index])
-  if (isSame && fresh.length === 0) return file
+  // What the first look at a server finds is pinned; what it adds later could be written to mislead models.
+  const state = before.length > 0 ? { isNew: true as const } : {}
+  const fresh = [...seen].flatMap(([tool, now]) => (names.has(tool) ? [] : [{ server, tool, ...now, ...state }]))
   const fitted = fitPins(known, fresh, seen)
-  return isSame && fitted.length === before.length ? file : { ...file, pins: [...others, ...fitted] }
+  return isDeepStrictEqual(fitted, before) ? file : { ...file, pins: [...others, ...fitted] }
 }
 
-/** The same pin again unless its definition is another than the last time. */
+/** The pin with what its server says now. */
 function compared(pin: Pin, now: SeenNow | undefined): Pin {
   const { drifted, ...pinned } = pin
-  if (!now || now.hash === (drifted ?? pin).hash) return pin
-  return now.hash === pin.hash ? pinned : { ...pin, drifted: now }
+  if (!now) return pin
+  // There may be room now for texts that were left out before.
+  if (now.hash === pin.hash) return pinnedDefinition(pin.tool, pin) ? pinned : { ...pinned, parts: now.parts }
+  if (pin.isNew) return { ...pinned, ...now }
+  return now.hash === drifted?.hash ? pin : { ...pin, drifted: now }
 }

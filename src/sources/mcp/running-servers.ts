@@ -5,6 +5,9 @@ import type { McpServerStatus } from './mcp-source.ts'
 import { Pins } from './pins.ts'
 import { ServerLink } from './server-link.ts'
 
+/** Between two looks at whether the owner accepted what a server changed. */
+const LOOK_MS = 2_000
+
 /** All servers of a source while it is connected. */
 export class RunningServers {
   readonly #servers: Readonly<Record<string, McpServer>>
@@ -12,6 +15,8 @@ export class RunningServers {
   readonly #host: SourceHost
   readonly #pins: Pins
   readonly #refused = new Set<string>()
+  #cancelLook: (() => void) | undefined
+  #isClosed = false
 
   constructor(
     servers: Readonly<Record<string, McpServer>>,
@@ -36,10 +41,11 @@ export class RunningServers {
       const link = this.#links.get(name)
       if (!link) return { name, state: 'disabled', tools: [], leftOut: [] }
       const { connection, problem, shelf } = link
-      const { leftOut } = shelf
+      const { leftOut, changed } = shelf
       const tools = shelf.tools.map((tool) => tool.name)
-      if (connection) return { name, state: 'connected', era: connection.era, tools, leftOut }
-      return problem ? { name, state: 'down', tools, leftOut, problem } : { name, state: 'connecting', tools, leftOut }
+      const about = { name, tools, leftOut, ...(changed.length > 0 && { changed }) }
+      if (connection) return { ...about, state: 'connected', era: connection.era }
+      return problem ? { ...about, state: 'down', problem } : { ...about, state: 'connecting' }
     })
   }
 
@@ -50,6 +56,8 @@ export class RunningServers {
   }
 
   async close(): Promise<void> {
+    this.#cancelLook?.()
+    this.#isClosed = true
     await Promise.all([...this.#links.values()].map((link) => link.close()))
   }
 
@@ -65,6 +73,33 @@ export class RunningServers {
       const told = `${name} is left out: ${why}`
       if (!this.#refused.has(told)) this.#host.warn(told)
       this.#refused.add(told)
+    }
+    this.#lookForAnswer()
+  }
+
+  /** While something waits for the owner: `tool-hub mcp pin` in another process is heard of here, too. */
+  #lookForAnswer(): void {
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
+    const waiting = [...this.#links].filter(([, { shelf }]) => shelf.acceptable.length > 0)
+    if (waiting.length === 0 || this.#isClosed) return
+    const look = () => {
+      for (const [name, link] of waiting) {
+        // A server that does not answer is listed when it is connected again.
+        if (this.#isAnswered(name, link)) void link.refresh().catch(() => {})
+      }
+      this.#lookForAnswer()
+    }
+    this.#cancelLook = this.#host.clock.after(LOOK_MS, look, { background: true })
+  }
+
+  #isAnswered(name: string, { shelf }: ServerLink): boolean {
+    try {
+      const open = new Set(this.#pins.list(name).flatMap((pin) => (pin.drifted || pin.isNew ? [pin.tool] : [])))
+      return shelf.acceptable.some((tool) => !open.has(tool))
+    } catch {
+      // Nothing is accepted while the pins cannot be read.
+      return false
     }
   }
 }

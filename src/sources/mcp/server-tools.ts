@@ -3,6 +3,7 @@ import type { AnyTool } from '../../define.ts'
 import { messageOf } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
+import { escapeLine } from '../../value/escape-text.ts'
 import type { Definition, JsonObject, LeftOut } from './definition.ts'
 import { type Drift, describeDrift, shortHash } from './describe-drift.ts'
 import type { Pins } from './pins.ts'
@@ -20,6 +21,30 @@ export interface ServerToolsOptions {
   readonly call: ToolParts['call']
 }
 
+/** A tool that models do not see until the owner accepts it. */
+export interface PendingTool {
+  /** In the hub, once it is accepted. */
+  readonly name: string
+  readonly definition: Definition
+  /** What it says of itself, for the owner. */
+  readonly drift: string
+}
+
+/** What models see of a definition that is not the one that was pinned, and why its calls ask. */
+interface Doubted {
+  readonly shown: Definition
+  readonly doubt: string
+}
+
+/** What the pins say of the definitions that a server lists, by the server's names. */
+interface Comparison {
+  readonly doubted: ReadonlyMap<string, Doubted>
+  /** Those that are not shown, and why. */
+  readonly pending: ReadonlyMap<string, string>
+  /** Those that the owner can accept. */
+  readonly acceptable: readonly string[]
+}
+
 interface Made {
   readonly key: string
   readonly definition: Definition
@@ -27,6 +52,7 @@ interface Made {
 }
 
 const MOST_TOLD = 5
+const SHOWN_NAME_CHARS = 80
 /** Tools whose schemas cannot be checked in any time. */
 const MOST_ENDLESS = 5
 
@@ -36,11 +62,21 @@ export class ServerTools {
   leftOut: readonly LeftOut[] = []
   /** What changed in tools since they were first seen, by their names in the hub. */
   drifts: ReadonlyMap<string, string> = new Map()
+  pending: readonly PendingTool[] = []
+  /** What the owner can accept: tools that changed or are new, by the server's names. */
+  acceptable: readonly string[] = []
   readonly #options: ServerToolsOptions
   #made: ReadonlyMap<string, Made> = new Map()
+  /** What the last look at the server left out. */
+  #told: ReadonlySet<string> = new Set()
 
   constructor(options: ServerToolsOptions) {
     this.#options = options
+  }
+
+  /** The tools that are not as they were pinned, by their names in the hub. */
+  get changed(): readonly string[] {
+    return [...this.drifts.keys(), ...this.pending.map(({ name }) => name)]
   }
 
   /** By the server's own name for it. */
@@ -53,16 +89,17 @@ export class ServerTools {
     return this.#made.get(tool)?.definition.hash === hash
   }
 
-  /** Takes what a server lists, with a doubt for each tool that is not as it was first seen. */
+  /** Takes what a server lists. Models see of each tool what was pinned; one that is not as it was pinned is in doubt. */
   async take(definitions: readonly Definition[], leftOut: readonly LeftOut[], signal: AbortSignal): Promise<void> {
-    const drifts = await this.#review(definitions)
+    const { doubted, pending, acceptable } = await this.#compare(definitions)
     const share = shareSchemas()
     const made = new Map<string, Made>()
     let endless = 0
     for (const definition of definitions) {
+      if (pending.has(definition.tool)) continue
       const next =
         endless < MOST_ENDLESS
-          ? await this.#make(definition, drifts.get(definition.tool), share)
+          ? await this.#make(definition, doubted.get(definition.tool), share)
           : this.#skip(definition)
       if (isLeftOut(next.tool) && next.tool.why.includes(UNCHECKED)) endless++
       made.set(definition.tool, next)
@@ -71,23 +108,41 @@ export class ServerTools {
       signal.throwIfAborted()
     }
     this.#made = made
-    this.drifts = new Map([...drifts].map(([tool, drift]) => [this.#nameOf(tool), drift]))
+    this.acceptable = acceptable
+    this.drifts = new Map([...doubted].map(([tool, { doubt }]) => [this.#nameOf(tool), doubt]))
+    this.pending = definitions.flatMap((definition) => {
+      const drift = pending.get(definition.tool)
+      return drift === undefined ? [] : [{ name: this.#nameOf(definition.tool), definition, drift }]
+    })
     const all = [...made.values()].map(({ tool }) => tool)
     this.tools = all.filter((tool): tool is AnyTool => !isLeftOut(tool))
-    this.#tell([...leftOut, ...all.filter(isLeftOut)])
+    const { name } = this.#options
+    const why = `it is new; look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}`
+    const waiting = this.pending.map(({ definition: { tool } }) => ({ tool: shownName(tool), why }))
+    this.leftOut = [...leftOut, ...all.filter(isLeftOut)]
+    this.#tell([...this.leftOut, ...waiting])
   }
 
-  /** What is said of every tool that changed. Without pins nothing can be compared, and what cannot be compared is doubted. */
-  async #review(definitions: readonly Definition[]): Promise<ReadonlyMap<string, string>> {
+  /** Without pins nothing can be compared, and what cannot be compared is doubted. */
+  async #compare(definitions: readonly Definition[]): Promise<Comparison> {
     const { name, host, pins } = this.#options
     try {
-      const { drifts, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
-      const doubtful = definitions.filter(({ tool }) => drifts.has(tool) || unpinned.has(tool))
-      const doubts = doubtful.map(async (each) => [each.tool, await this.#doubt(each, drifts.get(each.tool))] as const)
-      return new Map(await Promise.all(doubts))
+      const { drifts, added, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
+      const doubted = new Map<string, Doubted>()
+      const pending = new Map<string, string>()
+      for (const definition of definitions) {
+        const { tool } = definition
+        const drift = drifts.get(tool) ?? added.get(tool)
+        if (!drift && !unpinned.has(tool)) continue
+        const doubt = await this.#doubt(definition, drift)
+        if (drift && !drift.isNew) doubted.set(tool, { shown: drift.pinned ?? unknown(definition), doubt })
+        else pending.set(tool, doubt)
+      }
+      return { doubted, pending, acceptable: [...drifts.keys(), ...added.keys()] }
     } catch (error) {
       host.warn(`MCP server ${name}: its definitions cannot be compared with those first seen: ${messageOf(error)}`)
-      return new Map(definitions.map((each) => [each.tool, uncompared(each)]))
+      const doubted = definitions.map((each) => [each.tool, { shown: unknown(each), doubt: uncompared(each) }] as const)
+      return { doubted: new Map(doubted), pending: new Map(), acceptable: [] }
     }
   }
 
@@ -97,13 +152,14 @@ export class ServerTools {
     return describeDrift(drift).catch(() => uncompared(definition))
   }
 
-  async #make(definition: Definition, drift: string | undefined, share: ToolParts['share']): Promise<Made> {
+  async #make(definition: Definition, doubted: Doubted | undefined, share: ToolParts['share']): Promise<Made> {
     const { name: serverName, server, call } = this.#options
-    const key = JSON.stringify([definition, drift])
+    const key = JSON.stringify([definition, doubted])
     const known = this.#made.get(definition.tool)
     if (known?.key === key) return known
     const name = this.#nameOf(definition.tool)
-    const tool = await toTool({ name, serverName, server, definition, drift, share, call }).catch(
+    const { shown, doubt } = doubted ?? {}
+    const tool = await toTool({ name, serverName, server, definition, shown, drift: doubt, share, call }).catch(
       (error: unknown): LeftOut => ({ tool: definition.tool, why: messageOf(error) }),
     )
     return { key, definition, tool }
@@ -121,17 +177,22 @@ export class ServerTools {
 
   #tell(leftOut: readonly LeftOut[]): void {
     const { name, host } = this.#options
-    const told = new Set(this.leftOut.map(textOf))
-    const news = leftOut.map(textOf).filter((text) => !told.has(text))
+    const texts = leftOut.map(textOf)
+    const news = texts.filter((text) => !this.#told.has(text))
     for (const text of news.slice(0, MOST_TOLD)) host.warn(`MCP server ${name}: ${text}`)
     if (news.length > MOST_TOLD) host.warn(`MCP server ${name}: ${news.length - MOST_TOLD} more tools are left out.`)
-    this.leftOut = leftOut
+    this.#told = new Set(texts)
   }
 }
 
 /** With its hash: a yes to one definition must never be a yes to another. */
 function uncompared({ hash }: Definition): string {
   return `its definition cannot be compared with the one that was first seen (now ${shortHash(hash)})`
+}
+
+/** All that models see of a tool whose pinned definition is not known: that there is one of this name. */
+function unknown(definition: Definition): Definition {
+  return { ...definition, title: undefined, description: '', input: {}, output: undefined, annotations: {} }
 }
 
 /** Many tools of a server take the same arguments, or none. */
@@ -143,6 +204,10 @@ function shareSchemas(): ToolParts['share'] {
     shared.set(key, known)
     return known
   }
+}
+
+function shownName(tool: string): string {
+  return escapeLine(tool.slice(0, SHOWN_NAME_CHARS))
 }
 
 function textOf({ tool, why }: LeftOut): string {

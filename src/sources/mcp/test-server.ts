@@ -2,6 +2,7 @@ import { ToolError } from '../../errors.ts'
 import type { McpServer } from '../../options.ts'
 import type { SourceHost } from '../../source.ts'
 import { escapeLine } from '../../value/escape-text.ts'
+import { cleanTexts } from './clean-definition.ts'
 import type { Era } from './connect.ts'
 import { Connection } from './connection.ts'
 import type { LeftOut } from './definition.ts'
@@ -38,6 +39,8 @@ export interface ReportedTool {
   readonly drift: string | undefined
   /** Why every call of it would ask. */
   readonly doubt: string | undefined
+  /** Its server added it, and models do not see it until the owner accepts it. */
+  readonly isNew: boolean
 }
 
 /** Connects to a server, looks at what it has and disconnects, for `tool-hub mcp test`. What is new is pinned. */
@@ -66,17 +69,21 @@ export async function testServer(
     await shelf.take(definitions, leftOut, deadline.signal)
     const { era } = connection
     const info = connection.info && { name: redact(connection.info.name), version: redact(connection.info.version) }
-    const tools = shelf.tools.map(({ name, title, description, capabilities, doubt }) => {
-      const drift = shelf.drifts.get(name)
-      return {
-        name,
-        title: title && redact(title),
-        description: redact(description),
-        capabilities,
-        doubt: doubt && redact(doubt),
-        drift: drift && redact(drift),
-      }
-    })
+    const tools = [
+      ...shelf.tools.map((tool) => ({ ...tool, drift: shelf.drifts.get(tool.name), isNew: false })),
+      ...shelf.pending.map(({ name, definition, drift }) => {
+        const { title, description } = cleanTexts(definition)
+        return { name, title, description, capabilities: ['remote'], drift, doubt: drift, isNew: true }
+      }),
+    ].map(({ name, title, description, capabilities, doubt, drift, isNew }) => ({
+      name,
+      title: title && redact(title),
+      description: redact(description),
+      capabilities,
+      doubt: doubt && redact(doubt),
+      drift: drift && redact(drift),
+      isNew,
+    }))
     const leftOutTold = shelf.leftOut.map((texts) => redactTexts(texts, redact))
     return { ok: true, era, info, tools, leftOut: leftOutTold, connectMs: connectedAt - startedAt, listMs }
   } catch (error) {

@@ -16,7 +16,8 @@ const COLUMNS: readonly PlainColumn<Server>[] = [
     id: 'problem',
     title: 'Problem and what to do',
     isWide: true,
-    cell: ({ name, problem, state }) => {
+    cell: ({ name, problem, changed, state }) => {
+      if (problem === undefined && changed !== undefined) return <ChangedTools name={name} changed={changed} />
       if (problem === undefined) return state === 'disabled' ? 'Switched off in the config.' : '–'
       return (
         <>
@@ -44,6 +45,18 @@ export function ServerSection({ servers }: Pick<Health, 'servers'>) {
         <PlainTable label="Upstream MCP servers" rows={servers} columns={COLUMNS} rowKey={({ name }) => name} />
       )}
     </Section>
+  )
+}
+
+/** Until the owner accepts them, models see changed tools as they were and new ones not at all. */
+function ChangedTools({ name, changed }: { name: string; changed: number }) {
+  return (
+    <>
+      {changed.toLocaleString('en')} {changed === 1 ? 'tool' : 'tools'} changed or new since the server was first seen.{' '}
+      <span className={styles.muted}>
+        Look: <code>tool-hub mcp test {name}</code>, accept: <code>tool-hub mcp pin {name}</code>
+      </span>
+    </>
   )
 }
 
