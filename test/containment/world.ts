@@ -12,6 +12,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,6 +66,7 @@ export async function makeWorld(person: Person, limits: object): Promise<World> 
   chmodSync(base, 0o755)
   giveTo(base, person)
   const planted = plantForRoot(root, person)
+  const machine = machineFiles()
   const outside = spawn(PYTHON, [join(base, 'machine/outside.py'), base], {
     ...person,
     cwd: join(base, 'outside'),
@@ -85,6 +87,7 @@ export async function makeWorld(person: Person, limits: object): Promise<World> 
         .filter((pid) => !existsSync(`/proc/${pid}/exe`))
         .map((pid) => `${pid} is gone`),
       ...Object.entries(filesOf(secrets)).flatMap(([path, content]) => changeOf(join(base, path), content)),
+      ...[...machine].filter(([path, state]) => stateOf(path) !== state).map(([path]) => `${path} was changed`),
       ...readdirSync(join(base, 'outside')).filter((name) => !['secret', 'changeable', 'socket'].includes(name)),
     ],
     async remove() {
@@ -112,6 +115,21 @@ function changeOf(path: string, content: string): string[] {
   if (path.includes('/moving/')) return []
   if (!existsSync(path)) return [`${path} is gone`]
   return readFileSync(path, 'utf8') === content ? [] : [`${path} was changed`]
+}
+
+/** Files of the machine that every sandbox shows or is made with, and the state of each. */
+function machineFiles(): Map<string, string> {
+  const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`)
+  const programs = ['bwrap', 'unshare', 'setpriv', 'prlimit', 'bash', 'sh', 'env'].map((name) => `/usr/bin/${name}`)
+  const settings = ['/etc', '/etc/passwd', '/etc/ssl/certs', '/proc/uptime', '/proc/sys/kernel/core_pattern']
+  const paths = [...devices, ...programs, ...settings, process.execPath, PYTHON].filter((path) => existsSync(path))
+  return new Map(paths.map((path) => [path, stateOf(path)]))
+}
+
+/** Whatever is changed of a file changes its time of change too; files of the kernel have none. */
+function stateOf(path: string): string {
+  const { mode, uid, gid, mtimeMs, ctimeMs } = statSync(path)
+  return [mode, uid, gid, ...(path === '/dev/tty' || path.startsWith('/proc/') ? [] : [mtimeMs, ctimeMs])].join()
 }
 
 function filesOf(secrets: Readonly<Record<string, string>>): Record<string, string> {

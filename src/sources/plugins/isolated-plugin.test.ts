@@ -16,7 +16,7 @@ const ZOD = fileURLToPath(import.meta.resolve('zod'))
 
 const PLUGIN = `
 import { z } from ${JSON.stringify(`file://${ZOD}`)}
-import { existsSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, existsSync, statSync, writeFileSync, writeSync } from 'node:fs'
 const any = { type: 'object' }
 const says = (name, execute, more = {}) => ({ name, description: 'For tests.', input: any, execute, ...more })
 class Refused extends Error {
@@ -85,7 +85,10 @@ export default ({ greeting = 'hi', secretPath }) => {
         const seen = existsSync(secretPath)
         let wrote = true
         try { writeFileSync(new URL('./made', import.meta.url), 'x') } catch { wrote = false }
-        return { seen, wrote, env: Object.keys(process.env).filter((name) => name.startsWith('VITEST')) }
+        const changed = ['/dev/null', '/proc/1/exe', '/proc/self/exe', '/proc/self/fd/1', '/proc/uptime', '/etc/hosts'].filter((path) => {
+          try { return chmodSync(path, statSync(path).mode & 0o7777) === undefined && !statSync(path).isFIFO() } catch { return false }
+        })
+        return { seen, wrote, changed, env: Object.keys(process.env).filter((name) => name.startsWith('VITEST')) }
       }),
       says('p.net', ({ url }) => fetch(url).then(() => 'reached', () => 'no way')),
       says('p.throw', ({ typed }) => { throw typed ? new Refused('taken') : new Error('oops') }),
@@ -279,7 +282,7 @@ describe('the tools of an isolated plugin', () => {
   })
 
   it('see, change and reach nothing beside what they are', async () => {
-    expect((await call('p.look')).data).toEqual({ seen: false, wrote: false, env: [] })
+    expect((await call('p.look')).data).toEqual({ seen: false, wrote: false, changed: [], env: [] })
     expect((await call('p.net', { url })).data).toBe('no way')
   })
 

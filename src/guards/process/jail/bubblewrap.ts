@@ -9,6 +9,7 @@ import { jailKey } from './jail-key.ts'
 import { jailOwner } from './jail-owner.ts'
 import { limitOptions } from './limits.ts'
 import type { Mount } from './mount.ts'
+import { needsPrivateMounts } from './private-mounts.ts'
 import { runAs } from './run-as.ts'
 import { seccompProgram } from './seccomp.ts'
 import { memoryMounts, systemMounts } from './system-mounts.ts'
@@ -26,16 +27,17 @@ export function bubblewrapJail(spec: JailSpec): Jail {
   const program = seccompProgram()
   if (!program) throw noFilter()
   const owner = jailOwner(spec)
-  const closed = closedInProc(owner)
+  const closed = closedInProc('full', owner)
   const grants = grantedMounts(spec, owner)
   const words = [
     needProgram('bwrap', 'bubblewrap'),
     ...ISOLATION,
     ...systemMounts(owner).flatMap(toOptions),
     ...['--dev', '/dev', '--proc', '/proc'],
-    // bubblewrap itself leaves these open to root, who could set the program that the machine runs after a crash.
-    ...closed.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...closed.hidden.flatMap((path) => toOptions({ kind: 'hideFile', to: path })),
+    // Process 1 is bubblewrap: the links in its folder lead to files outside.
+    ...toOptions({ kind: 'hideFolder', to: '/proc/1' }),
+    ...['--remount-ro', closed.readOnly],
     ...memoryMounts(spec.limits.memoryBytes).flatMap(toOptions),
     ...['--dir', JAIL_HOME],
     ...grants.mounts.flatMap(toOptions),
@@ -55,6 +57,7 @@ export function bubblewrapJail(spec: JailSpec): Jail {
     seccomp: { fd: SECCOMP_FD, program },
     ...(spec.proxySocket && { companion: bridgeCompanion() }),
     swappable: [...grants.inside].flatMap((mount) => ('from' in mount ? [mount.to] : [])),
+    hasPrivateMounts: needsPrivateMounts(owner),
     limits: spec.limits,
   } as const
   return { ...jail, key: jailKey(jail) }

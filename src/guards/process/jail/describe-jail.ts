@@ -67,7 +67,7 @@ function describeNone(spec: JailSpec): Described {
 function describeJailed(spec: JailSpec, hosts: readonly string[]): Described {
   const owner = jailOwner(spec)
   const grants = grantedMounts(spec, owner)
-  const closed = closedInProc(owner)
+  const closed = closedInProc(spec.level, owner)
   const system = systemMounts(owner)
   const inRoots = new Set(spec.protect)
   const read = grants.mounts.filter((mount) => mount.kind === 'read')
@@ -83,7 +83,7 @@ function describeJailed(spec: JailSpec, hosts: readonly string[]): Described {
     inMemory: memoryMounts(spec.limits.memoryBytes).flatMap((mount) =>
       mount.kind === 'memory' ? [{ path: mount.to, maxBytes: mount.bytes }] : [],
     ),
-    protected: [...read.filter((mount) => inRoots.has(mount.to)).map((mount) => mount.to), ...closed.readOnly],
+    protected: [...read.filter((mount) => inRoots.has(mount.to)).map((mount) => mount.to), closed.readOnly],
     hidden: [...system, ...grants.mounts]
       .filter((mount) => mount.kind === 'hideFile' || mount.kind === 'hideFolder')
       .map((mount) => mount.to)

@@ -45,6 +45,8 @@ export interface Jail {
    * this jail was made. `swappedMount` tells, from the mounts of a process in the jail, before it gets its command.
    */
   readonly swappable?: readonly string[]
+  /** Commands run as root: it is started where the devices and programs of the machine are read-only. */
+  readonly hasPrivateMounts?: boolean
   readonly limits: CommandLimits
 }
 

@@ -3,7 +3,7 @@
  * mount, process and network namespaces. A constant: paths and words come as parameters, never as text of the script.
  *
  * BASE, then steps, then `--` and the words that come after: `ip PATH` | `folder TO` | `link TARGET TO` |
- * `memory BYTES MODE TO` | `bind ro|rw FROM TO` | `enter` | `close TO` | `keep TO` | `hideFile TO` | `hideFolder TO`.
+ * `memory BYTES MODE TO` | `bind ro|rw FROM TO` | `enter NAMESPACES` | `closeProc` | `close TO` | `keep TO` | `hideFile TO` | `hideFolder TO`.
  * Before `enter`, TO is below BASE; after it, only what the jail sees is left, so that a link that a command made leads to
  * nothing that it could not see anyway.
  */
@@ -74,10 +74,11 @@ while [ "$1" != -- ]; do
     umount -n -l /.old
     rmdir /.old
     base=
-    # One more is needed below, and none after it.
-    echo 1 >/proc/sys/user/max_user_namespaces
-    shift
+    # How many user namespaces the command itself is made with, and none after it.
+    echo "$2" >/proc/sys/user/max_user_namespaces
+    shift 2
     ;;
+  closeProc) mount -n -i -c -o remount,bind,ro,nosuid,nodev,noexec none /proc; shift ;;
   close) bind_sealed "$2" "$2" ro,; shift 2 ;;
   keep) bind "$2" "$2"; shift 2 ;;
   hideFile) bind_sealed /dev/null "$2" ro,; shift 2 ;;

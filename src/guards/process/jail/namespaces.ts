@@ -9,6 +9,7 @@ import { type JailOwner, jailOwner } from './jail-owner.ts'
 import { limitOptions } from './limits.ts'
 import type { Mount } from './mount.ts'
 import { NAMESPACES_SCRIPT } from './namespaces-script.ts'
+import { needsPrivateMounts } from './private-mounts.ts'
 import { runAs } from './run-as.ts'
 import { memoryMounts, systemMounts } from './system-mounts.ts'
 
@@ -20,7 +21,7 @@ export function namespacesJail(spec: JailSpec): Jail {
     ...unshare(),
     ...['/bin/sh', '-c', NAMESPACES_SCRIPT, 'jail', base(spec)],
     ...outside(spec, owner, grants),
-    'enter',
+    ...['enter', owner.uid === 0 ? '0' : '1'],
     ...inside(owner, [
       ...systemMounts(owner).filter(isHiding),
       ...grants.mounts.filter((mount) => !isOutside(mount, grants)),
@@ -35,6 +36,7 @@ export function namespacesJail(spec: JailSpec): Jail {
     args,
     env: { ...spec.environment, ...(spec.proxySocket && proxyEnvironment()) },
     ...(spec.proxySocket && { companion: bridgeCompanion() }),
+    hasPrivateMounts: needsPrivateMounts(owner),
     limits: spec.limits,
   } as const
   return { ...jail, key: jailKey(jail) }
@@ -50,12 +52,13 @@ function unshare(): string[] {
   ]
 }
 
-/** The command is its own user again, in one more user namespace, with no capability in either. */
+/** The command is its own user again, in one more user namespace unless that is root, with no capability in either. */
 function command(spec: JailSpec, { uid, gid }: JailOwner): string[] {
+  const unshare = [needProgram('unshare', 'util-linux'), '--user', `--map-user=${uid}`, `--map-group=${gid}`]
   return [
     // A process group reaches over the borders of process spaces: `kill 0` would end the hub.
     needProgram('setsid', 'util-linux'),
-    ...[needProgram('unshare', 'util-linux'), '--user', `--map-user=${uid}`, `--map-group=${gid}`, '--keep-caps', '--'],
+    ...(uid === 0 ? [] : [...unshare, '--keep-caps', '--']),
     ...[needProgram('setpriv', 'util-linux'), '--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all'],
     ...['--no-new-privs', '--'],
     ...[needProgram('prlimit', 'util-linux'), ...limitOptions(spec.limits), '--'],
@@ -74,10 +77,10 @@ function outside(spec: JailSpec, owner: JailOwner, grants: Grants): string[] {
 }
 
 function inside(owner: JailOwner, mounts: readonly Mount[]): string[] {
-  const closed = closedInProc(owner)
+  const closed = closedInProc('namespaces', owner)
   return [
-    ...closed.readOnly.flatMap((path) => ['close', path]),
     ...closed.hidden.flatMap((path) => ['hideFile', path]),
+    ...(closed.readOnly === '/proc' ? ['closeProc'] : ['close', closed.readOnly]),
     ...mounts.flatMap(toInnerSteps),
   ]
 }

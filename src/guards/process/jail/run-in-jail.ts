@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Jail } from './jail.ts'
+import { inPrivateMounts } from './private-mounts.ts'
 
 /** How one run ended. */
 export interface JailRun {
@@ -25,7 +26,8 @@ export async function runInJail(
   words: readonly string[],
   { cwd = '/', timeoutMs = 20_000, ...user }: JailRunOptions = {},
 ): Promise<JailRun> {
-  const child = spawn(jail.file, [...jail.args, ...words], {
+  const [file, ...args] = inPrivateMounts(jail, [jail.file, ...jail.args, ...words])
+  const child = spawn(file!, args, {
     cwd,
     env: jail.env,
     ...user,

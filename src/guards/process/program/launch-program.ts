@@ -20,7 +20,7 @@ export interface ProgramLaunch extends Pick<StartOrder, 'jail' | 'words' | 'cwd'
 export async function launchProgram({ clock, release, ...asked }: ProgramLaunch): Promise<RunningProgram> {
   const order: StartOrder = { ...asked, pty: false }
   const { jail } = order
-  const spawner = useProgramSpawner()
+  const spawner = useProgramSpawner(jail)
   const leave = async () => {
     spawner.release()
     await release()

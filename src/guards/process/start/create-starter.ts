@@ -30,10 +30,14 @@ const SEEDS = { mostKinds: 2, atOnce: 3, enough: 1 }
 
 /** Starts commands in their jails, through a small process that is started when it is first needed. */
 export function createStarter({ clock = systemClock, prepared = 2, createCgroup }: StarterOptions = {}): Starter {
-  let link: SpawnerLink | undefined
+  /** By whether its sandboxes have private mounts. */
+  const links = new Map<boolean, SpawnerLink>()
   let isClosed = false
   const sow = (jail: Jail) => {
-    if (!link?.isOpen) link = new SpawnerLink()
+    const isPrivate = jail.hasPrivateMounts === true
+    const known = links.get(isPrivate)
+    const link = known?.isOpen ? known : new SpawnerLink(jail)
+    links.set(isPrivate, link)
     return new OpenJail(link, jail, createCgroup?.(jail.limits))
   }
   const seeds = new JailPool({ ...SEEDS, clock, open: sow, keyOf: seedKey })
@@ -83,7 +87,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     prepare: (jail) => refill.want(jail),
     async close() {
       isClosed = true
-      await link?.close()
+      await Promise.all([...links.values()].map((link) => link.close()))
     },
   }
 }

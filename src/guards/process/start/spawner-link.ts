@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownModule } from '../../../own-file.ts'
+import type { Jail } from '../jail/jail.ts'
+import { inPrivateMounts } from '../jail/private-mounts.ts'
 import { type HubMessage, parseSpawnerMessage, type SpawnerMessage } from './protocol.ts'
 import { readLines } from './read-lines.ts'
 
@@ -33,10 +35,12 @@ export class SpawnerLink {
   #held = 0
   #nextId = 1
 
-  constructor() {
+  /** The process is for sandboxes like this one. */
+  constructor(jail: Pick<Jail, 'hasPrivateMounts'>) {
     const { file, flags } = ownModule('guards/process/start/spawner/spawner-main')
+    const words = inPrivateMounts(jail, [process.execPath, ...SMALL, ...flags, fileURLToPath(file)])
     // A group of its own: Ctrl-C in a terminal is for the hub, which ends it in order.
-    this.#child = spawn(process.execPath, [...SMALL, ...flags, fileURLToPath(file)], {
+    this.#child = spawn(words[0]!, words.slice(1), {
       detached: true,
       cwd: '/',
       env: { TMPDIR: tmpdir() },

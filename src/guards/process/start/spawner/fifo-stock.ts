@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, rmSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PipeStock, SparePipe } from './pipe-stock.ts'
@@ -38,6 +38,11 @@ function openFifo(path: string): SparePipe {
   const both = openSync(path, constants.O_RDWR)
   const fd = openSync(path, constants.O_RDONLY)
   closeSync(both)
+  if (existsSync(`/proc/self/fd/${fd}`)) {
+    // Without a name, what a command changes of it is nobody's file.
+    unlinkSync(path)
+    return { fd, path: `/proc/${process.pid}/fd/${fd}`, close: () => closeSync(fd) }
+  }
   const close = () => {
     closeSync(fd)
     unlinkSync(path)
