@@ -6,8 +6,10 @@ const NAMES = agentPrograms().map(({ name }) => name)
 const CHOICES = `Give one of: ${NAMES.join(', ')}.`
 
 const EXAMPLES = `
-The change is shown as a diff, and the file as it was is kept beside it. For all projects (--user, claude-desktop) tool-hub
-is started by its own path, with the config that you name or none: nothing in the folder the agent starts in counts.
+The change is shown as a diff, and the file as it was is kept beside it. tool-hub is started by the absolute paths of Node and
+of this installation, so nothing in a project decides what runs; from npx, a copy in ~/.tool-hub/versions is started. A
+tool-hub that is installed in the project itself is refused: npm install -g tool-hub. For all projects (--user,
+claude-desktop) only the config that you name counts, or none.
 
 Examples:
   tool-hub mcp install claude-code

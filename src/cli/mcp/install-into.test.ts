@@ -1,11 +1,21 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { VERSION } from '../../version.ts'
 import { agentPrograms } from './agent-programs.ts'
 import { installInto } from './install-into.ts'
-import { ownEntry } from './own-entry.ts'
 
 let home: string
 let project: string
@@ -53,27 +63,20 @@ it('takes nothing from the folder the agent starts in, where it is for all proje
   await expect(installInto('cursor', { user: true, name })).rejects.toThrow('any folder')
 })
 
-it('names the version in a project', () => {
-  const [program] = agentPrograms()
-  const main = { file: '/x/node_modules/tool-hub/dist/cli/main.js', flags: [] }
-  expect(ownEntry(program!, { isForAll: false, main })).toEqual({
-    command: 'npx',
-    args: ['-y', `tool-hub@${VERSION}`, 'mcp', '--root', '.'],
-  })
-})
-
 it('keeps what the person added to the entry, and says that it was replaced', async () => {
   const file = join(project, '.mcp.json')
   const env = { LEVEL: 'debug' }
-  writeFileSync(file, JSON.stringify({ mcpServers: { [name]: { url: 'https://old', env, note: 1 } } }))
+  const given = { ...env, NODE_OPTIONS: '--require ./evil.cjs', LD_PRELOAD: './evil.so' }
+  writeFileSync(file, JSON.stringify({ mcpServers: { [name]: { url: 'https://old', env: given, note: 1 } } }))
   await installInto('claude-code', { name })
   expect(json(file).mcpServers[name]).toEqual({
-    command: 'node',
+    command: process.execPath,
     args: expect.arrayContaining(['mcp', '--root', '.']),
     env,
     note: 1,
   })
   expect(said).toContain('takes the place of the entry tool-hub')
+  expect(said).toContain('NODE_OPTIONS, LD_PRELOAD')
 })
 
 it('refuses places that are not there, and a file of the project that leads out of it', async () => {
@@ -83,4 +86,36 @@ it('refuses places that are not there, and a file of the project that leads out 
   symlinkSync(join(home, 'precious.json'), join(project, '.mcp.json'))
   await expect(installInto('claude-code', { name })).rejects.toThrow('leads out of the folder')
   expect(readFileSync(join(home, 'precious.json'), 'utf8')).toBe('{}')
+})
+
+it('writes a line that starts this installation, whatever the project and its settings hold', async () => {
+  const ran = join(home, 'ran')
+  const evil = `#!/usr/bin/env node\nrequire('node:fs').writeFileSync(${JSON.stringify(ran)}, 'evil')\n`
+  const planted = join(project, 'node_modules', 'tool-hub')
+  const programs = [join(planted, 'dist', 'cli', 'main.js'), join(project, 'node_modules', '.bin', 'tool-hub')]
+  for (const path of [...programs, join(project, 'evil.cjs'), join(project, 'node'), join(project, 'tool-hub')]) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, evil, { mode: 0o755 })
+  }
+  const manifest = { name: 'tool-hub', version: VERSION, bin: { 'tool-hub': 'dist/cli/main.js' } }
+  writeFileSync(join(planted, 'package.json'), JSON.stringify(manifest))
+  writeFileSync(join(project, '.npmrc'), 'node-options=--require ./evil.cjs\n')
+  await installInto('claude-code', { name })
+  const { command, args } = json(join(project, '.mcp.json')).mcpServers[name]
+  const path = [join(project, 'node_modules', '.bin'), project, '.', process.env.PATH].join(':')
+  const child = spawn(command, args, { cwd: project, env: { ...process.env, PATH: path }, stdio: ['pipe', 'pipe', 2] })
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+  const [answer] = await once(child.stdout!, 'data')
+  child.stdin!.end()
+  await once(child, 'exit')
+  expect(JSON.parse(String(answer)).result.serverInfo).toMatchObject({ name: 'tool-hub', version: VERSION })
+  expect(existsSync(ran)).toBe(false)
+})
+
+it('refuses where tools could change what is started', async () => {
+  const folder = dirname(process.execPath)
+  writeFileSync(join(project, 'tool-hub.yaml'), `version: 1\nsandbox: { roots: [{ path: ${folder}, mode: write }] }\n`)
+  await expect(installInto('claude-code', { name })).rejects.toThrow('where tools can change files')
+  expect(existsSync(join(project, '.mcp.json'))).toBe(false)
 })

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { didYouMean } from '../../names.ts'
 import { ownModule } from '../../own-file.ts'
 import { isPlainObject } from '../../value/is-plain-object.ts'
+import { readConfig } from '../hub/read-config.ts'
 import { assertFile, assertFolder } from '../input/assert-path.ts'
 import { say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,6 +12,7 @@ import { changeServer, serversIn } from './edit-servers.ts'
 import { planEdit } from './file-edit.ts'
 import { makeEdit } from './make-edit.ts'
 import { ownEntry } from './own-entry.ts'
+import { ownLauncher } from './own-launcher.ts'
 
 /** What the options of `mcp install` say. */
 export interface InstallFlags {
@@ -28,31 +30,59 @@ export async function installInto(client: string, flags: InstallFlags): Promise<
   if (!program) throw unknown(client)
   const isForAll = Boolean(flags.user) || program.project === undefined
   const file = isForAll ? program.user : resolve(program.project!)
+  const places = placesOf(program, flags, isForAll)
   const { file: url, flags: nodeFlags } = ownModule('cli/main')
   const main = { file: fileURLToPath(url), flags: nodeFlags }
-  const entry = ownEntry(program, { ...placesOf(program, flags, isForAll), isForAll, main })
+  const folders = await writableFolders(places, isForAll)
+  const launcher = ownLauncher(main, { folders, dryRun: Boolean(flags.dryRun) })
+  const entry = ownEntry(program, { ...places, isForAll, launcher })
   const { key } = program
   let replaced = false
+  let dropped: readonly string[] = []
   const change = (before: string) => {
     const present = serversIn(file, before, key)
     replaced = Object.hasOwn(present, flags.name)
-    const kept = replaced ? keptOf(present[flags.name]) : {}
+    const { kept, dropped: left } = replaced ? keptOf(present[flags.name]) : { kept: {}, dropped: [] }
+    dropped = left
     return changeServer(file, before, { key, name: flags.name, entry: { ...entry, ...kept } })
   }
   const edit = planEdit(file, change, isForAll ? {} : { within: process.cwd() })
   await makeEdit(edit, flags, [
     ...(replaced ? [`It takes the place of the entry ${flags.name} that was there; its env and other keys stay.`] : []),
+    ...(dropped.length > 0 ? [`Left out of its env, because it decides which code runs: ${dropped.join(', ')}.`] : []),
+    'It starts this installation by its path on this machine; whoever shares the file installs it for themselves.',
     (isForAll && program.nextForAll) || program.next,
   ])
   if (isForAll && flags.config === undefined && !flags.json)
     say('It uses the built-in policy and no config. For rules of yours: --config FILE.')
 }
 
+/** Variables that decide which code a program loads; a file of the project could set them for tool-hub. */
+const CODE_VARIABLE = /^(?:NODE_|LD_|DYLD_|BASH_ENV$|PATH$)/i
+
 /** Of an entry that is there: what the person added, as the environment. What it starts is replaced. */
-function keptOf(entry: unknown): Record<string, unknown> {
-  if (!isPlainObject(entry)) return {}
+function keptOf(entry: unknown): { readonly kept: Record<string, unknown>; readonly dropped: readonly string[] } {
+  if (!isPlainObject(entry)) return { kept: {}, dropped: [] }
   const { type: _type, command: _command, args: _args, url: _url, headers: _headers, ...kept } = entry
-  return kept
+  if (!isPlainObject(kept.env)) return { kept, dropped: [] }
+  const variables = Object.entries(kept.env)
+  const env = Object.fromEntries(variables.filter(([name]) => !CODE_VARIABLE.test(name)))
+  const dropped = variables.map(([name]) => name).filter((name) => CODE_VARIABLE.test(name))
+  return { kept: { ...kept, env }, dropped }
+}
+
+/** Where tools and commands can write: the project, and the roots of the config that will be used there. */
+async function writableFolders(
+  { root, config }: { readonly root?: string; readonly config?: string },
+  isForAll: boolean,
+): Promise<readonly string[]> {
+  const own = [...(root === undefined ? [] : [root]), ...(isForAll ? [] : [process.cwd()])]
+  if (config === undefined && isForAll) return own
+  const { options } = await readConfig({ ...(config !== undefined && { config }), plugins: false })
+  const { root: sandbox, workspaces, roots = [] } = options.sandbox ?? {}
+  const shared = roots.filter(({ mode }) => mode === 'write').map(({ path }) => path)
+  const named = [sandbox, workspaces, ...shared]
+  return [...own, ...named.filter((folder) => folder !== undefined)]
 }
 
 /** Of all projects, only a folder that is spelt out is the same for each. */
