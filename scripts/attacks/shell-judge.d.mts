@@ -11,7 +11,7 @@ export function createShellJudge(
     readonly readCommandLine: typeof readCommandLine
     readonly loadSecondParser: typeof loadSecondParser
   },
-  rules: { readonly allow: readonly string[]; readonly deny: readonly string[] },
+  rules: { readonly allow?: readonly string[]; readonly deny: readonly string[] },
 ): Promise<
   (command: string) => {
     readonly verdict: 'allow' | 'ask' | 'deny'

@@ -26,4 +26,11 @@ export const SHELL_POLICIES = {
     ],
     deny: ['rm -rf *', 'sudo *', 'chmod 777 *', 'git push *'],
   },
+  /** Everything is allowed but some commands. */
+  general: { deny: ['rm -rf *', 'curl *', 'git push *'] },
+  /** Builtins that look harmless. */
+  builtins: {
+    allow: ['test *', 'printf *', 'read *', 'echo *', 'unset *', 'let *', 'declare *', 'export *', 'wait *'],
+    deny: ['rm -rf *'],
+  },
 }

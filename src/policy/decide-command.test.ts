@@ -178,6 +178,81 @@ describe('an allow of all commands', () => {
   })
 })
 
+describe('a program of which nothing is known', () => {
+  const DENIED = owner(ALL, { deny: 'exec', on: ['rm -rf *', 'curl *'] })
+
+  it.each([
+    'mytool rm -rf x',
+    'mytool -v --level 3 -- /bin/rm -fr x',
+    'mytool run curl x',
+    "mytool 'rm -rf x'",
+    "mytool 'ls; rm -rf x'",
+    "mytool 'sudo rm -rf x'",
+    'mytool --run=rm -rf x',
+    "mytool --run='rm -rf x'",
+    '-run=curl',
+    'mytool env nice rm -rf x',
+    "mytool bash -c 'rm -rf x'",
+    'mytool rm $X',
+    'mytool bash x.sh',
+    'mytool bash -c "$X"',
+    'mytool python3 -c x',
+    'mytool node dist/x',
+    'docker exec web rm -rf x',
+    'docker run alpine curl x',
+    'docker-compose exec web rm -rf x',
+    'kubectl exec pod -- rm -rf x',
+    'rustup run nightly rm -rf x',
+    "nix-shell --run 'rm -rf x'",
+    `mytool ${'x '.repeat(300)}curl`,
+    `mytool rm ${'x '.repeat(40)}-rf`,
+    `mytool rm -r ${'x '.repeat(40)}y`,
+  ])('is asked for where %j could run what is denied', (command) => {
+    expect(judge(DENIED, command.replace(/^-/, 'mytool -')).effect).toBe('ask')
+    expect(judge(owner(ALL), command.replace(/^-/, 'mytool -')).effect).toBe('allow')
+  })
+
+  it.each([
+    'mytool build --out x',
+    'mytool rm x',
+    'mytool install python 3.12',
+    'mytool install node',
+    "mytool -m 'do not rm -rf x'",
+    'mytool bash',
+    'mytool "$X"',
+    'echo rm -rf x',
+    'apt-get install curl',
+    'docker exec web ls',
+    `mytool ${'x '.repeat(900)}`,
+    `mytool rm ${'x '.repeat(29)}`,
+  ])('is allowed for %j', (command) => {
+    expect(judge(DENIED, command).effect).toBe('allow')
+  })
+
+  it('is asked for where it has more words than are looked at', () => {
+    const lines = [999, 1000, 1001].map((count) => `mytool ${'x '.repeat(count)}`)
+    expect(lines.map((line) => judge(DENIED, line).effect)).toEqual(['allow', 'allow', 'ask'])
+  })
+
+  it('has a reason that names what it may run, and the rule', () => {
+    expect(judge(DENIED, 'mytool -q rm -rf x').reason).toBe(
+      'The command: mytool may run `rm -rf x`, which is what deny exec on rm -rf *, curl * (tool-hub.yaml:2) is about, which allow exec (tool-hub.yaml:1) does not cover.',
+    )
+  })
+
+  it('is allowed by a rule that spells the words out', () => {
+    const layers = owner(ALL, { allow: 'exec', on: ['mytool curl *', 'other *'] }, { deny: 'exec', on: 'curl *' })
+    expect(judge(layers, 'mytool curl x').effect).toBe('allow')
+    expect(judge(layers, 'mytool x curl').effect).toBe('ask')
+    expect(judge(layers, 'other curl x').effect).toBe('ask')
+  })
+
+  it('is asked for where a rule that asks is about what it may run', () => {
+    expect(judge(owner(ALL, { ask: 'exec', on: 'curl *' }), 'mytool curl x').effect).toBe('ask')
+    expect(judge(owner({ allow: 'exec', except: 'curl *' }), 'mytool curl x').effect).toBe('ask')
+  })
+})
+
 describe('an exception', () => {
   it('of an allow holds for all spellings', () => {
     const layers = owner({ allow: 'exec', except: 'git push *' })

@@ -30,8 +30,49 @@ export function judgePart(policy: Policy, question: Question, part: CommandPart)
     return { effect: 'deny', rule: other, constraints: NO_CONSTRAINTS, part }
   }
   if (doubt !== undefined) return { ...judgement, effect: 'ask', part, doubt }
-  if (other === undefined) return { ...judgement, part }
-  return { ...judgement, effect: 'ask', part, doubt: `it could be what ${other.text} is about` }
+  if (other !== undefined)
+    return { ...judgement, effect: 'ask', part, doubt: `it could be what ${other.text} is about` }
+  const carried = restrictedCarried(policy, question, part, target, rule)
+  return carried === undefined ? { ...judgement, part } : { ...judgement, effect: 'ask', part, doubt: carried }
+}
+
+/** Why an unknown program is not allowed unasked: if it runs what follows it, a rule is about that. */
+function restrictedCarried(
+  policy: Policy,
+  question: Question,
+  { carried = [], words }: CommandPart,
+  whole: Target,
+  rule: CompiledRule,
+): string | undefined {
+  if (!policy.restrictsCommands) return undefined
+  for (const { at, part } of carried) {
+    // Who writes `mytool curl *` means that curl.
+    if (isSpeltOut({ at }, whole, rule)) continue
+    const named = restrictionOn(policy, question, part, rule)
+    if (named !== undefined) return `${words[0]} may run \`${part.text}\`, which is what ${named.text} is about`
+    if (runsHiddenText(part)) return `${words[0]} may run \`${part.text}\`, and what that runs is only known then`
+  }
+  return undefined
+}
+
+/** The rule with a pattern that keeps a command from running unasked, or could. */
+function restrictionOn(
+  policy: Policy,
+  question: Question,
+  part: CommandPart,
+  outer: CompiledRule,
+): CompiledRule | undefined {
+  const target = readPart(part)
+  if (outer.except?.get('command')?.some((pattern) => pattern.matches(target, true))) return outer
+  const { effect, rule } = judgeDemand(policy, question, { capability: 'exec', target })
+  if (effect === 'allow') return restrictedInWorstCase(policy, question, part, target, rule ?? outer)
+  return rule?.on?.has('command') ? rule : undefined
+}
+
+/** A shell or an interpreter with code or a file to run, and not the name of one among other words. */
+function runsHiddenText({ words, doubts }: CommandPart): boolean {
+  const [, next = ''] = words
+  return /^-|\/|\.[a-z]\w*$/i.test(next) && doubts.some(({ kind, at }) => kind === 'hidden' && at !== 0)
 }
 
 function isException({ effect, except }: CompiledRule, target: Target): boolean {
@@ -68,7 +109,7 @@ function equalsOf({ levels }: Policy, question: Question, target: Target, rule: 
 }
 
 /** Who writes `git push *` means the push. */
-function isSpeltOut({ at }: Doubt, target: Target, { on }: CompiledRule): boolean {
+function isSpeltOut({ at }: Pick<Doubt, 'at'>, target: Target, { on }: CompiledRule): boolean {
   if (at === undefined) return false
   const patterns = on?.get('command') ?? []
   return patterns.some((pattern) => (pattern.words ?? 0) > at && pattern.matches(target, false))

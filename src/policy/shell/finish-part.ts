@@ -51,7 +51,8 @@ export function finishPart(draft: Draft, facts: LineFacts): CommandPart {
   const { optionsEnd = words.length } = look
   const unknown = words.findIndex((word, index) => index > 0 && isUnknown(word, words[0], index > optionsEnd))
   if (unknown > 0) doubts.push(reach(`what ${shown(words[unknown])} stands for is only known when it runs`))
-  return { words: words.map(({ value }) => value), text, where, through, paths, doubts }
+  const carried = draft.carried?.map(({ at, draft: inner }) => ({ at, part: finishPart(inner, facts) }))
+  return { words: words.map(({ value }) => value), text, where, through, paths, doubts, carried }
 }
 
 /** These give code a name, and more words may come to it when it is called. */

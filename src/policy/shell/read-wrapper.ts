@@ -5,6 +5,13 @@ import type { Wrapper } from './wrappers.ts'
 
 /** What a wrapper runs, by its description. */
 export function readWrapper(words: readonly ShellWord[], wrapper: Wrapper): Wrapped {
+  if (!wrapper.mayLackOperands) return readOneWay(words, wrapper)
+  const { texts, commands, ...doubts } = readOneWay(words, wrapper)
+  const bare = readOneWay(words, { ...wrapper, operands: 0 })
+  return { texts: [...texts, ...bare.texts], commands: [...commands, ...bare.commands], ...doubts }
+}
+
+function readOneWay(words: readonly ShellWord[], wrapper: Wrapper): Wrapped {
   const own = skipOwnWords(words, wrapper)
   const { unlisted, texts, given, rest } = own
   const hidden =
@@ -61,6 +68,9 @@ function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
       const own = found.takes && (found.attached === undefined ? words[++at] : staticWord(found.attached))
       for (const option of found.names) given.set(option, own)
       if (found.takes === '!' && own) texts.push(own)
+      if (found.names.some((option) => wrapper.noOperandsWith?.includes(option))) operands = 0
+    } else if (value === '-' && wrapper.hasLoneDash) {
+      given.set(value, undefined)
     } else if (value === '--' && !isOver) {
       isOver = true
     } else if (wrapper.hasAssignments && value !== undefined && /^[^=]+=/s.test(value)) {

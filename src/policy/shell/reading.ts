@@ -19,6 +19,15 @@ export interface CommandPart {
   readonly paths: readonly string[]
   /** What keeps an allow from covering it. */
   readonly doubts: readonly Doubt[]
+  /** Commands among its words that it would run if it were a wrapper: nothing is known of the program. */
+  readonly carried?: readonly CarriedCommand[]
+}
+
+/** Words of an unknown program that are a command by themselves. */
+export interface CarriedCommand {
+  /** Index of the word that it begins at, or that holds it. */
+  readonly at: number
+  readonly part: CommandPart
 }
 
 /**

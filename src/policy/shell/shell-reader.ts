@@ -1,6 +1,7 @@
 import { parse } from 'unbash'
 import { compareOpinions } from './compare-opinions.ts'
 import { describeWithin } from './describe-place.ts'
+import { type CarriedDraft, findCarried } from './find-carried.ts'
 import { findComplexity } from './find-complexity.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import type { AskSecondParser, Doubt } from './reading.ts'
@@ -11,9 +12,12 @@ import { type Context, type FoundCommand, walkScript } from './walk-script.ts'
 export interface Draft extends FoundCommand, Context {
   /** All that it carries out was found, and is a draft of its own. */
   readonly isUnwrapped?: boolean
+  /** What it would run if it were a wrapper. */
+  readonly carried?: readonly CarriedDraft[]
 }
 
 const MOST_COMMANDS = 1_000
+const MAX_CARRIED = 1_000
 const MOST_WRAPPERS = 16
 const MOST_UNREAD = 8
 /** Of all texts of a line together: a text in a text is read again. */
@@ -25,10 +29,14 @@ export class ShellReader {
   readonly doubts: Doubt[] = []
   readonly functions = new Set<string>()
   readonly #ask: AskSecondParser | undefined
+  readonly #isCarried: boolean
   #characters = 0
+  #carried = 0
 
-  constructor(ask: AskSecondParser | undefined) {
+  /** `isCarried`: what it reads may be no command at all. */
+  constructor(ask: AskSecondParser | undefined, isCarried = false) {
     this.#ask = ask
+    this.#isCarried = isCarried
   }
 
   /** Reads a text as bash would. */
@@ -72,7 +80,8 @@ export class ShellReader {
     if (!isStatic) doubts.push({ kind: 'hidden', reason: 'it runs a text that is only known when it runs' })
     const isWrapper = commands.length > 0 || texts.length > 0
     const isUnwrapped = isWrapper && isStatic && hidden === undefined
-    this.drafts.push({ ...found, ...context, doubts, isUnwrapped })
+    const carried = isWrapper || this.#isCarried ? [] : this.#readCarried(found.words)
+    this.drafts.push({ ...found, ...context, doubts, isUnwrapped, carried })
     if (!isWrapper) return
     if (context.through.length >= MOST_WRAPPERS) {
       this.unread(`it wraps commands more than ${MOST_WRAPPERS} deep`)
@@ -96,6 +105,24 @@ export class ShellReader {
     this.take({ ...found, words, doubts: [...found.doubts, doubt] }, context)
   }
 
+  #readCarried(words: readonly ShellWord[]): readonly CarriedDraft[] {
+    const read = (start: (reader: ShellReader) => void) => {
+      const reader = new ShellReader(undefined, true)
+      start(reader)
+      this.#carried += reader.drafts.length
+      return reader.drafts
+    }
+    return findCarried(words, {
+      words: (tail) => read((reader) => reader.take({ words: tail, text: showWords(tail), doubts: [] }, AT_TOP)),
+      text: (text) => read((reader) => reader.readText(text, AT_TOP)),
+      isFull: () => {
+        const isFull = this.#carried >= MAX_CARRIED
+        if (isFull) this.unread(`programs that are not known have more than ${MAX_CARRIED} words`)
+        return isFull
+      },
+    })
+  }
+
   #isFull(): boolean {
     const isFull = this.drafts.length >= MOST_COMMANDS
     if (isFull) this.unread(`it has more than ${MOST_COMMANDS} commands`)
@@ -108,6 +135,8 @@ export class ShellReader {
       this.doubts.push({ kind: 'unread', reason })
   }
 }
+
+const AT_TOP: Context = { through: [], doubts: [] }
 
 /** Words as one line for people. */
 export function showWords(words: readonly ShellWord[]): string {

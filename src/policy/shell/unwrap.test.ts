@@ -62,16 +62,57 @@ describe('what a wrapper carries out is found', () => {
     'strace -f -o log rm -rf /',
     "mapfile -C 'rm -rf /' -c 1 x",
     'xargs env nice rm -rf',
+    'env - rm -rf /',
+    'env -i - A=b rm -rf /',
+    "bash -oc pipefail 'rm -rf /'",
+    "bash -Oc extglob 'rm -rf /'",
+    "bash -eoc pipefail -- 'rm -rf /' x",
+    "bash -oOc pipefail extglob 'rm -rf /'",
+    "bash -o pipefail +c 'rm -rf /'",
+    "bash +Oc extglob 'rm -rf /'",
+    'setarch -R rm -rf /',
+    'setarch x86_64 -R rm -rf /',
+    'setarch --uname-2.6 x86_64 rm -rf /',
+    'x86_64 -R rm -rf /',
+    'choom -n 5 -- rm -rf /',
+    "runuser root -c 'rm -rf /'",
+    "runuser - root -c 'rm -rf /'",
+    'runuser -u root -- rm -rf /',
+    'tini -g -- rm -rf /',
+    'gosu root rm -rf /',
+    'find . -name -exec -o -exec rm -rf {} \\;',
+    'find . -fprintf x -exec -exec rm -rf {} +',
+    'gfind . -exec rm -rf {} +',
+    'find . $X rm -rf {} \\;',
+    'find . "$X" rm -rf {} +',
+    'fd -x rm -rf',
+    'fd -Htf -X rm -rf',
+    'fd -Hx rm -rf',
+    'fd -xrm -rf',
+    'fdfind --exec rm -rf \\; -d 1',
+    'fd --exec=rm -rf',
+    'fd --exec-batch rm -rf',
+    'fd "$X" rm -rf',
   ])('%j', (text) => {
     expect(carries(text)).toBe(true)
   })
 
-  it.each(['command -v rm -rf', 'trap - EXIT', "trap 'rm -rf /'", 'echo env rm -rf', 'timeout rm -rf'])(
-    '%j carries out nothing of the kind',
-    (text) => {
-      expect(carries(text)).toBe(false)
-    },
-  )
+  it.each([
+    'command -v rm -rf',
+    'trap - EXIT',
+    "trap 'rm -rf /'",
+    'echo env rm -rf',
+    'timeout rm -rf',
+    'find . -name rm -rf',
+    'find *x rm -rf \\;',
+    'find $X rm -rf',
+    'fd -e rm -rf',
+    'fd *x rm -rf',
+    'bash -o rm -rf',
+    'choom -p 1 rm -rf',
+  ])('%j carries out nothing of the kind', (text) => {
+    expect(carries(text)).toBe(false)
+  })
 })
 
 describe('a wrapper skips its own options', () => {

@@ -29,11 +29,20 @@ export function unwrap(words: readonly ShellWord[], input?: ShellWord): Wrapped 
   return OTHERS.get(base)?.(words) ?? NOTHING
 }
 
+/** Says whether it is known of a name what a command of that name carries out. */
+export function isUnwrappable(name: string): boolean {
+  const base = baseName(name)
+  return WRAPPERS.has(base) || SHELLS.has(base) || OTHERS.has(base)
+}
+
 const OTHERS: ReadonlyMap<string, (words: readonly ShellWord[]) => Wrapped> = new Map([
   ['eval', (words) => asText(operandsOf(words))],
   ['trap', readTrap],
   ['alias', (words) => asTexts(operandsOf(words).map(afterEquals))],
   ['find', readFind],
+  ['gfind', readFind],
+  ['fd', readFd],
+  ['fdfind', readFd],
   // These evaluate subscripts: `unset 'a[$(id)]'` runs id.
   ...['let', 'test', '[', 'unset', 'printf', 'read', 'declare', 'typeset', 'local', 'export', 'readonly', 'wait'].map(
     (name): [string, typeof readTrap] => [name, readSubscripts],
@@ -74,22 +83,55 @@ function readSubscripts(words: readonly ShellWord[]): Wrapped {
   }
 }
 
+/** Each may stand inside of the one before. */
+const MAX_EXECUTED = 32
+const TOO_MANY = `it runs more than ${MAX_EXECUTED} commands`
+
 const EXECUTE = /^-(exec|execdir|ok|okdir)$/
 
-/** Each `-exec` up to its `;` or `+`; `{}` stands for names that only the run would tell. */
+/**
+ * Each `-exec` up to its `;` or `+`; `{}` stands for names that only the run would tell. One that stands inside of another
+ * is read by itself too: the first may be the value of `-name`.
+ */
 function readFind(words: readonly ShellWord[]): Wrapped {
   const commands: ShellWord[][] = []
-  for (let at = 1; at < words.length; at++) {
-    if (!EXECUTE.test(words[at]?.value ?? '')) continue
-    const command: ShellWord[] = []
-    for (at++; at < words.length; at++) {
-      const { value, source } = words[at]!
-      if (value === ';' || (value === '+' && command.at(-1)?.source === '{}')) break
-      command.push(value?.includes('{}') ? { value: undefined, source } : words[at]!)
-    }
-    if (command.length > 0) commands.push(command)
+  const last = words.findLastIndex((word, index) => endsCommand(word, words[index - 1]))
+  for (const [at, { value, glob }] of words.entries()) {
+    if (at === 0) continue
+    // A word that only the run would tell may be `-exec` where a command ends after it.
+    const isUnknown = value === undefined && glob === undefined
+    if (!isUnknown && !EXECUTE.test(value ?? '')) continue
+    if (isUnknown && last <= at) continue
+    const end = words.findIndex((word, index) => index > at && endsCommand(word, words[index - 1]))
+    const command = words.slice(at + 1, end === -1 ? words.length : end)
+    if (command.length > 0) commands.push(command.map(fillBraces))
+    if (commands.length > MAX_EXECUTED) return { commands: [], texts: [], hidden: TOO_MANY }
   }
   return { commands, texts: [] }
+}
+
+/** What follows `-x` or `-X`, also at the end of a cluster, is a command with names added to it. */
+function readFd(words: readonly ShellWord[]): Wrapped {
+  const commands: ShellWord[][] = []
+  for (const [at, { value, glob }] of words.entries()) {
+    if (at === 0 || (value === undefined && glob !== undefined)) continue
+    const match = /^(?:-\w*?[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s.exec(value ?? '-x')
+    if (match === null) continue
+    const attached = match[1] === '' ? [] : [staticWord(match[1]!)]
+    const end = words.findIndex((word, index) => index > at && word.value === ';')
+    const command = [...attached, ...words.slice(at + 1, end === -1 ? words.length : end)].map(fillBraces)
+    if (command.length > 0) commands.push([...command, { value: undefined, source: '{}' }])
+    if (commands.length > MAX_EXECUTED) return { commands: [], texts: [], hidden: TOO_MANY }
+  }
+  return { commands, texts: [] }
+}
+
+function endsCommand({ value }: ShellWord, before: ShellWord | undefined): boolean {
+  return value === ';' || (value === '+' && before?.source === '{}')
+}
+
+function fillBraces(word: ShellWord): ShellWord {
+  return word.value?.includes('{}') ? { value: undefined, source: word.source } : word
 }
 
 /** Options of shells that take a word of their own. */
@@ -98,6 +140,7 @@ const SHELL_VALUES = /^--(rcfile|init-file|init-command)$/
 function readShell(words: readonly ShellWord[], input: ShellWord | undefined): Wrapped {
   let isText = false
   let isInput = false
+  let isAmbiguous = false
   let at = 1
   for (; at < words.length; at++) {
     const { value, source } = words[at]!
@@ -110,11 +153,14 @@ function readShell(words: readonly ShellWord[], input: ShellWord | undefined): W
     if (SHELL_VALUES.test(value)) return { ...NOTHING, hidden: `${value} names a script that it runs` }
     if (!/^[-+]./.test(value)) break
     if (value.startsWith('--')) continue
-    isText ||= value.startsWith('-') && value.includes('c')
-    isInput ||= value.startsWith('-') && value.includes('s')
-    if (/[oO]$/.test(value)) at++
+    isText ||= value.includes('c')
+    isInput ||= value.includes('s')
+    // Bash takes one further word for each of these letters; other shells take the rest of the cluster instead.
+    at += value.replace(/[^oO]/g, '').length
+    isAmbiguous ||= /[oO]./.test(value)
   }
   const operand = words[at]
+  if (isText && isAmbiguous) return { texts: words.slice(2), commands: [] }
   if (isText) return operand ? { texts: [operand], commands: [] } : NOTHING
   if (operand && !isInput) return { ...NOTHING, hidden: 'it runs a script' }
   if (input) return { texts: [input], commands: [] }

@@ -4,6 +4,12 @@ export interface Wrapper {
   readonly options: string
   /** How many words of its own stand between its options and the command. */
   readonly operands?: number
+  /** These words may also be missing: it is read both with and without them. */
+  readonly mayLackOperands?: boolean
+  /** With one of these options no words of its own stand before the command. */
+  readonly noOperandsWith?: readonly string[]
+  /** A lone `-` is an option of its own. */
+  readonly hasLoneDash?: boolean
   /** `A=b` may stand before the command. */
   readonly hasAssignments?: boolean
   /** With one of these options it runs no command. */
@@ -19,6 +25,10 @@ export interface Wrapper {
 /** More operands than anybody writes: such a program runs nothing but what its options say. */
 const ALL = 1_000_000
 
+/** What setarch and the programs named after a machine take. */
+const PERSONALITY =
+  '-vRFZLXBIST3 --verbose --32bit --fdpic-funcptrs --short-inode --addr-compat-layout --addr-no-randomize --whole-seconds --sticky-timeouts --read-implies-exec --mmap-page-zero --3gb --4gb --uname-2.6'
+
 /** Programs and builtins that run the command they are given; an option that is not listed here is doubtful. */
 export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
@@ -27,6 +37,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       options:
         '-i0v -u= -C= -P= -a= -S! --split-string! --ignore-environment --null --debug --unset= --chdir= --argv0= --block-signal --default-signal --ignore-signal --list-signal-handling',
       hasAssignments: true,
+      hasLoneDash: true,
       joins: ['-S', '--split-string'],
     },
   ],
@@ -63,9 +74,18 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
         '-al -C= -N= -m= -i= -p= --all --localalloc --cpunodebind= --physcpubind= --membind= --interleave= --preferred=',
     },
   ],
-  ['setarch', { options: '-vRFZLXBIST3 --addr-no-randomize', operands: 1 }],
-  ['linux32', { options: '-vRFZLXBIST3' }],
-  ['linux64', { options: '-vRFZLXBIST3' }],
+  ['setarch', { options: PERSONALITY, operands: 1, mayLackOperands: true, isMixed: true }],
+  ...['linux32', 'linux64', 'i386', 'x86_64', 'uname26'].map((name): [string, Wrapper] => [
+    name,
+    { options: PERSONALITY },
+  ]),
+  ['choom', { options: '-n= --adjust= -p= --pid=', idle: ['-p', '--pid'] }],
+  ['chronic', { options: '-ev' }],
+  ['eatmydata', { options: '' }],
+  ['tini', { options: '-sgvwh -p= -e= --version' }],
+  ['dumb-init', { options: '-cvVh -r= --single-child --verbose --version --help --rewrite=' }],
+  ['gosu', { options: '', operands: 1 }],
+  ['su-exec', { options: '', operands: 1 }],
   [
     'prlimit',
     { options: '-p= --pid= --nofile= --nproc= --cpu= --as= --fsize= --core= --data= --stack=', idle: ['-p', '--pid'] },
@@ -110,6 +130,9 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
     {
       options:
         '-flmpP -g= -G= -s= -u= -w= -c! --command! --session-command! --login --pty --user= --group= --supp-group= --shell=',
+      operands: ALL,
+      noOperandsWith: ['-u', '--user'],
+      isMixed: true,
     },
   ],
   [

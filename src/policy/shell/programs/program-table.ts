@@ -31,6 +31,8 @@ export interface ProgramTable {
   readonly operandRows?: readonly OperandRow[]
   /** What comes after the first operand belongs to that one, not to the program. */
   readonly stopsAtOperand?: boolean
+  /** It may run words that follow its own: those are judged as of an unknown program. */
+  readonly mayRunWords?: boolean
   /** What names the program that gets all further words: the first operand, or the value of an option. */
   readonly carries?: 'operand' | '-m'
   /** The first word may be a cluster without its dash: `tar xf`. */

@@ -96,9 +96,14 @@ export const BUILTINS: readonly ProgramTable[] = [
     clean: 'list',
   },
   {
-    names:
-      'apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port snap flatpak nix nix-env nix-shell gem composer cpan luarocks',
+    names: 'apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port nix-env cpan luarocks',
     rows: [hidden('-o --option=TEXT', 'sets an option, and some name a program to run', '-o x=y install')],
     implied: { kind: 'reach', reason: 'installs software, whose scripts run', example: 'install x' },
+  },
+  {
+    names: 'snap flatpak nix nix-shell gem composer',
+    mayRunWords: true,
+    rows: [hidden('-o --option=TEXT', 'sets an option, and some name a program to run', '--option x y')],
+    implied: { kind: 'reach', reason: 'installs software or runs it', example: 'install x' },
   },
 ]

@@ -101,6 +101,7 @@ export const CARGO: readonly ProgramTable[] = [
   },
   {
     names: 'rustup',
+    mayRunWords: true,
     implied: { kind: 'reach', reason: 'fetches or runs toolchains', example: 'run nightly x' },
   },
   {

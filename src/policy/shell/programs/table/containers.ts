@@ -8,6 +8,7 @@ export const CONTAINERS: readonly ProgramTable[] = [
   {
     names: 'docker podman nerdctl',
     style: 'exact',
+    mayRunWords: true,
     rows: [
       reach('-H --host=TEXT', 'commands another machine', '-H tcp://x'),
       reach('-c --context=TEXT', 'commands another machine', '-c x'),
@@ -88,11 +89,13 @@ export const CONTAINERS: readonly ProgramTable[] = [
   },
   {
     names: 'docker-compose podman-compose buildah skopeo lxc lxd incus nsenter runc crun ctr machinectl systemd-nspawn',
+    mayRunWords: true,
     implied: { kind: 'reach', reason: 'starts containers or enters them', example: 'up' },
   },
   {
     names:
       'kubectl oc helm terraform tofu pulumi ansible ansible-playbook vagrant aws gcloud az doctl flyctl heroku vercel',
+    mayRunWords: true,
     implied: { kind: 'reach', reason: 'commands other machines', example: 'apply' },
   },
 ]

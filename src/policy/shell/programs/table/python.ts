@@ -33,7 +33,7 @@ export const PYTHON: readonly ProgramTable[] = [
     clean: '--version',
   },
   {
-    names: 'pip pipx uv uvx poetry pipenv conda mamba pdm hatch tox nox',
+    names: 'pip pipx uv poetry pipenv conda mamba pdm hatch tox nox',
     isVersioned: true,
     isInherited: true,
     rows: [
@@ -59,6 +59,14 @@ export const PYTHON: readonly ProgramTable[] = [
     ],
     otherwise: { kind: 'reach', reason: 'fetches packages or runs their code', example: 'install x' },
     clean: 'list',
+  },
+  {
+    names: 'uvx',
+    stopsAtOperand: true,
+    carries: 'operand',
+    operands: 'guess',
+    operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that is fetched and runs', example: 'x' }],
+    clean: '--version',
   },
   {
     names: 'pytest py.test',
