@@ -27,6 +27,7 @@ export interface Store {
   readonly sessions: SessionStore
   readonly mail: MailStore
   readonly calls: CallIndex
+  readonly heads: HeadStore
   readonly canvases: CanvasStore
   readonly schedules: ScheduleStore
   readonly events: EventStore
@@ -265,6 +266,28 @@ export interface SlotStore {
   /** Whether the slot is the owner's now: it was free, expired, or theirs already. */
   lease(slot: string, lease: { owner: string; now: number; until: number }): Awaitable<boolean>
   release(slot: string, owner: string): Awaitable<void>
+}
+
+/** The heads of run records. `audit verify` compares the records with them, so that a removed tail or run is found. */
+export interface HeadStore {
+  /** Keeps the head of an opening in place of its earlier one, and of the head `continues`, which it covers. */
+  put(head: StoredHead, continues?: { readonly seq: number; readonly hash: string }): Awaitable<void>
+  /** Of one run or of all; also those of runs that were removed on record. */
+  list(filter?: { readonly run?: string }): Awaitable<readonly StoredHead[]>
+  /** Puts on record that the owner removes a run; its heads are kept, and its name may be used again. */
+  remove(run: string, removal: { readonly by: string; readonly at: number }): Awaitable<void>
+}
+
+/** Where a record ended when its head was kept. */
+export interface StoredHead {
+  readonly run: string
+  /** The hash of the line that opened the run: each opening has a head of its own. */
+  readonly opening: string
+  readonly seq: number
+  readonly hash: string
+  readonly at: number
+  /** Who has removed the run, if somebody has. */
+  readonly removedBy?: string
 }
 
 /** The index over run records: what can be looked up fast. The records are the truth; it can be built anew from them. */

@@ -101,10 +101,10 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
     return new Uint8Array(await response.arrayBuffer())
   }
 
-  /** Checks the records of a run, or of all. */
+  /** Checks the records of a run, or of all; `only: 'missing'` looks for runs that are gone and reads no record. */
   readonly audit = {
-    verify: ({ run }: { readonly run?: string } = {}): Promise<AuditReport> =>
-      this.#http.json('GET', '/v1/audit/verify', { query: { run } }),
+    verify: ({ run, only }: { readonly run?: string; readonly only?: 'missing' } = {}): Promise<AuditReport> =>
+      this.#http.json('GET', '/v1/audit/verify', { query: { run, only } }),
   }
 
   health(): Promise<Health> {

@@ -115,7 +115,7 @@ export function assembleParts(options: HubOptions): Assembly {
   const onAppend = (line: RecordedLine) => {
     for (const listener of recordListeners) listener(line)
   }
-  const runs = new Runs({ folder, durability, clock, doors, onAppend })
+  const runs = new Runs({ folder, durability, clock, doors, onAppend, heads: options.store?.heads })
   const asking = {
     board: new AskBoard(store, clock),
     clock,

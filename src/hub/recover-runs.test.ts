@@ -24,6 +24,7 @@ describe('hub.recoverRuns', () => {
     const lines = readFileSync(join(killed, 'events.jsonl'), 'utf8').trimEnd().split('\n')
     writeFileSync(join(killed, 'events.jsonl'), `${lines.slice(0, -1).join('\n')}\n`)
     rmSync(join(killed, 'head.json'))
+    rmSync(join(runs, 'last-head.json'))
     const before = readFileSync(join(whole, 'events.jsonl'), 'utf8')
 
     const hub = createToolHub({ runs, data: join(folder, 'data') })

@@ -19,6 +19,7 @@ import { StartQueue } from '../steps/start-queue.ts'
 import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
 import { createSeenFiles } from '../store/seen-files.ts'
+import type { HeadStore } from '../store.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
 /** Whose a run is, and what it may touch. */
@@ -35,6 +36,8 @@ export interface RunsOptions {
   readonly durability: Durability
   readonly clock: Clock
   readonly doors: SandboxDoors
+  /** Where the heads of their records are kept, if anywhere. */
+  readonly heads?: HeadStore
   /** Hears of every line of their records. */
   readonly onAppend?: (line: RecordedLine) => void
 }
@@ -181,14 +184,16 @@ class OpenRun implements RunState {
   #commands: ProcessGuard | undefined
 
   constructor(id: string, options: RunsOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend } = options
+    const { folder, durability, clock, onAppend, heads } = options
     const doors = owner?.doors ?? options.doors
     this.id = id
     const known = folder === false ? NOBODY : isRunId(id) ? ownerOf(folder, id) : undefined
     if (owner && known !== NOBODY) assertOwner(id, known, owner.principal)
     this.principal = owner?.principal ?? (known === NOBODY ? undefined : known)
     this.records =
-      folder === false ? undefined : RunRecords.open(folder, id, { durability, clock, onAppend, onProblem: warn })
+      folder === false
+        ? undefined
+        : RunRecords.open(folder, id, { durability, clock, onAppend, heads, onProblem: warn })
     if (this.records && owner && known === NOBODY) markOwner(this.records.folder, owner.principal)
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)

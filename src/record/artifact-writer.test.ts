@@ -133,7 +133,7 @@ describe('the draft of a process that was killed', () => {
     // As kill -9 leaves it: the events and the drafts, but no head and no lock of a living process.
     await Promise.all(['lock', 'head.json'].map((name) => rm(join(killed.folder, name), { force: true })))
     await writeFile(join(folder, `${kept}.0123456789ab`), 'half of a put')
-    expect(await verifyRun(killed.folder)).toMatchObject({ ok: true })
+    expect(await verifyRun(killed.folder)).toMatchObject({ state: 'unproven', problems: [] })
     expect(await readdir(folder)).toHaveLength(3)
     const records = RunRecords.open(root, run, options)
     expect(await readdir(folder)).toEqual([kept])

@@ -11,6 +11,14 @@ export interface CheckedEvent {
   readonly event: EventBody
 }
 
+/** A line that somebody outside of the run's folder says it had. */
+export interface KnownHead {
+  readonly seq: number
+  readonly hash: string
+  /** Who says so: `the store`, `run x`. */
+  readonly source: string
+}
+
 const PARSED = new Set(['run-opened', 'call-started', 'call-ended', 'call-interrupted'])
 
 /** Checks the lines of events.jsonl one by one: each whole, each behind the one before, all of this run. */
@@ -18,17 +26,28 @@ export class ChainCheck {
   readonly #findings: Findings
   readonly #run: string
   readonly #head: Head | undefined
+  readonly #known = new Map<number, readonly KnownHead[]>()
   lines = 0
   calls = 0
   interrupted = 0
   /** Once a line is not what it was, what follows cannot be told from it. */
   isBroken = false
+  /** Whether the hub that opened the run last keeps its heads in a store; unknown in runs from before heads were kept. */
+  keepsHeads: 'store' | 'files' | undefined
   last: { readonly seq: number; readonly hash: string; readonly type: string } = { seq: 0, hash: FIRST_PREV, type: '' }
 
-  constructor(findings: Findings, { run, head }: { readonly run: string; readonly head: Head | undefined }) {
+  constructor(
+    findings: Findings,
+    {
+      run,
+      head,
+      known,
+    }: { readonly run: string; readonly head: Head | undefined; readonly known: readonly KnownHead[] },
+  ) {
     this.#findings = findings
     this.#run = run
     this.#head = head
+    for (const one of known) this.#known.set(one.seq, [...(this.#known.get(one.seq) ?? []), one])
   }
 
   /** Takes the next line; gives back its event when that opens the run or is about a call. */
@@ -41,6 +60,9 @@ export class ChainCheck {
     }
     this.#checkPlace(facts)
     if (facts.seq === this.#head?.seq) this.#checkHead(facts, line, this.#head)
+    for (const known of this.#known.get(facts.seq) ?? [])
+      if (facts.hash !== known.hash)
+        this.#break(`is not the line that ${known.source} names as event ${facts.seq}`, facts.seq)
     if (facts.type === 'records-lost') this.report('tells of events that could not be kept', facts.seq)
     if (facts.type === 'call-ended' || facts.type === 'call-interrupted') this.calls++
     if (facts.type === 'call-interrupted') this.interrupted++
@@ -74,6 +96,9 @@ export class ChainCheck {
     const event = parse(body)
     if (event?.type === 'run-opened') {
       if (event.run !== this.#run) this.report(`is of the run ${shown(event.run)}, not of ${this.#run}`, facts.seq)
+      // The first line tells whether the hub knew of heads at all.
+      if (event.heads === 'store') this.keepsHeads = 'store'
+      else if (event.after !== undefined || this.keepsHeads) this.keepsHeads = 'files'
       return undefined
     }
     const isOfCall = event?.type === facts.type && 'callId' in event && isText(event.callId) && isText(event.tool)

@@ -178,8 +178,8 @@ export interface ProcessLost extends Partial<OfCall> {
 export interface HubChanged {
   readonly type: 'hub-changed'
   readonly by: string
-  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | AbilityChange
-  /** The file, the token, the grant, the note, the schedule. */
+  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | 'run-removed' | AbilityChange
+  /** The file, the token, the grant, the run, the note, the schedule. */
   readonly subject: string
 }
 
@@ -189,6 +189,17 @@ export interface RunOpened {
   readonly run: string
   readonly pid: number
   readonly durability: string
+  /** Only in the first line of a run: the head of the run that was closed last, `null` when there was none. */
+  readonly after?: RunHead | null
+  /** The store of this hub keeps the heads of the run. */
+  readonly heads?: 'store'
+}
+
+/** The last line of a run at some time: its number and its hash, which covers all lines before it. */
+export interface RunHead {
+  readonly run: string
+  readonly seq: number
+  readonly hash: string
 }
 
 /** The run ended in good order. */

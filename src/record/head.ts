@@ -7,6 +7,7 @@ import { readRegular } from '../disk/open-regular.ts'
 import { openOurs } from '../disk/owned-by-us.ts'
 import { shortPath } from '../disk/short-path.ts'
 import { ToolError } from '../errors.ts'
+import type { RunHead } from './events.ts'
 
 /** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
 export interface Head {
@@ -38,35 +39,72 @@ export async function readHead(folder: string): Promise<Head | 'broken' | undefi
 
 /** The same for opening a run; a broken head is as good as none there, one that others could write is refused. */
 export function readHeadSync(folder: string): Head | undefined {
+  const text = readOursSync(headPath(folder))
+  const head = text === undefined ? undefined : parseHead(text)
+  return head === 'broken' ? undefined : head
+}
+
+/** Writes the head of a run; a crash leaves the old or the new one. */
+export function writeHead(folder: string, head: Head): Promise<void> {
+  return replaceFile(headPath(folder), `${JSON.stringify(head)}\n`)
+}
+
+/** The head of the run below `root` that was closed last; undefined when there is none, or it cannot be understood. */
+export function readLastHeadSync(root: string): RunHead | undefined {
+  return parseRunHead(readOursSync(lastHeadPath(root)) ?? '')
+}
+
+/** The same for verifying: `broken` when it cannot be understood. */
+export async function readLastHead(root: string): Promise<RunHead | 'broken' | undefined> {
+  try {
+    return parseRunHead(await readRegular(lastHeadPath(root), MOST_BYTES)) ?? 'broken'
+  } catch (error) {
+    if (ToolError.is(error)) return 'broken'
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Writes down which run below `root` was closed last, for the first line of the next one. */
+export function writeLastHead(root: string, { run, seq, hash }: RunHead): Promise<void> {
+  return replaceFile(lastHeadPath(root), `${JSON.stringify({ run, seq, hash })}\n`)
+}
+
+/** The head that a JSON value names; undefined when it is none. */
+export function asRunHead(value: unknown): RunHead | undefined {
+  const head = value as Partial<RunHead> | null | undefined
+  const isHead =
+    typeof head?.run === 'string' && Number.isSafeInteger(head.seq) && /^[0-9a-f]{64}$/.test(String(head.hash))
+  return isHead ? { run: head.run!, seq: head.seq!, hash: head.hash! } : undefined
+}
+
+function readOursSync(path: string): string | undefined {
   let descriptor: number
   try {
-    const path = headPath(folder)
     descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
   try {
-    const head = parseHead(fs.readFileSync(descriptor, 'utf8'))
-    return head === 'broken' ? undefined : head
+    return fs.readFileSync(descriptor, 'utf8')
   } finally {
     fs.closeSync(descriptor)
   }
 }
 
-/** Replaces the head at once: a crash leaves the old or the new one. */
-export async function writeHead(folder: string, head: Head): Promise<void> {
+async function replaceFile(path: string, text: string): Promise<void> {
   // A name that nobody can have prepared, and `x`: never through a link.
-  const draft = `${headPath(folder)}.${randomBytes(6).toString('hex')}.draft`
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`
   try {
     const file = await open(draft, 'wx', 0o600)
     try {
-      await file.writeFile(`${JSON.stringify(head)}\n`)
+      await file.writeFile(text)
       await file.sync()
     } finally {
       await file.close()
     }
-    await rename(draft, headPath(folder))
+    await rename(draft, path)
   } catch (error) {
     await rm(draft, { force: true })
     throw error
@@ -75,6 +113,18 @@ export async function writeHead(folder: string, head: Head): Promise<void> {
 
 function headPath(folder: string): string {
   return join(folder, 'head.json')
+}
+
+function lastHeadPath(root: string): string {
+  return join(root, 'last-head.json')
+}
+
+function parseRunHead(text: string): RunHead | undefined {
+  try {
+    return asRunHead(JSON.parse(text))
+  } catch {
+    return undefined
+  }
 }
 
 const NUMBERS = ['seq', 'bytes', 'toolsBytes', 'errorsBytes', 'calls', 'failures'] as const

@@ -5,6 +5,7 @@ import { ToolError } from '../errors.ts'
 import { assertRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import type { Artifact } from '../result.ts'
+import type { HeadStore } from '../store.ts'
 import type { AppendFile, Disk } from './append-file.ts'
 import type { ArtifactWriter } from './artifact-writer.ts'
 import { Artifacts } from './artifacts.ts'
@@ -13,7 +14,8 @@ import { type Link, linkLine } from './chain.ts'
 import { diskError } from './disk-error.ts'
 import { encodeEvent } from './encode-event.ts'
 import type { EventBody } from './events.ts'
-import { type Head, readHeadSync, writeHead } from './head.ts'
+import { type Head, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
+import { HeadKeeper } from './head-keeper.ts'
 import { recover } from './recover.ts'
 import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
 import { WriteSchedule } from './write-schedule.ts'
@@ -36,6 +38,8 @@ export interface RunRecordsOptions {
   readonly onAppend?: (line: RecordedLine) => void
   /** Hears when the disk begins to refuse, and when events are lost. */
   readonly onProblem?: (error: ToolError) => void
+  /** Where the head of the run is kept outside of its folder. */
+  readonly heads?: Pick<HeadStore, 'put'>
   /** For tests of a failing disk. */
   readonly disk?: Disk
 }
@@ -54,6 +58,7 @@ export class RunRecords {
   readonly #log: CallLog
   readonly #artifacts: Artifacts
   readonly #schedule: WriteSchedule
+  readonly #keeper: HeadKeeper | undefined
   readonly #started: string
   #last: Link
   /** Of the file, once everything that waits is written. */
@@ -94,10 +99,33 @@ export class RunRecords {
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
     this.#bytes = files.events.bytes
-    this.append({ type: 'run-opened', run, pid: process.pid, durability: options.durability })
+    const lastHead = readLastHeadSync(dirname(folder))
+    this.append({
+      type: 'run-opened',
+      run,
+      pid: process.pid,
+      durability: options.durability,
+      ...(recovery.last.seq === 0 && { after: lastHead ?? null }),
+      ...(options.heads && { heads: 'store' }),
+    })
+    this.#keeper =
+      options.heads &&
+      new HeadKeeper(options.heads, {
+        run,
+        opening: this.#last.hash,
+        continues: recovery.last,
+        clock: options.clock,
+        synced: () => this.synced(),
+        last: () => this.#last,
+        onProblem: options.onProblem,
+      })
+    this.#keeper?.request()
     this.#started = recovery.started ?? this.#time
     if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
-    if (recovery.missing > 0) this.append({ type: 'records-lost', events: recovery.missing })
+    // A run that was removed and begins anew has an older head of the same name: its first line names that one.
+    const known = recovery.last.seq > 0 && lastHead?.run === run ? lastHead.seq : 0
+    const missing = Math.max(recovery.missing, known - recovery.last.seq)
+    if (missing > 0) this.append({ type: 'records-lost', events: missing })
     this.#interruptOpenCalls()
     const refused = this.#events.flush()
     if (refused) throw refused
@@ -130,6 +158,7 @@ export class RunRecords {
     this.#events.append(linked.line)
     this.#log.add(event, { seq: linked.seq, time: this.#time, body })
     this.#schedule.request()
+    this.#keeper?.request()
     if (this.#options.onAppend) this.#tell(event, linked)
   }
 
@@ -185,10 +214,14 @@ export class RunRecords {
       this.#schedule.stop()
       await this.synced()
       this.#log.flush()
+      // First in the store: whoever sees head.json may expect it there.
+      await this.#keeper?.close()
       await writeHead(this.folder, this.#head())
+      await writeLastHead(dirname(this.folder), { run: this.run, ...this.#last })
     } catch (error) {
       throw diskError(`Run ${this.run} cannot be closed`, this.folder, error)
     } finally {
+      this.#keeper?.stop()
       closeRunFiles(this.#files)
     }
   }

@@ -114,7 +114,14 @@ describe('verifyRun', () => {
   it('finds nothing in a run that nobody touched', async () => {
     const { folder, run } = await makeRun()
     const counts = { lines: 8, calls: 3, interrupted: 0 }
-    expect(await verifyRun(`${folder}/`)).toEqual({ ok: true, run, ...counts, problems: [], remarks: [] })
+    expect(await verifyRun(`${folder}/`)).toEqual({
+      ok: true,
+      run,
+      state: 'intact',
+      ...counts,
+      problems: [],
+      remarks: [],
+    })
   })
 
   it.each(TAMPERS)('finds %s', async (_name, tamper, line) => {
@@ -143,18 +150,23 @@ describe('verifyRun', () => {
     expect(report.problems.at(-1)).toMatchObject({ line: 8, problem: expect.stringContaining('head.json') })
   })
 
-  it('accepts a run that crashed or goes on, also with half a line at its end, and tells of that', async () => {
+  it('finds nothing changed in a run that crashed or goes on, also with half a line at its end, and tells of that', async () => {
     const { folder } = await makeCrashedRun()
     await appendFile(join(folder, 'events.jsonl'), '{"seq":9,"time":"20')
     expect(await verifyRun(folder)).toMatchObject({
-      ok: true,
+      ok: false,
+      state: 'unproven',
       lines: 7,
-      remarks: [{ line: 0, seq: 7, problem: expect.stringContaining('19 bytes follow the last line') }],
+      problems: [],
+      remarks: [
+        { line: 0, seq: 7, problem: expect.stringContaining('19 bytes follow the last line') },
+        { line: 0, seq: 7, problem: expect.stringContaining('the run was not closed') },
+      ],
     })
     const open = RunRecords.open(root, newRun(), { durability: 'effects', clock: systemClock })
     open.append(started('x'))
     open.written()
-    expect(await verifyRun(open.folder)).toMatchObject({ ok: true, lines: 2, remarks: [] })
+    expect(await verifyRun(open.folder)).toMatchObject({ ok: true, state: 'open', lines: 2, remarks: [] })
     await open.close()
   })
 
@@ -164,7 +176,7 @@ describe('verifyRun', () => {
     const whole = await readFile(path, 'utf8')
     for (const kept of [0, 5, whole.length - 1, whole.indexOf('\n') + 1]) {
       await writeFile(path, whole.slice(0, kept))
-      expect(await verifyRun(folder)).toMatchObject({ ok: true, lines: 7 })
+      expect(await verifyRun(folder)).toMatchObject({ state: 'unproven', problems: [], lines: 7 })
     }
   })
 

@@ -4,7 +4,7 @@ import { isLocked } from '../disk/file-lock.ts'
 import { ToolError } from '../errors.ts'
 import { ArtifactCheck } from './artifact-check.ts'
 import { CallLines, withoutDetails } from './call-lines.ts'
-import { ChainCheck, type CheckedEvent } from './chain-check.ts'
+import { ChainCheck, type CheckedEvent, type KnownHead } from './chain-check.ts'
 import { diskError } from './disk-error.ts'
 import { hasFailed } from './events.ts'
 import { type Finding, Findings } from './findings.ts'
@@ -14,15 +14,29 @@ import { LogCheck } from './log-check.ts'
 
 /** What `audit verify` says of a run. */
 export interface VerifyReport {
+  /** The state is `intact` or `open`. */
   readonly ok: boolean
   readonly run: string
+  /**
+   * `intact`: nothing was changed, and its end is proven. `open`: the same up to here, a living process writes on.
+   * `unproven`: nothing was changed in what is there, but nothing proves that this is all. `broken`: see `problems`.
+   */
+  readonly state: 'intact' | 'open' | 'unproven' | 'broken'
   readonly lines: number
   readonly calls: number
   readonly interrupted: number
   /** What is not as it was written; at most 100. */
   readonly problems: readonly Finding[]
-  /** What a crash explains, such as half a line at the end; at most 100. */
+  /** What a crash explains, such as half a line at the end, and why an end is not proven; at most 100. */
   readonly remarks: readonly Finding[]
+}
+
+/** What is known of a run outside of its folder. */
+export interface VerifyOptions {
+  /** Lines that it must have. */
+  readonly known?: readonly KnownHead[]
+  /** The last event that the store knows of, 0 when it knows none; not asked for unless given. */
+  readonly lastInStore?: () => Promise<number>
 }
 
 /** A call that started is remembered until its end; a run with more than this waiting is not one of ours. */
@@ -30,11 +44,11 @@ const MOST_OPEN_CALLS = 100_000
 
 /**
  * Finds any changed, removed, inserted or reordered line of a run, logs and artifacts that are not what the events
- * say, and a run that was closed without the head that proves its end. The logs of a run that is open or that crashed
+ * say, lines that others know of and that are not there, and an end that nothing proves. The logs of a run that is open or that crashed
  * may lag behind, and its last line may be torn. Memory stays bounded, however long the run.
  */
-export async function verifyRun(folder: string): Promise<VerifyReport> {
-  const check = new RunCheck(resolve(folder))
+export async function verifyRun(folder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const check = new RunCheck(resolve(folder), options)
   try {
     return await check.run()
   } catch (error) {
@@ -44,12 +58,14 @@ export async function verifyRun(folder: string): Promise<VerifyReport> {
 
 class RunCheck {
   readonly #folder: string
+  readonly #options: VerifyOptions
   readonly #findings = new Findings()
   readonly #calls = new CallLines()
   readonly #artifacts: ArtifactCheck
 
-  constructor(folder: string) {
+  constructor(folder: string, options: VerifyOptions) {
     this.#folder = folder
+    this.#options = options
     this.#artifacts = new ArtifactCheck(join(folder, 'artifacts'))
   }
 
@@ -59,21 +75,51 @@ class RunCheck {
     const found = await readHead(this.#folder)
     if (found === 'broken') this.#findings.report('head.json cannot be read as we wrote it', { seq: 0 })
     const head = found === 'broken' ? undefined : found
-    const chain = new ChainCheck(this.#findings, { run, head })
+    const chain = new ChainCheck(this.#findings, { run, head, known: this.#options.known ?? [] })
     const tools = await this.#openLog('tools.jsonl')
     const errors = await this.#openLog('errors.jsonl')
     try {
       const torn = await this.#readEvents(chain, tools, errors)
-      const isClosed = chain.last.type === 'run-closed' && !wasOpen && !(await this.#isOpen())
+      const isOpen = wasOpen || (await this.#isOpen())
+      const isClosed = chain.last.type === 'run-closed' && !isOpen
       this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, torn })
       const end = { complete: isClosed ? chain.last.seq : (head?.seq ?? 0), last: chain.last.seq }
       for (const log of [tools, errors]) await (chain.isBroken ? log.endOfBroken(end.last) : log.end(end))
+      return this.#report(chain, { isOpen, isProven: isClosed && (await this.#isKnown(chain)) })
     } finally {
       await Promise.all([tools.close(), errors.close()])
     }
-    const { lines, calls, interrupted } = chain
+  }
+
+  #report(
+    { lines, calls, interrupted, last }: ChainCheck,
+    { isOpen, isProven }: { readonly isOpen: boolean; readonly isProven: boolean },
+  ): VerifyReport {
     const { problems, remarks } = this.#findings
-    return { ok: problems.length === 0, run, lines, calls, interrupted, problems, remarks }
+    const state = problems.length > 0 ? 'broken' : isOpen ? 'open' : isProven ? 'intact' : 'unproven'
+    if (state === 'unproven' && last.type !== 'run-closed')
+      this.#findings.remark('the run was not closed: a crash leaves it so, and so does who removes its end', last.seq)
+    const ok = state === 'intact' || state === 'open'
+    return { ok, run: basename(this.#folder), state, lines, calls, interrupted, problems, remarks }
+  }
+
+  /** Whether the store knows the end of a closed run as well. Asked last: it was written before the run was released. */
+  async #isKnown({ keepsHeads, last: { seq } }: ChainCheck): Promise<boolean> {
+    const { lastInStore } = this.#options
+    if (!lastInStore) return true
+    if (keepsHeads === undefined) {
+      this.#findings.remark('recorded before heads were kept: only head.json proves its end', seq)
+      return true
+    }
+    const known = await lastInStore()
+    if (known === seq) return true
+    if (keepsHeads === 'files') {
+      this.#findings.remark('written by a hub without a store: only head.json and later runs prove its end', seq)
+      return true
+    }
+    const most = known === 0 ? 'has no head of this run' : `knows this run up to event ${known} only`
+    this.#findings.remark(`the store ${most}, but the run was closed by event ${seq}`, seq)
+    return false
   }
 
   /** Checks all lines; gives back how many bytes follow the last whole one. */
@@ -132,6 +178,11 @@ class RunCheck {
       this.#findings.report(`head.json is of the run ${head.run.slice(0, 64)}`, { seq })
     if (head && head.seq > seq)
       this.#findings.report(`lines were removed at the end: events up to ${head.seq} had been written`, { seq })
+    for (const known of this.#options.known ?? []) {
+      if (known.seq <= seq) continue
+      const names = `${known.source} names event ${known.seq}`
+      this.#findings.report(`lines were removed at the end: ${names}`, { seq })
+    }
     if (isClosed && !head && !isHeadBroken)
       this.#findings.report('head.json is missing, but the run was closed', { seq })
     if (isClosed && head && head.seq < seq)

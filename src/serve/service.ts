@@ -63,7 +63,7 @@ export interface CallBook {
     run: string,
     wish: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
   ): Promise<UndoAnswer>
-  verify(run?: string): Promise<AuditReport>
+  verify(options?: { readonly run?: string; readonly only?: 'missing' }): Promise<AuditReport>
 }
 
 /** What happens, as it happens: kept for a while, so that whoever was away can go on where it was. */

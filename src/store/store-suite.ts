@@ -4,6 +4,7 @@ import { asksSuite } from './suite/asks-suite.ts'
 import { budgetsSuite } from './suite/budgets-suite.ts'
 import { canvasesSuite } from './suite/canvases-suite.ts'
 import { eventsSuite } from './suite/events-suite.ts'
+import { headsSuite } from './suite/heads-suite.ts'
 import { inboxSuite } from './suite/inbox-suite.ts'
 import { indexSuite } from './suite/index-suite.ts'
 import { keysSuite } from './suite/keys-suite.ts'
@@ -22,6 +23,7 @@ const PARTS = [
   signInSuite,
   workSuite,
   indexSuite,
+  headsSuite,
   memorySuite,
   eventsSuite,
   inboxSuite,

@@ -1,21 +1,33 @@
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { listRuns } from '../../record/list-runs.ts'
-import { type VerifyReport, verifyRun } from '../../record/verify-run.ts'
+import { FolderCheck } from '../../record/verify-folder.ts'
+import type { VerifyReport } from '../../record/verify-run.ts'
+import type { HeadStore } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
+import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { count } from '../output/count.ts'
 import { print, printJsonLine, say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 
 const EXAMPLES = `
-Exit code: 1 when any line was changed, removed, inserted or moved, else 0.
-What a crash leaves, such as a torn last line, is told as well.
+Each run is one of these:
+  intact          nothing was changed, and its last line is proven: by head.json, and by the store if the hub has one
+  open            the same so far; a living process writes it
+  end not proven  nothing was changed in what is there, but nothing proves that this is all: it was not closed (a crash,
+                  or somebody removed the end), or the store does not know its last line
+  BROKEN          lines were changed, removed, inserted or moved, or a run that the store or the next run names is gone
+
+Exit code: 0 when all are intact or open, with --strict only when all are intact; else 1.
+A run that a crash left open is closed at the next start of tool-hub serve, or by its next call.
 
 Examples:
   tool-hub audit verify
+  tool-hub audit verify --strict
   tool-hub audit verify run-20261115-093000-1a2b3c4d --json`
 
 /** `audit`: are the records what was written? */
@@ -23,31 +35,62 @@ export function describeAudit(command: Command): void {
   command.description('Check that no record was changed.')
   addConfigOption(command.command('verify'))
     .summary('Check the hash chain of one run or all')
-    .description('Check the hash chain of one run, or of all: every line as it was written, none missing, none moved.')
+    .description(
+      'Check the hash chain of one run, or of all: every line as it was written, none missing, none moved, no run gone.',
+    )
     .argument('[run]', 'Id of the run or the beginning of it; all runs unless said')
+    .option('--strict', 'Fail for every run whose end is not proven, also for one that is open')
     .addHelpText('after', EXAMPLES)
     .action(verify)
 }
 
-async function verify(
-  run: string | undefined,
-  flags: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly strict?: boolean
+}
+
+async function verify(run: string | undefined, flags: Flags): Promise<void> {
   const root = await runsFolder(flags)
-  const folders =
-    run === undefined ? (await listRuns(root)).map(({ id }) => join(root, id)) : [await findRun(root, run)]
-  if (folders.length === 0) say(`There are no runs in ${root}.`)
-  for (const folder of folders) {
-    const report = await verifyRun(folder)
-    if (!report.ok) process.exitCode = EXIT.failed
+  const show = async (report: VerifyReport) => {
+    if (!report.ok || (flags.strict && report.state !== 'intact')) process.exitCode = EXIT.failed
     await (flags.json ? printJsonLine(report) : print(describe(report)))
+  }
+  await withHeads(flags, async (heads) => {
+    const check = await FolderCheck.open(root, heads)
+    if (run !== undefined) return show(await check.verify(basename(await findRun(root, run))))
+    const runs = await listRuns(root)
+    const missing = check.missing()
+    if (runs.length + missing.length === 0) say(`There are no runs in ${root}.`)
+    for (const { id } of runs) await show(await check.verify(id))
+    for (const report of missing) await show(report)
+  })
+}
+
+/** The heads of the data folder's store. Looking makes no file: a store that is not there knows of no run. */
+async function withHeads(flags: Flags, use: (heads: Pick<HeadStore, 'list'>) => Promise<void>): Promise<void> {
+  const { options } = await readConfig({ ...flags, plugins: false })
+  const data = resolve(options.data ?? '.tool-hub')
+  if (!existsSync(join(data, 'store.db'))) return use({ list: () => [] })
+  const { openStore } = await import('../../store/sqlite/open-store.ts')
+  const store = openStore(data)
+  try {
+    await use(store.heads)
+  } finally {
+    await store.close()
   }
 }
 
-function describe({ ok, run, lines, calls, interrupted, problems, remarks }: VerifyReport): string {
-  const mark = ok ? style('green', 'intact') : style(['red', 'bold'], 'BROKEN')
+const MARKS = {
+  intact: style('green', 'intact'),
+  open: style('green', 'open'),
+  unproven: style('yellow', 'end not proven'),
+  broken: style(['red', 'bold'], 'BROKEN'),
+}
+
+function describe({ state, run, lines, calls, interrupted, problems, remarks }: VerifyReport): string {
   const counts = `${count(lines, 'line')}, ${count(calls, 'call')}${interrupted > 0 ? `, ${interrupted} interrupted` : ''}`
-  // A remark is no problem: intact, and a torn last line.
+  // A remark is no problem: a torn last line, or why an end is not proven.
   const found = [...problems, ...remarks].map(({ problem }) => `  ${escapeLine(problem)}`)
-  return [`${mark}  ${escapeLine(run)}  ${counts}`, ...found].join('\n')
+  return [`${MARKS[state]}  ${escapeLine(run)}  ${counts}`, ...found].join('\n')
 }

@@ -14,7 +14,7 @@ interface Flags {
 
 const EXAMPLES = `
 The records are the truth, the index only finds things in them. It keeps itself up to date; build it anew after
-removing runs by hand, or when a list does not say what a record says. A service may go on meanwhile.
+removing runs, or when a list does not say what a record says. A service may go on meanwhile.
 
 Examples:
   tool-hub runs reindex`

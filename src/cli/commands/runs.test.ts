@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
@@ -119,20 +119,65 @@ describe.concurrent('tool-hub runs', () => {
 
 describe('tool-hub audit verify', () => {
   it('finds the runs intact', async () => {
-    const { code, stdout } = await folder.run(['audit', 'verify'])
+    const { code, stdout } = await folder.run(['audit', 'verify', 'first-run', '--strict'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^intact {2}first-run/m)
+    expect(stdout).toMatch(/^intact {2}first-run/)
   })
 
-  it('finds a crashed run intact, and tells of its torn last line', async () => {
+  it('does not find the end of a crashed run proven, and tells of its torn last line', async () => {
     const calling = folder.start(['call', 'test/hangs', '--run', 'torn'])
     await calling.says('hanging')
     calling.child.kill('SIGKILL')
     await calling.ended
     appendFileSync(join(folder.path, 'runs', 'torn', 'events.jsonl'), '{"seq":99')
     const { code, stdout } = await folder.run(['audit', 'verify', 'torn'])
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^intact {2}torn .*\n {2}9 bytes follow the last line/)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^end not proven {2}torn .*\n {2}9 bytes follow the last line.*\n {2}the run was not closed/)
+    await folder.run(['call', 'test/echo', '--run', 'torn'])
+    expect(await folder.run(['audit', 'verify', 'torn', '--strict'])).toMatchObject({ code: 0 })
+  })
+
+  it('accepts a run that a living process writes, unless it is strict', async () => {
+    const calling = folder.start(['call', 'test/hangs', '--run', 'live'])
+    await calling.says('hanging')
+    expect(await folder.run(['audit', 'verify', 'live'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^open {2}live/),
+    })
+    expect(await folder.run(['audit', 'verify', 'live', '--strict'])).toMatchObject({ code: 1 })
+    calling.child.kill('SIGTERM')
+    await calling.ended
+  })
+
+  it('finds a run that was removed by hand, and accepts one that was removed on record', async () => {
+    const removing = cliFolder()
+    for (const run of ['by-hand', 'on-record']) await removing.run(['call', 'test/echo', '--run', run])
+    expect(await removing.run(['runs', 'remove', 'on-rec'])).toMatchObject({
+      code: 0,
+      stderr: 'Removed run on-record.\n',
+    })
+    expect(existsSync(join(removing.path, 'runs', 'on-record'))).toBe(false)
+    expect(await removing.run(['audit', 'verify'])).toMatchObject({ code: 0 })
+    rmSync(join(removing.path, 'runs', 'by-hand'), { recursive: true })
+    const { code, stdout } = await removing.run(['audit', 'verify'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^BROKEN {2}by-hand .*\n {2}the run is gone: the store names its event 3$/m)
+    expect(stdout).not.toContain('on-record')
+    expect((await removing.run(['runs', 'show', '--json'])).stdout).toContain(
+      '"change":"run-removed","subject":"on-record"',
+    )
+    removing.remove()
+  })
+
+  it('does not remove a run that is open', async () => {
+    const calling = folder.start(['call', 'test/hangs', '--run', 'busy'])
+    await calling.says('hanging')
+    expect(await folder.run(['runs', 'remove', 'busy'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Run busy is open.'),
+    })
+    calling.child.kill('SIGTERM')
+    await calling.ended
   })
 
   it('exits 1 for a changed line and says which', async () => {

@@ -8,6 +8,7 @@ import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { describeRunsArtifact } from './runs-artifact.ts'
 import { describeRunsReindex } from './runs-reindex.ts'
+import { describeRunsRemove } from './runs-remove.ts'
 import { describeRunsShow } from './runs-show.ts'
 import { describeRunsTail } from './runs-tail.ts'
 
@@ -24,12 +25,13 @@ Examples:
 
 /** `runs`: what was done. */
 export function describeRuns(command: Command): void {
-  command.description('List runs, show one as a timeline, follow one, give back what one kept aside.')
+  command.description('List runs, show one as a timeline, follow one, give back what one kept aside, remove one.')
   addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
   describeRunsArtifact(command.command('artifact').summary('Give back what was too large for a result'))
+  describeRunsRemove(command.command('remove').summary('Remove a run, on record'))
   describeRunsReindex(command.command('reindex').summary('Build the index over the records anew'))
 }
 

@@ -80,6 +80,8 @@ export const auditReport = z.object({
     z.object({
       run: z.string(),
       ok: z.boolean(),
+      /** `open`: a living process writes it; `unproven`: nothing proves that its end was not removed. */
+      state: z.enum(['intact', 'open', 'unproven', 'broken']),
       lines: z.number(),
       calls: z.number(),
       interrupted: z.number(),

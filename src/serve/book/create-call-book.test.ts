@@ -128,7 +128,7 @@ describe('a run in a call book', () => {
     await expect(book.export(run)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(book.changes(run)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(book.undo(run, { by: 'ada' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(book.verify(run)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(book.verify({ run })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
@@ -177,12 +177,16 @@ describe('verifying', () => {
   it('finds the run whose record was changed, among all of them', async () => {
     await hub.callDynamic('test.echo', { text: 'x' }, { run: 'run-forged' })
     await hub.endRun('run-forged')
-    expect(await book.verify('run-forged')).toMatchObject({ ok: true, runs: [{ run: 'run-forged', calls: 1 }] })
+    expect(await book.verify({ run: 'run-forged' })).toMatchObject({
+      ok: true,
+      runs: [{ run: 'run-forged', calls: 1 }],
+    })
     await appendFile(join(runsFolder, 'run-forged', 'events.jsonl'), '{"seq":9}\n')
     await writeFile(join(runsFolder, 'not-a-run.txt'), '')
     const { ok, runs } = await book.verify()
     expect(ok).toBe(false)
-    expect(runs.filter((run) => !run.ok).map(({ run }) => run)).toEqual(['run-forged'])
+    expect(runs.filter((run) => !run.ok).map(({ run }) => run)).toEqual(['run-forged', 'run-gone'])
+    expect(await book.verify({ only: 'missing' })).toMatchObject({ ok: false, runs: [{ run: 'run-gone' }] })
     expect(runs.find(({ run }) => run === 'run-forged')?.problems.length).toBeGreaterThan(0)
   })
 

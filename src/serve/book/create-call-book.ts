@@ -20,7 +20,7 @@ import { verifyRuns } from './verify-runs.ts'
 /** What the book is kept with. */
 export interface CallBookOptions {
   readonly hub: Pick<Hub, 'undo' | 'explain'>
-  readonly store: Pick<Store, 'calls'>
+  readonly store: Pick<Store, 'calls' | 'heads'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
   /** Takes out of texts what nobody may see; what has the shape of a secret unless said. */
@@ -108,10 +108,11 @@ export function createCallBook({ hub, store, runsFolder, indexer, redact }: Call
       }
     },
 
-    async verify(run) {
-      if (run === undefined) return verifyRuns(runsFolder)
+    async verify({ run, only } = {}) {
+      if (only === 'missing') return verifyRuns(runsFolder, store.heads, [])
+      if (run === undefined) return verifyRuns(runsFolder, store.heads)
       const found = await findRun(run)
-      return verifyRuns(runsFolder, [found.run])
+      return verifyRuns(runsFolder, store.heads, [found.run])
     },
   }
 

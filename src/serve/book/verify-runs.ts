@@ -1,8 +1,9 @@
-import { join } from 'node:path'
 import { messageOf } from '../../errors.ts'
 import { runsBelow } from '../../hub/run-index/runs-below.ts'
 import type { Finding } from '../../record/findings.ts'
-import { type VerifyReport, verifyRun } from '../../record/verify-run.ts'
+import { type FirstLines, FolderCheck } from '../../record/verify-folder.ts'
+import type { VerifyReport } from '../../record/verify-run.ts'
+import type { HeadStore } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { AuditReport } from '../api/service.ts'
 import { SharedTurns } from './shared-turns.ts'
@@ -12,35 +13,42 @@ const AT_ONCE = 4
 /** Of the whole process, because the disk that it reads is. */
 const TURNS = new SharedTurns('A check of records')
 
-/** Checks the records of these runs, or of the 1,000 that were written to last; one check at a time. */
-export function verifyRuns(folder: string, runs?: readonly string[]): Promise<AuditReport> {
-  return TURNS.share(JSON.stringify([folder, runs]), () => verifyAll(folder, runs))
+/** One check after another, as the console makes them, reads the first line of every run once. */
+const FIRST_LINES: FirstLines = new Map()
+
+/**
+ * Checks the records of these runs, or of the 1,000 that were written to last; without the name of a run, also looks for
+ * runs that are gone. One check at a time.
+ */
+export function verifyRuns(folder: string, heads: HeadStore, runs?: readonly string[]): Promise<AuditReport> {
+  return TURNS.share(JSON.stringify([folder, runs]), () => verifyAll(folder, heads, runs))
 }
 
-async function verifyAll(folder: string, runs: readonly string[] | undefined): Promise<AuditReport> {
+async function verifyAll(folder: string, heads: HeadStore, runs: readonly string[] | undefined): Promise<AuditReport> {
+  const check = await FolderCheck.open(folder, heads, FIRST_LINES)
   const wanted = runs ?? (await runsBelow(folder)).slice(0, MOST_RUNS).map(({ run }) => run)
   const reports: AuditReport['runs'] = new Array(wanted.length)
   let next = 0
   const work = async () => {
-    for (let index = next++; index < wanted.length; index = next++)
-      reports[index] = await verify(folder, wanted[index]!)
+    for (let index = next++; index < wanted.length; index = next++) reports[index] = await verify(check, wanted[index]!)
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, wanted.length) }, work))
+  if (!runs?.length) reports.push(...check.missing().slice(0, MOST_RUNS).map(toEntry))
   return { ok: reports.every(({ ok }) => ok), runs: reports }
 }
 
 /** A record that cannot be read is no proof of anything: it counts as broken, and the others are checked all the same. */
-async function verify(folder: string, run: string): Promise<AuditReport['runs'][number]> {
+async function verify(check: FolderCheck, run: string): Promise<AuditReport['runs'][number]> {
   try {
-    return toEntry(await verifyRun(join(folder, run)))
+    return toEntry(await check.verify(run))
   } catch (error) {
     const problems = [{ message: escapeLine(messageOf(error)) }]
-    return { run, ok: false, lines: 0, calls: 0, interrupted: 0, problems, remarks: [] }
+    return { run, ok: false, state: 'broken', lines: 0, calls: 0, interrupted: 0, problems, remarks: [] }
   }
 }
 
-function toEntry({ run, ok, lines, calls, interrupted, problems, remarks }: VerifyReport) {
-  return { run, ok, lines, calls, interrupted, problems: problems.map(told), remarks: remarks.map(told) }
+function toEntry({ run, problems, remarks, ...rest }: VerifyReport) {
+  return { run: escapeLine(run), ...rest, problems: problems.map(told), remarks: remarks.map(told) }
 }
 
 function told({ problem, seq }: Finding): { message: string; seq: number } {

@@ -6,6 +6,7 @@ import { MemoryCalls } from './calls.ts'
 import { MemoryCanvases } from './canvases.ts'
 import { MemoryEvents } from './events.ts'
 import { MemoryGrants } from './grants.ts'
+import { MemoryHeads } from './heads.ts'
 import { MemoryInbox } from './inbox.ts'
 import { MemoryJobs } from './jobs.ts'
 import { MemoryKeys } from './keys.ts'
@@ -57,6 +58,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     sessions,
     mail,
     calls: new MemoryCalls(maxEntries),
+    heads: new MemoryHeads(maxEntries),
     canvases: new MemoryCanvases(maxEntries),
     schedules: new MemorySchedules(maxEntries),
     events,

@@ -12,6 +12,7 @@ type DurablePart =
   | 'memory'
   | 'sessions'
   | 'mail'
+  | 'heads'
   | 'canvases'
   | 'schedules'
   | 'inbox'
@@ -31,6 +32,7 @@ const DURABLE: { readonly [Part in DurablePart]: readonly (keyof Store[Part])[] 
   memory: ['add', 'replace', 'remove', 'removeScope'],
   sessions: ['add', 'end', 'reopen', 'taint'],
   mail: ['put'],
+  heads: ['put', 'remove'],
   canvases: ['add', 'addVersion', 'hide'],
   schedules: ['add', 'save', 'remove', 'fire', 'addRun', 'begin', 'end', 'takeOver'],
   inbox: ['add', 'edit', 'markRead', 'remove'],

@@ -26,6 +26,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO agent_sessions (id, seq, root, depth, root_principal, tainted, created_at, owner, state) VALUES ('s', 1, 's', 0, 'o', 0, 1, 'o', 'running')`,
   `INSERT INTO canvases (id, run, name, title, kind, caller, hidden, tainted, last_version, created_at, updated_at) VALUES ('c', 'r', 'n', 't', 'html', 'c', 0, 0, 1, 1, 1)`,
   `INSERT INTO schedules (id, principal, name, body, state, version, created_at, runs) VALUES ('s', 'o', 'n', '{}', 'on', 1, 1, 0)`,
+  `INSERT INTO memory_scopes (scope, number, notes) VALUES ('s', 1, 0)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

@@ -327,6 +327,19 @@ CREATE TABLE memory_notes (
 CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
 ${NOTE_INDEX}`
 
+/** One row an opening of a run: the earlier one goes when the next continues it, and stays as evidence when it does not. */
+const RUN_HEADS = `
+CREATE TABLE run_heads (
+  run TEXT NOT NULL,
+  opening TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  hash TEXT NOT NULL,
+  kept_at BIGINT NOT NULL,
+  removed_by TEXT,
+  PRIMARY KEY (run, opening)
+);
+`
+
 /** The steps from an empty file to the present one, in order; one that was released is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
@@ -341,4 +354,5 @@ export const MIGRATIONS: readonly string[] = [
   CANVASES,
   SCHEDULES,
   MEMORY,
+  RUN_HEADS,
 ]

@@ -9,6 +9,7 @@ import { Connection } from './connection.ts'
 import { durable } from './durable.ts'
 import { createEvents } from './events.ts'
 import { createGrants } from './grants.ts'
+import { createHeads } from './heads.ts'
 import { createInbox } from './inbox.ts'
 import { createJobs } from './jobs.ts'
 import { createKeys } from './keys.ts'
@@ -60,6 +61,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
     sessions: durable(connection, 'sessions', createSessions(connection)),
     mail: durable(connection, 'mail', createMail(connection)),
     calls: createCalls(connection),
+    heads: durable(connection, 'heads', createHeads(connection)),
     canvases: durable(connection, 'canvases', createCanvases(connection)),
     schedules: durable(connection, 'schedules', createSchedules(connection)),
     events,

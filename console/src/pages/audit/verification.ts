@@ -47,6 +47,12 @@ export async function startVerification(only?: string): Promise<void> {
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
+    if (only === undefined && mine === current) {
+      const checked = new Set(runs.map(({ run }) => run))
+      const gone = (await api.audit.verify({ only: 'missing' })).runs.filter(({ run }) => !checked.has(run))
+      total += gone.length
+      runs.push(...gone)
+    }
     tell({ state: 'done', finishedAt: Date.now() })
   } catch (error) {
     tell({ state: 'failed', error: error as Error })
@@ -77,6 +83,17 @@ async function verifyOne(run: string): Promise<AuditReport['runs']> {
     return (await api.audit.verify({ run })).runs
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'NOT_FOUND') throw error
-    return [{ run, ok: false, lines: 0, calls: 0, interrupted: 0, problems: [{ message: error.message }], remarks: [] }]
+    return [
+      {
+        run,
+        ok: false,
+        state: 'broken',
+        lines: 0,
+        calls: 0,
+        interrupted: 0,
+        problems: [{ message: error.message }],
+        remarks: [],
+      },
+    ]
   }
 }

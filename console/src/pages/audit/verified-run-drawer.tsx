@@ -25,8 +25,10 @@ function Details({ run, onClose }: { run: AuditedRun; onClose: () => void }) {
   }
   return (
     <>
-      {run.ok && <Note tone="ok" title="The record is intact" />}
-      {!run.ok && (
+      {run.state === 'intact' && <Note tone="ok" title="The record is intact" />}
+      {run.state === 'open' && <Note tone="info" title="The record is intact so far; the run is open" />}
+      {run.state === 'unproven' && <Note tone="warn" title="Nothing proves that the end of the record is there" />}
+      {run.state === 'broken' && (
         <Note tone="bad" title="The record is damaged">
           <WhatToDo />
         </Note>

@@ -9,10 +9,12 @@ const COLUMNS: readonly Column<AuditedRun>[] = [
   {
     id: 'state',
     title: 'Record',
-    width: '120px',
+    width: '144px',
     narrow: 'side',
-    cell: ({ ok, remarks }) => {
-      if (!ok) return <Badge tone="bad">damaged</Badge>
+    cell: ({ state, remarks }) => {
+      if (state === 'broken') return <Badge tone="bad">damaged</Badge>
+      if (state === 'unproven') return <Badge tone="warn">end not proven</Badge>
+      if (state === 'open') return <Badge tone="info">open</Badge>
       return remarks.length > 0 ? <Badge tone="info">intact</Badge> : <Badge tone="ok">intact</Badge>
     },
   },
@@ -44,7 +46,7 @@ const COLUMNS: readonly Column<AuditedRun>[] = [
   },
 ]
 
-/** What was found in each record: the damaged first, then those with remarks. */
+/** What was found in each record: the damaged first, then those whose end is not proven, then those with remarks. */
 export function VerifiedRuns({ runs }: { runs: readonly AuditedRun[] }) {
   const [shown, setShown] = useState<AuditedRun>()
   const sorted = useMemo(() => runs.toSorted((a, b) => urgency(b) - urgency(a)), [runs])
@@ -56,7 +58,7 @@ export function VerifiedRuns({ runs }: { runs: readonly AuditedRun[] }) {
         columns={COLUMNS}
         rowKey={({ run }) => run}
         selected={shown?.run}
-        tone={({ ok }) => (ok ? undefined : 'bad')}
+        tone={({ state }) => (state === 'broken' ? 'bad' : undefined)}
         onOpen={setShown}
       />
       <VerifiedRunDrawer run={shown} onClose={() => setShown(undefined)} />
@@ -64,7 +66,8 @@ export function VerifiedRuns({ runs }: { runs: readonly AuditedRun[] }) {
   )
 }
 
-function urgency({ ok, remarks }: AuditedRun): number {
-  if (!ok) return 2
+function urgency({ state, remarks }: AuditedRun): number {
+  if (state === 'broken') return 3
+  if (state === 'unproven') return 2
   return remarks.length > 0 ? 1 : 0
 }

@@ -6,7 +6,8 @@ import { WhatToDo } from './what-to-do.tsx'
 
 /** How far the check is, then what it found, in a sentence. */
 export function VerifyVerdict({ verification: { state, total, runs, finishedAt } }: { verification: Verification }) {
-  const broken = runs.filter(({ ok }) => !ok).length
+  const broken = runs.filter(({ state }) => state === 'broken').length
+  const unproven = runs.filter(({ state }) => state === 'unproven').length
   const remarks = runs.filter(({ ok, remarks }) => ok && remarks.length > 0).length
   const lines = runs.reduce((sum, run) => sum + run.lines, 0)
   const counts = `${runs.length.toLocaleString('en')} of ${total.toLocaleString('en')} runs, ${lines.toLocaleString('en')} lines`
@@ -27,7 +28,15 @@ export function VerifyVerdict({ verification: { state, total, runs, finishedAt }
           <WhatToDo />
         </Note>
       )}
-      {state === 'done' && broken === 0 && total > 0 && (
+      {unproven > 0 && (
+        <Note tone="warn" isLive title={`The end of ${unproven.toLocaleString('en')} records is not proven`}>
+          <p>
+            They were not closed, or the store does not know their last line: a crash leaves them so, and so does
+            whoever removes their end. Start the service again to close what a crash left open.
+          </p>
+        </Note>
+      )}
+      {state === 'done' && broken + unproven === 0 && total > 0 && (
         <Note tone="ok" isLive title={total === 1 ? 'The record is intact' : 'All records are intact'}>
           <p>
             {counts}, checked {finishedAt !== undefined && <Time at={finishedAt} />}.

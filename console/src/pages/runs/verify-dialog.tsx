@@ -31,19 +31,22 @@ export function VerifyDialog({ run, onClose }: { run: string; onClose: () => voi
   )
 }
 
-function Outcome({ checked: { ok, lines, calls, interrupted, problems, remarks } }: { checked: Checked }) {
+const OUTCOMES = {
+  intact: { tone: 'ok', title: 'The record is whole' },
+  open: { tone: 'ok', title: 'The record is whole so far, and the run is open' },
+  unproven: { tone: 'warn', title: 'Nothing proves that the end of the record is there' },
+  broken: { tone: 'bad', title: 'The record is not as it was written' },
+} as const
+
+function Outcome({ checked: { state, lines, calls, interrupted, problems, remarks } }: { checked: Checked }) {
   const size = `${lines.toLocaleString('en')} lines, ${calls.toLocaleString('en')} calls`
   return (
     <>
-      <Note
-        isLive
-        tone={ok ? 'ok' : 'bad'}
-        title={ok ? `The record is whole: ${size}` : `The record is not as it was written: ${size}`}
-      >
+      <Note isLive tone={OUTCOMES[state].tone} title={`${OUTCOMES[state].title}: ${size}`}>
         {interrupted > 0 && (
           <p>{interrupted.toLocaleString('en')} calls were interrupted; what they did is not known.</p>
         )}
-        {!ok && (
+        {state === 'broken' && (
           <p>
             Export it as it is now and compare it with a copy from elsewhere; until it is clear what happened, do not
             rely on what it says.

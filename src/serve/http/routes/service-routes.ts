@@ -4,7 +4,7 @@ import { answerJson } from '../answer/answer-json.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
-const auditQuery = z.object({ run: z.string().max(128).optional() })
+const auditQuery = z.object({ run: z.string().max(128).optional(), only: z.literal('missing').optional() })
 const state = z.object({ ok: z.boolean(), problem: z.string().optional() })
 
 /** How the service does, and what it offers. */
@@ -12,11 +12,11 @@ export const SERVICE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
     path: '/v1/audit/verify',
-    summary: 'Checks the records of one run, or of all',
+    summary: 'Checks the records of one run, or of all; with only=missing, looks for runs that are gone',
     admits: ['read'],
     query: auditQuery,
     answers: [{ description: 'What was found', schema: auditReport }],
-    handle: async ({ door, query }) => answerJson(await door.service.book.verify(query.run)),
+    handle: async ({ door, query }) => answerJson(await door.service.book.verify(query)),
   }),
   defineRoute({
     method: 'get',
