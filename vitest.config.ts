@@ -23,12 +23,15 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
     ],
-    globalSetup: './test/support/join-own-modules.ts',
+    globalSetup: ['./test/support/run-folder.ts', './test/support/join-own-modules.ts'],
+    setupFiles: './test/support/check-temporary-folder.ts',
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
     // Unless said, one core is left idle; on a machine of two that is half of it.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Nothing depends on speed: a slow machine is no failure.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
   },
 })

@@ -9,6 +9,10 @@ export default class ClosingLineReporter {
         if (state === 'passed' || state === 'failed') counts[state]++
       }
     }
-    process.on('exit', () => console.log(`${counts.passed} passed, ${counts.failed} failed`))
+    process.on('exit', () => {
+      // Not a test but the run has failed: something is left in the temporary folder, for example.
+      if (counts.failed === 0 && process.exitCode) counts.failed = 1
+      console.log(`${counts.passed} passed, ${counts.failed} failed`)
+    })
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
+import type { TestProject } from 'vitest/node'
 
 /** What tests start hundreds of times in a thread or process of its own. */
 const MODULES = [
@@ -11,7 +12,8 @@ const MODULES = [
 ]
 
 /** Joins them once before all tests: to read TypeScript anew takes each start three times as long. */
-export default async function joinOwnModules(): Promise<() => Promise<void>> {
+export default async function joinOwnModules(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!project.isRootProject()) return undefined
   // Below the project, so that what they import of other packages is found.
   const folder = await mkdtemp(resolve('node_modules/.own-modules-'))
   const input = Object.fromEntries(MODULES.map((path) => [path, join('src', `${path}.ts`)]))

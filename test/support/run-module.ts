@@ -1,35 +1,33 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { build } from 'vite'
-import { afterAll } from 'vitest'
-
-const built = new Map<string, Promise<string>>()
-const folders: string[] = []
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
 /**
  * Bundles a TypeScript module, with all it imports, into one file that a child process can run or import; gives back
- * its path. For tests that must kill a process or let several of them race. `beside`: further files that it starts or
- * loads by their place, each as a path without its ending and its source.
+ * its path. For tests that must kill a process or let several of them race. Built once for the whole run. `beside`:
+ * further files that it starts or loads by their place, each as a path without its ending and its source.
  */
-export function bundleModule(
+export async function bundleModule(
   entry: string,
   { beside = {} }: { readonly beside?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
-  const path = resolve(entry)
-  const known = built.get(path) ?? bundle(path, beside)
-  built.set(path, known)
-  return known
-}
-
-async function bundle(entry: string, beside: Readonly<Record<string, string>>): Promise<string> {
-  const outDir = await mkdtemp(join(tmpdir(), 'tool-hub-module-'))
-  folders.push(outDir)
-  await bundleInto(outDir, entry, 'module.mjs')
-  for (const [name, source] of Object.entries(beside)) await bundleInto(outDir, resolve(source), `${name}.js`)
-  await writeFile(join(outDir, 'package.json'), '{"type":"module"}')
-  return join(outDir, 'module.mjs')
+  const run = process.env.TOOL_HUB_TEST_FOLDER!
+  const folder = join(run, 'modules', relative('.', entry).replaceAll('/', '-'))
+  const path = join(folder, 'module.mjs')
+  if (existsSync(path)) return path
+  const draft = await mkdtemp(join(run, 'module-'))
+  await bundleInto(draft, resolve(entry), 'module.mjs')
+  for (const [name, source] of Object.entries(beside)) await bundleInto(draft, resolve(source), `${name}.js`)
+  await writeFile(join(draft, 'package.json'), '{"type":"module"}')
+  // Some are run by other users.
+  await chmod(draft, 0o755)
+  await mkdir(dirname(folder), { recursive: true })
+  await rename(draft, folder).catch((error) => {
+    // Another worker was faster.
+    if (!existsSync(path)) throw error
+  })
+  return path
 }
 
 async function bundleInto(outDir: string, entry: string, name: string): Promise<void> {

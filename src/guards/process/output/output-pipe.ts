@@ -184,7 +184,8 @@ export class OutputPipe {
         this.#onDone = undefined
         resolve()
       }
-      const cancel = this.#options.clock.after(ms, settle)
+      // After a long pause of this process the timer is due before the data is read: they come in this order.
+      const cancel = this.#options.clock.after(ms, () => setImmediate(settle))
       this.#onDone = settle
     })
   }

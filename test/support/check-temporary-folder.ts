@@ -1,0 +1,35 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll } from 'vitest'
+import { removeTemporaryFolders } from './temporary-folder.ts'
+
+const folder = workerFolder()
+const before = new Set(readdirSync(folder))
+
+// Registered first, so it runs last: whatever the file has made is gone by now.
+afterAll(() => {
+  removeTemporaryFolders()
+  for (const name of readdirSync(folder).filter((name) => !before.has(name)))
+    rmSync(join(folder, name), { recursive: true, force: true })
+})
+
+/** Workers share nothing, so that what is left has one file that left it. */
+function workerFolder(): string {
+  const name = String(process.pid)
+  if (basename(tmpdir()) === name) return tmpdir()
+  const made = join(tmpdir(), name)
+  mkdirSync(made)
+  chmodSync(made, 0o1777)
+  process.env.TMPDIR = made
+  endInOrder()
+  return made
+}
+
+/** A worker is ended by a signal, at which Node does not emit `exit`: what is removed then would stay. */
+function endInOrder(): void {
+  process.once('SIGTERM', () => {
+    process.emit('exit', 0)
+    process.kill(process.pid, 'SIGKILL')
+  })
+}
