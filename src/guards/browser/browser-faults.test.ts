@@ -33,13 +33,15 @@ const use = async (input: object, options?: object) =>
   (await hub.callDynamic('core/browser', input, options)) as ToolResult<BrowserOutput>
 const open = (path: string, options?: object) => use({ action: 'open', url: `${web.base}${path}` }, options)
 const closeTab = () => use({ action: 'close' })
+/** Tells the server that it has begun, and never ends. */
+const neverEnds = (name: string) => `fetch('/${name}').then(() => new Promise(() => {}))`
 const folders = async () => (await readdir(privateFolder())).filter((name) => name.startsWith('browser-'))
 
 beforeAll(async () => {
   web = await servePages(pages)
   hub = testHub({
     sandbox: { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'] },
-    browser: { timeoutMs: 10_000, tabs: 3, pageMemoryBytes: 64_000_000 },
+    browser: { timeoutMs: 60_000, tabs: 3, pageMemoryBytes: 64_000_000 },
     clock,
   })
   // The first page takes as long as the browser takes to start.
@@ -56,7 +58,7 @@ describe('a page that', () => {
     expect(status).toBe('timeout')
     expect(error).toMatchObject({
       code: 'TIMEOUT',
-      message: expect.stringMatching(/within 200 ms: its document is (loading|not there yet), 1 requests/),
+      message: expect.stringMatching(/within 200 ms: its document is (loading|not there yet), [01] requests/),
     })
     await use({ action: 'wait', text: 'half a page' })
     expect((await use({ action: 'snapshot' })).data?.snapshot?.text).toContain('half a page')
@@ -90,6 +92,8 @@ describe('a page that', () => {
     expect((await use({ action: 'press', key: 'Enter', timeoutMs: 100 })).error?.code).toBe('TIMEOUT')
     expect((await closeTab()).ok).toBe(true)
     await open('/')
+    // The first expression of a tab opens a connection to it.
+    await use({ action: 'evaluate', expression: '1' })
     const endless = await use({ action: 'evaluate', expression: 'for (;;);', timeoutMs: 100 })
     expect(endless.error).toMatchObject({ code: 'TIMEOUT', message: expect.stringMatching(/was ended/) })
     expect((await use({ action: 'evaluate', expression: '1 + 1' })).data?.value?.json).toBe('2')
@@ -118,8 +122,9 @@ describe('a call', () => {
   it('that is stopped ends at once and leaves the tab usable', async () => {
     await open('/')
     const stopping = new AbortController()
-    const waiting = use({ action: 'wait', text: 'it never comes' }, { signal: stopping.signal })
-    setTimeout(() => stopping.abort(), 50)
+    const waiting = use({ action: 'evaluate', expression: neverEnds('stopped') }, { signal: stopping.signal })
+    await expect.poll(() => web.asked).toContain('GET /stopped')
+    stopping.abort()
     expect((await waiting).status).toBe('aborted')
     expect((await use({ action: 'snapshot' })).data?.title).toBe('Fine')
   })
@@ -145,7 +150,10 @@ describe('a picture of HTML', () => {
   it('reaches nothing, whatever the HTML says', async () => {
     const before = web.asked.length
     const html = `<body style="background:#f00"><img src="${web.base}/img"><script>window.n = 41; fetch('${web.base}/fetch').catch(() => { window.n += 1 })</script>`
-    const script = `new Promise((resolve) => setTimeout(() => resolve({ n: window.n, origin: String(origin) }), 50))`
+    const script = `new Promise((resolve) => {
+      const look = () => (window.n === 42 ? resolve({ n: window.n, origin: String(origin) }) : setTimeout(look, 5))
+      look()
+    })`
     const { png, json } = await hub.browser.render({ html, script, width: 40, height: 30 })
     expect(JSON.parse(json!)).toEqual({ n: 42, origin: 'null' })
     expect([Buffer.from(png).readUInt32BE(16), Buffer.from(png).readUInt32BE(20)]).toEqual([40, 30])
@@ -160,8 +168,9 @@ describe('a picture of HTML', () => {
 describe('the browser', () => {
   it('that is killed in mid-action is a typed error, and the next call has a new one', async () => {
     const { pid } = await hub.browser.status()
-    const waiting = use({ action: 'wait', text: 'it never comes' })
-    setTimeout(() => process.kill(pid!, 'SIGKILL'), 50)
+    const waiting = use({ action: 'evaluate', expression: neverEnds('killed') })
+    await expect.poll(() => web.asked).toContain('GET /killed')
+    process.kill(pid!, 'SIGKILL')
     expect((await waiting).error).toMatchObject({
       code: 'UPSTREAM_ERROR',
       message: 'The browser crashed; the next call starts a new one.',

@@ -30,7 +30,7 @@ export type Perform = <T extends object>(action: Action, work: (with_: Work) => 
 /** The tab that an action opens for itself. */
 export const NEW_TAB = 'new'
 
-const GRACE_MS = 500
+const GRACE_MS = 2_000
 
 /** Binds actions to a call: permitted, on record, under its time limit and signal, labelled as content from outside. */
 export function performFor(call: AbilityCall, house: BrowserHouse, mostMs: number): Perform {

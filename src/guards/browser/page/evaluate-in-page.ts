@@ -1,5 +1,5 @@
 import type { CDPSession } from 'playwright-core'
-import { ToolError } from '../../../errors.ts'
+import { messageOf, ToolError } from '../../../errors.ts'
 import type { Patience } from './take-snapshot.ts'
 
 /** What an expression gave. */
@@ -14,13 +14,18 @@ const MOST_CHARS = 50_000
 /** Evaluates an expression in the page's own world and awaits it. A loop that does not end is ended. */
 export async function evaluateInPage(session: CDPSession, expression: string, patience: Patience): Promise<Evaluated> {
   const timeout = Math.max(1, Math.floor(patience.timeout))
-  const evaluating = session.send('Runtime.evaluate', {
-    expression: wrapped(expression),
-    awaitPromise: true,
-    returnByValue: true,
-    userGesture: false,
-    timeout,
-  })
+  const evaluating = session
+    .send('Runtime.evaluate', {
+      expression: wrapped(expression),
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: false,
+      timeout,
+    })
+    .catch((error) => {
+      // That is how the protocol says that its limit has ended the expression, sometimes sooner than ours.
+      throw /Internal error/.test(messageOf(error)) ? late(timeout) : error
+    })
   const { result, exceptionDetails } = await orStop(evaluating, session, { ...patience, timeout })
   if (exceptionDetails) throw failed(exceptionDetails.exception?.description ?? exceptionDetails.text, timeout)
   const json = typeof result.value === 'string' ? result.value : ''

@@ -5,7 +5,7 @@ import { ToolError } from '../../../errors.ts'
 const MOST_LINES = 200
 const MOST_CHARS = 500
 const MOST_URL_CHARS = 2_000
-const TITLE_MS = 1_000
+const TITLE_MS = 5_000
 const MOST_TITLE_CHARS = 300
 const REF = /^(f\d{1,6})?e\d{1,9}$/
 const LEVELS: ReadonlyMap<string, ConsoleLine['level']> = new Map([
