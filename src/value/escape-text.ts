@@ -1,7 +1,15 @@
-// C0 but tab and line break, DEL and C1, every format character (bidi, zero-width, tags), line separators, and whatever
-// else is drawn as nothing; but for the selectors of emoji, which follow what they change.
-const UNSAFE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}|(?![\uFE00-\uFE0F])\p{Default_Ignorable_Code_Point}/gu
-const UNSAFE_OR_BREAK = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\uFE00-\uFE0F])\p{Default_Ignorable_Code_Point}/gu
+// Every control but tab and line break (C0, DEL, C1), every format character (bidi, zero-width, tags), lone surrogates,
+// characters without a meaning of their own (unassigned, private use), line separators, and whatever else is drawn as
+// nothing. A selector of emoji stays only where it changes how the sign before it is drawn.
+const HIDDEN =
+  '[^\\P{C}\\t\\n]|[\\p{Zl}\\p{Zp}]|(?!\\uFE0F)\\p{Default_Ignorable_Code_Point}|(?<![^\\P{Emoji}\\p{Emoji_Presentation}\\0-\\x7F])\\uFE0F'
+// Drawn as a blank, or as nothing, in common fonts: every space but the plain one, the empty Braille cell, fillers.
+const BLANK = '[^\\P{Zs} ]|[\\u2800\\uFFFC\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}]'
+
+const UNSAFE = new RegExp(HIDDEN, 'gu')
+const UNSAFE_OR_BREAK = new RegExp(`${HIDDEN}|[\\t\\n]`, 'gu')
+const UNCLEAR = new RegExp(`${HIDDEN}|${BLANK}`, 'gu')
+const UNCLEAR_OR_BREAK = new RegExp(`${HIDDEN}|${BLANK}|[\\t\\n]`, 'gu')
 
 /** Text of a tool, a model or a file, made harmless for a terminal: it can neither drive it nor hide or reorder words. */
 export function escapeText(text: string): string {
@@ -15,9 +23,40 @@ export function escapeLine(text: string): string {
 
 /** The same in JSON text, where it stays the same JSON. */
 export function escapeJson(json: string): string {
-  return json.replace(UNSAFE, (character) =>
-    [...Array(character.length).keys()].map((index) => unit(character.charCodeAt(index))).join(''),
-  )
+  return json.replace(UNSAFE, escapeUnits)
+}
+
+/** Text that a person decides on: like `escapeText`, and no other blank looks like a plain space. */
+export function revealText(text: string): string {
+  return text.replace(UNCLEAR, escapeCharacter)
+}
+
+/** The same on one line. */
+export function revealLine(text: string): string {
+  return text.replace(UNCLEAR_OR_BREAK, escapeCharacter)
+}
+
+/** The same in JSON text, where it stays the same JSON. */
+export function revealJson(json: string): string {
+  return json.replace(UNCLEAR, escapeUnits)
+}
+
+/** The parts of `revealText`, in order: what is shown as it is, and what is shown by its code. */
+export function revealParts(text: string): { readonly text: string; readonly isEscaped: boolean }[] {
+  const parts: { text: string; isEscaped: boolean }[] = []
+  const add = (part: string, isEscaped: boolean) => {
+    const last = parts.at(-1)
+    if (last?.isEscaped === isEscaped) last.text += part
+    else if (part !== '') parts.push({ text: part, isEscaped })
+  }
+  let end = 0
+  for (const { 0: character, index } of text.matchAll(UNCLEAR)) {
+    add(text.slice(end, index), false)
+    add(escapeCharacter(character), true)
+    end = index + character.length
+  }
+  add(text.slice(end), false)
+  return parts
 }
 
 function escapeCharacter(character: string): string {
@@ -27,6 +66,8 @@ function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`
 }
 
-function unit(code: number): string {
-  return `\\u${code.toString(16).padStart(4, '0')}`
+/** As JSON writes it, by UTF-16 unit. */
+function escapeUnits(character: string): string {
+  const units = [...Array(character.length).keys()].map((index) => character.charCodeAt(index))
+  return units.map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')
 }

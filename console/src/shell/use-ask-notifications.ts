@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { escapeLine } from '../../../src/value/escape-text.ts'
+import { revealLine } from '../../../src/value/escape-text.ts'
 import { useEvents } from '../api/use-events.ts'
 import { useMe } from '../api/use-me.ts'
 import { type Ask, pathOf, previewOf } from '../pages/approvals/ask.ts'
@@ -30,8 +30,8 @@ export function useAskNotifications(): void {
 function show(ask: Ask): void {
   const title = ask.kind === 'approval' ? `${ask.caller} wants ${ask.tool}` : `${ask.caller} has a question`
   // The tag keeps several tabs of the console from telling the same.
-  const notification = new Notification(escapeLine(title), {
-    body: escapeLine(previewOf(ask).slice(0, LONGEST)),
+  const notification = new Notification(revealLine(title), {
+    body: revealLine(previewOf(ask).slice(0, LONGEST)),
     tag: ask.id,
     icon: '/icon.svg',
   })

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { MemoryCandidate, MemoryDesk } from '../../contracts/memory.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { revealLine, revealText } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -93,7 +93,7 @@ export async function reviewEach(
 
 async function promoteOne(memory: MemoryDesk, id: string, { scope, json }: Flags): Promise<void> {
   const note = await memory.promote(id, { by: callerName(), ...(scope && { scope }) })
-  await (json ? printJson(note) : print(`Promoted ${id} to ${note.id} (${escapeText(note.key)}).`))
+  await (json ? printJson(note) : print(`Promoted ${id} to ${note.id} (${revealText(note.key)}).`))
 }
 
 async function rejectOne(memory: MemoryDesk, id: string, { reason, json }: Flags): Promise<void> {
@@ -112,7 +112,7 @@ function describeCandidate(candidate: MemoryCandidate): string {
     label: origin.tainted ? 'untrusted: its run had read content from outside' : '',
     state: made ? `${state} by ${made.by}${made.reason ? `: ${made.reason}` : ''}` : '',
   })
-  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${escapeLine(value)}`] : []))
+  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${revealLine(value)}`] : []))
   const text = content.split('\n').map((line) => `  | ${line}`)
-  return escapeText([id, ...lines, ...text].join('\n'))
+  return revealText([id, ...lines, ...text].join('\n'))
 }

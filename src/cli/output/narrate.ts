@@ -1,7 +1,7 @@
 import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
 import type { ApprovalRequest, ContentBlock, QuestionRequest } from '../../result.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { escapeText, revealLine } from '../../value/escape-text.ts'
 import { describeAnswers, describeQuestionAnswer } from './describe-request.ts'
 import { say } from './print.ts'
 import { style } from './terminal.ts'
@@ -31,11 +31,11 @@ function sayWaiting(
   flags: { readonly config?: string },
 ): void {
   const long = timeoutMs === undefined ? '' : ` at most ${timeoutMs / 1_000} s`
-  say(escapeLine(`${request.tool} waits${long} for an approval, by ${request.rule}`))
+  say(revealLine(`${request.tool} waits${long} for an approval, by ${request.rule}`))
   for (const line of describeAnswers(request, flags)) say(`  ${line}`)
 }
 
 function sayQuestion(request: QuestionRequest, flags: { readonly config?: string }): void {
-  say(escapeLine(`${request.tool} asks, and waits until ${request.expiresAt}: ${request.question}`))
+  say(revealLine(`${request.tool} asks, and waits until ${request.expiresAt}: ${request.question}`))
   say(`  ${describeQuestionAnswer(request, flags)}`)
 }

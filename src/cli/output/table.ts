@@ -1,9 +1,9 @@
-import { escapeLine } from '../../value/escape-text.ts'
+import { revealLine } from '../../value/escape-text.ts'
 import { fitLine, widthOf } from './fit-line.ts'
 
 /** Rows as aligned columns; on a terminal each row keeps to one line. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const safe = rows.map((row) => row.map(escapeLine))
+  const safe = rows.map((row) => row.map(revealLine))
   const widths = (safe[0] ?? []).map((_, column) => Math.max(...safe.map((row) => widthOf(row[column]!))))
   return safe
     .map((row) => row.map((cell, column) => cell + ' '.repeat(widths[column]! - widthOf(cell))).join('  '))

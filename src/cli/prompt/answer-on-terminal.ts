@@ -1,7 +1,7 @@
 import { isCancel, log, select, text } from '@clack/prompts'
 import type { Question } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { revealLine, revealText } from '../../value/escape-text.ts'
 import { interrupt } from '../interrupt.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
@@ -15,10 +15,10 @@ export function answerOnTerminal(question: Question, { signal }: { readonly sign
 type Place = { readonly output: NodeJS.WriteStream; readonly signal: AbortSignal }
 
 async function answer({ question, context, options = [], defaultAnswer }: Question, place: Place): Promise<string> {
-  const message = escapeText(question)
-  if (context) log.message(escapeText(context), place)
+  const message = revealText(question)
+  if (context) log.message(revealText(context), place)
   if (options.length > 0) {
-    const known = options.map((option, index) => ({ value: index, label: escapeLine(option) }))
+    const known = options.map((option, index) => ({ value: index, label: revealLine(option) }))
     const all = [...known, { value: OTHER, label: 'Something else' }]
     const choice = await select({ ...place, message, options: all, showInstructions: false })
     if (isCancel(choice)) throw stopped(place)
@@ -27,7 +27,7 @@ async function answer({ question, context, options = [], defaultAnswer }: Questi
   const typed = await text({
     ...place,
     message,
-    placeholder: defaultAnswer && escapeLine(defaultAnswer),
+    placeholder: defaultAnswer && revealLine(defaultAnswer),
     defaultValue: defaultAnswer,
   })
   if (isCancel(typed)) throw stopped(place)

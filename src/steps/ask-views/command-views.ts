@@ -3,7 +3,7 @@ import { type JudgedPart, judgePart } from '../../policy/judge-part.ts'
 import type { Question } from '../../policy/question.ts'
 import { STRICTNESS } from '../../policy/strictness.ts'
 import type { DecisionRedactor } from '../../record/decision-redactor.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { revealLine, revealText } from '../../value/escape-text.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
 import type { Parts, RunState } from '../parts.ts'
@@ -30,8 +30,8 @@ export function commandViews(
   const asked = question(parts, run, call)
   return [...foldersOf].slice(0, MOST_COMMANDS).map(([value, folders]) => ({
     kind: 'command',
-    command: escapeText(redactor.text(value)),
-    cwd: escapeLine(redactor.text([...folders].join(' and '))),
+    command: revealText(redactor.text(value)),
+    cwd: revealLine(redactor.text([...folders].join(' and '))),
     parts: partViews(parts, asked, value, redactor),
   }))
 }
@@ -44,7 +44,7 @@ function partViews({ policy }: Parts, asked: Question, value: string, redactor: 
   const views = shown.map((each) => ({
     text: shownAs(each),
     effect: each.effect,
-    rule: escapeLine(redactor.text(ruleOf(asked, value, each))),
+    rule: revealLine(redactor.text(ruleOf(asked, value, each))),
     decides: each === deciding,
   }))
   const rest = judged.filter((each, index) => index >= MOST_PARTS && each !== deciding)
@@ -69,8 +69,8 @@ function ruleOf(asked: Question, target: string, judged: JudgedPart): string {
 /** Shows parts of a line, of whose known secrets one may go across parts. */
 function textsWithin(redactor: DecisionRedactor, line: string): (judged: JudgedPart) => string {
   return ({ part: { text, where } }) => {
-    const place = where === undefined ? '' : ` (${escapeLine(redactor.text(where))})`
-    return `${escapeText(redactor.part(line, text))}${place}`
+    const place = where === undefined ? '' : ` (${revealLine(redactor.text(where))})`
+    return `${revealText(redactor.part(line, text))}${place}`
   }
 }
 

@@ -1,6 +1,6 @@
 import { ToolError } from '../../errors.ts'
 import type { DecisionRedactor } from '../../record/decision-redactor.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { revealLine } from '../../value/escape-text.ts'
 import type { Call } from '../call.ts'
 import type { Parts, RunState } from '../parts.ts'
 import { lookBriefly } from './look-briefly.ts'
@@ -20,7 +20,7 @@ export async function urlViews(
   const urls = call.targets.flatMap(({ capability, value }) =>
     capability === 'network' || capability === 'send' ? [value] : [],
   )
-  const show = (text: string) => escapeLine(redactor.text(text))
+  const show = (text: string) => revealLine(redactor.text(text))
   const first = [...new Set(urls)].slice(0, MOST_URLS)
   return Promise.all(first.map(async (url) => urlView(url, await locate(parts, run, call, url), show)))
 }

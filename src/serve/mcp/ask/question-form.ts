@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Question } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import type { QuestionReply } from '../../../options.ts'
-import { escapeLine } from '../../../value/escape-text.ts'
+import { revealLine } from '../../../value/escape-text.ts'
 import type { Form, FormAnswer } from './elicitation.ts'
 import { shownLine, shownText } from './shown-text.ts'
 
@@ -10,7 +10,7 @@ import { shownLine, shownText } from './shown-text.ts'
 const VALUE = z
   .string()
   .max(1_000)
-  .refine((text) => escapeLine(text) === text)
+  .refine((text) => revealLine(text) === text)
 const CHOICES = z.array(z.object({ const: VALUE, title: VALUE })).max(200)
 /** What clients can show: a flat object of texts, numbers, yes or no, and choices. */
 const FIELD = z.object({
