@@ -21,6 +21,7 @@ import { describeReply } from './approvals-answer.ts'
 interface Flags {
   readonly config?: string
   readonly json?: boolean
+  readonly full?: boolean
 }
 
 const LOOK_MS = 500
@@ -44,10 +45,11 @@ export async function watchApprovals(board: AskBoard, flags: Flags): Promise<voi
 
 /** A request with all there is to know of it, and how to answer. */
 export function describeWaiting(read: ReadAsk, flags: Flags): string {
+  const how = { isFull: flags.full }
   const lines =
     read.kind === 'approval'
-      ? [...describeRequest(read.request), ...describeAnswers(read.request, flags).map(asAnswer)]
-      : [...describeQuestion(read.request), asAnswer(describeQuestionAnswer(read.request, flags))]
+      ? [...describeRequest(read.request, how), ...describeAnswers(read.request, flags).map(asAnswer)]
+      : [...describeQuestion(read.request, how), asAnswer(describeQuestionAnswer(read.request, flags))]
   return [describeAge(read.request), ...lines.map((line) => `  ${line}`)].join('\n')
 }
 

@@ -11,6 +11,7 @@ import { describeWaiting, watchApprovals } from './approvals-watch.ts'
 interface Flags {
   readonly config?: string
   readonly watch?: boolean
+  readonly full?: boolean
   readonly json?: boolean
 }
 
@@ -19,6 +20,7 @@ A call waits here when it was made with --wait, or by a hub with approvals.inbox
 
 Examples:
   tool-hub approvals
+  tool-hub approvals --full       with every line, however long
   tool-hub approvals --watch      go on, and on a terminal answer right there
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --remember always
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --input '{"path":"drafts/a.md","text":"hi"}'
@@ -30,6 +32,7 @@ export function describeApprovals(command: Command): void {
   command.description('List and answer the calls and questions that wait for a person.')
   addConfigOption(addDefaultList(command, 'List what waits, oldest first'))
     .option('--watch', 'Go on showing what comes; on a terminal, ask for the answers')
+    .option('--full', 'Show all of it: every line of a diff, every character of the arguments')
     .action(list)
   command.addHelpText('after', EXAMPLES)
   describeAnswer(command.command('allow').summary('Let a call happen'), 'allow')

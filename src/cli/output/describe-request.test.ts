@@ -25,7 +25,7 @@ it('shows both ends of long arguments, and targets whole', () => {
   const target = `exec ${'a'.repeat(5_000)} && rm -rf /`
   const lines = describeRequest({ ...request, input: { a: 'b'.repeat(9_000), z: 'last' }, targets: [target] })
   expect(lines.find((line) => line.startsWith('arguments'))).toMatch(
-    /^arguments {2}\{"a":"bbb.*more characters.*"last"\}$/,
+    /^arguments {2}\{"a":"bbb.*\d+ characters are not shown here; .* approvals --full shows them.*"last"\}$/,
   )
   expect(lines).toContain(`target     ${target}`)
 })
@@ -44,10 +44,33 @@ it('shows what the arguments do not say: what decides a command, what changes, w
     ],
   })
   expect(lines).toContain('because    rm -rf / (ask, ask exec)')
-  expect(lines.filter((line) => line.startsWith('diff'))).toHaveLength(41)
+  expect(lines.filter((line) => line.startsWith('diff'))).toHaveLength(40)
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^missing {4}10 lines are not shown here; .* approvals --full shows/),
+  )
+  expect(lines).toContain('diff       +line 49')
   expect(lines).toContain('address    127.0.0.1')
   expect(lines).toContain('caller     token:ci (cli), run run-1')
   expect(lines).toContain('run        has read content from outside')
+})
+
+it('shows every line of a diff and every character of the arguments where all of it is wanted', () => {
+  const lines = Array.from({ length: 2_000 }, (_, line) => `+line ${line}`)
+  const view = { kind: 'diff', path: 'a.md', diff: lines.join('\n'), isNew: true } as const
+  const input = { text: 'x'.repeat(9_000) }
+  const full = describeRequest({ ...request, input, views: [view] }, { isFull: true })
+  expect(full.filter((line) => line.startsWith('diff'))).toEqual(lines.map((line) => `diff       ${line}`))
+  expect(full).toContain(`arguments  ${JSON.stringify(input)}`)
+  const asked = { ...request, question: 'x'.repeat(9_000), callId: 'c', id: 'q', askedAt: '', expiresAt: '' }
+  expect(describeQuestion(asked, { isFull: true })).toContain(`question   ${asked.question}`)
+})
+
+it('shows 40 lines of a diff whole, and says of 41 that one is missing', () => {
+  const views = (count: number) => [
+    { kind: 'diff', path: 'a', diff: Array(count).fill('+x').join('\n'), isNew: true } as const,
+  ]
+  expect(describeRequest({ ...request, views: views(40) }).join('\n')).not.toContain('not shown')
+  expect(describeRequest({ ...request, views: views(41) }).join('\n')).toContain('1 line is not shown')
 })
 
 it('shows a question on lines that it cannot fake', () => {

@@ -1,18 +1,30 @@
 import type { ApprovalRequest, AskView, QuestionRequest } from '../../result.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { revealLine } from '../../value/escape-text.ts'
 import { ownCommand, quoteWord } from '../own-command.ts'
 
 const LONGEST = 2_000
 const TAIL = 500
-const MOST_DIFF_LINES = 40
+const MAX_DIFF_HEAD = 30
+const MAX_DIFF_TAIL = 10
 
-/** A waiting call in words: what, with which arguments, on what, why it asks, for whom. One line each. */
-export function describeRequest(request: ApprovalRequest): string[] {
+interface DescribeOptions {
+  /** Everything, however long. */
+  readonly isFull?: boolean
+  /** Where everything can be seen. */
+  readonly seeAll?: string
+}
+
+/**
+ * A waiting call in words: what, with which arguments, on what, why it asks, for whom. One line each. What is long is
+ * shortened, with the number of characters or lines that are missing and where they can be seen.
+ */
+export function describeRequest(request: ApprovalRequest, options: DescribeOptions = {}): string[] {
+  const json = JSON.stringify(request.input) ?? 'none'
   const lines = [
     ['tool', request.tool],
-    ['arguments', shorten(JSON.stringify(request.input) ?? 'none')],
+    ['arguments', options.isFull ? json : shorten(json, options)],
     ...request.targets.map((target) => ['target', target] as const),
-    ...request.views.flatMap(describeView),
+    ...request.views.flatMap((view) => describeView(view, options)),
     ['rule', request.rule],
     ...(isOnlyTheRule(request) ? [] : [['reason', request.reason] as const]),
     ['caller', `${whoCalls(request)}, run ${request.run}`],
@@ -20,28 +32,29 @@ export function describeRequest(request: ApprovalRequest): string[] {
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
     ...request.requests.map((wish) => ['wish', wish] as const),
   ]
-  return lines.map(([name, value]) => `${name!.padEnd(9)}  ${escapeLine(value!)}`)
+  return lines.map(([name, value]) => `${name!.padEnd(9)}  ${revealLine(value!)}`)
 }
 
 /** A question of a tool in words; its form is shown as it is. */
-export function describeQuestion(request: QuestionRequest): string[] {
-  const { tool, question, context, options = [], defaultAnswer, form, run } = request
+export function describeQuestion(request: QuestionRequest, options: DescribeOptions = {}): string[] {
+  const show = (text: string) => (options.isFull ? text : shorten(text, options))
+  const { tool, question, context, options: choices = [], defaultAnswer, form, run } = request
   const lines = [
     ['tool', tool],
-    ['question', shorten(question)],
-    ...(context === undefined ? [] : [['context', shorten(context)] as const]),
-    ...options.map((option) => ['option', option] as const),
-    ...(form === undefined ? [] : [['form', shorten(JSON.stringify(form))] as const]),
+    ['question', show(question)],
+    ...(context === undefined ? [] : [['context', show(context)] as const]),
+    ...choices.map((option) => ['option', option] as const),
+    ...(form === undefined ? [] : [['form', show(JSON.stringify(form))] as const]),
     ...(defaultAnswer === undefined ? [] : [['default', defaultAnswer] as const]),
     ['caller', `${whoCalls(request)}, run ${run}`],
   ]
-  return lines.map(([name, value]) => `${name!.padEnd(9)}  ${escapeLine(value!)}`)
+  return lines.map(([name, value]) => `${name!.padEnd(9)}  ${revealLine(value!)}`)
 }
 
 /** The command that answers a question from another shell. */
 export function describeQuestionAnswer({ id }: QuestionRequest, { config }: { readonly config?: string }): string {
   const where = config === undefined ? '' : ` --config ${quoteWord(config)}`
-  return escapeLine(`${ownCommand()} approvals answer ${id} "…"${where}`)
+  return revealLine(`${ownCommand()} approvals answer ${id} "…"${where}`)
 }
 
 /** The two commands that answer a waiting call from another shell. */
@@ -49,7 +62,7 @@ export function describeAnswers({ id }: ApprovalRequest, { config }: { readonly 
   const command = `${ownCommand()} approvals`
   // Another config may keep its approvals in another folder.
   const where = config === undefined ? '' : ` --config ${quoteWord(config)}`
-  return [`${command} allow ${id}${where}`, `${command} deny ${id}${where} --reason "…"`].map(escapeLine)
+  return [`${command} allow ${id}${where}`, `${command} deny ${id}${where} --reason "…"`].map(revealLine)
 }
 
 /** `approval-…  asked 2 minutes ago (2026-11-15T09:30:00.000Z)`. */
@@ -59,7 +72,7 @@ export function describeAge(
 ): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(askedAt)) / 1_000))
   const age = seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`
-  return escapeLine(`${id}  asked ${age} ago (${askedAt})`)
+  return revealLine(`${id}  asked ${age} ago (${askedAt})`)
 }
 
 function whoCalls({ caller, principal }: Pick<ApprovalRequest, 'caller' | 'principal'>): string {
@@ -67,16 +80,18 @@ function whoCalls({ caller, principal }: Pick<ApprovalRequest, 'caller' | 'princ
 }
 
 /** What the arguments do not show: the part of a command that decides, the lines that change, where a name leads. */
-function describeView(view: AskView): (readonly [string, string])[] {
+function describeView(view: AskView, { isFull, seeAll }: DescribeOptions): (readonly [string, string])[] {
   if (view.kind === 'url') return [['address', view.problem ?? view.addresses.join(', ')]]
   if (view.kind === 'command') {
     const deciding = view.parts.filter(({ decides }) => decides)
     return deciding.map(({ text, effect, rule }) => ['because', `${text} (${effect}, ${rule})`] as const)
   }
   const lines = view.diff.split('\n')
-  const left = lines.length - MOST_DIFF_LINES
-  const shown = lines.slice(0, MOST_DIFF_LINES).map((line) => ['diff', line] as const)
-  return left > 0 ? [...shown, ['diff', `and ${left} more lines`]] : shown
+  const left = lines.length - MAX_DIFF_HEAD - MAX_DIFF_TAIL
+  const shown = (some: readonly string[]) => some.map((line) => ['diff', line] as const)
+  if (isFull || left <= 0) return shown(lines)
+  const missing = `${left === 1 ? '1 line is' : `${left} lines are`} not shown here; ${seeAll ?? defaultSeeAll()}`
+  return [...shown(lines.slice(0, MAX_DIFF_HEAD)), ['missing', missing], ...shown(lines.slice(-MAX_DIFF_TAIL))]
 }
 
 /** A rule without a reason of its own says only itself again. More than that somebody may have put there to be read. */
@@ -85,7 +100,12 @@ function isOnlyTheRule({ rule, reason }: ApprovalRequest): boolean {
 }
 
 /** Both ends: what matters may stand last. */
-function shorten(text: string): string {
+function shorten(text: string, { seeAll = defaultSeeAll() }: DescribeOptions): string {
   if (text.length <= LONGEST) return text
-  return `${text.slice(0, LONGEST - TAIL)} … ${text.length - LONGEST} more characters … ${text.slice(-TAIL)}`
+  const missing = `… ${text.length - LONGEST} characters are not shown here; ${seeAll} …`
+  return `${text.slice(0, LONGEST - TAIL)} ${missing} ${text.slice(-TAIL)}`
+}
+
+function defaultSeeAll(): string {
+  return `${ownCommand()} approvals --full shows them`
 }

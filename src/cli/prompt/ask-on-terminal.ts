@@ -7,6 +7,8 @@ import { lineWidth, wrapText } from '../output/fit-line.ts'
 import { say } from '../output/print.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
+const SHOW_ALL = 'Show all of it first'
+
 interface Choice {
   readonly label: string
   readonly hint?: string
@@ -46,17 +48,27 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
   const place = { output: process.stderr, signal: interruptSignal() }
   const by = callerName()
   const width = lineWidth(process.stderr)
-  say(['', ...describeRequest(request).map((line) => wrapText(`   ${line}`, 14, width))].join('\n'))
-  const choices = choicesFor(request, options).map(({ label, hint, answer }) => ({ value: answer, label, hint }))
-  const choice = await select({
-    ...place,
-    message: 'May this call happen?',
-    options: choices,
-    // Whoever only presses Enter has not read it.
-    initialValue: choices.at(-1)!.value,
-    showInstructions: false,
-  })
-  if (isCancel(choice)) return cancelled(by)
+  const show = (lines: readonly string[]) =>
+    say(['', ...lines.map((line) => wrapText(`   ${line}`, 14, width))].join('\n'))
+  const brief = describeRequest(request, { seeAll: `choose “${SHOW_ALL}” below` })
+  const full = describeRequest(request, { isFull: true })
+  show(brief)
+  const answers = choicesFor(request, options).map(({ label, hint, answer }) => ({ value: answer, label, hint }))
+  const pick = (isCut: boolean) =>
+    select<Choice['answer'] | 'all'>({
+      ...place,
+      message: 'May this call happen?',
+      options: [...(isCut ? [{ value: 'all' as const, label: SHOW_ALL }] : []), ...answers],
+      // Whoever only presses Enter has not read it.
+      initialValue: answers.at(-1)!.value,
+      showInstructions: false,
+    })
+  let choice = await pick(brief.join('\n') !== full.join('\n'))
+  if (choice === 'all') {
+    show(full)
+    choice = await pick(false)
+  }
+  if (isCancel(choice) || choice === 'all') return cancelled(by)
   if (choice.decision === 'allow') return { ...choice, by, via: 'terminal' }
   const reason = await text({ ...place, message: 'Why not? The agent reads it.', defaultValue: '' })
   if (isCancel(reason)) return cancelled(by)

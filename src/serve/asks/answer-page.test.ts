@@ -98,7 +98,10 @@ it('offers to answer only while it waits', () => {
 })
 
 it('shows a call without arguments, and all of a long one', () => {
-  expect(approvalPage({ ...APPROVAL, input: undefined })).toContain('<pre>none</pre>')
+  expect(approvalPage({ ...APPROVAL, input: undefined })).toContain('<pre>\nnone</pre>')
+  const diff = '\n+++x; evil()'
+  const page = approvalPage({ ...APPROVAL, views: [{ kind: 'diff', path: 'a', diff, isNew: false }] })
+  expect(page).toContain(`<pre>\n${diff}</pre>`)
   const long = { text: `${'x'.repeat(2_000_000)} rm -rf ~` }
   expect(approvalPage({ ...APPROVAL, input: long })).toContain('x rm -rf ~')
 })

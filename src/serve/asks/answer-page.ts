@@ -37,7 +37,7 @@ export function approvalPage(approval: Approval): string {
       ['Waits until', expiresAt],
     ]),
     ...views.map(viewOf),
-    `<p>Arguments</p><pre>${text(JSON.stringify(input, undefined, 2) ?? 'none')}</pre>`,
+    `<p>Arguments</p>${block(JSON.stringify(input, undefined, 2) ?? 'none')}`,
     approval.state === 'waiting'
       ? `<form method="post"><input type="text" name="reason" maxlength="2000" placeholder="Reason (the agent reads it)" aria-label="Reason">
 <button class="yes" name="decision" value="allow">Allow once</button><button name="decision" value="deny">Deny</button></form>`
@@ -84,7 +84,7 @@ function facts(entries: readonly (readonly [string, string | undefined])[]): str
 }
 
 function viewOf(view: AskView): string {
-  if (view.kind === 'diff') return `<p>${text(view.path)}${view.isNew ? ' (new)' : ''}</p><pre>${text(view.diff)}</pre>`
+  if (view.kind === 'diff') return `<p>${text(view.path)}${view.isNew ? ' (new)' : ''}</p>${block(view.diff)}`
   if (view.kind === 'url')
     return facts([
       ['URL', view.url],
@@ -92,7 +92,7 @@ function viewOf(view: AskView): string {
     ])
   const parts = view.parts.map((part) => `${part.decides ? '▶' : ' '} ${part.effect}  ${part.text}  (${part.rule})`)
   const where = view.cwd === undefined ? 'Command' : `Command in ${view.cwd}`
-  return `<p>${text(where)}</p><pre>${text(view.command)}\n\n${text(parts.join('\n'))}</pre>`
+  return `<p>${text(where)}</p>${block(`${view.command}\n\n${parts.join('\n')}`)}`
 }
 
 function pastCall({ tool, status, summary }: Approval['history'][number]): string {
@@ -102,6 +102,11 @@ function pastCall({ tool, status, summary }: Approval['history'][number]): strin
 function stateOf({ state, answered }: Approval | Question): string {
   if (answered) return `${answered.by} has answered already${answered.decision ? `: ${answered.decision}` : ''}.`
   return state === 'expired' ? 'Nobody answered in time.' : 'The call does not wait any more.'
+}
+
+/** A browser leaves out a line break directly after the tag: this one, and not the first one of the text. */
+function block(value: string): string {
+  return `<pre>\n${text(value)}</pre>`
 }
 
 function lines(value: string): string {

@@ -15,7 +15,10 @@ export function changedLines(before: string, after: string, why: string): string
 }
 
 function prefixed(sign: string, text: string): string {
-  return text === '' ? '' : text.replace(/\n$/, '').replaceAll(/^/gm, sign)
+  if (text === '') return ''
+  // By line breaks only: a lone carriage return stands within a line, and is shown there.
+  const lines = text.replace(/\n$/, '').split('\n')
+  return lines.map((line) => sign + line).join('\n')
 }
 
 /** Both up to the end of the last line that they have in common at the start. */

@@ -1,7 +1,7 @@
 import type { TextChange } from '../../define.ts'
 import { lazyModule } from '../../disk/lazy-module.ts'
 import type { DecisionRedactor } from '../../record/decision-redactor.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import { revealLine, revealText } from '../../value/escape-text.ts'
 import { changedLines } from './changed-lines.ts'
 import type { DiffView } from './view-types.ts'
 
@@ -15,7 +15,7 @@ const NOWHERE = '/dev/null'
 /** What would become of a file, as a unified diff without secrets; a sentence instead where there is none to show. */
 export async function diffView(redactor: DecisionRedactor, change: TextChange): Promise<DiffView> {
   const { path, movedTo = path, before, after } = change
-  const show = (text: string) => escapeLine(redactor.text(text))
+  const show = (text: string) => revealLine(redactor.text(text))
   const names = {
     from: before === undefined ? NOWHERE : show(path),
     to: after === undefined ? NOWHERE : show(movedTo),
@@ -51,9 +51,10 @@ async function unifiedDiff(
     timeout: MOST_MS,
     headerOptions: FILE_HEADERS_ONLY,
   })
-  const count = patch?.trimEnd().split('\n').length
-  if (patch === undefined || count! > MOST_LINES) return tooLong(old, now)
-  return escapeText(patch.trimEnd())
+  // Blanks at the end belong to the last line.
+  const shown = patch?.replace(/\n$/, '')
+  if (shown === undefined || shown.split('\n').length > MOST_LINES) return tooLong(old, now)
+  return revealText(shown)
 }
 
 /** So many lines come and go at least, in whatever order: a quick look that spares the slow one where all is new. */
@@ -78,11 +79,11 @@ function isAllWindows(text: string): boolean {
 
 function tooLarge(before: string, after: string, bytes: number): string {
   const why = `the text has ${bytes} bytes, at most ${MOST_BYTES} are compared.`
-  return escapeText(changedLines(before, after, why))
+  return revealText(changedLines(before, after, why))
 }
 
 function tooLong(before: string, after: string): string {
   const [old, now] = [before, after].map((text) => text.split('\n').length)
   const why = `the change has more than ${MOST_LINES} lines; the file has ${old} lines now and ${now} after it.`
-  return escapeText(changedLines(before, after, why))
+  return revealText(changedLines(before, after, why))
 }

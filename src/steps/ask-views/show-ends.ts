@@ -8,5 +8,8 @@ export function showEnds(text: string): string {
   const left = text.length - MOST_CHARS
   if (left <= 0) return text
   const half = MOST_CHARS / 2
-  return `${text.slice(0, half)}\n… ${left} characters in between are not shown …\n${text.slice(-half)}`
+  const tail = text.slice(-half)
+  // A part of a line is marked as one: its first character is no sign of a diff.
+  const isPart = text.at(-half - 1) !== '\n'
+  return `${text.slice(0, half)}\n… ${left} characters in between are not shown …\n${isPart ? '…' : ''}${tail}`
 }

@@ -33,12 +33,15 @@ describe('the form of an approval', () => {
     expect(message).toMatch(/"path":"\/etc\/passwd"/)
     expect(message).toContain('"last":"end"}')
     expect(message.length).toBeLessThan(6_000)
+    expect(message).toMatch(/\nNot all of it is shown here\..* tool-hub approvals --full shows all of it\.$/)
+    expect(approvalForm(REQUEST).message).not.toContain('Not all of it')
   })
 
   it('shows the first and the last of many targets', () => {
     const targets = Array.from({ length: 100 }, (_, index) => `write:fs /srv/${index}`)
     const lines = approvalForm({ ...REQUEST, targets }).message.split('\n')
     expect(lines.filter((line) => line.startsWith('Target: '))).toHaveLength(21)
+    expect(lines.at(-1)).toContain('Not all of it is shown here')
     expect(lines).toEqual(
       expect.arrayContaining(['Target: write:fs /srv/0', 'Target: and 80 more', 'Target: write:fs /srv/99']),
     )

@@ -9,6 +9,10 @@ const MOST_TARGET_CHARS = 1_000
 /** What changed in a tool is in the reason. */
 const MOST_REASON_CHARS = 2_000
 
+const CUT = /…\(\d+ characters\)…|: and \d+ more$/
+const SEE_ALL =
+  'Not all of it is shown here. Where approvals are kept (tool-hub serve, approvals.inbox), tool-hub approvals --full shows all of it.'
+
 const ONCE = 'once: this call only.'
 const SESSION = 'session: this very call again, until the client disconnects.'
 const TOOL = 'tool: every call of this tool on the same targets, whatever else it says, until the client disconnects.'
@@ -26,6 +30,7 @@ export function approvalForm(request: ApprovalRequest): Form {
     ...listed('Requested by a skill (information, not a permission)', requests),
     `Input: ${shownJson(input)}`,
   ]
+  if (lines.some((line) => CUT.test(line))) lines.push(SEE_ALL)
   const canCoverTool = coversTool(request)
   return {
     message: lines.join('\n'),
