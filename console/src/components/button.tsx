@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
-import type { ButtonHTMLAttributes, Ref } from 'react'
+import type { ButtonHTMLAttributes, KeyboardEvent, MouseEvent, Ref } from 'react'
+import type { Calm } from '../keyboard/use-calm.ts'
 import styles from './button.module.css'
 import { classNames } from './class-names.ts'
 import { KeyHint } from './key-hint.tsx'
@@ -13,6 +14,8 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly shortcut?: string
   /** Shows that it works on it, and takes no second press. */
   readonly isBusy?: boolean
+  /** For a button with a side effect: it takes no press before what it acts on could be seen (`useCalm`). */
+  readonly calm?: Calm
   readonly ref?: Ref<HTMLButtonElement>
 }
 
@@ -23,17 +26,27 @@ export function Button({
   icon: Icon,
   shortcut,
   isBusy = false,
+  calm,
   disabled,
   className,
   children,
+  onClick,
   ...rest
 }: ButtonProps) {
+  // A click that does not count submits no form either; Enter in a field of a form is a click on its button.
+  const press = (event: MouseEvent<HTMLButtonElement>) => {
+    if (calm && !calm.accepts(event)) event.preventDefault()
+    else onClick?.(event)
+  }
   return (
     <button
       type="button"
       className={classNames(styles.button, styles[variant], styles[size], className)}
       disabled={disabled || isBusy}
       aria-busy={isBusy || undefined}
+      aria-disabled={(calm && !calm.isCalm) || undefined}
+      onClick={press}
+      onKeyDown={calm && ignoreRepeat}
       {...rest}
     >
       {isBusy && <span className={styles.spinner} aria-hidden="true" />}
@@ -42,4 +55,9 @@ export function Button({
       {shortcut !== undefined && <KeyHint keys={shortcut} />}
     </button>
   )
+}
+
+// A held Enter presses a button again and again.
+function ignoreRepeat(event: KeyboardEvent): void {
+  if (event.repeat && event.key === 'Enter') event.preventDefault()
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { useCalm } from '../keyboard/use-calm.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { showFailure } from './show-failure.ts'
@@ -19,6 +20,7 @@ interface ConfirmDialogProps {
 /** Asks before something that cannot be taken back; closes when it is done, stays when it failed. */
 export function ConfirmDialog({ isOpen, onClose, title, action, failure, onConfirm, children }: ConfirmDialogProps) {
   const [isBusy, setBusy] = useState(false)
+  const calm = useCalm(String(isOpen))
   const confirm = async () => {
     setBusy(true)
     try {
@@ -38,7 +40,7 @@ export function ConfirmDialog({ isOpen, onClose, title, action, failure, onConfi
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="danger" isBusy={isBusy} onClick={confirm}>
+          <Button variant="danger" isBusy={isBusy} calm={calm} onClick={confirm}>
             {action}
           </Button>
         </>

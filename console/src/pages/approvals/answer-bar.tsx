@@ -1,11 +1,12 @@
 import { Check, PenLine, X } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import type { Approval, ApprovalAnswer } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { RefuseForm } from '../../components/refuse-form.tsx'
 import { SplitBar } from '../../components/split-view.tsx'
-import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
+import { useCalm, useCalmShortcut } from '../../keyboard/use-calm.ts'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { subjectOf } from './ask.ts'
 import styles from './ask-detail.module.css'
 import { choiceProblem, firstChoice, toAnswer } from './remember.ts'
 import { RememberFields } from './remember-fields.tsx'
@@ -22,15 +23,19 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
   const [choice, setChoice] = useState(() => firstChoice(Date.now()))
   const [isDenying, setDenying] = useState(false)
   const remember = useRef<HTMLSelectElement>(null)
+  const subject = useMemo(() => subjectOf(approval), [approval])
+  const calm = useCalm(subject)
+  // They come back where those of the denial stood.
+  const barCalm = useCalm(`${isDenying} ${subject}`)
   const problem = choiceProblem(choice, Date.now())
 
   const answer = (decision: ApprovalAnswer['decision'], reason?: string) => {
     if (problem !== undefined) return remember.current?.focus()
     void approve.send({ decision, ...toAnswer(choice), ...(reason && { reason }) })
   }
-  useCalmShortcut('a', 'Allow', () => answer('allow'))
-  useCalmShortcut('d', 'Deny, with a reason', () => setDenying(true))
-  useCalmShortcut('e', 'Edit, then allow', onEdit)
+  useCalmShortcut('a', 'Allow', calm, () => answer('allow'))
+  useCalmShortcut('d', 'Deny, with a reason', calm, () => setDenying(true))
+  useCalmShortcut('e', 'Edit, then allow', calm, onEdit)
   useShortcut('r', 'Choose what is remembered', () => remember.current?.focus())
 
   return (
@@ -40,19 +45,27 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
           label="Deny"
           reasonLabel="Reason for the denial"
           placeholder="Reason, which the agent is told (optional)"
+          calm={calm}
           isBusy={approve.isBusy}
           onRefuse={(reason) => answer('deny', reason)}
           onCancel={() => setDenying(false)}
         />
       ) : (
         <div className={styles.buttons}>
-          <Button variant="primary" icon={Check} shortcut="a" isBusy={approve.isBusy} onClick={() => answer('allow')}>
+          <Button
+            variant="primary"
+            icon={Check}
+            shortcut="a"
+            isBusy={approve.isBusy}
+            calm={barCalm}
+            onClick={() => answer('allow')}
+          >
             Allow
           </Button>
-          <Button icon={X} shortcut="d" disabled={approve.isBusy} onClick={() => setDenying(true)}>
+          <Button icon={X} shortcut="d" disabled={approve.isBusy} calm={barCalm} onClick={() => setDenying(true)}>
             Deny
           </Button>
-          <Button icon={PenLine} shortcut="e" disabled={approve.isBusy} onClick={onEdit}>
+          <Button icon={PenLine} shortcut="e" disabled={approve.isBusy} calm={barCalm} onClick={onEdit}>
             Edit…
           </Button>
         </div>

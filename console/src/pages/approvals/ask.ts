@@ -12,6 +12,17 @@ export function toAsks(approvals: readonly Approval[], questions: readonly Quest
   return asks.sort((a, b) => Date.parse(b.askedAt) - Date.parse(a.askedAt) || (a.id < b.id ? 1 : -1))
 }
 
+/** Everything that somebody decides on, as text; not what changes while it waits, such as the calls around it. */
+export function subjectOf(ask: Approval | Question): string {
+  const { id, tool, caller } = ask
+  if ('question' in ask) {
+    const { question, context, options, form } = ask
+    return JSON.stringify([id, tool, caller, question, context, options, form])
+  }
+  const { input, views, targets, purpose, reason, rule, requests, labels, coverage } = ask
+  return JSON.stringify([id, tool, caller, input, views, targets, purpose, reason, rule, requests, labels, coverage])
+}
+
 /** What it is about, in a line. */
 export function previewOf(ask: Ask): string {
   if (ask.kind === 'question') return ask.question

@@ -1,12 +1,14 @@
 import { Check, TriangleAlert } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { escapeText } from '../../../../src/value/escape-text.ts'
+import { revealText } from '../../../../src/value/escape-text.ts'
 import { readHint } from '../../api/read-hint.ts'
 import type { Approval } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
+import { subjectOf } from './ask.ts'
 import { ChangeList } from './change-list.tsx'
 import { DetailBlock } from './detail-block.tsx'
 import { EditFields } from './edit-fields.tsx'
@@ -26,10 +28,12 @@ export function EditDialog({ approval, approve, onClose }: EditDialogProps) {
   const [value, setValue] = useState<unknown>(approval.input)
   const [isReady, setReady] = useState(true)
   const [error, setError] = useState<Error>()
+  const subject = useMemo(() => subjectOf(approval), [approval])
+  const calm = useCalm(subject)
   const changes = useMemo(() => listChanges(approval.input, value), [approval.input, value])
   const json = JSON.stringify(value) ?? ''
   const hasMark = MARK.test(json)
-  const isUnsafe = escapeText(json) !== json
+  const isUnsafe = revealText(json) !== json
   const hint = readHint(error)
   const send = () => approve.sendOrThrow({ decision: 'allow', remember: 'once', input: value }).catch(setError)
   return (
@@ -50,6 +54,7 @@ export function EditDialog({ approval, approve, onClose }: EditDialogProps) {
             variant="primary"
             icon={Check}
             isBusy={approve.isBusy}
+            calm={calm}
             disabled={changes.length === 0 || !isReady}
             onClick={send}
           >

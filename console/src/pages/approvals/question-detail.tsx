@@ -1,6 +1,8 @@
+import { useMemo } from 'react'
 import { SplitBar, SplitBody } from '../../components/split-view.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
-import type { Ask } from './ask.ts'
+import { useCalm } from '../../keyboard/use-calm.ts'
+import { type Ask, subjectOf } from './ask.ts'
 import styles from './ask-detail.module.css'
 import { AskHeading } from './ask-heading.tsx'
 import { AskNotices } from './ask-notices.tsx'
@@ -20,6 +22,7 @@ interface QuestionDetailProps {
 export function QuestionDetail({ question, onDone }: QuestionDetailProps) {
   const isOver = useIsOver(question)
   const reply = useReply(question, onDone)
+  const calm = useCalm(useMemo(() => subjectOf(question), [question]))
   return (
     <>
       <SplitBody label="The question">
@@ -40,9 +43,9 @@ export function QuestionDetail({ question, onDone }: QuestionDetailProps) {
       {!isOver && question.mayAnswer && (
         <SplitBar label="Answer">
           {question.form ? (
-            <QuestionForm schema={question.form} reply={reply} />
+            <QuestionForm schema={question.form} reply={reply} calm={calm} />
           ) : (
-            <QuestionReply options={question.options ?? []} reply={reply} />
+            <QuestionReply options={question.options ?? []} reply={reply} calm={calm} />
           )}
         </SplitBar>
       )}

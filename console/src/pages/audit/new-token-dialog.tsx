@@ -7,6 +7,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import styles from './audit.module.css'
 import { checkTokenForm, EMPTY_TOKEN, type TokenForm, type TokenProblems, toNewToken } from './token-form.ts'
 import { TokenLimitFields } from './token-limit-fields.tsx'
@@ -26,6 +27,7 @@ export function NewTokenDialog({ onClose, onMade }: { onClose: () => void; onMad
   const [problems, setProblems] = useState<TokenProblems>({})
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
+  const calm = useCalm('')
   const change = (part: Partial<TokenForm>) => setForm({ ...form, ...part })
   const toggle = (scope: Scope, isOn: boolean) =>
     change({ scopes: isOn ? [...form.scopes, scope] : form.scopes.filter((each) => each !== scope) })
@@ -54,7 +56,7 @@ export function NewTokenDialog({ onClose, onMade }: { onClose: () => void; onMad
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={formId} variant="primary" isBusy={isBusy}>
+          <Button type="submit" form={formId} variant="primary" isBusy={isBusy} calm={calm}>
             Make the token
           </Button>
         </>

@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx'
 import { Code } from '../../components/code.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Note } from '../../components/note.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import styles from './audit.module.css'
 
 /** A token that was just made, with the secret that is shown once. */
@@ -14,6 +15,8 @@ export interface NewSecret {
 /** Shows a secret for the only time; a stray Escape or press beside it does not lose it. */
 export function TokenSecretDialog({ secret, onClose }: { secret: NewSecret | undefined; onClose: () => void }) {
   const [isWarned, setWarned] = useState(false)
+  // It stands where the button that made the token was.
+  const calm = useCalm(secret?.secret ?? '')
   const close = () => {
     setWarned(false)
     onClose()
@@ -25,7 +28,7 @@ export function TokenSecretDialog({ secret, onClose }: { secret: NewSecret | und
       title={`Secret of ${secret?.name ?? ''}`}
       description="Copy it now: only its hash is kept, and it is not shown again."
       footer={
-        <Button variant="primary" onClick={close}>
+        <Button variant="primary" calm={calm} onClick={close}>
           I have copied it
         </Button>
       }

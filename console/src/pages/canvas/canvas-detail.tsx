@@ -12,6 +12,7 @@ import { showFailure } from '../../components/show-failure.ts'
 import { SplitDetail } from '../../components/split-view.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import { Link } from '../../router/link.tsx'
 import styles from './canvas.module.css'
 import { CanvasForm } from './canvas-form.tsx'
@@ -65,6 +66,7 @@ function Heading({ canvas }: { canvas: Detail }) {
 function HideButton({ id }: { id: string }) {
   const me = useMe()
   const [isBusy, setBusy] = useState(false)
+  const calm = useCalm(id)
   if (!me.may('approve') && !me.may('admin')) return null
   const hide = async () => {
     setBusy(true)
@@ -78,7 +80,7 @@ function HideButton({ id }: { id: string }) {
     }
   }
   return (
-    <Button icon={EyeOff} isBusy={isBusy} onClick={hide}>
+    <Button icon={EyeOff} isBusy={isBusy} calm={calm} onClick={hide}>
       Hide
     </Button>
   )

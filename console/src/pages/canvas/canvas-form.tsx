@@ -6,6 +6,8 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Note } from '../../components/note.tsx'
 import { SplitBody } from '../../components/split-view.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
+import { subjectOf } from '../approvals/ask.ts'
 import { QuestionForm } from '../approvals/question-form.tsx'
 import { useReply } from '../approvals/use-reply.ts'
 
@@ -17,7 +19,7 @@ export function CanvasForm({ canvas }: { canvas: CanvasDetail }) {
       <Loaded query={query}>
         {(questions) => {
           const question = questions.find(({ callId }) => callId === canvas.latest.callId)
-          if (question) return <Answer question={question} />
+          if (question) return <Answer key={question.id} question={question} />
           return (
             <EmptyState icon={FormInput} title="Nobody waits for this form any more">
               It was answered, its time is over, or its call was stopped.
@@ -31,7 +33,8 @@ export function CanvasForm({ canvas }: { canvas: CanvasDetail }) {
 
 function Answer({ question }: { question: Question }) {
   const reply = useReply(question, () => {})
+  const calm = useCalm(subjectOf(question))
   if (!question.mayAnswer)
     return <Note title="It is not yours to answer: it is one of your own calls, or needs the scope approve." />
-  return <QuestionForm schema={question.form ?? {}} reply={reply} />
+  return <QuestionForm schema={question.form ?? {}} reply={reply} calm={calm} />
 }

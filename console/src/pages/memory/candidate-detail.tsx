@@ -39,6 +39,7 @@ function Waiting({ candidate, onDone }: { candidate: MemoryCandidateEntry; onDon
   const [isEditing, setEditing] = useState(false)
   const review = useReview(candidate, onDone)
   const { content, origin } = candidate
+  const subject = JSON.stringify(candidate)
   const isOwn = origin.principal === principal.name
   return (
     <>
@@ -67,8 +68,12 @@ function Waiting({ candidate, onDone }: { candidate: MemoryCandidateEntry; onDon
         <Code text={content} label="Note" />
         <NoteFacts note={candidate} />
       </SplitBody>
-      {may('approve') && <ReviewBar review={review} mayPromote={!isOwn} onEdit={() => setEditing(true)} />}
-      {isEditing && <CandidateForm candidate={candidate} review={review} onClose={() => setEditing(false)} />}
+      {may('approve') && (
+        <ReviewBar subject={subject} review={review} mayPromote={!isOwn} onEdit={() => setEditing(true)} />
+      )}
+      {isEditing && (
+        <CandidateForm candidate={candidate} subject={subject} review={review} onClose={() => setEditing(false)} />
+      )}
     </>
   )
 }

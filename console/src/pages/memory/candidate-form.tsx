@@ -7,6 +7,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import styles from './memory.module.css'
 import { readTags } from './read-tags.ts'
 import { SCOPE_OPTIONS } from './scope-words.ts'
@@ -14,6 +15,8 @@ import type { Review } from './use-review.ts'
 
 interface CandidateFormProps {
   readonly candidate: MemoryCandidateEntry
+  /** The candidate, as text. */
+  readonly subject: string
   readonly review: Review
   readonly onClose: () => void
 }
@@ -21,12 +24,13 @@ interface CandidateFormProps {
 const MOST_CHARS = 20_000
 
 /** Another scope, other tags or another text for a candidate, on its way into memory. */
-export function CandidateForm({ candidate, review, onClose }: CandidateFormProps) {
+export function CandidateForm({ candidate, subject, review, onClose }: CandidateFormProps) {
   const formId = useId()
   const [content, setContent] = useState(candidate.content)
   const [scope, setScope] = useState<MemoryScope>(candidate.scope)
   const [tags, setTags] = useState(candidate.tags.join(', '))
   const [error, setError] = useState<Error>()
+  const calm = useCalm(subject)
   const hint = readHint(error)
   const isEmpty = content.trim() === ''
   const promote = () => {
@@ -48,7 +52,15 @@ export function CandidateForm({ candidate, review, onClose }: CandidateFormProps
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={formId} variant="primary" icon={Check} isBusy={review.isBusy} disabled={isEmpty}>
+          <Button
+            type="submit"
+            form={formId}
+            variant="primary"
+            icon={Check}
+            isBusy={review.isBusy}
+            calm={calm}
+            disabled={isEmpty}
+          >
             Promote
           </Button>
         </>

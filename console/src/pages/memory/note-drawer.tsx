@@ -10,12 +10,14 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Drawer } from '../../components/drawer.tsx'
 import { showFailure } from '../../components/show-failure.ts'
 import { showToast } from '../../components/show-toast.ts'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import { NoteFacts } from './note-facts.tsx'
 
 /** One note with where it comes from; it can be accepted where nobody has looked at it, and forgotten. */
 export function NoteDrawer({ note, onClose }: { note: MemoryNoteEntry; onClose: () => void }) {
   const { may, principal } = useMe()
   const [isForgetting, setForgetting] = useState(false)
+  const calm = useCalm(JSON.stringify(note))
   const mayAccept = may('approve') && !note.origin.reviewed && note.origin.principal !== principal.name
   const forget = async () => {
     await api.memory.forget(note.id)
@@ -35,7 +37,7 @@ export function NoteDrawer({ note, onClose }: { note: MemoryNoteEntry; onClose: 
   }
   const actions = [
     mayAccept && (
-      <Button key="accept" icon={Check} onClick={() => void accept()}>
+      <Button key="accept" icon={Check} calm={calm} onClick={() => void accept()}>
         Mark as reviewed
       </Button>
     ),

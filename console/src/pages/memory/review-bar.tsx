@@ -3,22 +3,27 @@ import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { RefuseForm } from '../../components/refuse-form.tsx'
 import { SplitBar } from '../../components/split-view.tsx'
-import { useCalmShortcut } from '../../keyboard/use-calm-shortcut.ts'
+import { useCalm, useCalmShortcut } from '../../keyboard/use-calm.ts'
 import styles from './memory.module.css'
 import type { Review } from './use-review.ts'
 
 interface ReviewBarProps {
+  /** The candidate, as text. */
+  readonly subject: string
   readonly review: Review
   readonly mayPromote: boolean
   readonly onEdit: () => void
 }
 
 /** The decisions: promote, reject with a reason, edit first. */
-export function ReviewBar({ review, mayPromote, onEdit }: ReviewBarProps) {
+export function ReviewBar({ subject, review, mayPromote, onEdit }: ReviewBarProps) {
   const [isRejecting, setRejecting] = useState(false)
-  useCalmShortcut('a', 'Promote', () => void review.promote(), { when: mayPromote })
-  useCalmShortcut('d', 'Reject, with a reason', () => setRejecting(true))
-  useCalmShortcut('e', 'Edit, then promote', onEdit, { when: mayPromote })
+  const calm = useCalm(subject)
+  // They come back where those of the rejection stood.
+  const barCalm = useCalm(`${isRejecting} ${subject}`)
+  useCalmShortcut('a', 'Promote', calm, () => void review.promote(), { when: mayPromote })
+  useCalmShortcut('d', 'Reject, with a reason', calm, () => setRejecting(true))
+  useCalmShortcut('e', 'Edit, then promote', calm, onEdit, { when: mayPromote })
   return (
     <SplitBar label="Decide" isRow>
       {isRejecting ? (
@@ -26,6 +31,7 @@ export function ReviewBar({ review, mayPromote, onEdit }: ReviewBarProps) {
           label="Reject"
           reasonLabel="Reason for the rejection"
           placeholder="Reason, which is kept with it (optional)"
+          calm={calm}
           isBusy={review.isBusy}
           onRefuse={(reason) => void review.reject(reason)}
           onCancel={() => setRejecting(false)}
@@ -33,15 +39,22 @@ export function ReviewBar({ review, mayPromote, onEdit }: ReviewBarProps) {
       ) : (
         <div className={styles.buttons}>
           {mayPromote && (
-            <Button variant="primary" icon={Check} shortcut="a" isBusy={review.isBusy} onClick={review.promote}>
+            <Button
+              variant="primary"
+              icon={Check}
+              shortcut="a"
+              isBusy={review.isBusy}
+              calm={barCalm}
+              onClick={review.promote}
+            >
               Promote
             </Button>
           )}
-          <Button icon={X} shortcut="d" disabled={review.isBusy} onClick={() => setRejecting(true)}>
+          <Button icon={X} shortcut="d" disabled={review.isBusy} calm={barCalm} onClick={() => setRejecting(true)}>
             Reject
           </Button>
           {mayPromote && (
-            <Button icon={PenLine} shortcut="e" disabled={review.isBusy} onClick={onEdit}>
+            <Button icon={PenLine} shortcut="e" disabled={review.isBusy} calm={barCalm} onClick={onEdit}>
               Edit…
             </Button>
           )}

@@ -2,6 +2,7 @@ import type { PolicyState } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import styles from './policy.module.css'
 import { type PolicyDraft, policyDraft, rebaseDraft } from './policy-draft.ts'
 
@@ -13,6 +14,7 @@ interface EditorNotesProps {
 
 /** Why it cannot be saved, and that somebody else saved meanwhile. */
 export function EditorNotes({ state, draft, mayChange }: EditorNotesProps) {
+  const calm = useCalm(`${draft.base.version} ${state.version}`)
   return (
     <>
       {state.readOnly !== undefined && (
@@ -35,10 +37,10 @@ export function EditorNotes({ state, draft, mayChange }: EditorNotesProps) {
         <Note tone="warn" title="Somebody else has changed the rules since you began" isLive>
           <p>Your text is still here. To save it, put it on what is there now and test it again.</p>
           <div className={styles.row}>
-            <Button size="small" onClick={() => rebaseDraft(draft, state)}>
+            <Button size="small" calm={calm} onClick={() => rebaseDraft(draft, state)}>
               Reload, keep my text
             </Button>
-            <Button size="small" variant="quiet" onClick={() => policyDraft.set(undefined)}>
+            <Button size="small" variant="quiet" calm={calm} onClick={() => policyDraft.set(undefined)}>
               Reload, discard my text
             </Button>
           </div>

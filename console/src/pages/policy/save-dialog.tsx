@@ -9,6 +9,7 @@ import { DiffView } from '../../components/diff-view.tsx'
 import { Note } from '../../components/note.tsx'
 import { showToast } from '../../components/show-toast.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import { countChanges } from './count-changes.ts'
 import { diffText } from './diff-text.ts'
 import { type PolicyDraft, policyDraft, rebaseDraft } from './policy-draft.ts'
@@ -25,6 +26,7 @@ export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
   const [error, setError] = useState<Error>()
   const { yaml, base, tested } = draft
   const isConflict = error instanceof ApiError && error.code === 'CONFLICT'
+  const calm = useCalm(`${isOpen} ${isConflict} ${base.version} ${yaml}`)
   const close = () => {
     setError(undefined)
     onClose()
@@ -64,12 +66,12 @@ export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
         <>
           <Button onClick={close}>Cancel</Button>
           {isConflict && (
-            <Button variant="primary" isBusy={isBusy} onClick={reload}>
+            <Button variant="primary" isBusy={isBusy} calm={calm} onClick={reload}>
               Reload, keep my text
             </Button>
           )}
           {!isConflict && (
-            <Button variant="primary" isBusy={isBusy} onClick={save}>
+            <Button variant="primary" isBusy={isBusy} calm={calm} onClick={save}>
               Save the rules
             </Button>
           )}

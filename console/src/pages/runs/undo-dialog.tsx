@@ -10,6 +10,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Note } from '../../components/note.tsx'
 import { showFailure } from '../../components/show-failure.ts'
 import { showToast } from '../../components/show-toast.ts'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import { countUndo } from './count-undo.ts'
 import { ForceField } from './force-field.tsx'
 import { UndoList } from './undo-list.tsx'
@@ -30,6 +31,7 @@ export function UndoDialog({ run, call, onClose }: UndoDialogProps) {
   const rehearsal = useQuery(`undo ${run} ${call ?? ''} ${force} ${openedAt}`, () =>
     api.runs.undo(run, { call, force, dryRun: true }),
   )
+  const calm = useCalm(JSON.stringify(rehearsal.data?.changes ?? []))
   const undo = async () => {
     setBusy(true)
     try {
@@ -70,6 +72,7 @@ export function UndoDialog({ run, call, onClose }: UndoDialogProps) {
               variant="danger"
               icon={Undo2}
               isBusy={isBusy}
+              calm={calm}
               disabled={taken === 0 || rehearsal.isLoading}
               onClick={undo}
             >

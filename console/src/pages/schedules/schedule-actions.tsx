@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { showFailure } from '../../components/show-failure.ts'
 import { showToast } from '../../components/show-toast.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 
 interface ScheduleActionsProps {
   readonly schedule: ScheduleEntry
@@ -20,6 +21,8 @@ export function ScheduleActions({ schedule, onEdit, onGone }: ScheduleActionsPro
   const { id, name, enabled, isFromConfig } = schedule
   const [asked, setAsked] = useState<'run' | 'remove'>()
   const [isBusy, setBusy] = useState(false)
+  // The button that switches it off becomes the one that switches it on, at the same place.
+  const calm = useCalm(`${id} ${enabled}`)
   const close = () => setAsked(undefined)
   const run = async () => {
     await api.schedules.run(id)
@@ -52,7 +55,7 @@ export function ScheduleActions({ schedule, onEdit, onGone }: ScheduleActionsPro
           <Button icon={PenLine} onClick={onEdit}>
             Edit…
           </Button>
-          <Button icon={enabled ? Pause : Power} isBusy={isBusy} onClick={toggle}>
+          <Button icon={enabled ? Pause : Power} isBusy={isBusy} calm={calm} onClick={toggle}>
             {enabled ? 'Switch off' : 'Switch on'}
           </Button>
         </>

@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { useCalm } from '../../keyboard/use-calm.ts'
 import { navigate } from '../../router/router.ts'
 import { CallFields } from './call-fields.tsx'
 import { PolicyFields } from './policy-fields.tsx'
@@ -32,6 +33,7 @@ export function ScheduleDialog({ schedule, onClose }: { schedule: ScheduleEntry 
   const [problems, setProblems] = useState<ScheduleProblems>({})
   const [error, setError] = useState<Error>()
   const [isBusy, setBusy] = useState(false)
+  const calm = useCalm('')
   const hint = readHint(error)
   const change = (part: Partial<ScheduleForm>) => setForm((known) => ({ ...known, ...part }))
 
@@ -64,7 +66,7 @@ export function ScheduleDialog({ schedule, onClose }: { schedule: ScheduleEntry 
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={formId} variant="primary" isBusy={isBusy}>
+          <Button type="submit" form={formId} variant="primary" isBusy={isBusy} calm={calm}>
             {schedule ? 'Save' : 'Make the schedule'}
           </Button>
         </>

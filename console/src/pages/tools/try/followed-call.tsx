@@ -6,6 +6,7 @@ import { Note } from '../../../components/note.tsx'
 import { Section } from '../../../components/section.tsx'
 import { StatusBadge } from '../../../components/status-badge.tsx'
 import { VisibleText } from '../../../components/visible-text.tsx'
+import { useCalm } from '../../../keyboard/use-calm.ts'
 import { useShortcut } from '../../../keyboard/use-shortcut.ts'
 import { Link } from '../../../router/link.tsx'
 import type { CallState } from './call-state.ts'
@@ -25,6 +26,8 @@ interface FollowedCallProps {
 export function FollowedCall({ run, state, onCancel, onForget }: FollowedCallProps) {
   const { phase, callId, waiting, notes, progress, result, error } = state
   useShortcut('x', 'Cancel the call', onCancel, { when: phase === 'running' })
+  // It stands where Cancel was.
+  const calm = useCalm(phase)
   const place = useScrollIntoView<HTMLDivElement>(phase === 'idle' ? undefined : `${phase} ${waiting?.kind}`)
   if (phase === 'idle') return null
   const status = statusOf(state)
@@ -38,7 +41,7 @@ export function FollowedCall({ run, state, onCancel, onForget }: FollowedCallPro
               Cancel
             </Button>
           ) : (
-            <Button size="small" variant="quiet" onClick={onForget}>
+            <Button size="small" variant="quiet" calm={calm} onClick={onForget}>
               Clear
             </Button>
           )

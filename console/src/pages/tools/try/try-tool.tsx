@@ -7,6 +7,7 @@ import { ErrorState } from '../../../components/error-state.tsx'
 import { Note } from '../../../components/note.tsx'
 import { checkValue, type Problems } from '../../../components/schema-form/check-value.ts'
 import { SchemaForm } from '../../../components/schema-form/schema-form.tsx'
+import { useCalm } from '../../../keyboard/use-calm.ts'
 import { useValue } from '../../../state/create-value.ts'
 import { exampleInput } from '../example-input.ts'
 import { IDLE } from './call-state.ts'
@@ -29,6 +30,8 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
   const [problems, setProblems] = useState<Problems>()
   const { forecast, error, isBusy, ask } = useForecast(tool.tool, run)
   const call = useValue(toolCalls).get(tool.tool) ?? IDLE
+  // A second click is not a second call: it counts from when the last one ended.
+  const calm = useCalm(`${call.phase} ${call.callId} ${forecast?.about}`)
   if (!me.may('call')) {
     return (
       <Note tone="warn" title="You may not call tools">
@@ -81,6 +84,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
           variant={mayPass ? 'primary' : 'secondary'}
           icon={Play}
           disabled={!mayPass || isRunning}
+          calm={calm}
           onClick={() => void startCall(tool.tool, input, { run, purpose: purpose || undefined })}
         >
           Call
