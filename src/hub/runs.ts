@@ -20,6 +20,7 @@ import type { Doors } from '../steps/targets.ts'
 import { createRunCache } from '../store/run-cache.ts'
 import { createSeenFiles } from '../store/seen-files.ts'
 import type { HeadStore } from '../store.ts'
+import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
 /** Whose a run is, and what it may touch. */
@@ -42,7 +43,6 @@ export interface RunsOptions {
   readonly onAppend?: (line: RecordedLine) => void
 }
 
-const MOST_OPEN_RUNS = 256
 const TAINT_MARK = 'tainted'
 const OWNER_MARK = 'principal'
 const RESPONSE_BYTES = 8_000_000
@@ -59,10 +59,12 @@ export class Runs {
   readonly #closing = new Map<string, Promise<void>>()
   /** Those of principals with folders of their own. */
   readonly #otherDoors = new Set<SandboxDoors>()
+  readonly #idle: IdleRuns
   #takesMore = true
 
   constructor(options: RunsOptions) {
     this.#options = options
+    this.#idle = new IdleRuns(options.clock, () => this.#open.values())
   }
 
   /**
@@ -71,14 +73,17 @@ export class Runs {
    */
   open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
-    if (present) return this.#use(present, owner)
+    if (present && !(present.isReleased && present.records?.isGone)) return this.#use(present, owner)
+    // Somebody has removed its folder while nobody used it: it begins anew.
+    if (present) void this.close(id).catch(() => {})
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
     const closing = this.#closing.get(id)
-    if (closing) return closing.then(() => this.open(id, owner))
-    if (this.#open.size >= MOST_OPEN_RUNS) this.#closeIdle()
+    if (closing) return closing.catch(() => {}).then(() => this.open(id, owner))
+    if (this.#idle.isFull(this.#open.size)) this.#closeIdle()
     const run = new OpenRun(id, this.#options, owner)
     if (owner?.doors) this.#otherDoors.add(owner.doors)
     this.#open.set(id, run)
+    this.#idle.add(run)
     return run
   }
 
@@ -108,6 +113,15 @@ export class Runs {
     return findArtifactOf(this.#folderFor(id, owner), id, ref)
   }
 
+  /** Throws NOT_FOUND if the run is somebody else's. One that was never begun may be ended, and leaves no trace. */
+  assertMayEnd(id: string, { principal }: RunOwner): void {
+    const { folder } = this.#options
+    const present = this.#open.get(id)
+    const onDisk = () => (folder === false || !isRunId(id) ? NOBODY : ownerOf(folder, id))
+    const known = present ? present.principal : onDisk()
+    if (known !== NOBODY) assertOwner(id, known, principal)
+  }
+
   isOpen(id: string): boolean {
     return this.#open.has(id)
   }
@@ -131,6 +145,7 @@ export class Runs {
   }
 
   async closeAll(): Promise<void> {
+    this.#idle.stop()
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
     await Promise.all(this.#closing.values())
     await Promise.all([this.#options.doors, ...this.#otherDoors].map((doors) => doors.close()))
@@ -151,6 +166,7 @@ export class Runs {
       this.#open.delete(run.id)
       this.#open.set(run.id, run)
     }
+    this.#idle.use(run)
     return run
   }
 
@@ -164,7 +180,7 @@ export class Runs {
   }
 }
 
-class OpenRun implements RunState {
+class OpenRun implements RunState, ReleasableRun {
   readonly id: string
   /** Whose it is; the hub's own owner's without. */
   readonly principal: string | undefined
@@ -175,6 +191,8 @@ class OpenRun implements RunState {
   readonly seen: SeenFiles = createSeenFiles()
   readonly responses: ResponseCache
   inFlight = 0
+  isActive = true
+  isReleased = false
   #isTainted: boolean
   /** The first that did, in this process. */
   #taintedBy: string | undefined
@@ -241,6 +259,11 @@ class OpenRun implements RunState {
     if (folder === undefined) return this.records?.workspace
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return folder
+  }
+
+  release(): void {
+    this.isReleased = true
+    this.records?.release()
   }
 
   /** Commands end first: how is on record, too. */

@@ -24,10 +24,13 @@ const KEPT_CHARS = 8 * 1024 * 1024
 
 /** A file that only grows: lines are kept until the disk has taken them, in order, none twice and none halfway. */
 export class AppendFile {
-  readonly fd: number
   readonly #path: string
   readonly #disk: Disk
   readonly #commit: GroupCommit
+  /** `undefined` while the file is released. */
+  #fd: number | undefined
+  readonly #identity: string
+  #syncsUnderWay = 0
   #bytes: number
   #text = ''
   /** What the disk has not taken of a batch; it is completed before anything else, so no line stays torn. */
@@ -37,12 +40,24 @@ export class AppendFile {
   #isClosed = false
 
   constructor(path: string, disk: Disk = MACHINE_DISK) {
-    const { fd, size } = openAlone(path)
-    this.fd = fd
+    const { fd, size, identity } = openAlone(path, fs.constants.O_CREAT)
+    this.#fd = fd
+    this.#identity = identity
     this.#path = path
     this.#disk = disk
     this.#bytes = size
     this.#commit = new GroupCommit(() => this.#sync())
+  }
+
+  /** The descriptor of the file, which is opened again if it was released. */
+  get fd(): number {
+    this.#fd ??= this.#reopen()
+    return this.#fd
+  }
+
+  /** The file was released, and somebody has removed it since. */
+  get isGone(): boolean {
+    return this.#fd === undefined && !this.#isClosed && !fs.existsSync(this.#path)
   }
 
   /** Bytes in the file. */
@@ -100,13 +115,31 @@ export class AppendFile {
     this.#bytes = bytes
   }
 
+  /** Closes the descriptor of a file that nothing waits for; whatever needs it opens it again. */
+  release(): void {
+    if (this.#fd === undefined || this.#isClosed || this.hasWaiting || this.#syncsUnderWay > 0) return
+    fs.closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
   /** What still waits is given up: the descriptor may soon be that of another file. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#text = ''
     this.#rest = undefined
-    fs.closeSync(this.fd)
+    if (this.#fd !== undefined) fs.closeSync(this.#fd)
+  }
+
+  /** Another file, or one that somebody has changed meanwhile, must not be continued: its chain would break there. */
+  #reopen(): number {
+    const { fd, size, identity } = openAlone(this.#path)
+    if (size === this.#bytes && identity === this.#identity) return fd
+    fs.closeSync(fd)
+    throw new ToolError('RECORDS_UNAVAILABLE', `${shortPath(this.#path)} was changed while nobody used it.`, {
+      hint: 'Run tool-hub audit verify, and use another run id.',
+      details: { path: this.#path },
+    })
   }
 
   #write(batch: Buffer): boolean {
@@ -134,7 +167,15 @@ export class AppendFile {
       const refused = this.flush()
       if (refused) return reject(refused)
       if (this.#isClosed) return resolve()
-      this.#disk.sync(this.fd, (error) => {
+      let fd: number
+      try {
+        fd = this.fd
+      } catch (error) {
+        return reject(diskError(`${basename(this.#path)} cannot be opened`, this.#path, error))
+      }
+      this.#syncsUnderWay++
+      this.#disk.sync(fd, (error) => {
+        this.#syncsUnderWay--
         if (!error) return resolve()
         // The system may have dropped what it could not store, and a later fsync would not tell: this one stays.
         this.#syncProblem = diskError(`${basename(this.#path)} cannot be made durable`, this.#path, error)
@@ -153,11 +194,11 @@ function encode(text: string): Buffer {
 }
 
 /** Opens the file for us alone: with a second name, what we append would appear in a file of somebody else. */
-function openAlone(path: string): { readonly fd: number; readonly size: number } {
+function openAlone(path: string, flags = 0): { readonly fd: number; readonly size: number; readonly identity: string } {
   const name = shortPath(path)
-  const fd = openOurs(path, fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_CREAT, { name })
-  const { nlink, size } = fs.fstatSync(fd)
-  if (nlink <= 1) return { fd, size }
+  const fd = openOurs(path, fs.constants.O_RDWR | fs.constants.O_APPEND | flags, { name })
+  const { nlink, size, dev, ino } = fs.fstatSync(fd)
+  if (nlink <= 1) return { fd, size, identity: `${dev}:${ino}` }
   fs.closeSync(fd)
   throw new ToolError('CONFIG_INVALID', `${name} has ${nlink} names (hard links), so it may be a file of others.`, {
     hint: `Put a copy in its place: cp ${name} copy, then mv copy ${name}; or use another run id.`,

@@ -74,6 +74,13 @@ export class CallLog {
     this.#errors.file.flush()
   }
 
+  /** Closes the descriptors until the next line. */
+  release(): void {
+    this.flush()
+    this.#tools.file.release()
+    this.#errors.file.release()
+  }
+
   close(): void {
     this.flush()
     this.#tools.file.close()

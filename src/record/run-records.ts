@@ -200,6 +200,18 @@ export class RunRecords {
     return this.#artifacts.read(ref)
   }
 
+  /** Closes the descriptors of a run that nobody uses. The lock and the chain stay; the next event opens the files again. */
+  release(): void {
+    if (this.#closing || this.#log.lines.open.size > 0) return
+    this.#log.release()
+    this.#events.release()
+  }
+
+  /** The run was released, and somebody has removed its record since. */
+  get isGone(): boolean {
+    return this.#events.isGone
+  }
+
   /** Ends the run in good order. Rejects when the disk did not take everything; the run is released all the same. */
   close(): Promise<void> {
     this.#closing ??= this.#close()

@@ -1,0 +1,98 @@
+import type { Clock } from '../clock.ts'
+import { descriptorLimit } from '../disk/descriptors.ts'
+
+/** A run that is open, whose records hold descriptors unless they are released. */
+export interface ReleasableRun {
+  readonly inFlight: number
+  /** Used since the last check. */
+  isActive: boolean
+  isReleased: boolean
+  /** Closes the descriptors of its records; the next event opens them again. */
+  release(): void
+}
+
+/** A run is released after one to two of these without a call. */
+const CHECK_MS = 30_000
+/** So many runs may always be open, with their records. */
+const MIN_HELD = 16
+/** The records of all runs together take at most a quarter of the descriptors, their workspaces an eighth. */
+const FILES_OF_RECORDS = 3
+const MAX_OPEN = 256
+
+/** Releases the records of runs that are not in use: after about a minute, or sooner when too many are open. */
+export class IdleRuns {
+  readonly #clock: Clock
+  /** The one used last is last. */
+  readonly #runs: () => Iterable<ReleasableRun>
+  readonly #descriptors: () => number
+  #limits: { readonly held: number; readonly open: number } | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock, runs: () => Iterable<ReleasableRun>, descriptors = descriptorLimit) {
+    this.#clock = clock
+    this.#runs = runs
+    this.#descriptors = descriptors
+  }
+
+  /** Whether a hub that has so many runs open should close one before it opens another. */
+  isFull(open: number): boolean {
+    return open >= MIN_HELD && open >= this.#max.open
+  }
+
+  /** A run has been opened. */
+  add(run: ReleasableRun): void {
+    run.isActive = true
+    run.isReleased = false
+    this.#makeRoom(run)
+    this.#cancel ??= this.#checkLater()
+  }
+
+  /** A call comes to a run that is open. */
+  use(run: ReleasableRun): void {
+    run.isActive = true
+    if (run.isReleased) this.add(run)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  #makeRoom(wanted: ReleasableRun): void {
+    const held = [...this.#runs()].filter((run) => run !== wanted && !run.isReleased)
+    if (held.length < MIN_HELD) return
+    const tooMany = held.length + 1 - this.#max.held
+    if (tooMany <= 0) return
+    const idle = held.filter(({ inFlight }) => inFlight === 0)
+    for (const run of idle.slice(0, tooMany)) run.release()
+  }
+
+  /** Looked at when there are many runs only: most hubs have one. */
+  get #max() {
+    const descriptors = this.#limits ? 0 : this.#descriptors()
+    this.#limits ??= {
+      held: Math.max(MIN_HELD, Math.floor(descriptors / (4 * FILES_OF_RECORDS))),
+      open: Math.min(MAX_OPEN, Math.max(MIN_HELD, Math.floor(descriptors / 8))),
+    }
+    return this.#limits
+  }
+
+  #checkLater(): () => void {
+    return this.#clock.after(CHECK_MS, () => this.#check(), { background: true })
+  }
+
+  #check(): void {
+    this.#cancel = undefined
+    let hasHeld = false
+    for (const run of this.#runs()) {
+      if (run.isReleased) continue
+      if (!run.isActive && run.inFlight === 0) {
+        run.release()
+        continue
+      }
+      run.isActive = run.inFlight > 0
+      hasHeld = true
+    }
+    if (hasHeld) this.#cancel = this.#checkLater()
+  }
+}
