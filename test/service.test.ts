@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
@@ -27,7 +28,11 @@ const act = defineTool({
 })
 
 /** A service over real files; with the folder of an earlier one it goes on there. */
-async function start(home = mkdtempSync(join(folder, 'home-')), options: HubOptions = {}) {
+async function start(
+  home = mkdtempSync(join(folder, 'home-')),
+  options: HubOptions = {},
+  onProblem?: (message: string) => void,
+) {
   mkdirSync(join(home, 'work'), { recursive: true })
   const service = await startService(
     {
@@ -38,7 +43,7 @@ async function start(home = mkdtempSync(join(folder, 'home-')), options: HubOpti
       data: join(home, 'data'),
       ...options,
     },
-    { port: 0, shutdownMs: 1_000 },
+    { port: 0, shutdownMs: 1_000, onProblem },
   )
   services.push(service)
   const owner = createClient({ url: service.url, token: service.token })
@@ -151,6 +156,52 @@ describe('the service', () => {
     expect(response.status).toBe(200)
     expect(await response.text()).toContain('"serverInfo"')
     expect((await fetch(`${service.url}/mcp`, { method: 'POST' })).status).toBe(401)
+  })
+
+  it('leaves no run of an MCP client that only lists tools, and closes quietly with sessions open', async () => {
+    const problems: string[] = []
+    const { service, clientOf, home } = await start(undefined, {}, (message) => problems.push(message))
+    const { secret } = await clientOf('agent', ['call'])
+    const transport = () =>
+      new StreamableHTTPClientTransport(new URL('/mcp', service.url), {
+        requestInit: { headers: { authorization: `Bearer ${secret}` } },
+      })
+    const clients = await Promise.all(
+      (['legacy', { pin: '2026-07-28' }] as const).map(async (mode) => {
+        const client = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+        await client.connect(transport())
+        expect((await client.listTools()).tools.length).toBeGreaterThan(0)
+        return client
+      }),
+    )
+    // It leaves in good order before, so that its session is ended by itself.
+    const gone = new McpClient({ name: 'gone', version: '1' }, { versionNegotiation: { mode: 'legacy' } })
+    const way = transport()
+    await gone.connect(way)
+    await gone.listTools()
+    await way.terminateSession()
+    const runs = () => readdirSync(join(home, 'runs')).filter((name) => name.includes('mcp'))
+    expect(runs()).toEqual([])
+    const tool = (await clients[0]!.listTools()).tools.find(({ name }) => name.includes('act'))!
+    expect(await clients[0]!.callTool({ name: tool.name, arguments: { what: 'x' } })).not.toMatchObject({
+      isError: true,
+    })
+    await end(service)
+    expect(problems).toEqual([])
+    expect(runs()).toHaveLength(1)
+    await Promise.all(clients.map((client) => client.close().catch(() => {})))
+  })
+
+  it('refuses a token at once that another service on the same folder has revoked', async () => {
+    const first = await start()
+    const second = await start(first.home)
+    const { client } = await first.clientOf('agent', ['call'])
+    const there = createClient({ url: second.service.url, token: (await first.clientOf('other', ['call'])).secret })
+    expect(await there.call('test.act', { what: 'x' })).toMatchObject({ ok: true })
+    expect(await client.call('test.act', { what: 'y' })).toMatchObject({ ok: true })
+    const { id } = (await first.owner.tokens.list()).find(({ name }) => name === 'other')!
+    await first.owner.tokens.revoke(id)
+    await expect(there.call('test.act', { what: 'z' })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
   it('saves rules into the config that it was started with, and uses them at once', async () => {

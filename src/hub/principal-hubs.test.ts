@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -80,8 +80,13 @@ describe('hub.as', () => {
     await expect(bob.endRun('shared')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect((await hub.call('test.increment', {}, { run: 'owners' })).ok).toBe(true)
     expect((await ada.callDynamic('test.increment', {}, { run: 'owners' })).error?.code).toBe('NOT_FOUND')
+    await expect(ada.endRun('owners')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await hub.close()
     const next = createToolHub({ tools: [increment], runs: join(root, 'runs'), data: join(root, 'data') })
+    for (const run of ['shared', 'owners'])
+      await expect(next.as({ name: 'bob' }).endRun(run), run).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await next.as({ name: 'bob' }).endRun('never-begun')
+    expect(existsSync(join(root, 'runs', 'never-begun'))).toBe(false)
     expect((await next.as({ name: 'bob' }).callDynamic('test.increment', {}, { run: 'shared' })).error?.code).toBe(
       'NOT_FOUND',
     )

@@ -79,7 +79,7 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),
     openArtifact: (ref, { run: of = run } = {}) => runs.findArtifact(of, ref, owner),
     async endRun(id) {
-      await parts.run(id)
+      runs.assertMayEnd(id, owner)
       await endRun(assembly, id)
     },
     onToolsChanged: (listener) => parts.registry.onChange(listener),

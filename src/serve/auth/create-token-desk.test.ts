@@ -106,15 +106,14 @@ describe('a token', () => {
     expect(await desk.remove(token.id)).toBe(false)
   })
 
-  it('ends within two seconds when another process revokes it', async () => {
+  it('ends at once when another process revokes it', async () => {
     const [here, there] = [openStore(join(folder, 'data')), openStore(join(folder, 'data'))]
     try {
-      const { desk, clock } = deskOf({ store: here })
+      const { desk } = deskOf({ store: here })
       const elsewhere = createTokenDesk({ store: there, hub, base: folder })
       const { token, secret } = await elsewhere.create(CI)
       expect(await desk.admit(secret)).toMatchObject({ name: 'token:ci' })
       expect(await elsewhere.remove(token.id)).toBe(true)
-      await clock.advance(2_000)
       expect(await desk.admit(secret)).toBeUndefined()
     } finally {
       await Promise.all([here.close(), there.close()])

@@ -23,7 +23,7 @@ interface McpDoorOptions {
 }
 
 /** What the client was told already, and nobody else can mend. */
-const CLIENTS_FAULT = /^Rejected inbound request/
+const CLIENTS_FAULT = /^Rejected (?:inbound|\d{4}-era) request/
 const MOST_DOORS = 200
 const IDLE_MS = 30 * 60_000
 
