@@ -127,6 +127,8 @@ export interface Limits {
   readonly outputChars?: number
   readonly inputBytes?: number
   readonly inputDepth?: number
+  /** Keys of objects and elements of arrays in the arguments of one call. Default: 50,000. */
+  readonly inputEntries?: number
   readonly run?: BudgetLimits
   readonly session?: BudgetLimits
   readonly tools?: Readonly<Record<string, BudgetLimits & { readonly rate?: Rate; readonly concurrency?: number }>>

@@ -97,8 +97,11 @@ export type BudgetOutcome =
 
 /** Token buckets by name. */
 export interface RateStore {
-  /** Takes one token of each bucket, or none: then it says which one is empty, and for how long. */
-  take(buckets: readonly RateBucket[], now: number): Awaitable<RateOutcome>
+  /**
+   * Takes `tokens` of each bucket (one unless said, and of each bucket at most what it can hold), or none: then it says
+   * which one has too few, and for how long.
+   */
+  take(buckets: readonly RateBucket[], now: number, tokens?: number): Awaitable<RateOutcome>
 }
 
 export interface RateBucket {

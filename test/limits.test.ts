@@ -26,6 +26,50 @@ function counter() {
   return { tool, count: () => count }
 }
 
+describe('large arguments', () => {
+  const take = defineTool({
+    name: 'data.take',
+    description: 'Takes any data, for tests.',
+    input: z.strictObject({ data: z.unknown(), note: z.string().default('') }),
+    execute: () => 'taken',
+  })
+  const wide = (entries: number) => Object.fromEntries(Array.from({ length: entries }, (_, i) => [`k${i}`, i]))
+
+  it('are refused when they have more keys and elements than the limit', async () => {
+    const hub = testHub({ tools: [take] })
+    expect(await hub.call(take, { data: wide(49_999) })).toMatchObject({ ok: true })
+    expect(await hub.call(take, { data: wide(50_000) })).toMatchObject({
+      ok: false,
+      error: { code: 'INPUT_SCHEMA_INVALID', fix: { hint: expect.stringContaining('limits.entries') } },
+    })
+    await hub.close()
+    const wider = testHub({ tools: [take], limits: { inputEntries: 50_001 } })
+    expect(await wider.call(take, { data: wide(50_000) })).toMatchObject({ ok: true })
+    await wider.close()
+  })
+
+  it('are on record by their size and their hash only', async () => {
+    const hub = testHub({ tools: [take] })
+    const records: unknown[] = []
+    hub.onRecord(({ event }) => records.push(event))
+    await hub.call(take, { data: 'x'.repeat(100), note: 'small' })
+    await hub.call(take, { data: 'x'.repeat(3_000) })
+    expect(records).toContainEqual(expect.objectContaining({ args: { data: 'x'.repeat(100), note: 'small' } }))
+    const large = expect.objectContaining({ argsHash: expect.stringMatching(/^[0-9a-f]{64}$/), argsBytes: 3_011 })
+    expect(records).toContainEqual(large)
+    expect(JSON.stringify(records)).not.toContain('x'.repeat(3_000))
+    await hub.close()
+  })
+
+  it('count as several calls in a rate', async () => {
+    const hub = testHub({ tools: [take], limits: { rate: { perSecond: 0.001, burst: 12 } } })
+    expect(await hub.call(take, { data: 'x'.repeat(1_000_000) })).toMatchObject({ ok: true })
+    expect(await hub.call(take, { data: 'x'.repeat(1_000_000) })).toMatchObject({ error: { code: 'RATE_LIMITED' } })
+    expect(await hub.call(take, { data: 'x' })).toMatchObject({ ok: true })
+    await hub.close()
+  })
+})
+
 describe('budgets', () => {
   it('tell at three quarters and stop at the limit, naming scope, numbers and the key to raise', async () => {
     const hub = testHub({ tools: [ping], limits: { run: { calls: 4 } } })

@@ -34,6 +34,7 @@ export const limitsSchema = z
     output: key(size, 'Characters of text that a model gets of one call; the whole is kept as an artifact.', '30KB'),
     input: key(size, 'Most bytes of the arguments of one call.', '10MB'),
     depth: key(z.int().min(1), 'Deepest nesting of arguments.', 64),
+    entries: key(z.int().min(1), 'Most keys and elements of the arguments of one call, all together.', 50_000),
     read: key(size, 'Most bytes of a file read at once.', '5MB'),
     http: key(size, 'Most bytes of one response.', '5MB'),
     httpTimeout: key(duration, 'Longest time of one request, with redirects, retries and body.', '15s'),

@@ -90,6 +90,7 @@ function toLimits(limits: WrittenLimits): Limits {
     outputChars: maybe(parseSize, limits.output),
     inputBytes: maybe(parseSize, limits.input),
     inputDepth: limits.depth,
+    inputEntries: limits.entries,
     readBytes: maybe(parseSize, limits.read),
     httpBytes: maybe(parseSize, limits.http),
     httpTimeoutMs: maybe(parseDuration, limits.httpTimeout),

@@ -65,6 +65,7 @@ const LIMITS: Keys<Limits> = {
   outputChars: true,
   inputBytes: true,
   inputDepth: true,
+  inputEntries: true,
   run: true,
   session: true,
   tools: true,

@@ -26,6 +26,12 @@ describe('BudgetLedger', () => {
     expect(error.message).toBe('This run has used 1 of 1 calls (limits.run.calls).')
   })
 
+  it('counts whole calls against a limit that is none', () => {
+    const ledger = ledgerOf({ run: { calls: 1.5 } })
+    ledger.reserve(call)
+    expect(failureOf(() => ledger.reserve(call)).message).toBe('This run has used 1 of 1.50 calls (limits.run.calls).')
+  })
+
   it('counts runs, sessions and tools of a run apart', () => {
     const ledger = ledgerOf({ session: { calls: 3 }, tools: { 'notes.save': { calls: 1 } } })
     ledger.reserve({ ...call, session: 's' })

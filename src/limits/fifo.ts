@@ -27,11 +27,9 @@ export class Fifo<T> {
     if (this.#last) this.#last.after = link
     else this.#first = link
     this.#last = link
-    let isQueued = true
     return () => {
       // A link that was taken has no neighbours left, but it is not the first either.
-      if (isQueued && (link.before || this.#first === link)) this.#unlink(link)
-      isQueued = false
+      if (link.before || this.#first === link) this.#unlink(link)
     }
   }
 

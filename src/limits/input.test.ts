@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../errors.ts'
-import { boundInput } from './input.ts'
+import { boundInput, takeInput } from './input.ts'
 
 const limits = { maxDepth: 64, maxBytes: 1_000_000 }
 const check = (value: unknown) => boundInput(value, limits)
@@ -168,6 +168,23 @@ describe('boundInput', () => {
     const values = [{ text: 'x'.repeat(50_000_000) }, new Array(25_000_000).fill(1), new Array(2 ** 32 - 1), keys]
     for (const value of values) expect(() => check(counted(value))).toThrow('is over the size limit of 1000000 bytes.')
     expect(looks).toBeLessThan(20_000)
+  })
+
+  it('counts keys and elements all together, and looks at no more than the limit', () => {
+    const three = { ...limits, maxEntries: 3 }
+    for (const value of [{ a: 1, b: 2, c: 3 }, [1, 2, 3], { a: [1, 2] }, [[], {}, null]]) boundInput(value, three)
+    for (const value of [{ a: 1, b: 2, c: 3, d: 4 }, [1, 2, 3, 4], { a: [1, 2, 3] }, [[], {}, [null]]])
+      expect(() => boundInput(value, three)).toThrow('The input has over 3 keys and elements, all together.')
+    expect(() => boundInput(new Array(2 ** 31), { ...three, maxBytes: 2 ** 40 })).toThrow(
+      'has over 3 keys and elements',
+    )
+  })
+
+  it('says how large the input is', () => {
+    const value = { text: 'x'.repeat(1_000), list: [1, true, null] }
+    const { bytes } = takeInput(value, limits)
+    expect(bytes).toBeGreaterThan(1_000)
+    expect(bytes).toBeLessThanOrEqual(JSON.stringify(value).length)
   })
 
   it('does not walk for ever over a small object that is shared', () => {

@@ -7,6 +7,15 @@ interface InputLimits {
   readonly maxDepth: number
   /** Of the arguments as JSON, estimated from below: what fits is never refused. */
   readonly maxBytes: number
+  /** Keys of objects and elements of arrays, all together; any number unless said. */
+  readonly maxEntries?: number
+}
+
+/** Arguments that are within their bounds. */
+export interface BoundInput {
+  readonly value: unknown
+  /** Of their JSON, estimated from below. */
+  readonly bytes: number
 }
 
 /** Found in the walk; on the way back up every level adds where it was, so that a good input pays nothing for it. */
@@ -20,6 +29,7 @@ interface Problem {
 interface Walk {
   readonly maxDepth: number
   bytesLeft: number
+  entriesLeft: number
 }
 
 /** The types of `lib.es2023` do not know it yet, every supported Node does. */
@@ -28,6 +38,7 @@ type Text = string & { isWellFormed(): boolean }
 const DEEPEST = 1_000
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const TOO_LARGE = 'is over the size limit'
+const TOO_MANY = 'has too many entries'
 
 /** Where the walk puts what it has read. */
 type Copy = Record<string, unknown> | unknown[]
@@ -37,12 +48,19 @@ type Copy = Record<string, unknown> | unknown[]
  * code of theirs, reads everything once: what is judged later is what was read, whatever their owner changes meanwhile.
  */
 export function boundInput(value: unknown, limits: InputLimits): unknown {
+  return takeInput(value, limits).value
+}
+
+/** The same, and how large they are. */
+export function takeInput(value: unknown, limits: InputLimits): BoundInput {
   const holder: unknown[] = []
-  const walk = { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: limits.maxBytes }
+  const { maxBytes, maxEntries = Number.POSITIVE_INFINITY } = limits
+  const walk = { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: maxBytes, entriesLeft: maxEntries }
   const problem = findProblem(value, walk, holder)
-  if (!problem) return holder[0]
+  if (!problem) return { value: holder[0], bytes: maxBytes - walk.bytesLeft }
+  if (problem.what === TOO_MANY) throw tooManyEntries(maxEntries)
   const where = problem.path.length === 0 ? 'The input' : `The input at ${quotePointer(problem.path)}`
-  const bounds = problem.what === TOO_LARGE ? ` of ${limits.maxBytes} bytes` : ''
+  const bounds = problem.what === TOO_LARGE ? ` of ${maxBytes} bytes` : ''
   throw new ToolError('INPUT_SCHEMA_INVALID', `${where} ${problem.what}${bounds}.`, { hint: problem.hint })
 }
 
@@ -101,7 +119,7 @@ function inspectObject(object: object, walk: Walk, depth: number, copy: Copy): P
   if (!isPlainObject(object)) return newProblem(object, 'is not a plain object', PLAIN_HINT)
   // Hidden names too, but no symbols: looking for those would double the cost, and JSON, schemas and hashes pass them by.
   const keys = Object.getOwnPropertyNames(object)
-  const tooLarge = spend(walk, Math.max(2, 1 + keys.length * 2))
+  const tooLarge = spend(walk, Math.max(2, 1 + keys.length * 2), keys.length)
   if (tooLarge) return tooLarge
   for (const key of keys) {
     const problem = inspectProperty(object, key, walk, depth, copy)
@@ -113,7 +131,7 @@ function inspectObject(object: object, walk: Walk, depth: number, copy: Copy): P
 function inspectArray(array: readonly unknown[], walk: Walk, depth: number, copy: Copy): Problem | undefined {
   if (depth > walk.maxDepth) return tooDeep(array, walk)
   if (Object.getPrototypeOf(array) !== Array.prototype) return newProblem(array, 'is not a plain array', PLAIN_HINT)
-  const tooLarge = spend(walk, Math.max(2, 1 + array.length))
+  const tooLarge = spend(walk, Math.max(2, 1 + array.length), array.length)
   if (tooLarge) return tooLarge
   for (let index = 0; index < array.length; index++) {
     const problem = inspectElement(array, index, walk, depth, copy)
@@ -147,9 +165,17 @@ function inspectElement(
 const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.input.'
 const PLAIN_HINT = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
 
-function spend(walk: Walk, bytes: number): Problem | undefined {
+function spend(walk: Walk, bytes: number, entries = 0): Problem | undefined {
   walk.bytesLeft -= bytes
+  walk.entriesLeft -= entries
+  if (walk.entriesLeft < 0) return newProblem(undefined, TOO_MANY, SIZE_HINT)
   return walk.bytesLeft < 0 ? newProblem(undefined, TOO_LARGE, SIZE_HINT) : undefined
+}
+
+function tooManyEntries(most: number): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', `The input has over ${most} keys and elements, all together.`, {
+    hint: 'Send less, in parts, or as one text; or have the owner raise limits.entries.',
+  })
 }
 
 function tooDeep(value: object, walk: Walk): Problem {

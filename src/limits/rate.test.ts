@@ -29,6 +29,30 @@ describe('RateLimiter', () => {
     expect(() => rate.take('other')).toThrow('wait 1000 ms')
   })
 
+  it('counts every whole 100 kB of arguments as one more call', () => {
+    const rate = limiterOf({ all: { perSecond: 1, burst: 5 } }, fakeClock())
+    rate.take('x', 99_999)
+    rate.take('x', 100_000)
+    expect(() => rate.take('x', 200_000)).toThrow('wait 1000 ms')
+    rate.take('x', 199_999)
+    expect(() => rate.take('x')).toThrow('wait 1000 ms')
+  })
+
+  it('lets arguments that are larger than the bucket wait until it is full', async () => {
+    const clock = fakeClock()
+    const rate = limiterOf({ all: { perSecond: 1, burst: 2 } }, clock)
+    rate.take('x', 10_000_000)
+    expect(() => rate.take('x', 10_000_000)).toThrow('wait 2000 ms')
+    await clock.advance(2_000)
+    rate.take('x', 10_000_000)
+  })
+
+  it('has room for one call at least', () => {
+    const rate = limiterOf({ all: { perSecond: 1, burst: 0 } }, fakeClock())
+    rate.take('x')
+    expect(refusalOf(() => rate.take('x'))).toMatchObject({ details: { burst: 1 } })
+  })
+
   it('names the longer wait when both buckets are empty', () => {
     const rate = limiterOf({ all: { perSecond: 0.01 }, tools: { x: { perSecond: 1 } } }, fakeClock())
     rate.take('x')

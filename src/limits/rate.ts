@@ -15,6 +15,9 @@ interface NamedBucket extends RateBucket {
   readonly key: string
 }
 
+/** Arguments of so many bytes count as one more call. */
+const BYTES_A_TOKEN = 100_000
+
 /** Token buckets for all calls together, single tools and a principal; a bucket holds one second's worth unless `burst` says. */
 export class RateLimiter {
   readonly #limits: Limits
@@ -45,11 +48,11 @@ export class RateLimiter {
     return new RateLimiter(this.#limits, this.#store, this.#clock, [...this.#principals, bucket])
   }
 
-  /** Takes a token of every bucket that the call belongs to; a refused call takes none. */
-  take(tool: string): Awaitable<void> {
+  /** Takes a token of every bucket that the call belongs to, more for large arguments; a refused call takes none. */
+  take(tool: string, bytes = 0): Awaitable<void> {
     const buckets = this.#tools.get(tool) ?? this.#all
     if (buckets.length === 0) return
-    return after(this.#store.take(buckets, this.#clock.now()), (outcome) => {
+    return after(this.#store.take(buckets, this.#clock.now(), 1 + Math.floor(bytes / BYTES_A_TOKEN)), (outcome) => {
       if (!outcome.ok) throw limited(buckets.find(({ bucket }) => bucket === outcome.bucket)!, outcome.waitMs)
     })
   }

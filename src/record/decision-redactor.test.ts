@@ -85,6 +85,11 @@ describe('the warning', () => {
     expect(warningFor(`ghp_${WORD} and Bearer ${WORD}`)).toBeUndefined()
   })
 
+  it('is none up to as many characters as a few long words have', () => {
+    expect(warningFor({ password: 'x'.repeat(4_000) })).toBeUndefined()
+    expect(warningFor({ password: 'x'.repeat(4_001) })).toMatch(/: 4001 characters/)
+  })
+
   it.each([
     ['a key', `-----BEGIN PRIVATE KEY-----\n${WORD}\n-----END PRIVATE KEY-----`, /: 32 characters/],
     ['a known secret that holds more than a word', VALUE, /: 21 characters/],

@@ -1,7 +1,8 @@
 import type { EventBody } from './events.ts'
 import { safeJson } from './safe-json.ts'
 
-const MOST_ARGS_CHARS = 2_048
+/** Arguments whose JSON is longer are left out of the record. */
+export const MAX_ARGS_CHARS = 2_048
 
 /**
  * The JSON of an event as it goes into its line. Arguments over 2 KB are left out, with their size in their place.
@@ -11,9 +12,9 @@ export function encodeEvent(event: EventBody): string | undefined {
   const text = safeJson(event)
   if (!text.startsWith('{"type":"')) return undefined
   // All of it is small, so the arguments are: the ordinary call pays for one stringify and one comparison.
-  if (text.length <= MOST_ARGS_CHARS || !('args' in event) || event.args === undefined) return text
+  if (text.length <= MAX_ARGS_CHARS || !('args' in event) || event.args === undefined) return text
   const size = sizeOf(event.args)
-  if (size !== undefined && size <= MOST_ARGS_CHARS) return text
+  if (size !== undefined && size <= MAX_ARGS_CHARS) return text
   return safeJson({ ...event, args: undefined, argsBytes: event.argsBytes ?? size })
 }
 

@@ -18,7 +18,7 @@ export interface CallFacts {
   readonly parent?: string
   readonly purpose?: string
   readonly argsHash?: string
-  /** Redacted; over 2 KB only `argsBytes` is kept. */
+  /** Redacted; over 2 KB only `argsBytes`, their size or a little less, is kept. */
   readonly args?: unknown
   readonly argsBytes?: number
   readonly targets?: readonly string[]

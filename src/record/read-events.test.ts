@@ -46,7 +46,10 @@ describe('readEvents', () => {
   })
 
   it('says that there is no such run', async () => {
-    await expect(eventsOf(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(eventsOf(join(root, 'nowhere'))).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      details: { folder: join(root, 'nowhere') },
+    })
   })
 })
 

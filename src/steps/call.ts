@@ -43,6 +43,8 @@ export class Call {
   /** The dialect whose name was called. */
   dialect: RegisteredDialect | undefined
   input: unknown
+  /** Of the input as JSON, estimated from below. */
+  inputBytes = 0
   /** The input has passed the schema; it is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []

@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.ts'
-import { boundInput } from '../limits/input.ts'
+import { type BoundInput, takeInput } from '../limits/input.ts'
 import type { Call } from './call.ts'
 import { decideCall, refuse } from './decide.ts'
 import type { Parts, RunState } from './parts.ts'
@@ -12,7 +12,9 @@ import { bounded } from './until-stopped.ts'
  * policy. What policy would only ask about, the approver has answered; what it denies stays denied.
  */
 export async function changeInput(parts: Parts, run: RunState, call: Call, input: unknown): Promise<void> {
-  call.replaceInput(bareInput(parts, input))
+  const { value, bytes } = bareInput(parts, input)
+  call.replaceInput(value)
+  call.inputBytes = bytes
   if (parts.hooks.has('before')) await rewrite(parts, call)
   const validating = validate(parts, call)
   if (validating) await bounded(parts, call, validating)
@@ -25,14 +27,14 @@ export async function changeInput(parts: Parts, run: RunState, call: Call, input
 
 /** Says what is wrong with such arguments while the approver can still correct them. Changes nothing. */
 export async function checkChange(parts: Parts, call: Call, input: unknown): Promise<void> {
-  accepted(call, await call.tool!.input.validate(bareInput(parts, input)))
+  accepted(call, await call.tool!.input.validate(bareInput(parts, input).value))
 }
 
 /** What was shown had its secrets marked out; a mark that comes back would stand where the secret was. */
-function bareInput(parts: Parts, input: unknown): unknown {
-  const { inputDepth: maxDepth, inputBytes: maxBytes } = parts.settings
-  const taken = boundInput(input, { maxDepth, maxBytes })
-  if (!parts.redactor.isMark(JSON.stringify(taken) ?? '')) return taken
+function bareInput(parts: Parts, input: unknown): BoundInput {
+  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = parts.settings
+  const taken = takeInput(input, { maxDepth, maxBytes, maxEntries })
+  if (!parts.redactor.isMark(JSON.stringify(taken.value) ?? '')) return taken
   throw new ToolError('INPUT_SCHEMA_INVALID', 'The changed arguments hold a redaction mark in the place of a secret.', {
     hint: 'Approve the call as it is, or write the marked part anew.',
   })

@@ -32,7 +32,7 @@ export function takeLimits(parts: Parts, call: Call): Awaitable<void> {
   const { tool } = call.tool!
   parts.loops.check(call.run, tool.name, call.argsHash)
   parts.breakers.refusePaused(call.circuit)
-  const taking = parts.rate.take(tool.name)
+  const taking = parts.rate.take(tool.name, call.inputBytes)
   return taking instanceof Promise ? taking.then(() => reserve(parts, call)) : reserve(parts, call)
 }
 

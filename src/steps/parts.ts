@@ -124,6 +124,7 @@ export interface Settings {
   readonly outputChars: number | undefined
   readonly inputBytes: number
   readonly inputDepth: number
+  readonly inputEntries: number
   /** Where commands cannot be fenced in, every one is asked. */
   readonly isSandboxRequired: boolean
   readonly durability: Durability

@@ -1,4 +1,5 @@
 import { messageOf, ToolError } from '../errors.ts'
+import { MAX_ARGS_CHARS } from '../record/encode-event.ts'
 import type { CallEnded, CallFacts } from '../record/events.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { ToolResult } from '../result.ts'
@@ -160,6 +161,7 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
 /** Who asks for what, and which rule decided. */
 function facts(parts: Parts, call: Call): CallFacts {
   const { session, purpose, idempotencyKey, callerKind, dryRun } = call.options
+  const isLarge = call.inputBytes > MAX_ARGS_CHARS
   return {
     caller: parts.redactor.text(call.caller),
     principal: parts.principal,
@@ -169,7 +171,9 @@ function facts(parts: Parts, call: Call): CallFacts {
     parent: call.parent?.id,
     purpose: purpose && parts.redactor.text(purpose),
     argsHash: call.argsHash || undefined,
-    args: call.isValid ? parts.redactor.value(call.input) : undefined,
+    // Large arguments are not kept, so they are not walked for secrets either: their size and their hash are.
+    args: call.isValid && !isLarge ? parts.redactor.value(call.input) : undefined,
+    argsBytes: call.isValid && isLarge ? call.inputBytes : undefined,
     targets: call.targets.length > 0 ? targetLines(parts, call) : undefined,
     keyHash: idempotencyKey === undefined ? undefined : sha256(idempotencyKey),
     effect: call.decision && call.effect,

@@ -1,5 +1,5 @@
 import { ToolError } from '../errors.ts'
-import { boundInput } from '../limits/input.ts'
+import { takeInput } from '../limits/input.ts'
 import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
 import type { Call } from './call.ts'
@@ -7,8 +7,10 @@ import type { Parts } from './parts.ts'
 
 /** From here on nobody outside holds the input: what was judged is what runs. */
 export function bound(parts: Parts, call: Call): void {
-  const { inputDepth: maxDepth, inputBytes: maxBytes } = parts.settings
-  call.input = boundInput(call.input, { maxDepth, maxBytes })
+  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = parts.settings
+  const { value, bytes } = takeInput(call.input, { maxDepth, maxBytes, maxEntries })
+  call.input = value
+  call.inputBytes = bytes
 }
 
 /** Step 2: the owner's hooks may make it another input. */

@@ -17,10 +17,15 @@ export function refill({ perSecond, burst }: RateBucket, level: BucketLevel | un
   return { tokens: Math.min(most, level.tokens + (elapsedMs / 1000) * perSecond), filledAt: now }
 }
 
-/** How long until the bucket has a token; 0 when it has one, `Infinity` when it never will. */
-export function waitFor({ perSecond }: RateBucket, { tokens }: BucketLevel): number {
-  if (tokens >= 1 - ROUNDING) return 0
-  const waitMs = Math.ceil(((1 - ROUNDING / 2 - tokens) / perSecond) * 1000)
+/** What a call takes of a bucket: never more than fits into it, so that every call gets its turn. */
+export function costIn({ burst }: RateBucket, wanted: number): number {
+  return Math.min(wanted, Math.max(1, burst))
+}
+
+/** How long until the bucket has so many tokens; 0 when it has them, `Infinity` when it never will. */
+export function waitFor({ perSecond }: RateBucket, { tokens }: BucketLevel, wanted = 1): number {
+  if (tokens >= wanted - ROUNDING) return 0
+  const waitMs = Math.ceil(((wanted - ROUNDING / 2 - tokens) / perSecond) * 1000)
   return waitMs > 0 ? waitMs : Number.POSITIVE_INFINITY
 }
 

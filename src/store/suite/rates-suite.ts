@@ -17,6 +17,13 @@ export function ratesSuite(name: string, store: () => Store): void {
       expect(await store().rates.take([fast], 1100)).toEqual({ ok: true })
     })
 
+    it('take several tokens at once, and of a small bucket all that it holds', async () => {
+      expect(await store().rates.take([fast, slow], 1000, 2)).toEqual({ ok: true })
+      expect(await store().rates.take([fast], 1100, 2)).toEqual({ ok: false, bucket: 'fast', waitMs: 100 })
+      expect(await store().rates.take([slow], 1999, 2)).toEqual({ ok: false, bucket: 'slow', waitMs: 1 })
+      expect(await store().rates.take([fast, slow], 2000, 2)).toEqual({ ok: true })
+    })
+
     it('take from no bucket when one is empty, and name the one that takes longest', async () => {
       await store().rates.take([slow, fast], 1000)
       expect(await store().rates.take([fast, slow], 1000)).toEqual({ ok: false, bucket: 'slow', waitMs: 1000 })
