@@ -1,0 +1,95 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { standingClock } from '../../test/support/record-run.ts'
+import type { StoredHead } from '../store.ts'
+import { HeadKeeper } from './head-keeper.ts'
+
+const continues = { seq: 3, hash: 'h3' }
+
+/** A run of which lines are appended by hand, and a store that refuses while it is `down`. */
+function keep() {
+  const { clock, pass } = standingClock()
+  const kept: unknown[] = []
+  const problems: string[] = []
+  const state = { seq: 4, isDown: false, whileSyncing: () => {} }
+  const heads = {
+    put(head: StoredHead, before: unknown) {
+      if (state.isDown) throw new Error('down')
+      kept.push({ seq: head.seq, hash: head.hash, at: head.at, before })
+    },
+  }
+  const keeper = new HeadKeeper(heads, {
+    run: 'r',
+    opening: 'o',
+    continues,
+    clock,
+    synced: async () => state.whileSyncing(),
+    last: () => ({ seq: state.seq, hash: `h${state.seq}` }),
+    onProblem: ({ message }) => problems.push(message),
+  })
+  const after = async (ms: number) => {
+    pass(ms)
+    await nextTurn()
+  }
+  return { keeper, kept, problems, state, after }
+}
+
+it('keeps the head two seconds after a line, once for all lines until then', async () => {
+  const { keeper, kept, state, after } = keep()
+  keeper.request()
+  await after(1_000)
+  state.seq = 6
+  keeper.request()
+  await after(999)
+  expect(kept).toEqual([])
+  await after(1)
+  expect(kept).toEqual([{ seq: 6, hash: 'h6', at: 2_000, before: continues }])
+  await after(10_000)
+  expect(kept).toHaveLength(1)
+  keeper.request()
+  await after(2_000)
+  expect(kept).toHaveLength(2)
+})
+
+it('keeps only what was durable, and the rest two seconds later', async () => {
+  const { keeper, kept, state, after } = keep()
+  state.whileSyncing = () => {
+    state.seq = 9
+  }
+  keeper.request()
+  await after(2_000)
+  expect(kept).toMatchObject([{ seq: 4, hash: 'h4' }])
+  await after(2_000)
+  expect(kept).toMatchObject([{ seq: 4 }, { seq: 9, hash: 'h9' }])
+})
+
+it('tells once that the store refuses, and tries again', async () => {
+  const { keeper, kept, problems, state, after } = keep()
+  state.isDown = true
+  keeper.request()
+  for (let time = 0; time < 3; time++) await after(2_000)
+  expect(problems).toEqual([expect.stringContaining('The store does not take the head of run r')])
+  state.isDown = false
+  await after(2_000)
+  expect(kept).toMatchObject([{ seq: 4 }])
+  state.isDown = true
+  keeper.request()
+  await after(2_000)
+  expect(problems).toHaveLength(2)
+})
+
+it('keeps the last head when the run is closed, and nothing after that', async () => {
+  const { keeper, kept, state, after } = keep()
+  keeper.request()
+  state.seq = 8
+  await keeper.close()
+  expect(kept).toMatchObject([{ seq: 8, hash: 'h8' }])
+  keeper.request()
+  await after(10_000)
+  expect(kept).toHaveLength(1)
+  const stopped = keep()
+  stopped.keeper.request()
+  stopped.keeper.stop()
+  await stopped.after(10_000)
+  expect(stopped.kept).toEqual([])
+})
