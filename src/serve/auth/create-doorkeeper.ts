@@ -33,6 +33,8 @@ export interface Doorkeeper {
   inspect(request: DoorRequest): Refusal | undefined
   /** Who asks, by token or cookie. */
   admit(request: DoorRequest): Awaitable<Admission | Refusal>
+  /** Counts a link of a webhook that leads nowhere; a refusal when too many came from the same address. */
+  wrongLink(request: DoorRequest): Refusal | undefined
   /** A session for a token; `headers` has the cookie. */
   signIn(
     request: DoorRequest,
@@ -93,6 +95,10 @@ class DoorkeeperOfService implements Doorkeeper {
       'This needs a token, and none came.',
       SECRET_IN_URL.test(request.url) ? { hint: NOT_IN_URL } : {},
     )
+  }
+
+  wrongLink(request: DoorRequest): Refusal | undefined {
+    return this.#guesses.wrongLink(request)
   }
 
   async signIn(request: DoorRequest, secret: string): ReturnType<Doorkeeper['signIn']> {

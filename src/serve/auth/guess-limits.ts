@@ -13,6 +13,8 @@ export interface GuessLimitsOptions {
   readonly cookieFailures?: number
   /** JSON Web Tokens that were verified and are not good; 1,000 unless said, a fifth of a second of work. */
   readonly jwtFailures?: number
+  /** Links of webhooks that lead nowhere. Default: 30. Old messages in a chat have some. */
+  readonly linkFailures?: number
 }
 
 const MOST_VERIFIED = 10_000
@@ -28,6 +30,7 @@ export class GuessLimits {
   readonly #tokens: FailureLimiter
   readonly #sessions: FailureLimiter
   readonly #jwts: FailureLimiter
+  readonly #links: FailureLimiter
   readonly #verified = new LRUCache<string, true>({ max: MOST_VERIFIED })
 
   constructor(options: GuessLimitsOptions, addressOf: (request: DoorRequest) => string | undefined, clock: Clock) {
@@ -35,6 +38,7 @@ export class GuessLimits {
     this.#tokens = new FailureLimiter(options.failures ?? 10, clock)
     this.#sessions = new FailureLimiter(options.cookieFailures ?? 100, clock)
     this.#jwts = new FailureLimiter(options.jwtFailures ?? 1_000, clock)
+    this.#links = new FailureLimiter(options.linkFailures ?? 30, clock)
   }
 
   wrongToken(request: DoorRequest): Refusal {
@@ -44,6 +48,11 @@ export class GuessLimits {
   wrongSession(request: DoorRequest): Refusal {
     const refused = this.#wrong(this.#sessions, request, 'sessions that are none')
     return refused ?? unauthenticated('The session is over.', { hint: 'Sign in again.' })
+  }
+
+  /** Undefined while there were not too many: whoever serves the links says that there is nothing. */
+  wrongLink(request: DoorRequest): Refusal | undefined {
+    return this.#wrong(this.#links, request, 'links that lead nowhere')
   }
 
   wrongJwt(request: DoorRequest, jwt: string): Refusal {

@@ -1,5 +1,7 @@
-import { ANSWER_PAGE_CSP } from '../../asks/answer-page.ts'
+import type { IncomingMessage } from 'node:http'
+import { ANSWER_PAGE_CSP, plainPage } from '../../asks/answer-page.ts'
 import type { AnswerDoor, AnswerPage } from '../../asks/create-answer-door.ts'
+import { DoorView } from '../admit.ts'
 import { HttpRefusal } from '../answer/http-refusal.ts'
 import { PAGE_HEADERS } from '../answer/security-headers.ts'
 import type { HttpDoor } from '../http-door.ts'
@@ -22,7 +24,8 @@ export const ANSWER_ROUTES: readonly Route[] = [
     path: '/answer/{link}',
     summary: 'The page behind a link of a webhook',
     answers: [{ description: 'What waits, and a form', mediaType: 'text/html' }],
-    handle: async ({ door, params }) => answerPage(await doorOf(door).show(params.get('link')!)),
+    handle: async ({ door, params, request }) =>
+      answerPage(door, request, await doorOf(door).show(params.get('link')!)),
   }),
   defineOpenRoute({
     method: 'post',
@@ -31,7 +34,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     answers: [{ description: 'What became of it', mediaType: 'text/html' }],
     async handle({ door, params, request }) {
       const form = await readForm(request, door.maxBodyBytes)
-      return answerPage(await doorOf(door).answer(params.get('link')!, form))
+      return answerPage(door, request, await doorOf(door).answer(params.get('link')!, form))
     },
   }),
 ]
@@ -41,6 +44,12 @@ function doorOf({ answers }: HttpDoor): AnswerDoor {
   throw new HttpRefusal(404, 'NOT_FOUND', 'This service sends no links.')
 }
 
-function answerPage({ status, html }: AnswerPage): Response {
+/** Every link is looked up: whoever has a right one can answer, whatever others at the same address guessed. */
+function answerPage({ doorkeeper }: HttpDoor, request: IncomingMessage, { status, html }: AnswerPage): Response {
+  const refused = status === 404 ? doorkeeper.wrongLink(new DoorView(request)) : undefined
+  if (refused) {
+    const page = plainPage('Too many links that lead nowhere', refused.error.message)
+    return new Response(page, { status: refused.status, headers: { ...HEADERS, ...refused.headers } })
+  }
   return new Response(html, { status, headers: HEADERS })
 }
