@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { currentProcess } from '../disk/process-identity.ts'
 import { newOwner, retireOwner } from '../disk/process-owner.ts'
+import { messageOf, ToolError } from '../errors.ts'
 import type { Ask, AskAnswer, NewAsk, Store, StoredEvent } from '../store.ts'
 
 /** Topic of the events by which the store tells of asks. */
@@ -62,12 +63,20 @@ export class AskBoard {
     }
   }
 
-  /** The first answer wins; tells whether this one did, and which one holds. */
+  /** The first answer wins; says whether this one did, and which one holds. RECORDS_UNAVAILABLE if it cannot be stored. */
   async answer(
     id: string,
     answer: Omit<AskAnswer, 'at'>,
   ): Promise<{ readonly won: boolean; readonly ask: Ask } | undefined> {
-    return this.#store.asks.answer(id, { ...answer, at: this.#clock.now() })
+    try {
+      return await this.#store.asks.answer(id, { ...answer, at: this.#clock.now() })
+    } catch (cause) {
+      throw new ToolError('RECORDS_UNAVAILABLE', `The answer to ${id} was not stored: ${messageOf(cause)}`, {
+        hint: `Nothing was decided, and ${id} still waits: answer again when the store can be written.`,
+        retryable: true,
+        cause,
+      })
+    }
   }
 
   /** Takes the answer for one call: false when another call has taken it, perhaps of another process. */
@@ -124,6 +133,11 @@ export class AskBoard {
       // What cannot be read now may be told again; else the ask ends with its time, which is a no.
     }
   }
+}
+
+/** Whether the call that asked does not wait for the answer by its own wish: the same call, made again, uses it. */
+export function isLeftAsk({ owner }: Pick<Ask, 'owner'>): boolean {
+  return owner.includes(`"pid":${NO_PROCESS},`)
 }
 
 /** Owner of an ask that no call waits for: a process of this machine that does not live. */

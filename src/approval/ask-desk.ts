@@ -19,6 +19,8 @@ interface Waiting<Q, A> extends AskWays<Q, A> {
   readonly resolve: (reply: Reply<A> | 'lost') => void
   readonly reject: (error: unknown) => void
   readonly cleanUp: (() => void)[]
+  /** It has an answer, or has failed. */
+  isOver?: boolean
 }
 
 /**
@@ -31,6 +33,7 @@ export class AskDesk<Q extends Asked, A> {
   readonly #clock: Clock
   readonly #outlives: boolean
   #waitsInStore: boolean
+  #isClosed = false
   readonly #watchers = new Set<{ readonly tell: (request: Q) => void }>()
   readonly #waiting = new Map<string, Waiting<Q, A>>()
   readonly #room = new WaitingRoom()
@@ -64,7 +67,11 @@ export class AskDesk<Q extends Asked, A> {
     const waiting = this.#open(request, { ...ways, ...settle, isLeft: false })
     const stop = () => this.#end(waiting, this.#kind.aborted(request, signal))
     signal.addEventListener('abort', stop, { once: true })
-    waiting.cleanUp.push(() => signal.removeEventListener('abort', stop))
+    waiting.cleanUp.push(() => {
+      signal.removeEventListener('abort', stop)
+      waiting.isOver = true
+      this.#forget(waiting)
+    })
     try {
       // Whoever is told can answer at once, also from another process.
       void waiting.filed.then((isFiled) => this.#announce(waiting, isFiled))
@@ -123,13 +130,16 @@ export class AskDesk<Q extends Asked, A> {
     return true
   }
 
-  /** The same, after the answer was looked at; tells whether it was the first in all processes. */
+  /**
+   * The same, after the answer was looked at; says whether it was the first in all processes. An answer that cannot be
+   * stored is thrown, and the call waits on: it can be answered again.
+   */
   async answer(id: string, answer: unknown): Promise<boolean> {
     const waiting = this.#waiting.get(id)
     if (!waiting) return false
     const reply = this.#kind.read(answer, waiting.request)
     await waiting.check?.(reply.answer)
-    return this.#waiting.get(id) === waiting && this.#track(this.#settle(waiting, reply))
+    return this.#waiting.get(id) === waiting && this.#track(this.#settle(waiting, reply, { waitsOn: true }))
   }
 
   /** Tells of every new request; what waits already is in `list`. Returns how to stop watching. */
@@ -145,6 +155,7 @@ export class AskDesk<Q extends Asked, A> {
   /** Waits for nothing more. What the store keeps for the next hub stays there, everything else fails as if nobody were left. */
   async close(): Promise<void> {
     this.#waitsInStore = false
+    this.#isClosed = true
     for (const waiting of this.#outlives ? [...this.#waiting.values()] : []) {
       this.#forget(waiting)
       waiting.reject(this.#kind.leftBehind(waiting.request))
@@ -269,22 +280,38 @@ export class AskDesk<Q extends Asked, A> {
   }
 
   /** An answer that was given here counts when it is the first in the store, too. */
-  async #settle(waiting: Waiting<Q, A>, reply: Reply<A>): Promise<boolean> {
+  async #settle(waiting: Waiting<Q, A>, reply: Reply<A>, { waitsOn = false } = {}): Promise<boolean> {
     this.#forget(waiting)
     const { request } = waiting
+    let outcome: { readonly won: boolean; readonly ask: Ask } | undefined
     try {
-      const outcome = (await waiting.filed) ? await this.#board.answer(request.id, this.#kind.encode(reply)) : undefined
+      if (await waiting.filed) outcome = await this.#board.answer(request.id, this.#kind.encode(reply))
+    } catch (cause) {
+      if (waitsOn) this.#waitOn(waiting)
+      else waiting.reject(this.#kind.unavailable(request, 'the store failed', cause))
+      if (waitsOn) throw cause
+      return false
+    }
+    try {
       if (outcome && !outcome.won) {
         await this.#takeStored(waiting, outcome.ask)
         return false
       }
       const isOurs = !outcome || waiting.isLeft || (await this.#board.claim(request.id, request.callId))
       waiting.resolve(isOurs ? reply : 'lost')
-      return true
     } catch (cause) {
+      // The answer is stored, and the same call made again uses it.
       waiting.reject(this.#kind.unavailable(request, 'the store failed', cause))
-      return false
     }
+    return true
+  }
+
+  /** Waits as before, for another answer. One that nobody waits for is in the store alone. */
+  #waitOn(waiting: Waiting<Q, A>): void {
+    if (waiting.isLeft || waiting.isOver) return
+    this.#waiting.set(waiting.request.id, waiting)
+    if (this.#isClosed) this.#end(waiting, this.#kind.unavailable(waiting.request, 'the hub was closed'))
+    else this.#failUnreachable('the store failed')
   }
 
   async #takeStored(waiting: Waiting<Q, A>, ask: Ask): Promise<void> {

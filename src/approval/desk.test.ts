@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { currentProcess } from '../disk/process-identity.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
@@ -372,6 +372,71 @@ describe('through the store', () => {
     })
     const { desk } = newDesk(() => ({ decision: 'allow', by: 'ada' }), { store: broken, waitsInStore: true })
     expect(await desk.ask(request, never, ways)).toMatchObject({ by: 'ada' })
+  })
+
+  it('waits on when an answer cannot be stored, until it is answered, stopped, over or closed', async () => {
+    const full = new Error('disk full')
+    const failure = { code: 'RECORDS_UNAVAILABLE', retryable: true, cause: full }
+    const failOnce = async (signal = never) => {
+      const made = newDesk(undefined, { waitsInStore: true })
+      const { answer, filed } = start(made.desk, made.store, request, signal)
+      await filed
+      const write = made.store.asks.answer
+      made.store.asks.answer = () => Promise.reject(full)
+      await expect(made.desk.answer(request.id, { decision: 'allow', by: 'ada' })).rejects.toMatchObject(failure)
+      expect(made.desk.list()).toHaveLength(1)
+      expect(await made.store.asks.find(request.id)).toMatchObject({ state: 'waiting' })
+      made.store.asks.answer = write
+      return { ...made, answer }
+    }
+    const answered = await failOnce()
+    expect(await answered.desk.answer(request.id, { decision: 'allow', by: 'bob' })).toBe(true)
+    expect(await answered.answer).toMatchObject({ by: 'bob' })
+
+    const stopper = new AbortController()
+    const stopped = await failOnce(stopper.signal)
+    stopper.abort()
+    await expect(stopped.answer).rejects.toMatchObject({ code: 'ABORTED' })
+
+    const late = await failOnce()
+    await late.clock.advance(1_000)
+    await expect(late.answer).rejects.toMatchObject({ code: 'APPROVAL_TIMEOUT', details: { timeoutMs: 1_000 } })
+
+    const closed = await failOnce()
+    await closed.desk.close()
+    await expect(closed.answer).rejects.toMatchObject({ code: 'APPROVAL_UNAVAILABLE' })
+    for (const { desk, clock } of [answered, stopped, late, closed]) {
+      expect(desk.list()).toEqual([])
+      await desk.close()
+      expect(clock.waiting).toBe(0)
+    }
+  })
+
+  it.each(['the caller stops', 'the hub closes'])('ends when %s while an answer that fails is stored', async (what) => {
+    const { desk, store } = newDesk(undefined, { waitsInStore: true })
+    const stopper = new AbortController()
+    const { answer, filed } = start(desk, store, request, stopper.signal)
+    await filed
+    let fail = (_: Error) => {}
+    store.asks.answer = () =>
+      new Promise((_, reject) => {
+        fail = reject
+      })
+    const told = desk.answer(request.id, { decision: 'allow', by: 'ada' })
+    await vi.waitFor(() => expect(desk.list()).toEqual([]))
+    const closing = what === 'the hub closes' ? desk.close() : stopper.abort()
+    fail(new Error('disk full'))
+    await expect(told).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
+    await expect(answer).rejects.toMatchObject({ code: what === 'the hub closes' ? 'APPROVAL_UNAVAILABLE' : 'ABORTED' })
+    await closing
+    expect(desk.list()).toEqual([])
+  })
+
+  it('ends the call when code has answered and the answer cannot be stored: it will not answer again', async () => {
+    const { desk, store } = newDesk(() => ({ decision: 'allow', by: 'ada' }), { waitsInStore: true })
+    store.asks.answer = () => Promise.reject(new Error('disk full'))
+    await expect(desk.ask(request, never, ways)).rejects.toMatchObject({ code: 'APPROVAL_UNAVAILABLE' })
+    expect(desk.list()).toEqual([])
   })
 
   it('lets nobody answer for their own call, whichever way they try', async () => {

@@ -172,9 +172,6 @@ function unavailable(request: ApprovalRequest, why: string, cause?: unknown): To
   return new ToolError(
     'APPROVAL_UNAVAILABLE',
     `${tool} needs an approval and ${why}: ${withoutDoubtDetails(reason)} (${rule})`,
-    {
-      details: { approval: request.id },
-      ...(cause !== undefined && { cause }),
-    },
+    { details: { approval: request.id }, cause },
   )
 }

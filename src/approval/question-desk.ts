@@ -97,7 +97,7 @@ const KIND: AskKind<QuestionRequest, QuestionReply> = {
   unavailable: ({ tool }, why, cause) =>
     new ToolError('APPROVAL_UNAVAILABLE', `${tool} has a question and ${why}.`, {
       hint: 'Make the hub with onQuestion, or go on without the answer.',
-      ...(cause !== undefined && { cause }),
+      cause,
     }),
   failed: (_, cause) => cause,
   nonsense: (_, cause) => cause,

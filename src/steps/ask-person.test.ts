@@ -93,6 +93,21 @@ describe('a question', () => {
     expect((await call).data).toEqual({ answer: '', values: { name: 'Ada', age: 36 }, isDefault: false })
   })
 
+  it('takes no default where nobody can be asked, or the caller stops', async () => {
+    const question = { ...PLACE, defaultAnswer: 'staging' }
+    expect(await hubWith().callDynamic('x.ask', { question })).toMatchObject({
+      ok: false,
+      error: { code: 'APPROVAL_UNAVAILABLE' },
+    })
+    const hub = hubWith()
+    const watching = nextQuestion(hub)
+    const stopper = new AbortController()
+    const call = hub.callDynamic('x.ask', { question }, { signal: stopper.signal })
+    await watching
+    stopper.abort()
+    expect(await call).toMatchObject({ ok: false, status: 'aborted' })
+  })
+
   it('takes its default when nobody who watches answers in time, and then does not wait any more', async () => {
     const clock = fakeClock()
     const store = createMemoryStore({ now: clock.now })

@@ -54,6 +54,8 @@ const common = z.object({
   state: z.enum(['waiting', 'answered', 'withdrawn', 'expired']),
   /** The process that asked is gone; an answer is kept for the same call made again. */
   isOrphan: z.boolean(),
+  /** The caller chose not to wait (`onAsk: 'return'`); an answer is kept for the same call made again. */
+  isLeft: z.literal(true).optional(),
   /** False for one's own calls, and without the scope: somebody else has to answer. */
   mayAnswer: z.boolean(),
   answered: answered.optional(),

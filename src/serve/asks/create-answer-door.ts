@@ -59,6 +59,8 @@ export function createAnswerDoor({ hub, store, clock, hooks }: AnswerDoorOptions
         return { status: 409, html: pageOf((await store.asks.find(ask.id)) ?? ask) }
       } catch (error) {
         if (!ToolError.is(error) || error.code === 'INTERNAL') throw error
+        if (error.code === 'RECORDS_UNAVAILABLE')
+          return { status: 503, html: plainPage('Not answered', `${error.message} ${error.fix.hint}`) }
         return { status: 400, html: plainPage('That cannot be taken', `${error.message} ${error.fix.hint}`) }
       }
     },

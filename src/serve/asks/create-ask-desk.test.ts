@@ -28,7 +28,7 @@ function newDesk() {
 async function leaveAsk(store: Store, changes: Partial<NewAsk>, count = 1) {
   const [ask] = await store.asks.list()
   const { state, answer, used, ...filed } = ask!
-  const owner = JSON.stringify({ pid: 2 ** 31 - 1, space: currentProcess().space })
+  const owner = JSON.stringify({ pid: 2 ** 31 - 2, space: currentProcess().space })
   const left = { ...filed, owner, ...changes }
   for (let index = 0; index < count; index++) {
     const id = count === 1 ? left.id : `${left.id}-${index}`
@@ -43,6 +43,36 @@ function requestOf(principal: string): string {
 }
 
 describe('approvals', () => {
+  it('of a caller that did not stay are answered, and nobody is said to be gone', async () => {
+    const { desk, ada, bob } = newDesk()
+    const call = () => ada.hub.callDynamic('test.sendMail', { to: 'x@example.org' }, { onAsk: 'return' })
+    expect((await call()).status).toBe('approval_required')
+    const [seen] = (await desk.approvals(bob)).approvals
+    expect(seen).toMatchObject({ state: 'waiting', isOrphan: false, isLeft: true, mayAnswer: true })
+    const { won, approval } = await desk.answer(bob, seen!.id, { decision: 'allow' }, 'console')
+    expect([won, approval.state, approval.isLeft]).toEqual([true, 'answered', undefined])
+    expect((await call()).ok).toBe(true)
+  })
+
+  it('and questions whose answer cannot be stored say so, and wait on', async () => {
+    const { desk, ada, bob, store, sendMail } = newDesk()
+    const { answer } = store.asks
+    const { id, result } = await sendMail(ada)
+    const lunch = ada.hub.callDynamic('test.orderLunch', { question: 'What?' })
+    const asked = (await asksIn(store, 2)).find(({ kind }) => kind === 'question')!.id
+    store.asks.answer = () => Promise.reject(new Error('the disk is full'))
+    const failure = { code: 'RECORDS_UNAVAILABLE', retryable: true, message: expect.stringContaining('disk is full') }
+    for (const decision of ['deny', 'allow'] as const)
+      await expect(desk.answer(bob, id, { decision }, 'console')).rejects.toMatchObject(failure)
+    await expect(desk.reply(bob, asked, { answer: 'soup' }, 'console')).rejects.toMatchObject(failure)
+    expect(await desk.approval(bob, id)).toMatchObject({ state: 'waiting', isOrphan: false, mayAnswer: true })
+    store.asks.answer = answer
+    expect((await desk.answer(bob, id, { decision: 'allow' }, 'console')).won).toBe(true)
+    expect((await desk.reply(bob, asked, { answer: 'soup' }, 'console')).won).toBe(true)
+    expect((await result).ok).toBe(true)
+    expect((await lunch).data).toBe('soup')
+  })
+
   it('are seen and allowed by somebody else, with all that helps to decide', async () => {
     const { desk, ada, bob, sendMail } = newDesk()
     const { id, result } = await sendMail(ada)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isLeftAsk } from '../../approval/ask-board.ts'
 import { isOwnCall } from '../../approval/assert-other.ts'
 import { isOwnerAlive } from '../../disk/process-owner.ts'
 import { ToolError } from '../../errors.ts'
@@ -9,7 +10,7 @@ import type { Visitor } from '../service.ts'
 /** Whose ask it is: who came in by a door, and what a caller in this process said of itself. */
 const asker = { caller: z.string(), principal: z.string().optional() }
 const FACTS = { id: true, callId: true, run: true, tool: true, askedAt: true, expiresAt: true } as const
-const FATE = { state: true, isOrphan: true, mayAnswer: true, answered: true, isCut: true } as const
+const FATE = { state: true, isOrphan: true, isLeft: true, mayAnswer: true, answered: true, isCut: true } as const
 const approvalFacts = approval.omit({ ...FACTS, ...FATE }).extend(asker)
 const questionFacts = question.omit({ ...FACTS, ...FATE }).extend(asker)
 const { decision, reason, remember, answer } = approval.shape.answered.unwrap().shape
@@ -85,7 +86,8 @@ function fateOf(ask: Ask, now: number, visitor: Visitor | undefined) {
     askedAt: new Date(ask.askedAt).toISOString(),
     expiresAt: new Date(ask.expiresAt).toISOString(),
     state,
-    isOrphan: state === 'waiting' && !isOwnerAlive(ask.owner),
+    isOrphan: state === 'waiting' && !isLeftAsk(ask) && !isOwnerAlive(ask.owner),
+    ...(state === 'waiting' && isLeftAsk(ask) && { isLeft: true as const }),
     mayAnswer: state === 'waiting' && (visitor === undefined || visitor.scopes.has('approve')),
   }
 }

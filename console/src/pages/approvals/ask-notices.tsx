@@ -23,6 +23,11 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
           </p>
         </Note>
       )}
+      {!isOver && ask.isLeft && (
+        <Note icon={Undo2} tone="info" title="The caller did not stay to wait.">
+          <p>Your answer is kept for a day, and counts when the same call is made again.</p>
+        </Note>
+      )}
       {ask.kind === 'approval' && ask.labels.includes('untrusted') && (
         <Note icon={TriangleAlert} tone="bad" title="Untrusted content is in this run.">
           <p>
