@@ -71,6 +71,18 @@ describe('the record of a run', () => {
     await hub.close()
   })
 
+  it('holds no secret of the query of a URL, in no field', async () => {
+    const hub = testHub()
+    const url = 'http://127.0.0.1:9/echo?a=1&api_key=QUERYSECRET1'
+    await hub.callDynamic('core/http.fetchText', { url })
+    await hub.endRun(hub.run)
+    const log = await readFile(join(hub.folder, 'runs', hub.run, 'logs', 'tools.jsonl'), 'utf8')
+    const written = JSON.stringify(await eventsOf(hub)) + log
+    expect(written).toContain('/echo?a=1&api_key=[redacted:url-secret]')
+    expect(written).not.toContain('QUERYSECRET1')
+    await hub.close()
+  })
+
   it('and the result hold no secret, by key, by shape and by value', async () => {
     const hub = testHub({ tools: [note], redact: { values: ['my-own-secret'] } })
     const result = await hub.call(note, { text: 'say my-own-secret', password: 'hunter2hunter2' })

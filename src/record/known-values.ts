@@ -1,3 +1,5 @@
+import { anyOf } from './any-of.ts'
+import { base64Cores, FoldedValues, hexWriting, plainWriting } from './folded-values.ts'
 import { redactionMark } from './redaction-mark.ts'
 
 /** Shorter values would hit ordinary text. */
@@ -10,38 +12,53 @@ type MarkOf = (hidden: string) => string
 
 const plainMark: MarkOf = () => redactionMark('secret')
 
-/** The values of secrets that the owner knows, in the forms they take inside of URLs, JSON and headers. */
+/** The values of secrets that the owner knows, in the forms they take inside of URLs, JSON, headers and dumps. */
 export class KnownValues {
   /** The longest first. */
   readonly forms: readonly string[]
+  /** The values where they are encoded at another offset, escaped, or broken by line breaks and unseen characters. */
+  readonly folded: readonly FoldedValues[]
   readonly #pattern: RegExp
+  readonly #values: readonly string[]
 
-  private constructor(forms: Iterable<string>) {
+  private constructor(values: readonly string[], forms: Iterable<string>, isBytes: boolean) {
+    this.#values = values
     this.forms = [...forms].sort((a, b) => b.length - a.length)
     this.#pattern = anyOf(this.forms)
+    const bytes = values.map((value) => Buffer.from(value))
+    const plain = bytes.flatMap((each) => [each.toString(), each.toString('latin1'), ...base64Cores(each)])
+    const hex = bytes.map((each) => each.toString('hex')).flatMap((digits) => [digits, digits.toUpperCase()])
+    const writing = plainWriting(isBytes)
+    this.folded = [new FoldedValues(plain, writing), new FoldedValues(hex, hexWriting(writing))]
   }
 
   /** Undefined when there is none that could be told from ordinary text. */
   static of(values: readonly string[]): KnownValues | undefined {
+    const long = values.filter(({ length }) => length >= SHORTEST_VALUE)
     const forms = new Set<string>()
-    for (const value of values) {
-      if (value.length < SHORTEST_VALUE) continue
+    for (const value of long) {
       forms.add(value)
       forms.add(JSON.stringify(value).slice(1, -1))
       const bytes = Buffer.from(value)
       forms.add(bytes.toString('base64'))
       forms.add(encodeURIComponent(bytes.toString()))
     }
-    return forms.size === 0 ? undefined : new KnownValues(forms)
+    return forms.size === 0 ? undefined : new KnownValues(long, forms, false)
   }
 
   /** The same values as they stand in bytes that are read as Latin-1. */
   asLatin1(): KnownValues {
-    return new KnownValues(new Set(this.forms.map((form) => Buffer.from(form).toString('latin1'))))
+    const forms = new Set(this.forms.map((form) => Buffer.from(form).toString('latin1')))
+    return new KnownValues(this.#values, forms, true)
   }
 
   /** Takes the values out, and what is left of one at the ends of a text that was cut somewhere before it came here. */
   hide(text: string, markOf = plainMark): string {
+    return this.folded.reduce((hidden, values) => values.hide(hidden, markOf), this.hideForms(text, markOf))
+  }
+
+  /** The same where a value is whole and as it is, or in one of the common encodings. */
+  hideForms(text: string, markOf = plainMark): string {
     if (text.length < SHORTEST_VALUE) return text
     const output = text.replace(this.#pattern, markOf)
     return hideEnds(output, this.cutAtStart(output), this.cutAtEnd(output), markOf)
@@ -111,8 +128,4 @@ function overlap(before: string, after: string): number {
   let length = Math.min(before.length, after.length)
   while (length >= SHORTEST_PIECE && !after.startsWith(before.slice(-length))) length--
   return length >= SHORTEST_PIECE ? length : 0
-}
-
-function anyOf(forms: readonly string[]): RegExp {
-  return new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }

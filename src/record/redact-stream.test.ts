@@ -28,6 +28,10 @@ const SECRETS = [
   `Bearer \n ${KEY}==`,
   'Basic dXNlcjpwYXNz',
   `https://ada:${KEY}à@example.org`,
+  `https://${KEY}@example.org`,
+  'https://example.org/?a=1&api_key=QUERYSECRET1&b=2',
+  'https://example.org/#Access-Token=x%20y',
+  `https://example.org/?code=${KEY}`,
 ]
 const OTHERS = [
   ' ',
@@ -60,6 +64,11 @@ const OTHERS = [
   'Bearer ',
   'sk-',
   'task-force ',
+  '?',
+  '#',
+  '&token=',
+  '?key',
+  '=',
 ]
 const BEGINNINGS = SECRETS.map((secret) => secret.slice(0, 9))
 

@@ -1,4 +1,5 @@
 import type { KnownValues } from './known-values.ts'
+import { FoldedStage } from './stages/folded-stage.ts'
 import { KeyBlockStage } from './stages/key-block-stage.ts'
 import { KnownStage } from './stages/known-stage.ts'
 import { ShapeStage } from './stages/shape-stage.ts'
@@ -13,7 +14,8 @@ export class RedactStream {
   readonly #stages: readonly Stage[]
 
   constructor(known: KnownValues | undefined) {
-    this.#stages = [...(known ? [new KnownStage(known)] : []), new KeyBlockStage(), new ShapeStage()]
+    const hiding = known ? [new KnownStage(known), ...known.folded.map((values) => new FoldedStage(values))] : []
+    this.#stages = [...hiding, new KeyBlockStage(), new ShapeStage()]
   }
 
   /** What is certain now. The last word waits for its end, as it may be the beginning of a secret. */

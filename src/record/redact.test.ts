@@ -280,4 +280,30 @@ describe('a redactor', () => {
     expect(redactor.text('CRETVALUE-abcdef-12345')).toBe('CRETVALUE-abcdef-12345')
     expect(redactor.text('hello S3CRET')).toBe('hello S3CRET')
   })
+
+  it.each([
+    ['https://x.example/a?api_key=S1&b=2', 'https://x.example/a?api_key=[redacted:url-secret]&b=2'],
+    [
+      'see https://x.example/?x=1&X-Amz-Signature=ab12, ok',
+      'see https://x.example/?x=1&X-Amz-Signature=[redacted:url-secret] ok',
+    ],
+    ['http://x/#access_token=abc&type=1', 'http://x/#access_token=[redacted:url-secret]&type=1'],
+    ['/cb?code=4/0AbCdEf123&state=s', '/cb?code=[redacted:url-secret]&state=s'],
+    ['https://0123456789abcdef01234567@x.example', 'https://[redacted:url-credentials]@x.example'],
+    ['https://x/?password=hunter2\nnext', 'https://x/?password=[redacted:url-secret]\nnext'],
+  ])('hides secrets by their name in the query of a URL: %s', (text, expected) => {
+    const redactor = createRedactor()
+    expect(redactor.text(text)).toBe(expected)
+    expect(redactor.text(expected)).toBe(expected)
+  })
+
+  it.each([
+    'https://x/?code=US&key=name&session=morning',
+    'https://x/?pageToken=CAUQAA&nextPageToken=abcd1234',
+    'ssh://git@github.com/a/b',
+    'a=1&b=2#c=3',
+    'https://x/?q=token',
+  ])('leaves other queries alone: %s', (text) => {
+    expect(createRedactor().text(text)).toBe(text)
+  })
 })

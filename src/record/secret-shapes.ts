@@ -1,4 +1,5 @@
 import { KEY_BLOCK, markWords } from './key-block.ts'
+import { isQuerySecret, QUERY_NAME } from './query-names.ts'
 import { redactionMark } from './redaction-mark.ts'
 
 /** A kind of secret that is known by how it looks. */
@@ -71,8 +72,16 @@ export const SECRET_SHAPES: readonly SecretShape[] = [
   {
     kind: 'url-credentials',
     // What a shell or a script would take for code is no part of them: a URL has it encoded.
-    pattern: /:\/\/[^\s/@:"'<>`$();|&{}\\]*:[^\s/@"'<>`$();|&{}\\]+@/g,
+    pattern: /:\/\/[^\s/?#@:"'<>`$();|&{}\\]*(?::[^\s/?#@"'<>`$();|&{}\\]+)?@/g,
+    // A name alone is a secret when it looks like a token: not `ssh://git@example.org`.
+    isSecret: (match) => match.includes(':', 3) || (match.length > 24 && /\d/.test(match)),
     replace: (_match, mark) => `://${mark}@`,
+  },
+  {
+    kind: 'url-secret',
+    pattern: new RegExp(String.raw`[?&#](?:${QUERY_NAME})=(?!\[redacted:)[^\s&#"'<>${'`'}$();|{}\\]+`, 'g'),
+    isSecret: isQuerySecret,
+    replace: (match, mark) => `${match.slice(0, match.indexOf('=') + 1)}${mark}`,
   },
 ]
 
@@ -120,7 +129,7 @@ const SHORTEST = 6
  * ASCII, so `://` ends at these.
  */
 export const SECRET_HINT =
-  /[Bb](?:earer|EARER|asic)\s|:\/\/[^\t-\r /]*@|A(?:KIA|SIA|Iza)|J(?<=(?<![\w-])eyJ)|_(?<=gh[pousr]_|github_pat_|npm_|hf_|[sr]k_live_)(?=\w{16})|_(?<=th_)(?=[\w-]{43})|-(?<=(?<![\w-])sk-|sk-ant-|xox[a-z]-|glpat-)(?=[\w-]{10})|-(?<=-----)(?=BEGIN )/
+  /[Bb](?:earer|EARER|asic)\s|:\/\/[^\t-\r /]*@|A(?:KIA|SIA|Iza)|J(?<=(?<![\w-])eyJ)|_(?<=gh[pousr]_|github_pat_|npm_|hf_|[sr]k_live_)(?=\w{16})|_(?<=th_)(?=[\w-]{43})|-(?<=(?<![\w-])sk-|sk-ant-|xox[a-z]-|glpat-)(?=[\w-]{10})|-(?<=-----)(?=BEGIN )|=(?<=[?&#][\w-]{3,24}=)/
 
 /** How the shapes begin that are one word of letters, digits, `_`, `-` and `.`; the longest has 11 characters. */
 export const WORD_BEGINNING =

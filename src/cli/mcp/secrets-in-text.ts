@@ -18,8 +18,9 @@ export function markSecrets(text: string): string {
   const references: string[] = []
   // Characters of private use: a text that has them has no references that count.
   if (/[\ue000\ue001]/.test(text)) return redactor.text(text)
-  const masked = text.replaceAll(REFERENCE, (reference) => `\ue000${references.push(reference) - 1}\ue001`)
-  return redactor.text(masked).replaceAll(/\ue000(\d+)\ue001/g, (_, index: string) => references[Number(index)]!)
+  // A brace, because no secret of an address has one.
+  const masked = text.replaceAll(REFERENCE, (reference) => `{\ue000${references.push(reference) - 1}\ue001`)
+  return redactor.text(masked).replaceAll(/\{\ue000(\d+)\ue001/g, (_, index: string) => references[Number(index)]!)
 }
 
 /** The last word of a name says what the value is: `--api-key`, `GITHUB_TOKEN`, `X-Api-Key`; not `--max-tokens`. */

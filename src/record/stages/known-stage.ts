@@ -43,7 +43,7 @@ export class KnownStage implements Stage {
   }
 
   end(): string {
-    const output = this.#isBegun ? this.#known.hideEnd(this.#held) : this.#known.hide(this.#held)
+    const output = this.#isBegun ? this.#known.hideEnd(this.#held) : this.#known.hideForms(this.#held)
     return output === this.#held ? output.slice(this.#shown) : output
   }
 

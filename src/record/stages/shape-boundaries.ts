@@ -1,10 +1,12 @@
+import { LONGEST_QUERY_NAME, QUERY_NAME } from '../query-names.ts'
 import { WORD_BEGINNING } from '../secret-shapes.ts'
 
-const LONGEST_WORD_BEGINNING = 11
+const LONGEST_WORD_BEGINNING = Math.max(11, LONGEST_QUERY_NAME)
 const CREDENTIALS = /[Bb](?:earer|EARER|asic)[\t-\r ]{1,8}(?:[\w.~+/-]*={0,2})$/g
 const BEFORE_CREDENTIALS = /[Bb](?:earer|EARER|asic)[\t-\r ]{1,8}$/
 const LONGEST_BEFORE_CREDENTIALS = 14
 const URL = /:\/\/[^\t-\r /@:"'<>]*(?::[^\t-\r /@"'<>]*)?$/g
+const QUERY = new RegExp(String.raw`[?&#](?:${QUERY_NAME})=[^\t-\r "'<>&#]*$`, 'g')
 /** Blanks of ASCII, quotes and angle brackets. */
 const SEPARATORS = tableOf(/[\t-\r "'<>]/)
 const TOKEN_CHARACTERS = tableOf(/[\w.-]/)
@@ -34,7 +36,7 @@ export function afterSeparator(text: string, index: number, least = 0): number {
 
 /** Where a secret seems to begin that the text ends with, or ends in the middle of; looks no further back than `least`. */
 export function beginningOfShape(text: string, least: number): number | undefined {
-  const found = [indexFrom(CREDENTIALS, text, least), indexFrom(URL, text, least)]
+  const found = [CREDENTIALS, URL, QUERY].map((pattern) => indexFrom(pattern, text, least))
   found.push(indexFrom(WORD, text, Math.max(least, startOfTokenCharacters(text, least))))
   const first = Math.min(...found.filter((index) => index !== -1))
   return first === Number.POSITIVE_INFINITY ? undefined : first

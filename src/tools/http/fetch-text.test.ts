@@ -14,7 +14,7 @@ describe('core/http.fetchText', () => {
     const result = await http.hub().callDynamic(FETCH, { url: http.url('/a?token=hush#x') })
     expect(result).toMatchObject({
       ok: true,
-      data: { url: http.url('/a?token=hush'), status: 200, text: 'grüße', bytes: 7 },
+      data: { url: http.url('/a?token=[redacted:url-secret]'), status: 200, text: 'grüße', bytes: 7 },
       evidence: [{ type: 'url', ref: `${http.url('/a')}?…`, summary: 'GET answered 200, 7 bytes' }],
       meta: { labels: ['untrusted'] },
     })

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createRedactor, type Redactor } from './redact.ts'
+
+/** Random enough that nothing of it stands in the text around it. */
+const secret = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'abcXYZ0189-_.!~*'), minLength: 8, maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom(...'abcXYZ0189 +/=&?%"é€😀'), minLength: 8, maxLength: 40 }),
+)
+/** What stands around it: none of the characters that a value is made of or broken by. */
+const around = fc.string({ unit: fc.constantFrom('{', '}', 'Q', 'W', '$'), maxLength: 12 })
+
+const hex = (text: string) => Buffer.from(text).toString('hex')
+const pairs = (text: string) => hex(text).match(/../g)!
+const units = (text: string) => text.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+const at = (offset: number, text: string) => Buffer.from(`${'#'.repeat(offset)}${text}##`)
+
+const WRITINGS: Readonly<Record<string, (secret: string) => string>> = {
+  'hex in lower case': hex,
+  'hex in upper case': (text) => hex(text).toUpperCase(),
+  'hex with colons': (text) => pairs(text).join(':'),
+  'hex with blanks': (text) => pairs(text).join(' '),
+  'hex with 0x': (text) =>
+    pairs(text)
+      .map((pair) => `0x${pair}`)
+      .join(', '),
+  'hex with \\x': (text) =>
+    pairs(text)
+      .map((pair) => `\\x${pair}`)
+      .join(''),
+  base64: (text) => Buffer.from(text).toString('base64'),
+  base64url: (text) => Buffer.from(text).toString('base64url'),
+  'base64 one byte later': (text) => at(1, text).toString('base64'),
+  'base64 two bytes later': (text) => at(2, text).toString('base64'),
+  'base64url one byte later': (text) => at(1, text).toString('base64url'),
+  'base64url two bytes later': (text) => at(2, text).toString('base64url'),
+  'percent-encoding': encodeURIComponent,
+  'percent-encoding of every byte': (text) =>
+    pairs(text)
+      .map((pair) => `%${pair}`)
+      .join(''),
+  'percent-encoding twice': (text) =>
+    pairs(text)
+      .map((pair) => `%25${pair.toUpperCase()}`)
+      .join(''),
+  'escapes of JSON': (text) =>
+    units(text)
+      .map((unit) => `\\u${unit}`)
+      .join(''),
+  'escapes of JSON in JSON': (text) =>
+    units(text)
+      .map((unit) => `\\\\u${unit.toUpperCase()}`)
+      .join(''),
+  plain: (text) => text,
+}
+const BREAKS = ['\n', '\r\n', '\n    ', ' \n\t', '\\n', '\u200b', '\u00ad', '\u2060', '\ufeff', '\u{e0041}', '\u2028']
+
+/** Characters that take part in an encoding are not parted by what stands for one of them. */
+function broken(text: string, width: number, by: string): string {
+  const units = text.match(/%(?:25)?[0-9a-fA-F]{2}|\\+u[0-9a-fA-F]{4}|\\x[0-9a-f]{2}|0x|./gsu) ?? []
+  return units.map((unit, index) => (index > 0 && index % width === 0 ? by : '') + unit).join('')
+}
+
+function streamed(redactor: Redactor, text: string, size: number): string {
+  const bytes = Buffer.from(text)
+  const stream = redactor.stream()
+  const pieces: Uint8Array[] = []
+  for (let from = 0; from < bytes.length; from += size) pieces.push(stream.push(bytes.subarray(from, from + size)))
+  return Buffer.concat([...pieces, stream.end()]).toString()
+}
+
+describe.each(Object.entries(WRITINGS))('a known value in %s', (_name, write) => {
+  it('is in no text, whole or broken, and in no stream, wherever it is cut', () => {
+    const way = fc.record({
+      value: secret.filter((text) => text.replaceAll(/\s/g, '').length >= 8 && text.trim() === text),
+      before: around,
+      after: around,
+      by: fc.constantFrom('', ...BREAKS),
+      width: fc.integer({ min: 1, max: 80 }),
+      size: fc.integer({ min: 1, max: 30 }),
+    })
+    fc.assert(
+      fc.property(way, ({ value, before, after, by, width, size }) => {
+        // Which blanks belong to a value and which to its wrapping nobody can tell.
+        fc.pre(!(value.includes(' ') && /\s/.test(by)))
+        const redactor = createRedactor({ values: [value, 'another-value-1'] })
+        const written = broken(write(value), width, by)
+        const text = `${before}>${written}<${after}`
+        const output = redactor.text(text)
+        const found = by === '' ? output : output.replaceAll(by, '')
+        expect(found.replace(/>.{0,8}(?:\[redacted:secret\].{0,8}){1,2}</su, '><')).toBe(`${before}><${after}`)
+        expect(streamed(redactor, text, size)).toBe(output)
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+it('changes nothing in texts without a value', () => {
+  const redactor = createRedactor({ values: ['correct-horse-9', 'hunter2hunter2'] })
+  const piece = fc.constantFrom(
+    'correct',
+    '-horse',
+    'hunter2',
+    '\n',
+    ' ',
+    '%41',
+    '\\u0041',
+    '0x',
+    '00',
+    'ff',
+    '\u200b',
+    'é',
+    '%',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 9 }), (pieces, size) => {
+      const text = pieces.join('')
+      fc.pre(redactor.text(text) === text)
+      expect(streamed(redactor, text, size)).toBe(text)
+    }),
+  )
+})
+
+it('shows at once what can be no value, and a prompt when nothing follows it', () => {
+  const stream = createRedactor({ values: ['password-1234'] }).stream()
+  const show = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString()
+  const flush = () => Buffer.from(stream.flush()).toString()
+  expect(show('ready\n') + flush()).toBe('ready\n')
+  expect(show('> ') + flush()).toBe('> ')
+  expect(show('pa\n\n\n') + flush()).toBe('pa\n\n\n')
+  expect(show('ssword\n-1234 done\n') + flush()).toBe('[redacted:secret] done\n')
+})
+
+it('takes linear time, however a text is made', () => {
+  const redactor = createRedactor({ values: ['aaaaaaaaaaaaaaab', 'ffffffffffff', '%%%%%%%%%%'] })
+  const texts = ['a\n', ' ', '%25', '\\', '66 ', '\u200b', 'a', '0x', 'aaaaaaaaaaaaaaa\n'].map((unit) =>
+    unit.repeat(200_000),
+  )
+  const took = texts.map((text) => {
+    const startedAt = performance.now()
+    redactor.text(text)
+    return performance.now() - startedAt
+  })
+  expect(Math.max(...took)).toBeLessThan(20_000)
+})
