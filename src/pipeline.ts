@@ -46,6 +46,8 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
   } catch (error) {
     settled = await settleFailure(parts, run, call, error)
   }
+  const marking = run && marked(parts, run)
+  if (marking) settled = await marking.then(() => settled).catch((error) => fail(parts, call, error))
   call.end()
   try {
     return await recordEnd(parts, run, call, settled)
@@ -57,6 +59,12 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
     parts.underWay.delete(call)
     call.onEnded?.()
   }
+}
+
+/** Whose the run is and what is from outside is safe before anybody gets something of it: after a loss of power it must still hold. */
+function marked({ untrusted }: Parts, run: RunState): Promise<unknown> | undefined {
+  const marking = [run.marked(), untrusted.synced()].filter((work) => work !== undefined)
+  return marking.length > 0 ? Promise.all(marking) : undefined
 }
 
 /** A failure may have something to give; when even that fails, the call ends with what failed last. */

@@ -15,6 +15,14 @@ const effect = defineTool({
   capabilities: ['remote'],
   execute: () => 'done',
 })
+const own = defineTool({
+  name: 'disk.own',
+  description: 'Acts without its handle, as a tool may that is not built in.',
+  input: z.strictObject({}),
+  capabilities: ['write:fs'],
+  execute: () => ++ownEffects,
+})
+let ownEffects = 0
 const pure = defineTool({
   name: 'disk.pure',
   description: 'Has none, for tests.',
@@ -28,15 +36,19 @@ it.skipIf(process.getuid?.() !== 0)(
     const folder = mkdtempSync(join(tmpdir(), 'tool-hub-full-'))
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder])
     const hub = createToolHub({
-      tools: [effect, pure],
+      tools: [effect, own, pure],
       runs: folder,
       data: folder,
       run: 'full',
-      policy: [{ allow: 'remote' }],
+      policy: [{ allow: 'remote' }, { allow: 'write:fs' }],
     })
+    const ada = hub.as({ name: 'ada' })
+    const first = () => ada.callDynamic('disk.pure', { text: '' }, { run: 'new' })
     try {
       expect((await hub.call(effect, { text: 'x' })).ok).toBe(true)
       fill(join(folder, 'ballast'))
+      // A run that cannot even say whose it is does not begin.
+      expect(await first()).toMatchObject({ ok: false })
       const text = 'x'.repeat(1_500)
       const told = []
       for (let i = 0; i < 4; i++) told.push(await hub.call(pure, { text }))
@@ -44,11 +56,15 @@ it.skipIf(process.getuid?.() !== 0)(
       expect(told.at(-1)!.meta.notices?.join()).toContain('not on disk yet')
       const refused = await hub.call(effect, { text })
       expect(refused).toMatchObject({ status: 'denied', error: { code: 'RECORDS_UNAVAILABLE', retryable: true } })
+      expect(await hub.call(own, {})).toMatchObject({ error: { code: 'RECORDS_UNAVAILABLE' } })
+      expect(ownEffects).toBe(0)
       rmSync(join(folder, 'ballast'))
+      expect(await first()).toMatchObject({ ok: true })
       expect((await hub.call(pure, { text })).meta.notices).toBeUndefined()
       expect((await hub.call(effect, { text })).ok).toBe(true)
       await hub.close()
-      expect(await verifyRun(join(folder, 'full'))).toMatchObject({ ok: true, calls: 8 })
+      expect(await verifyRun(join(folder, 'full'))).toMatchObject({ ok: true, calls: 9 })
+      expect(await verifyRun(join(folder, 'new'))).toMatchObject({ ok: true, calls: 1 })
     } finally {
       execFileSync('umount', ['--lazy', folder])
       rmSync(folder, { recursive: true, force: true })

@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
 import type { ReadArtifact } from '../contracts/ability.ts'
 import type { RunCache } from '../define.ts'
-import { errnoOf } from '../disk/errno.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
 import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
@@ -13,6 +12,7 @@ import { isRunId } from '../names.ts'
 import type { Durability } from '../options.ts'
 import type { ArtifactReader } from '../record/artifact-reader.ts'
 import { findArtifactOf, readArtifactOf } from '../record/artifacts.ts'
+import { diskError } from '../record/disk-error.ts'
 import { type RecordedLine, RunRecords } from '../record/run-records.ts'
 import type { RunState } from '../steps/parts.ts'
 import { StartQueue } from '../steps/start-queue.ts'
@@ -21,6 +21,7 @@ import { createRunCache } from '../store/run-cache.ts'
 import { createSeenFiles } from '../store/seen-files.ts'
 import type { HeadStore } from '../store.ts'
 import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
+import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
 /** Whose a run is, and what it may touch. */
@@ -43,8 +44,6 @@ export interface RunsOptions {
   readonly onAppend?: (line: RecordedLine) => void
 }
 
-const TAINT_MARK = 'tainted'
-const OWNER_MARK = 'principal'
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
@@ -193,6 +192,7 @@ class OpenRun implements RunState, ReleasableRun {
   inFlight = 0
   isActive = true
   isReleased = false
+  readonly #marks: RunMarks | undefined
   #isTainted: boolean
   /** The first that did, in this process. */
   #taintedBy: string | undefined
@@ -212,7 +212,8 @@ class OpenRun implements RunState, ReleasableRun {
       folder === false
         ? undefined
         : RunRecords.open(folder, id, { durability, clock, onAppend, heads, onProblem: warn })
-    if (this.records && owner && known === NOBODY) markOwner(this.records.folder, owner.principal)
+    this.#marks = this.records && new RunMarks(this.records.folder)
+    if (owner && known === NOBODY) this.#setOwner(owner.principal)
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
@@ -224,7 +225,7 @@ class OpenRun implements RunState, ReleasableRun {
         return this.#commands
       },
     }
-    this.#isTainted = this.#taintMark !== undefined && existsSync(this.#taintMark)
+    this.#isTainted = this.#marks?.isTainted ?? false
   }
 
   get tainted(): boolean {
@@ -235,13 +236,27 @@ class OpenRun implements RunState, ReleasableRun {
   taint(callId: string): void {
     this.#taintedBy ??= callId
     if (callId !== this.#taintedBy) this.#isTaintedByMany = true
-    if (this.#isTainted) return
     this.#isTainted = true
-    if (this.#taintMark !== undefined) writeFileSync(this.#taintMark, '', { mode: 0o600, flag: 'wx' })
+    this.#marks?.setTainted()
+  }
+
+  marked(): Promise<void> | undefined {
+    return this.#marks?.synced()
   }
 
   taintedBeside(callId: string): boolean {
     return this.#isTainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
+  }
+
+  /** A run that cannot say whose it is must not be used: it is released, and nobody's as before. */
+  #setOwner(principal: string): void {
+    try {
+      this.#marks?.setOwner(principal)
+    } catch (error) {
+      // It has had no call; what is wrong with the disk is told by the mark.
+      void this.records?.close().catch(() => {})
+      throw diskError(`Run ${this.id} cannot be marked as that of ${principal}`, this.records!.folder, error)
+    }
   }
 
   #ownFiles(doors: SandboxDoors): FilesGuard {
@@ -273,10 +288,6 @@ class OpenRun implements RunState, ReleasableRun {
     this.#files?.close()
     await this.records?.close()
   }
-
-  get #taintMark(): string | undefined {
-    return this.records && join(this.records.folder, TAINT_MARK)
-  }
 }
 
 /** A run that is only talked about: nothing is written, and its workspace is empty. What it has read before counts. */
@@ -297,7 +308,7 @@ class Rehearsal implements RunState {
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
-    this.tainted = folder !== false && isRunId(id) && existsSync(join(folder, id, TAINT_MARK))
+    this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
     this.doors = {
       files: () => doors.sharedFiles() ?? doors.standIn(workspace),
       network: () => doors.network(),
@@ -307,28 +318,11 @@ class Rehearsal implements RunState {
 
   taint(): void {}
 
+  marked(): undefined {}
+
   taintedBeside(): boolean {
     return this.tainted
   }
-}
-
-/** The run is not there yet: whoever comes first has it. */
-const NOBODY = Symbol('nobody')
-
-/** Whose a run is on disk; a run without a mark is the hub's own owner's. */
-function ownerOf(folder: string, id: string): string | undefined | typeof NOBODY {
-  const run = join(folder, id)
-  if (!existsSync(run)) return NOBODY
-  try {
-    return readFileSync(join(run, OWNER_MARK), 'utf8')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function markOwner(folder: string, principal: string): void {
-  writeFileSync(join(folder, OWNER_MARK), principal, { mode: 0o600, flag: 'wx' })
 }
 
 /** Says no more of another one's run than of one that does not exist. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFile, cp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, newRun, runsFolder, started } from '../../test/support/record-run.ts'
@@ -249,6 +249,20 @@ describe('verifyRun', () => {
     await rm(join(folder, 'events.jsonl'))
     execFileSync('mkfifo', [join(folder, 'events.jsonl')])
     expect(await verifyRun(folder)).toMatchObject({ ok: false, lines: 0 })
+  })
+
+  it('finds nothing wrong with a folder that no line was ever written to, as a full disk leaves it', async () => {
+    const folder = join(root, 'unused')
+    for (const name of ['logs', 'archive', 'artifacts', 'undo']) await mkdir(join(folder, name), { recursive: true })
+    await writeFile(join(folder, 'events.jsonl'), '')
+    await writeFile(join(folder, 'logs/tools.jsonl'), '')
+    const unused = { ok: true, lines: 0, remarks: [{ problem: expect.stringContaining('nothing was recorded') }] }
+    expect(await verifyRun(folder)).toMatchObject(unused)
+    await writeFile(join(folder, 'artifacts', 'left'), 'x')
+    expect(await verifyRun(folder)).toMatchObject({
+      ok: false,
+      problems: [{ problem: expect.stringMatching(/no event/) }],
+    })
   })
 
   it('finds a broken head.json and missing events', async () => {

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { errnoOf } from '../disk/errno.ts'
 import { isLocked } from '../disk/file-lock.ts'
@@ -82,10 +83,11 @@ class RunCheck {
       const torn = await this.#readEvents(chain, tools, errors)
       const isOpen = wasOpen || (await this.#isOpen())
       const isClosed = chain.last.type === 'run-closed' && !isOpen
-      this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, torn })
+      const isUnused = chain.lines === 0 && (await this.#isUnused(found))
+      this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, isUnused, torn })
       const end = { complete: isClosed ? chain.last.seq : (head?.seq ?? 0), last: chain.last.seq }
       for (const log of [tools, errors]) await (chain.isBroken ? log.endOfBroken(end.last) : log.end(end))
-      return this.#report(chain, { isOpen, isProven: isClosed && (await this.#isKnown(chain)) })
+      return this.#report(chain, { isOpen, isProven: isUnused || (isClosed && (await this.#isKnown(chain))) })
     } finally {
       await Promise.all([tools.close(), errors.close()])
     }
@@ -168,12 +170,15 @@ class RunCheck {
       readonly head: Head | undefined
       readonly isHeadBroken: boolean
       readonly isClosed: boolean
+      readonly isUnused: boolean
       readonly torn: number
     },
   ): void {
     const { head, isHeadBroken, isClosed, torn } = found
     const { seq } = last
-    if (lines === 0) this.#findings.report('there is no event, not even the one that opens the run', { seq })
+    if (lines === 0 && !found.isUnused)
+      this.#findings.report('there is no event, not even the one that opens the run', { seq })
+    if (found.isUnused) this.#findings.remark('nothing was recorded: the process ended before its first line', seq)
     if (head && head.run !== basename(this.#folder))
       this.#findings.report(`head.json is of the run ${head.run.slice(0, 64)}`, { seq })
     if (head && head.seq > seq)
@@ -193,6 +198,16 @@ class RunCheck {
     else this.#findings.remark(`${fragment}, as a crash leaves it; the next start sets them aside`, seq)
   }
 
+  /** Nothing that a record leaves, here or in what is known of the run elsewhere: a process that ended, or met a full disk, before its first line made the folder. */
+  async #isUnused(head: Head | 'broken' | undefined): Promise<boolean> {
+    const { known = [], lastInStore } = this.#options
+    if (head !== undefined || known.length > 0 || ((await lastInStore?.()) ?? 0) > 0) return false
+    for (const name of ['artifacts', 'archive', 'undo']) {
+      if ((await namesIn(join(this.#folder, name))).length > 0) return false
+    }
+    return true
+  }
+
   #isOpen(): Promise<boolean> {
     return isLocked(join(this.#folder, 'lock'))
   }
@@ -210,5 +225,14 @@ class RunCheck {
       this.#findings.report(ToolError.is(error) ? error.message : 'events.jsonl is missing', { seq: 0 })
       return undefined
     }
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
   }
 }

@@ -47,6 +47,8 @@ export interface RunState {
   /** The run has read content from outside. */
   readonly tainted: boolean
   taint(callId: string): void
+  /** Resolves when its owner and its taint survive a loss of power; undefined when they do already. */
+  marked(): Promise<void> | undefined
   /** Some other call than this one has read it. */
   taintedBeside(callId: string): boolean
   /** Calls under way; an idle run may be closed. */

@@ -81,7 +81,7 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     ruleNames: ruleNames(names, capabilities),
     group,
     groups: groupsOf({ name: tool.name, names, group }),
-    ...rightsOf(capabilities),
+    ...rightsOf(capabilities, origin),
     callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
     input: compileSchema(tool.input, { side: 'input' }),
     output: tool.output && compileSchema(tool.output, { side: 'output' }),
@@ -95,18 +95,21 @@ export function replacing(entry: RegisteredTool, present: RegisteredTool): Regis
   if (entry.origin !== 'owner' && entry.tool.override !== true) throw needsOverride(entry)
   const floor = present.floor ?? present.capabilityList
   const capabilities = new Set([...entry.capabilities, ...floor])
-  return { ...entry, floor, ...rightsOf(capabilities), ruleNames: ruleNames(entry.names, capabilities) }
+  return { ...entry, floor, ...rightsOf(capabilities, entry.origin), ruleNames: ruleNames(entry.names, capabilities) }
 }
 
-/** What follows from the capabilities alone. */
-function rightsOf(capabilities: ReadonlySet<Capability>) {
+/** What follows from the capabilities, and from who wrote the tool. */
+function rightsOf(capabilities: ReadonlySet<Capability>, origin: Origin) {
   const all = [...capabilities]
+  const hasEffects = all.some((capability) => capability !== 'read:fs')
+  // Built-in tools act through their handles alone, which tell; any other one may use `node:fs` or a client of its own.
+  const isOurs = origin === 'builtin' || origin === 'owner'
   return {
     capabilities,
     capabilityList: all,
-    hasEffects: all.some((capability) => capability !== 'read:fs'),
+    hasEffects,
     usesAbility: all.some((capability) => ABILITY_CAPABILITIES.has(capability)),
-    recordsFirst: all.some((capability) => !isGuarded(capability, capabilities)),
+    recordsFirst: isOurs ? all.some((capability) => !isGuarded(capability, capabilities)) : hasEffects,
   }
 }
 

@@ -1,6 +1,10 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf } from '../disk/errno.ts'
+import { GroupCommit } from '../disk/group-commit.ts'
+import { syncFolder } from '../disk/sync-folder.ts'
+import { messageOf, ToolError } from '../errors.ts'
 
 const MOST_FILES = 100_000
 
@@ -10,6 +14,9 @@ const MOST_FILES = 100_000
  */
 export class UntrustedFiles {
   readonly #file: string
+  readonly #group = new GroupCommit(() => this.#sync())
+  #added = 0
+  #synced = 0
   #paths: Set<string> | undefined
 
   constructor(file: string) {
@@ -23,9 +30,31 @@ export class UntrustedFiles {
   add(path: string): void {
     const all = this.#all()
     if (all.has(path) || all.size >= MOST_FILES) return
-    all.add(path)
     mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
     appendFileSync(this.#file, `${JSON.stringify(path)}\n`, { mode: 0o600 })
+    all.add(path)
+    this.#added++
+  }
+
+  /** Resolves when all that was added so far survives a loss of power; undefined when it does already. */
+  synced(): Promise<void> | undefined {
+    return this.#synced === this.#added ? undefined : this.#group.wait()
+  }
+
+  async #sync(): Promise<void> {
+    const added = this.#added
+    try {
+      const file = await open(this.#file, 'r+')
+      await file.sync().finally(() => file.close())
+      if (this.#synced === 0) await syncFolder(dirname(this.#file))
+    } catch (cause) {
+      throw new ToolError(
+        'RECORDS_UNAVAILABLE',
+        `Which files are from outside cannot be written down in ${this.#file}: ${messageOf(cause)}`,
+        { cause },
+      )
+    }
+    this.#synced = added
   }
 
   #all(): Set<string> {
