@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { hashJson } from '../value/hash.ts'
 import { approvalHash } from './approval-hash.ts'
 
 const call = { tool: 'notes.save', input: { path: 'a', text: 'b' }, targets: ['write:fs /a'], sandbox: 'full' }
@@ -7,8 +8,15 @@ it('is the same for the same call, however its input is ordered', () => {
   expect(approvalHash({ ...call, input: { text: 'b', path: 'a' } })).toBe(approvalHash(call))
 })
 
-it('changes with the tool, the input, the targets and the sandbox', () => {
-  const changes = [{ tool: 'notes.drop' }, { input: { path: 'a', text: 'c' } }, { targets: [] }, { sandbox: 'none' }]
+it('changes with the tool, the input, the targets, the sandbox and the doubt', () => {
+  const changes = [
+    { tool: 'notes.drop' },
+    { input: { path: 'a', text: 'c' } },
+    { targets: [] },
+    { sandbox: 'none' },
+    { doubt: 'it is new' },
+  ]
   const hashes = changes.map((change) => approvalHash({ ...call, ...change }))
-  expect(new Set([approvalHash(call), ...hashes]).size).toBe(5)
+  expect(new Set([approvalHash(call), ...hashes]).size).toBe(6)
+  expect(approvalHash({ ...call, doubt: undefined })).toBe(hashJson(call))
 })

@@ -11,5 +11,5 @@ export function approvalHash(call: {
   readonly doubt?: string
 }): string {
   const { tool, input, targets, sandbox, doubt } = call
-  return hashJson({ tool, input, targets, sandbox, ...(doubt !== undefined && { doubt }) })
+  return hashJson({ tool, input, targets, sandbox, doubt })
 }

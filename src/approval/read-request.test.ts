@@ -46,6 +46,14 @@ it('reads an approval as an approval and a question as a question', () => {
   expect(readRequest(askOf('question', QUESTION))).toMatchObject({ kind: 'question', request: QUESTION })
 })
 
+it.each(['ok', 'pending', 'running', 'error', 'denied', 'approval_required', 'aborted', 'timeout'])(
+  'reads an approval after a call that is %s',
+  (status) => {
+    const history = [{ callId: 'call-0', tool: 'notes.read', status }]
+    expect(readRequest(askOf('approval', { ...APPROVAL, history }))).toMatchObject({ request: { history } })
+  },
+)
+
 it('reads nothing where the request is of another kind, or not understood', () => {
   expect(readRequest(askOf('approval', QUESTION))).toBeUndefined()
   expect(readRequest(askOf('question', APPROVAL))).toBeUndefined()

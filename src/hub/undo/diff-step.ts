@@ -46,7 +46,7 @@ function asText(content: Uint8Array): string | undefined {
 
 function cut(patch: string): string {
   // The first line is a rule of equal signs.
-  const lines = patch.trimEnd().split('\n').slice(1)
+  const lines = patch.replace(/\n$/, '').split('\n').slice(1)
   if (lines.length <= MOST_LINES) return lines.join('\n')
   return [...lines.slice(0, MOST_LINES), `… ${lines.length - MOST_LINES} more lines`].join('\n')
 }

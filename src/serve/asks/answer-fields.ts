@@ -34,7 +34,10 @@ const MOST_CHARS = 20_000
 
 /** The form of a question as inputs of a page. */
 export function showFields(form: Readonly<Record<string, unknown>>): string {
-  return fieldsOf(form).map(showField).join('\n')
+  const fields = fieldsOf(form)
+  const left = Object.keys(formSchema.parse(form).properties).length - fields.length
+  const more = left > 0 ? [`<p>${left} more fields do not fit on this page: answer in the console.</p>`] : []
+  return [...fields.map(showField), ...more].join('\n')
 }
 
 /** What was filled in, by name; what was left empty is absent. Whether it fits the form is for the hub to say. */

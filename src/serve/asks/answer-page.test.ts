@@ -91,6 +91,15 @@ describe.each(Object.entries(PAGES))('the page of %s', (_, html) => {
   })
 })
 
+it('says how many fields of a form it does not show', () => {
+  const pageOf = (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => [`field ${index}`, { type: 'string' }])
+    return questionPage({ ...QUESTION, form: { type: 'object', properties: Object.fromEntries(names) } })
+  }
+  expect(pageOf(100)).not.toContain('more fields')
+  expect(pageOf(102)).toContain('2 more fields do not fit on this page')
+})
+
 it('offers to answer only while it waits', () => {
   expect(PAGES.approval).toMatch(/value="allow".*value="deny"/)
   for (const html of [PAGES.answered, PAGES.over]) expect(html).not.toContain('<form')

@@ -90,8 +90,9 @@ async function diffOf(
 
 function cut(patch: string): string {
   // The first line is a rule of equal signs.
-  const lines = patch.trimEnd().split('\n').slice(1)
+  const lines = patch.replace(/\n$/, '').split('\n').slice(1)
   const more = lines.length - MOST_DIFF_LINES
   const text = more > 0 ? `${lines.slice(0, MOST_DIFF_LINES).join('\n')}\n… ${more} more lines` : lines.join('\n')
-  return text.length <= MOST_DIFF_CHARS ? text : `${text.slice(0, MOST_DIFF_CHARS)}\n…`
+  const left = text.length - MOST_DIFF_CHARS
+  return left <= 0 ? text : `${text.slice(0, MOST_DIFF_CHARS)}\n… ${left} more characters`
 }
