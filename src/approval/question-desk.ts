@@ -25,13 +25,12 @@ export class QuestionDesk {
   constructor(options: {
     readonly clock: Clock
     readonly board: AskBoard
-    readonly waitsInStore?: boolean
-    readonly outlives?: boolean
+    readonly waitsInStore: boolean
+    readonly outlives: boolean
   }) {
-    const { board, clock, waitsInStore = false, outlives = false } = options
-    this.#board = board
-    this.#clock = clock
-    this.#desk = new AskDesk({ kind: KIND, board, clock, waitsInStore, outlives })
+    this.#board = options.board
+    this.#clock = options.clock
+    this.#desk = new AskDesk({ ...options, kind: KIND })
   }
 
   /** Waits for the answer; `lost` when it was for another call: ask again. */
