@@ -133,7 +133,8 @@ export class RunRecords {
 
   /** Why the disk refuses. Until it takes lines again, calls with effects must be denied: nobody could prove them. */
   get problem(): ToolError | undefined {
-    return this.#events.problem
+    // The disk may have room again: then nobody has to wait for the next try.
+    return this.#events.problem && this.#events.flush()
   }
 
   /** Adds an event to the chain; it is written soon. Never throws, whatever a tool has put into the event. */

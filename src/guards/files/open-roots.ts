@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
+import { resourceError } from '../../disk/resource-error.ts'
 import { ToolError } from '../../errors.ts'
 import { atDescriptor, O_PATH } from './at-descriptor.ts'
 import { quotePath } from './quote-path.ts'
@@ -101,6 +102,8 @@ function openRoot({ path, mode, untrusted = false }: RootOptions): Root {
   } catch (error) {
     if (descriptor !== undefined) closeSync(descriptor)
     if (ToolError.is(error)) throw error
+    const exhausted = resourceError(error, `The sandbox root ${quotePath(path)} cannot be opened`)
+    if (exhausted) throw exhausted
     throw new ToolError('CONFIG_INVALID', `The sandbox root ${quotePath(path)} cannot be opened as a folder.`, {
       hint: 'Create the folder, or name another one in sandbox.root or sandbox.roots.',
       cause: error,

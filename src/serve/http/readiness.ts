@@ -1,40 +1,83 @@
 import type { Clock } from '../../clock.ts'
-import { messageOf, ToolError } from '../../errors.ts'
+import { descriptorLimit, openDescriptors } from '../../disk/descriptors.ts'
+import { ToolError } from '../../errors.ts'
 import type { Service } from '../service.ts'
+
+/** What is wrong, in words that everybody may read. */
+export interface NotReady {
+  readonly part: 'descriptors' | 'store' | 'tools'
+  readonly problem: string
+}
+
+/** How many descriptors this process may have, and has; for tests. */
+export interface Descriptors {
+  readonly limit: () => number
+  readonly open: () => number
+}
 
 const FRESH_MS = 1_000
 const TIMEOUT_MS = 5_000
+/** With fewer free descriptors a call that starts a command or opens files may fail. */
+const MIN_FREE_DESCRIPTORS = 64
 
 /** Whether the service can take calls. Everybody may ask, and asking writes to the store: so it is looked at once a second. */
 export class Readiness {
-  readonly #service: Service
+  readonly #service: Pick<Service, 'store' | 'hub'>
   readonly #clock: Clock
-  #looked: { readonly at: number; readonly problem: Promise<string | undefined> } | undefined
+  readonly #descriptors: Descriptors
+  #looked: { readonly at: number; readonly problem: Promise<NotReady | undefined> } | undefined
 
-  constructor(service: Service, clock: Clock) {
+  constructor(
+    service: Pick<Service, 'store' | 'hub'>,
+    clock: Clock,
+    descriptors: Descriptors = { limit: descriptorLimit, open: openDescriptors },
+  ) {
     this.#service = service
     this.#clock = clock
+    this.#descriptors = descriptors
   }
 
-  /** What is wrong; undefined when nothing is. */
-  problem(): Promise<string | undefined> {
+  /** What is wrong; `undefined` if nothing is. */
+  problem(): Promise<NotReady | undefined> {
     const now = this.#clock.now()
     if (!this.#looked || Math.abs(now - this.#looked.at) >= FRESH_MS) this.#looked = { at: now, problem: this.#look() }
     return this.#looked.problem
   }
 
-  async #look(): Promise<string | undefined> {
+  async #look(): Promise<NotReady | undefined> {
     const { store, hub } = this.#service
+    const exhausted = this.#lookAtDescriptors()
+    if (exhausted !== undefined) return { part: 'descriptors', problem: exhausted }
+    // The reason is for those who may read /v1/health.
+    if (!(await this.#inTime(() => store.check()))) return { part: 'store', problem: 'The store cannot be used.' }
+    if (!(await this.#inTime(() => hub.ready()))) return { part: 'tools', problem: 'The tools are not ready.' }
+    return undefined
+  }
+
+  #lookAtDescriptors(): string | undefined {
+    try {
+      const limit = this.#descriptors.limit()
+      if (limit === Number.POSITIVE_INFINITY) return undefined
+      const open = this.#descriptors.open()
+      if (limit - open >= MIN_FREE_DESCRIPTORS) return undefined
+      return `File descriptors are nearly exhausted: ${open} of ${limit} are open.`
+    } catch {
+      // Looking takes a descriptor, too.
+      return 'File descriptors are exhausted.'
+    }
+  }
+
+  async #inTime(check: () => unknown): Promise<boolean> {
     let cancel = () => {}
     const late = new Promise<never>((_, reject) => {
-      const tooLate = () => reject(new ToolError('TIMEOUT', `The store and the tools took more than ${TIMEOUT_MS} ms.`))
+      const tooLate = () => reject(new ToolError('TIMEOUT', `It took more than ${TIMEOUT_MS} ms.`))
       cancel = this.#clock.after(TIMEOUT_MS, tooLate, { background: true })
     })
     try {
-      await Promise.race([Promise.all([store.check(), hub.ready()]), late])
-      return undefined
-    } catch (error) {
-      return messageOf(error)
+      await Promise.race([(async () => check())(), late])
+      return true
+    } catch {
+      return false
     } finally {
       cancel()
     }

@@ -5,7 +5,8 @@ import { API_HEADERS } from '../answer/security-headers.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const auditQuery = z.object({ run: z.string().max(128).optional(), only: z.literal('missing').optional() })
-const state = z.object({ ok: z.boolean(), problem: z.string().optional() })
+const state = z.object({ ok: z.boolean() })
+const notReady = state.extend({ part: z.enum(['descriptors', 'store', 'tools']), problem: z.string() })
 
 /** How the service does, and what it offers. */
 export const SERVICE_ROUTES: readonly Route[] = [
@@ -52,14 +53,11 @@ export const SERVICE_ROUTES: readonly Route[] = [
     isForProbes: true,
     answers: [
       { description: 'It can', schema: state },
-      { description: 'It cannot', schema: state, status: 503 },
+      { description: 'It cannot, and why', schema: notReady, status: 503 },
     ],
     async handle({ door }) {
-      const isReady = (await door.readiness.problem()) === undefined
-      // What is wrong is for those who may read /v1/health.
-      return answerJson(isReady ? { ok: true } : { ok: false, problem: 'The store or the tools are not ready.' }, {
-        status: isReady ? 200 : 503,
-      })
+      const problem = await door.readiness.problem()
+      return problem ? answerJson({ ok: false, ...problem }, { status: 503 }) : answerJson({ ok: true })
     },
   }),
   defineOpenRoute({
