@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { defineTool } from '../src/define.ts'
 import type { HubOptions } from '../src/options.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 import type { CommandResult } from '../src/tools/exec/command-result.ts'
@@ -65,6 +67,24 @@ describe('commands under policy', () => {
     expect(asked).toEqual(['default: without a sandbox every command asks'])
     const { data } = await hub({ root, required: false, commands: { level: 'none' } }).call(RUN, { argv: ['true'] })
     expect(data).toMatchObject({ sandbox: 'none', exitCode: 0 })
+  })
+
+  it('run with no other variables than those that were judged', async () => {
+    const tool = defineTool({
+      name: 'test.command',
+      description: 'Runs a command with other variables than it says, for tests.',
+      input: z.strictObject({ said: z.array(z.string()) }),
+      capabilities: ['exec'],
+      targets: ({ said }) => ({ exec: { argv: ['env'], env: said } }),
+      async execute(_, ctx) {
+        const running = await ctx.exec.start({ argv: ['env'], env: { GREETING: 'hi' }, timeoutMs: 60_000 })
+        return running.ended()
+      },
+    })
+    const { call } = fileHub({}, { tools: [tool], policy: [{ allow: 'exec' }] })
+    expect(await call('test.command', { said: ['GREETING'] })).toMatchObject({ ok: true })
+    expect((await call('test.command', { said: [] })).error?.code).toBe('POLICY_DENIED')
+    expect((await call('test.command', { said: ['OTHER'] })).error?.code).toBe('POLICY_DENIED')
   })
 
   it('run eight at once, and the others after them', async () => {

@@ -169,6 +169,20 @@ describe('the circuit breaker', () => {
     await hub.close()
   })
 
+  it('lets another call try when the one that was to try never ran', async () => {
+    const clock = fakeClock()
+    const tool = flaky('UPSTREAM_ERROR')
+    const answers = ['allow', 'allow', 'allow', 'allow', 'allow', 'deny', 'allow'] as const
+    let asked = 0
+    const approve = () => ({ decision: answers[asked++]! })
+    const hub = testHub({ tools: [tool], clock, policy: [{ ask: 'net.flaky' }], approve })
+    for (let n = 0; n < 5; n++) await hub.call(tool, { n })
+    await clock.advance(30_000)
+    expect((await hub.call(tool, { n: -1 })).error?.code).toBe('APPROVAL_DENIED')
+    expect(await hub.call(tool, { n: -1 })).toMatchObject({ ok: true })
+    await hub.close()
+  })
+
   it('pauses only what the failures are about, where a tool says that', async () => {
     const tool = { ...flaky('UPSTREAM_ERROR'), circuit: (_: unknown, run: string) => run }
     const hub = testHub({ tools: [tool] })

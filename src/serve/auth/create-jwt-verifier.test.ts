@@ -75,6 +75,16 @@ describe('a JSON Web Token', () => {
     expect(verifier.visitorOf(people[0]!)).toBe(visitor)
   })
 
+  it('finds the keys of an issuer whose name has a path and a slash at its end', async () => {
+    const tenant = `${issuer}/realms/tools/`
+    const body = JSON.stringify({ issuer: tenant, jwks_uri: `${issuer}/jwks` })
+    answers.set('/realms/tools/.well-known/openid-configuration', () => ({ body }))
+    const verifier = verifierOf({ issuer: tenant, jwksUri: undefined })
+    expect(await verifier.verify(await tokenOf({ iss: tenant }).sign(keys.privateKey))).toMatchObject({
+      issuer: tenant,
+    })
+  })
+
   it('finds the keys by what the issuer says of itself, when nothing else is said', async () => {
     const token = await tokenOf().sign(keys.privateKey)
     expect(await verifierOf({ jwksUri: undefined }).verify(token)).toBeDefined()

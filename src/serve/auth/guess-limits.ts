@@ -66,7 +66,6 @@ export class GuessLimits {
 
   /** Whether a JSON Web Token need not even be verified. */
   refuseUnverified(request: DoorRequest, jwt: string): Refusal | undefined {
-    if (this.#jwts.isIdle) return undefined
     const waitMs = this.#jwts.waitMs(this.#addressOf(request))
     return waitMs === 0 || this.#verified.has(hashSecret(jwt)) ? undefined : tooMany(WRONG_TOKENS, waitMs)
   }
