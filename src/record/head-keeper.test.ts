@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { standingClock } from '../../test/support/record-run.ts'
+import { runsFolder, standingClock, TestDisk } from '../../test/support/record-run.ts'
 import type { StoredHead } from '../store.ts'
 import { HeadKeeper } from './head-keeper.ts'
+import { RunRecords } from './run-records.ts'
 
 const continues = { seq: 3, hash: 'h3' }
 
@@ -92,4 +94,18 @@ it('keeps the last head when the run is closed, and nothing after that', async (
   stopped.keeper.stop()
   await stopped.after(10_000)
   expect(stopped.kept).toEqual([])
+})
+
+it('is not left behind by a run that cannot be opened', async () => {
+  const root = await runsFolder()
+  const { clock, pass } = standingClock()
+  const problems: string[] = []
+  const disk = new TestDisk({ left: 0 })
+  const onProblem = ({ message }: Error) => problems.push(message)
+  const heads = { put: () => void problems.push('kept the head') }
+  expect(() => RunRecords.open(root, 'r', { durability: 'effects', clock, disk, heads, onProblem })).toThrow('ENOSPC')
+  pass(2_000)
+  await nextTurn()
+  expect(problems.filter((problem) => problem.includes('the head'))).toEqual([])
+  await rm(root, { recursive: true })
 })

@@ -128,7 +128,9 @@ export class RunRecords {
     if (missing > 0) this.append({ type: 'records-lost', events: missing })
     this.#interruptOpenCalls()
     const refused = this.#events.flush()
-    if (refused) throw refused
+    if (!refused) return
+    this.#keeper?.stop()
+    throw refused
   }
 
   /** Why the disk refuses. Until it takes lines again, calls with effects must be denied: nobody could prove them. */
