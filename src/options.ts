@@ -83,6 +83,10 @@ export interface CommandLimits {
   readonly fileBytes?: number
   /** Files open at once; 1,024 unless said. */
   readonly openFiles?: number
+  /** Disk space that it may add; then it is ended. Default: 10 GB. */
+  readonly diskBytes?: number
+  /** Files and folders that it may create; then it is ended. Default: 500,000. */
+  readonly newFiles?: number
   /** All it may print; then it is ended. 1 GB unless said. */
   readonly outputBytes?: number
 }

@@ -24,6 +24,8 @@ const commandLimits = z.strictObject({
   processes: key(z.int().min(1), 'Most processes and threads at once.', 256),
   file: key(size, 'The largest file that it may write.', '1GB'),
   files: key(z.int().min(16), 'Most files open at once.', 1024),
+  disk: key(size, 'Most disk space that it may add; then it is ended.', '10GB'),
+  newFiles: key(z.int().min(1), 'Most files and folders that it may create; then it is ended.', 500_000),
   output: key(size, 'Most bytes that it may print; then it is ended.', '1GB'),
 })
 

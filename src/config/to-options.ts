@@ -114,6 +114,8 @@ function toCommandLimits(limits: NonNullable<WrittenLimits['commands']>): Comman
     processes: limits.processes,
     fileBytes: maybe(parseSize, limits.file),
     openFiles: limits.files,
+    diskBytes: maybe(parseSize, limits.disk),
+    newFiles: limits.newFiles,
     outputBytes: maybe(parseSize, limits.output),
   })
 }

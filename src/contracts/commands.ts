@@ -47,6 +47,8 @@ export interface CommandState {
   /** What ended it, where it did not end by itself: `SIGKILL`. */
   readonly signal?: string
   readonly timedOut: boolean
+  /** Why the hub ended it: what it added to the disk, and the key of the limit. */
+  readonly overuse?: { readonly message: string; readonly key?: string }
   readonly durationMs: number
   /** It goes on though its call is over. */
   readonly isBackground: boolean

@@ -97,6 +97,8 @@ const COMMAND_LIMITS: Keys<CommandLimits> = {
   processes: true,
   fileBytes: true,
   openFiles: true,
+  diskBytes: true,
+  newFiles: true,
   outputBytes: true,
 }
 

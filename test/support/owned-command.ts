@@ -37,6 +37,7 @@ export async function startCommand(
     timeoutMs: 20_000,
     stdin: '',
     outputBytes: 1_000_000_000,
+    watchDisk: () => () => undefined,
     register: () => undefined,
     release: async () => undefined,
     ...options,

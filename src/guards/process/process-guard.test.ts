@@ -35,6 +35,8 @@ beforeAll(async () => {
       processes: 512,
       fileBytes: 1_000_000_000,
       openFiles: 1_024,
+      diskBytes: 1e9,
+      newFiles: 100_000,
       outputBytes: 200_000_000,
     },
     clock: systemClock,

@@ -2,12 +2,14 @@ import type { Clock } from '../../clock.ts'
 import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
 import { CallCommands } from './command/call-commands.ts'
 import { commandCgroup } from './command/command-cgroup.ts'
+import { type DiskLimits, DiskWatch } from './command/disk-watch.ts'
 import { findPlace } from './command/find-place.ts'
 import { type JailOptions, JailSource } from './command/jail-source.ts'
 import { type LostCommand, ProcessTable } from './command/process-table.ts'
 import { ProtectedWatch } from './command/protected-watch.ts'
 import { type CommandProxy, type CommandRoom, startCommand } from './command/start-command.ts'
 import type { CommandCall, CommandNetwork } from './command-call.ts'
+import { cacheFolders } from './jail/cache-folders.ts'
 import type { JailDescription } from './jail/describe-jail.ts'
 import type { CommandLimits, SandboxReport } from './jail/jail.ts'
 import { type JailOwner, jailOwner } from './jail/jail-owner.ts'
@@ -18,7 +20,7 @@ export type { CommandCall, CommandNetwork } from './command-call.ts'
 
 /** What the owner says about commands. */
 export interface ProcessGuardOptions extends JailOptions {
-  readonly limits: CommandLimits & { readonly outputBytes: number }
+  readonly limits: CommandLimits & DiskLimits & { readonly outputBytes: number }
   readonly clock: Clock
   /** Real paths inside the roots: what a command makes there where nothing was is renamed when it ends. */
   readonly reserved?: readonly string[]
@@ -65,6 +67,7 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     clock,
     starter,
     outputBytes: options.limits.outputBytes,
+    disk: new DiskWatch(writableFolders(options), options.limits, clock),
     places: new ProtectedWatch(options.reserved ?? []),
     place,
     jail: (proxySocket) => jails.jail(proxySocket),
@@ -109,6 +112,11 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
       await starter.close()
     },
   }
+}
+
+function writableFolders({ roots, writable, caches }: JailOptions): string[] {
+  const written = roots.filter(({ mode }) => mode === 'write').map(({ path }) => path)
+  return [...written, ...writable, ...cacheFolders(caches).writable]
 }
 
 function otherOwner(options: JailOptions): JailOwner | undefined {

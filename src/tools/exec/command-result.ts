@@ -11,6 +11,7 @@ export const commandResult = z.strictObject({
   exitCode: z.int().optional().describe('What it ended with; absent while it runs and when a signal ended it.'),
   signal: z.string().optional().describe('The signal that ended it.'),
   timedOut: z.boolean().describe('Its time was over, so it was ended.'),
+  overuse: z.string().optional().describe('What it added to the disk, so that it was ended.'),
   isWaiting: z.boolean().describe('It seems to wait for an answer on its standard input.'),
   durationMs: z.number().min(0).describe('How long it has run.'),
   bytes: z.int().min(0).describe('Bytes written to standard output and error in all.'),
@@ -23,7 +24,7 @@ export type CommandResult = z.infer<typeof commandResult>
 
 /** What to tell of a command now. */
 export async function describeCommand(command: RunningCommand): Promise<CommandResult> {
-  const { id, status, exitCode, signal, timedOut, isBackground, isWaiting, durationMs, bytes, sandbox } =
+  const { id, status, exitCode, signal, timedOut, overuse, isBackground, isWaiting, durationMs, bytes, sandbox } =
     command.state()
   const { stdout, stderr, tail, isCut } = command.output()
   const isRunning = status === 'running'
@@ -37,6 +38,7 @@ export async function describeCommand(command: RunningCommand): Promise<CommandR
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),
     timedOut,
+    ...(overuse && { overuse: overuse.message }),
     isWaiting,
     durationMs,
     bytes,

@@ -150,9 +150,14 @@ async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context
   const result = await describeCommand(running)
   const { status, exitCode, signal, timedOut, sandbox } = result
   const end = status === 'running' ? 'runs on' : timedOut ? 'timed out' : (signal ?? `exit code ${exitCode}`)
-  const { command } = running.state()
+  const { command, overuse } = running.state()
   ctx.evidence({ type: 'tool', ref: command.slice(0, 200), summary: `${end}, sandbox ${sandbox}` })
-  if (status === 'running' || exitCode === 0) return result
+  if (status === 'running') return result
+  if (overuse) {
+    const hint = 'Make it write less, or let it clear up behind it; the owner can raise the limit.'
+    throw new ToolError('EXEC_FAILED', overuse.message, { fix: { key: overuse.key, hint }, data: result })
+  }
+  if (exitCode === 0) return result
   if (NO_NETWORK.test(result.tail))
     ctx.notice('Commands reach only hosts that sandbox.network names and rules allow; docs/commands.md shows how.')
   if (timedOut) {

@@ -8,6 +8,7 @@ export function showCommand(result: CommandResult): string {
 /** S2's form: the output, after `Exit code: N` when the command failed. */
 export function showShell(result: CommandResult): string {
   const body = [cutNote(result), result.tail].filter((part) => part !== '').join('\n')
+  if (result.overuse !== undefined) return `${result.overuse}\n${body}`
   if (result.timedOut) return `Timed out after ${seconds(result)}\n${body}`
   if (result.signal !== undefined) return `Killed by ${result.signal}\n${body}`
   return result.exitCode === 0 ? body : `Exit code: ${result.exitCode}\n${body}`
@@ -22,11 +23,12 @@ export function cutNote({ bytes, tail, artifact, sessionId, stdout, stderr }: Co
 }
 
 function endNote(result: CommandResult): string {
-  const { status, sessionId, exitCode, signal, timedOut, isWaiting, tail } = result
+  const { status, sessionId, exitCode, signal, timedOut, overuse, isWaiting, tail } = result
   if (status === 'running') {
     const waiting = isWaiting ? ' It seems to wait for input.' : ''
     return `[still running after ${seconds(result)} as session ${sessionId}.${waiting} Use process to poll, write or kill]`
   }
+  if (overuse !== undefined) return `[${overuse}]`
   if (timedOut) return `[timed out after ${seconds(result)} and was ended]`
   if (signal !== undefined) return `[ended by ${signal} after ${seconds(result)}]`
   if (exitCode !== 0) return `[exit code ${exitCode}, ${seconds(result)}]`

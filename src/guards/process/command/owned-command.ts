@@ -9,6 +9,7 @@ import { LiveOutput, type OutputListener } from '../output/live-output.ts'
 import { OutputPipe } from '../output/output-pipe.ts'
 import type { Exit, Started } from '../start/started.ts'
 import { CommandInput } from './command-input.ts'
+import type { DiskOveruse } from './disk-watch.ts'
 import { PromptWatch } from './prompt-watch.ts'
 import { type Patience, waitUntil } from './wait-until.ts'
 
@@ -20,6 +21,8 @@ export interface OwnedCommandOptions {
   readonly cwd: string
   readonly sandbox: SandboxLevel
   readonly started: Started
+  /** Watches what it adds to the disk, and ends it through `stop`; returns how to end that. */
+  readonly watchDisk: (stop: (why: DiskOveruse) => void) => () => void
   readonly call: CommandCall
   readonly clock: Clock
   readonly timeoutMs: number
@@ -54,9 +57,11 @@ export class OwnedCommand implements RunningCommand {
   #endedAt: number | undefined
   #exit: Exit | undefined
   #isTimedOut = false
+  #overuse: DiskOveruse | undefined
   #isBackground = false
   #leaveCall: () => void
   #cancelTimeout: () => void
+  #leaveDisk: () => void
 
   constructor(options: OwnedCommandOptions) {
     const { id, started, call, clock, stdin } = options
@@ -85,6 +90,10 @@ export class OwnedCommand implements RunningCommand {
       this.#isTimedOut = true
       this.#stop()
     })
+    this.#leaveDisk = options.watchDisk((why) => {
+      this.#overuse = why
+      this.#stop()
+    })
     this.#leaveCall = this.#followCall(call.signal())
     this.#finished = this.#finish()
   }
@@ -109,6 +118,7 @@ export class OwnedCommand implements RunningCommand {
       status: this.isRunning ? 'running' : 'exited',
       ...this.#exit,
       timedOut: this.#isTimedOut,
+      ...(this.#overuse && { overuse: this.#overuse }),
       durationMs: (this.#endedAt ?? clock.now()) - this.#startedAt,
       isBackground: this.#isBackground,
       isWaiting: this.#asksIn() === 0,
@@ -217,6 +227,7 @@ export class OwnedCommand implements RunningCommand {
     })
     const endedAt = clock.now()
     this.#cancelTimeout()
+    this.#leaveDisk()
     this.#leaveCall()
     await this.#pipe.drain(lostWhy)
     this.#input.destroy()

@@ -9,7 +9,8 @@ import type { Jail } from '../jail/jail.ts'
 import type { Started, Starter } from '../start/started.ts'
 import { checkRequest } from './check-request.ts'
 import { commandWords } from './command-words.ts'
-import { OwnedCommand } from './owned-command.ts'
+import type { DiskWatch, WatchedCommand } from './disk-watch.ts'
+import { OwnedCommand, type OwnedCommandOptions } from './owned-command.ts'
 import type { ProtectedWatch } from './protected-watch.ts'
 
 /** What the guard has for every command. */
@@ -25,6 +26,8 @@ export interface CommandRoom {
   proxy(call: CommandCall): Promise<CommandProxy | undefined>
   /** Watches places that no command may make anything at, though nothing is there yet. */
   readonly places: ProtectedWatch
+  /** Ends commands that fill the disk. */
+  readonly disk: DiskWatch
   newId(run: string): string
   /** Makes a command of the background findable for its run. */
   register(command: OwnedCommand): void
@@ -60,13 +63,15 @@ export async function startCommand(
   const proxy = await room.proxy(call)
   room.places.enter()
   try {
-    const jail = await room.jail(proxy?.socket)
+    const [jail, disk] = await Promise.all([room.jail(proxy?.socket), room.disk.before()])
+    const startedMs = Date.now()
     const pty = asked.pty === true
     const env = { ...(pty && { TERM: 'xterm-256color' }), ...asked.env }
     const order = { jail, words: commandWords(asked), cwd, env, pty, ready }
     const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
-    return own(room, { call, asked, started, jail, cwd, command: shown(value), proxy })
+    const watchDisk = (stop: WatchedCommand['stop']) => room.disk.watch({ pid: started.pid, stop }, disk, startedMs)
+    return own(room, { call, asked, started, watchDisk, jail, cwd, command: shown(value), proxy })
   } catch (error) {
     await leave(room, call, 'failed', proxy)
     throw error
@@ -89,13 +94,14 @@ interface Begun {
   readonly call: CommandCall
   readonly asked: CommandRequest
   readonly started: Started
+  readonly watchDisk: OwnedCommandOptions['watchDisk']
   readonly jail: Jail
   readonly cwd: string
   readonly command: string
   readonly proxy: CommandProxy | undefined
 }
 
-function own(room: CommandRoom, { call, asked, started, jail, cwd, command, proxy }: Begun): OwnedCommand {
+function own(room: CommandRoom, { call, asked, started, watchDisk, jail, cwd, command, proxy }: Begun): OwnedCommand {
   const { timeoutMs, stdin, background = false, pty = false } = asked
   const id = room.newId(call.run)
   return new OwnedCommand({
@@ -104,6 +110,7 @@ function own(room: CommandRoom, { call, asked, started, jail, cwd, command, prox
     cwd,
     sandbox: jail.level,
     started,
+    watchDisk,
     call,
     clock: room.clock,
     timeoutMs: Math.min(timeoutMs, call.maxMs ?? timeoutMs),

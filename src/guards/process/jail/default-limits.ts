@@ -5,5 +5,7 @@ export const DEFAULT_LIMITS = {
   processes: 256,
   fileBytes: 1_000_000_000,
   openFiles: 1_024,
+  diskBytes: 10_000_000_000,
+  newFiles: 500_000,
   outputBytes: 1_000_000_000,
 } as const

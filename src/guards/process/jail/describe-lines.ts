@@ -20,10 +20,16 @@ export function describeLines(jail: Omit<JailDescription, 'lines'>): string[] {
     ),
     `Network: ${network(jail)}`,
     `Environment: ${shortNames(jail.environment).join(' ')}`,
-    `Limits: ${limits.cpuSeconds} s of processor time, ${size(limits.memoryBytes)} of memory, ${limits.processes} processes, ${size(limits.fileBytes)} a file, ${limits.openFiles} open files`,
+    `Limits: ${limits.cpuSeconds} s of processor time, ${size(limits.memoryBytes)} of memory, ${limits.processes} processes, ${size(limits.fileBytes)} a file, ${limits.openFiles} open files${disk(limits)}`,
     ...section('Note', jail.notes),
     ...section('Weaker than it could be', jail.weaknesses),
   ].map(escapeControls)
+}
+
+function disk({ diskBytes, newFiles }: JailDescription['limits']): string {
+  return diskBytes === undefined || newFiles === undefined
+    ? ''
+    : `, ${size(diskBytes)} more on disk, ${newFiles} new files`
 }
 
 function network({ network: { mode, hosts } }: Omit<JailDescription, 'lines'>): string {

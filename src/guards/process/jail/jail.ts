@@ -8,6 +8,9 @@ export interface CommandLimits {
   readonly processes: number
   readonly fileBytes: number
   readonly openFiles: number
+  /** Disk space and files that it may add; watched for commands only. */
+  readonly diskBytes?: number
+  readonly newFiles?: number
 }
 
 /** What a jail must let in, and nothing else. All paths are real and absolute. */

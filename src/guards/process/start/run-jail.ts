@@ -40,5 +40,5 @@ function running(jail: OpenJail, { stdin, stdout, stderr }: CommandStreams): Sta
   })
   // Who does not wait for the end need not hear that it was lost.
   exited.catch(() => {})
-  return { stdin, stdout, stderr, exited, stop: () => jail.stop() }
+  return { pid: jail.pid, stdin, stdout, stderr, exited, stop: () => jail.stop() }
 }

@@ -22,6 +22,8 @@ export interface Exit {
 
 /** A command that runs. With a terminal, `stderr` ends at once and all output is in `stdout`. */
 export interface Started {
+  /** What the command is outside of its sandbox; undefined where that is not known. */
+  readonly pid?: number
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
