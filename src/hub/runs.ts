@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeenFiles } from '../change.ts'
 import type { Clock } from '../clock.ts'
@@ -21,6 +20,7 @@ import { createRunCache } from '../store/run-cache.ts'
 import { createSeenFiles } from '../store/seen-files.ts'
 import type { HeadStore } from '../store.ts'
 import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
+import { makeWorkspace } from './make-workspace.ts'
 import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
@@ -272,7 +272,7 @@ class OpenRun implements RunState, ReleasableRun {
   #workspace(doors: SandboxDoors): string | undefined {
     const folder = doors.workspaceOf(this.id)
     if (folder === undefined) return this.records?.workspace
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeWorkspace(folder)
     return folder
   }
 

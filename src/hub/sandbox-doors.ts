@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
@@ -12,6 +12,7 @@ import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import type { ProgramMachine } from '../guards/process/program/start-program.ts'
 import type { CommandLimits, Sandbox, Secret } from '../options.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
+import { workspaceUser } from './make-workspace.ts'
 
 const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
 
@@ -133,6 +134,9 @@ export class SandboxDoors {
   #emptyWorkspace() {
     if (!this.#standIn) {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
+      const { workspaces } = this.#options.sandbox
+      const user = workspaces === undefined ? undefined : workspaceUser(resolve(workspaces))
+      if (user) chownSync(folder, user.uid, user.gid)
       this.#standIn = { folder, files: this.openFiles(folder) }
     }
     return this.#standIn

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { jailOwner } from '../../guards/process/jail/jail-owner.ts'
 import { probeSandbox } from '../../guards/process/jail/probe-sandbox.ts'
 import { loadSecondParser } from '../../hub/second-parser.ts'
 import type { HubOptions } from '../../options.ts'
@@ -12,12 +14,20 @@ export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): 
   const atNone = isFree
     ? ' Your rules decide all the same: sandbox.required is false.'
     : ' Every command asks, whatever the rules say.'
-  const detail = `level ${level} (${engine}), ${bounds}.${level === 'none' ? atNone : ''}`
+  const detail = `level ${level} (${engine})${level === 'none' ? '' : userOf(sandbox?.root)}, ${bounds}.${level === 'none' ? atNone : ''}`
   const strength: Finding =
     weaknesses.length === 0
       ? { state: 'good', what: 'commands', detail }
       : { state: 'weak', what: 'commands', detail, fix: isChosen ? CHOSEN : weaknesses.join(' ') }
   return (await loadSecondParser()) ? [strength] : [strength, ONE_PARSER]
+}
+
+/** Whom commands run as, where that may surprise. */
+function userOf(root: string | undefined): string {
+  const roots = root === undefined ? [] : [{ path: resolve(root), mode: 'write' as const }]
+  const { uid, isOther } = jailOwner({ roots })
+  if (uid === 0) return ', as root without capabilities'
+  return isOther ? `, as user ${uid}` : ''
 }
 
 const CHOSEN = 'Your config chose this level: leave sandbox.commands.level out to have the best that this machine can.'

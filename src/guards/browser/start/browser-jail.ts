@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { buildJail } from '../../process/jail/build-jail.ts'
 import { commandEnvironment } from '../../process/jail/environment.ts'
 import type { CommandLimits, Jail } from '../../process/jail/jail.ts'
-import { canEnter } from '../../process/jail/jail-owner.ts'
+import { canEnter, NOBODY } from '../../process/jail/jail-owner.ts'
 import { runAs } from '../../process/jail/run-as.ts'
 import { isSeen } from '../../process/program/is-seen.ts'
 import type { ChosenSandbox } from './choose-sandbox.ts'
@@ -18,8 +18,6 @@ export interface JailRequest {
   readonly proxySocket?: string
 }
 
-/** Nobody in particular, on every Linux. */
-const NOBODY = { uid: 65_534, gid: 65_534 } as const
 const HUGE_BYTES = 2 ** 46
 /** All processes together, where the machine can count that. */
 const MOST_MEMORY_BYTES = 4_000_000_000

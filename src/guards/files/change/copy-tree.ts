@@ -18,7 +18,7 @@ import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'
 import { modeOf } from './current-file.ts'
-import { keepOwner } from './keep-owner.ts'
+import { keepOwner, takeFolderOwner } from './keep-owner.ts'
 import { piecesOf } from './pieces-of.ts'
 import { DEEPEST, MOST_ENTRIES } from './tree-digest.ts'
 import { atName, type ByteName, inNamed, namesIn, statName, toByteName, toText } from './tree-entries.ts'
@@ -45,6 +45,8 @@ export interface CopyCount {
 
 interface Copying extends CopyOptions {
   readonly count: CopyCount & { entries: number }
+  /** Where the copy is put: who owns that folder owns what is made. */
+  readonly around: number
 }
 
 /** A name in an open folder. */
@@ -62,7 +64,7 @@ const SIDE_BY_SIDE = 8
 export async function copyTree(from: Named, to: Named, options: CopyOptions): Promise<CopyCount> {
   const count = { entries: 0, files: 0, bytes: 0, skipped: 0 }
   const [name, copy] = [toByteName(from.name), toByteName(to.name)]
-  await copyEntry({ ...options, count }, { from: from.parent, to: to.parent, name, copy, names: [] })
+  await copyEntry({ ...options, count, around: to.parent }, { from: from.parent, to: to.parent, name, copy, names: [] })
   return { files: count.files, bytes: count.bytes, skipped: count.skipped }
 }
 
@@ -93,6 +95,8 @@ async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, 
   mkdirSync(atName(to, copy), 0o700)
   await inNamed(from, name, (source) =>
     inNamed(to, copy, async (goal) => {
+      // One that somebody put in the place of the new one is never given away.
+      const isNew = namesIn(goal).length === 0
       const below = namesIn(source)
       for (let index = 0; index < below.length; index += SIDE_BY_SIDE) {
         throwIfAborted(all.signal)
@@ -104,16 +108,17 @@ async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, 
         )
       }
       // Last: a folder that may not be written could not be filled, and nobody else's hands are in it until then.
-      finishFolder(all, goal, stats)
+      finishFolder(all, goal, stats, isNew)
       await syncFolder(`/proc/self/fd/${goal}/.`)
     }),
   )
 }
 
-function finishFolder({ isFaithful }: Copying, goal: number, stats: BigIntStats): void {
+function finishFolder({ isFaithful, around }: Copying, goal: number, stats: BigIntStats, isNew: boolean): void {
   const folder = openSync(atName(goal, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     if (isFaithful) keepOwner(folder, stats)
+    else if (isNew) takeFolderOwner(folder, around)
     fchmodSync(folder, modeOf(stats))
     if (isFaithful) futimesSync(folder, ...timesOf(stats))
   } finally {
@@ -131,6 +136,7 @@ async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<
     try {
       for await (const piece of piecesOf(source.fd, Number(stats.size), all.signal)) await goal.writeFile(piece)
       if (all.isFaithful) keepOwner(goal.fd, stats)
+      else takeFolderOwner(goal.fd, all.around)
       await goal.chmod(modeOf(stats))
       if (all.isFaithful) await goal.utimes(...timesOf(stats))
       await goal.sync()

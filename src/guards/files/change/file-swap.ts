@@ -12,7 +12,7 @@ import { Draft } from './draft.ts'
 import { type Content, fillFile } from './fill-file.ts'
 import { existsAlready, giveName } from './give-name.ts'
 import { hashCurrent, keepCurrent } from './keep-current.ts'
-import { keepOwner } from './keep-owner.ts'
+import { keepOwner, takeFolderOwner } from './keep-owner.ts'
 import { checkMayReplace, checkReplaces } from './leave-to-replace.ts'
 import type { Place } from './place.ts'
 
@@ -103,6 +103,7 @@ export class FileSwap {
     this.#file = file
     const written = await fillFile(file, content, limit, this.#scope.signal)
     if (this.#current) keepOwner(file.fd, this.#current.stats)
+    else takeFolderOwner(file.fd, this.place.parent)
     if (mode !== undefined) await file.chmod(mode)
     this.#made = fstatSync(file.fd, { bigint: true })
     this.#after = { ...written, mode: modeOf(this.#made) }

@@ -4,6 +4,7 @@ import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { lastLink, refuseLink } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
+import { takeFolderOwnerAt } from './keep-owner.ts'
 import { type Place, syncPlace, withPlace } from './place.ts'
 
 /** Makes a folder, unless it is there. */
@@ -19,6 +20,7 @@ export async function makeFolder(
     await scope.intend({ op: 'make-folder', path: target.path })
     scope.throwIfAborted()
     mkdirSync(place.path)
+    takeFolderOwnerAt(place.path, place.parent)
     await syncPlace(place)
     return true
   })

@@ -8,6 +8,7 @@ import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { destination, refuseLink } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
+import { takeFolderOwnerAt } from './keep-owner.ts'
 
 /** A name in a folder that is held open: whatever happens to the folders above, the name stays in this one. */
 export interface Place {
@@ -76,7 +77,10 @@ async function makeFolder(
     if (present !== undefined) return present
     await scope.intend({ op: 'make-folder', path })
     scope.throwIfAborted()
-    if (mkdir(atDescriptor(above, name))) made.push({ above, name })
+    if (mkdir(atDescriptor(above, name))) {
+      made.push({ above, name })
+      takeFolderOwnerAt(atDescriptor(above, name), above)
+    }
     await syncFolder(atDescriptor(above, '.'))
     return openFolder(above, name)
   }

@@ -10,6 +10,7 @@ import { copyTree } from '../change/copy-tree.ts'
 import { deleteTree } from '../change/delete-tree.ts'
 import { Draft } from '../change/draft.ts'
 import { checkFree, giveFolderName, giveName } from '../change/give-name.ts'
+import { takeFolderOwnerAt } from '../change/keep-owner.ts'
 import { type Place, syncPlace, withPlace } from '../change/place.ts'
 import { measureTree, treeDigest } from '../change/tree-digest.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
@@ -71,6 +72,7 @@ async function putFolder(scope: ChangeScope, { target, parent, name, path }: Pla
   try {
     // Over a descriptor, since a name could lead elsewhere by now; mkdir alone would heed the umask.
     chmodSync(atDescriptor(folder, '.'), mode)
+    takeFolderOwnerAt(atDescriptor(folder, '.'), parent)
   } finally {
     closeSync(folder)
   }

@@ -66,6 +66,12 @@ describe.runIf(process.geteuid?.() === 0)('whose the files are', () => {
     ])
   })
 
+  it('is said where commands run as root', async () => {
+    const { notes, user } = describeJail(jailSpec(await folderWith()), report)
+    expect(user.uid).toBe(0)
+    expect(notes).toEqual([expect.stringMatching(/^Commands run as root without its capabilities/)])
+  })
+
   it('is said where commands cannot write', async () => {
     const spec = jailSpec(await folderWith())
     const [note] = ownershipNotes(spec, { uid: 1000, gid: 1000, isOther: false })

@@ -10,6 +10,9 @@ export interface JailOwner {
   readonly isOther: boolean
 }
 
+/** A user without rights, on every Linux: who runs what belongs to nobody in particular on a hub that is root. */
+export const NOBODY = { uid: 65_534, gid: 65_534 } as const
+
 /**
  * Commands run as the hub's user, who has no capabilities in the jail. For root that means: no right to files of others.
  * So where the first writable root belongs to somebody else who can get there, commands run as that user.

@@ -10,6 +10,10 @@ export function ownershipNotes(spec: Pick<JailSpec, 'roots'>, owner: JailOwner):
     notes.push(
       `Commands run as user ${owner.uid}, the owner of the workspace, not as ${hub}: files they make are that user's.`,
     )
+  if (owner.uid === 0)
+    notes.push(
+      "Commands run as root without its capabilities, since the workspace is root's or out of reach for others. Give it to another user (chown -R) to have them run as that user.",
+    )
   for (const { path, mode } of spec.roots) {
     const found = mode === 'write' ? statSync(path, { throwIfNoEntry: false }) : undefined
     if (!found || found.uid === owner.uid) continue
