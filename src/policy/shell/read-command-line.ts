@@ -1,3 +1,4 @@
+import { hidden } from './doubt.ts'
 import { findFolders } from './find-folders.ts'
 import { finishPart } from './finish-part.ts'
 import { findOddCharacters } from './odd-characters.ts'
@@ -19,11 +20,16 @@ export function refused(reason: string): CommandReading {
   return { parts: [], doubts: [{ kind: 'refused', reason }] }
 }
 
+/** One is enough to ask; a hostile line could hold thousands. */
+const MAX_EVALUATIONS = 8
+
 /** What a reader has found, once it has read all. */
 export function finishReading(reader: ShellReader, place: CommandPlace, text: string): CommandReading {
-  const { drafts, doubts, functions } = reader
+  const { drafts, doubts, functions, data } = reader
   // A comment, or nothing at all, is judged as a command without words.
   if (drafts.length === 0) drafts.push({ words: [], text, through: [], doubts: [] })
+  for (const { text: evaluated, reason } of data.findEvaluations(functions).slice(0, MAX_EVALUATIONS))
+    drafts.push({ words: [], text: evaluated, through: [], doubts: [hidden(reason)] })
   const folders = findFolders(drafts, place)
   return { parts: drafts.map((draft) => finishPart(draft, { place, folders, functions })), doubts }
 }

@@ -76,7 +76,8 @@ function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
     } else if (wrapper.hasAssignments && value !== undefined && /^[^=]+=/s.test(value)) {
       const variable = value.slice(0, value.indexOf('='))
       assigned ??= variable
-      if (isCodeVariable(variable)) codeVariable ??= variable
+      // A value with a substitution in it may run later: in arithmetic, as a prompt.
+      if (isCodeVariable(variable) || /[$`]/.test(value.slice(variable.length))) codeVariable ??= variable
       isOver = true
     } else if (operands > 0) {
       operands--

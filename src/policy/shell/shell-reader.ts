@@ -3,6 +3,7 @@ import { compareOpinions } from './compare-opinions.ts'
 import { describeWithin } from './describe-place.ts'
 import { type CarriedDraft, findCarried } from './find-carried.ts'
 import { findComplexity } from './find-complexity.ts'
+import { LineData, SAFE, UNSAFE } from './line-data.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import type { AskSecondParser, Doubt } from './reading.ts'
 import { unwrap } from './unwrap.ts'
@@ -28,6 +29,7 @@ export class ShellReader {
   readonly drafts: Draft[] = []
   readonly doubts: Doubt[] = []
   readonly functions = new Set<string>()
+  readonly data = new LineData()
   readonly #ask: AskSecondParser | undefined
   readonly #isCarried: boolean
   #characters = 0
@@ -55,6 +57,7 @@ export class ShellReader {
       name: (from: number) => names.add(from),
       function: (name: string) => this.functions.add(name),
       unread: (reason: string) => this.unread(reason),
+      data: this.data,
       isFull: () => this.#isFull(),
     }
     try {
@@ -94,6 +97,10 @@ export class ShellReader {
         { words, text: showWords(words), doubts: [], input: found.input },
         { ...inner, where: describeWithin(`behind \`${name}\``, context.where) },
       )
+    // `sh -c text x y`: the words after a text are its positional parameters.
+    const [first] = texts
+    const at = first === undefined ? -1 : found.words.indexOf(first)
+    if (at !== -1) this.data.assign('@', found.words.slice(at + 1).every(isPlain) ? SAFE : UNSAFE, name, true)
     for (const text of texts)
       this.readText(text.source, { ...inner, where: describeWithin(`in the text of \`${name}\``, context.where) })
   }
@@ -134,6 +141,11 @@ export class ShellReader {
     if (this.doubts.length < MOST_UNREAD && !this.doubts.some((doubt) => doubt.reason === reason))
       this.doubts.push({ kind: 'unread', reason })
   }
+}
+
+/** It cannot carry a command, however often it is evaluated. */
+function isPlain({ value }: ShellWord): boolean {
+  return value !== undefined && !/[$`]/.test(value)
 }
 
 const AT_TOP: Context = { through: [], doubts: [] }

@@ -44,9 +44,21 @@ const OTHERS: ReadonlyMap<string, (words: readonly ShellWord[]) => Wrapped> = ne
   ['fd', readFd],
   ['fdfind', readFd],
   // These evaluate subscripts: `unset 'a[$(id)]'` runs id.
-  ...['let', 'test', '[', 'unset', 'printf', 'read', 'declare', 'typeset', 'local', 'export', 'readonly', 'wait'].map(
-    (name): [string, typeof readTrap] => [name, readSubscripts],
-  ),
+  ...[
+    'let',
+    'test',
+    '[',
+    'unset',
+    'printf',
+    'read',
+    'declare',
+    'typeset',
+    'local',
+    'export',
+    'readonly',
+    'wait',
+    'getopts',
+  ].map((name): [string, typeof readTrap] => [name, readSubscripts]),
 ])
 
 function asText(words: readonly ShellWord[]): Wrapped {
@@ -74,8 +86,18 @@ function afterEquals({ value, source }: ShellWord): ShellWord {
   return value === undefined ? { value, source: text } : staticWord(text)
 }
 
+/** A dollar sign or a backtick in a word with a bracket: what stands between brackets is expanded once more. */
+const EXPANDED_TWICE = /[[(].*[$`]|[$`].*[[(]/s
+
 function readSubscripts(words: readonly ShellWord[]): Wrapped {
-  const risky = words.filter(({ value }) => value !== undefined && /\[.*(\$\(|`)/s.test(value))
+  const risky = words.filter(({ value }, index) => {
+    if (value === undefined) return false
+    // Of printf only the name of the variable is one.
+    const isName =
+      baseName(words[0]!.value!) !== 'printf' ||
+      [words[index - 1]?.value, value].some((each) => /^-\w*v/.test(each ?? ''))
+    return isName ? EXPANDED_TWICE.test(value) : /\[.*(\$\(|`)/s.test(value)
+  })
   const name = words.map(({ source }) => /^(\w+)\+?=/.exec(source)?.[1] ?? '').find(isCodeVariable)
   return {
     ...asTexts(risky.map(({ source }) => ({ value: undefined, source: `: ${source}` }))),

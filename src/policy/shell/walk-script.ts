@@ -12,6 +12,8 @@ import { describeArgument, describeInside, describeRedirection, describeWithin }
 import { reach } from './doubt.ts'
 import { findEffect } from './find-effect.ts'
 import { followMoves } from './follow-moves.ts'
+import type { LineData } from './line-data.ts'
+import { observeData } from './observe-data.ts'
 import { readCommandWords } from './read-command-words.ts'
 import { readRedirection } from './read-redirection.ts'
 import { readReplacement } from './read-replacement.ts'
@@ -47,6 +49,8 @@ export interface Sink {
   name(from: number): void
   function(name: string): void
   unread(reason: string): void
+  /** Where values go. */
+  readonly data: LineData
   /** It has been told more than it can take. */
   isFull(): boolean
 }
@@ -80,6 +84,7 @@ class Walk {
       this.#sink.unread(`it is nested more than ${DEEPEST} deep`)
       return
     }
+    observeData(node, this.#sink.data)
     const inner = { ...place, depth: place.depth + 1, within: undefined }
     switch (node.type) {
       case 'Script':
