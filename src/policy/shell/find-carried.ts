@@ -36,7 +36,7 @@ export function findCarried(words: readonly ShellWord[], read: CarriedReader): r
     const rest = words.slice(at + 1, at + MAX_WORDS)
     if (at + MAX_WORDS < words.length) rest.push({ value: undefined, source: '…' })
     const add = (drafts: readonly Draft[]) => found.push(...drafts.map((draft) => ({ at, draft })))
-    for (const text of [value, /^--?[\w-]+=(.+)$/s.exec(value)?.[1]]) {
+    for (const text of [value, /^--?[\w-]+=(.+)/s.exec(value)?.[1]]) {
       if (text === undefined || text === '') continue
       if (/[\s;&|]/.test(text)) add(read.text(text))
       else add(read.words([staticWord(text), ...rest]))

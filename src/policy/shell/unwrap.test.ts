@@ -115,6 +115,24 @@ describe('what a wrapper carries out is found', () => {
   })
 })
 
+it('only some wrappers take variables before the command', () => {
+  const wordsOf = (text: string) => readCommandLine(text, PLACE, AGREES).parts.map(({ words }) => words.join(' '))
+  expect(wordsOf('env A=b ls')).toEqual(['env A=b ls', 'ls'])
+  expect(wordsOf('nice A=b ls')).toEqual(['nice A=b ls', 'A=b ls'])
+})
+
+it.each([32, 33])('of %i commands of find, all or none are read', (count) => {
+  const { parts } = readCommandLine(`find . ${'-exec ls \\; '.repeat(count)}`, PLACE, AGREES)
+  expect(parts).toHaveLength(count === 32 ? 33 : 1)
+  expect(parts[0]?.doubts.some(({ kind }) => kind === 'hidden')).toBe(count === 33)
+})
+
+it.each([32, 33])('of %i commands of fd, all or none are read', (count) => {
+  const { parts } = readCommandLine(`fd ${'-x ls \\; '.repeat(count)}`, PLACE, AGREES)
+  expect(parts).toHaveLength(count === 32 ? 33 : 1)
+  expect(parts[0]?.doubts.some(({ kind }) => kind === 'hidden')).toBe(count === 33)
+})
+
 describe('a wrapper skips its own options', () => {
   const rows = [...WRAPPERS].filter(([, { operands = 0 }]) => operands < 9)
 

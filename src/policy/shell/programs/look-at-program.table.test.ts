@@ -47,6 +47,14 @@ describe('each row of the tables of programs', () => {
     if (clean !== undefined) expect(look(clean).hazards).toEqual([])
   })
 
+  it('is recorded with all that its example brings, so that none can go unnoticed', async () => {
+    const lines = cases.map(({ line }) => {
+      const found = look(line).hazards.map(({ option, kind, reason, at }) => `${option} @${at} ${kind}: ${reason}`)
+      return `${line}\n${found.map((text) => `  ${text}\n`).join('')}`
+    })
+    await expect(lines.join('')).toMatchFileSnapshot('./rows.snapshot.txt')
+  })
+
   it('has every spelling of an option', () => {
     const missing = TABLES.flatMap((table) => missingSpellings(table, ''))
     expect(missing).toEqual([])
