@@ -3,6 +3,8 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineTool } from '../../define.ts'
 import type { HubOptions } from '../../options.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
@@ -288,6 +290,26 @@ describe('memory that is turned off', () => {
       expect((await hub.callDynamic(tool, { query: 'x' })).error).toMatchObject({
         code: 'TOOL_DISABLED',
         fix: { key: 'memory.enabled' },
+      })
+  })
+
+  it('for writing lets no tool of the owner write or forget either', async () => {
+    const change = defineTool({
+      name: 'change',
+      description: 'Changes notes.',
+      input: z.strictObject({ how: z.enum(['write', 'update', 'forget']) }),
+      capabilities: ['memory'],
+      execute: async ({ how }, { memory }) => {
+        if (how === 'write') await memory.write({ content: 'x', scope: 'agent' })
+        if (how === 'update') await memory.update({ id: 'n', scope: 'agent', content: 'x' })
+        if (how === 'forget') await memory.forget({ id: 'n', scope: 'agent' })
+      },
+    })
+    const hub = open({ memory: { writeMode: 'disabled' }, tools: [change], policy: [{ allow: 'memory' }] })
+    for (const how of ['write', 'update', 'forget'])
+      expect((await hub.callDynamic('change', { how })).error).toMatchObject({
+        code: 'TOOL_DISABLED',
+        fix: { key: 'memory.write_mode' },
       })
   })
 

@@ -14,11 +14,13 @@ type Answer = (body: Record<string, unknown>, response: ServerResponse, request:
 
 let answer: Answer = () => {}
 const seen: { path: string; body: Record<string, unknown>; authorization?: string }[] = []
+const tenants: unknown[] = []
 const server = createServer(async (request, response) => {
   let text = ''
   for await (const chunk of request) text += chunk
   const body = JSON.parse(text)
   seen.push({ path: request.url!, body, authorization: request.headers.authorization })
+  tenants.push(request.headers['x-tenant'])
   answer(body, response, request)
 })
 let url = ''
@@ -34,6 +36,7 @@ afterAll(() => {
 const hubs: TestHub[] = []
 afterEach(async () => {
   seen.length = 0
+  tenants.length = 0
   for (const hub of hubs.splice(0)) await hub.close()
 })
 function open(memory: MemoryOptions, more: HubOptions = {}): TestHub {
@@ -77,6 +80,7 @@ describe('a memory that is reached by HTTP', () => {
         body: { query: 'port', keys: ['run:r', 'session:s', 'agent:library', 'shared'], limit: 5, tags: [] },
       },
     ])
+    expect(tenants).toEqual(['T-a-very-secret-token'])
     // From now on the run has read content from outside, so what it writes waits for a person.
     const written = await hub.callDynamic('write_memory', { content: 'Port 1.' }, { run: 'r' })
     expect(written.ok && written.data).toMatchObject({ state: 'candidate' })

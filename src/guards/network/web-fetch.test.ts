@@ -50,6 +50,18 @@ async function echo(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 describe('a service that the owner named', () => {
+  it('is followed where it sends the caller to, unless the caller wants to see that', async () => {
+    web.answer = (request, response) => {
+      if (request.url === '/old') return void response.writeHead(307, { location: '/new' }).end()
+      response.end(request.url)
+    }
+    const fetch = fetchFor()
+    const followed = await fetch(`${origin()}/old`)
+    expect([followed.status, followed.redirected, await followed.text()]).toEqual([200, true, '/new'])
+    expect((await fetch(`${origin()}/old`, { redirect: 'manual' })).status).toBe(307)
+    await expect(fetch(`${origin()}/old`, { redirect: 'error' })).rejects.toThrow()
+  })
+
   it('is asked like by any fetch', async () => {
     web.answer = echo
     const response = await fetchFor()(new URL(`${origin()}/mcp?a=1#b`), {

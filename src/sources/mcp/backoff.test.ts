@@ -17,7 +17,9 @@ describe('the backoff of a server', () => {
   it('begins anew when a server lived for a while', () => {
     const backoff = new Backoff(() => 1)
     for (let failure = 0; failure < 4; failure++) backoff.afterFailure(10)
-    expect(backoff.afterFailure(60_000)).toBe(500)
+    expect(backoff.afterFailure(30_000)).toBe(500)
+    for (let failure = 0; failure < 3; failure++) backoff.afterFailure(29_999)
+    expect(backoff.afterFailure(29_999)).toBeUndefined()
   })
 
   it('spreads those who failed together', () => {
