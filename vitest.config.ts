@@ -29,8 +29,8 @@ export default defineConfig({
     // Unless said, one core is left idle; on a machine of two that is half of it.
     maxWorkers: '100%',
     // Nothing depends on speed: a slow machine is no failure.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
   },

@@ -86,7 +86,7 @@ describe('the examples, run against the built package', () => {
 function run(file: string, cwd: string): Promise<Ended> {
   const env = { PATH: process.env.PATH, HOME: cwd }
   return new Promise((done) => {
-    execFile(process.execPath, [resolve('examples', file)], { cwd, env, timeout: 20_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, [resolve('examples', file)], { cwd, env, timeout: 200_000 }, (error, stdout, stderr) =>
       done({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr }),
     )
   })

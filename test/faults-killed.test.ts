@@ -70,7 +70,7 @@ it('kill -9 during write, edit and download leaves old or new files, a good jour
   expect(verified).toMatchObject({ ok: true, problems: [] })
   // Some kills fell into changes, not between them.
   expect(verified.interrupted).toBeGreaterThan(0)
-}, 60_000)
+})
 
 /** Runs the script until it has made its first round and some milliseconds more; gives back what it said. */
 async function killAfter(script: string, round: number, ms: number): Promise<string[]> {

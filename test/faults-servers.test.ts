@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import type { Hub } from '../src/hub.ts'
+import { eventually } from './support/eventually.ts'
 import { draftsBelow, openBelow } from './support/left-behind.ts'
 import { type LyingServer, startLyingServer } from './support/lying-server.ts'
 
@@ -44,7 +45,7 @@ async function expectNothingLeft(): Promise<void> {
   expect(draftsBelow(root)).toEqual([])
   expect(openBelow(root)).toEqual([])
   await hub.close()
-  await vi.waitFor(() => expect(server.connections).toBe(0))
+  await eventually(() => expect(server.connections).toBe(0))
 }
 
 describe('a server that', () => {

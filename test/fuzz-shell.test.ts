@@ -25,7 +25,7 @@ describe('2,000 made-up command lines', () => {
     expect(verdicts.deny).toBeGreaterThanOrEqual(LINES * 0.02)
     expect(ran).toBeGreaterThanOrEqual(verdicts.allow)
     expect(programs).toBeGreaterThanOrEqual(verdicts.allow)
-  }, 60_000)
+  })
 
   it('a judge that only looks at how a line begins is found out', async () => {
     const starts = SHELL_POLICIES.corpus.allow.map((rule) => rule.replace(/ \*$/, ''))

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { toAiSdk } from '../src/adapters/ai-sdk.ts'
 import { createMcpSource } from '../src/sources/mcp/mcp-source.ts'
 import { acceptPins, forgetPins } from '../src/sources/mcp/pins.ts'
+import { eventually } from './support/eventually.ts'
 import { useServedHubs } from './support/mcp-served.ts'
 
 const { serve, connect } = useServedHubs()
@@ -91,7 +92,7 @@ async function openHub({ approve }: { readonly approve?: boolean } = {}) {
         }
       : undefined,
   })
-  await vi.waitFor(() => expect(source.status()[0]?.state).toBe('connected'), 20_000)
+  await eventually(() => expect(source.status()[0]?.state).toBe('connected'))
   const data = join(hub.folder, 'data')
   // Accepting what was seen before makes the hub list the tools again.
   const look = () => source.acceptDefinitions('e')
@@ -167,7 +168,7 @@ it('a tool that a known server adds is not shown before the owner accepts it', a
   // It changes again before it is accepted: what was seen last is what is accepted.
   listed = [echo, { ...added, description: 'Is harmless.' }]
   expect(await look()).toEqual(['other'])
-  await vi.waitFor(async () => expect((await seen()).names[0]).toEqual(['mcp_e_echo', 'mcp_e_other']), 20_000)
+  await eventually(async () => expect((await seen()).names[0]).toEqual(['mcp_e_echo', 'mcp_e_other']))
   // The hub accepted the first definition and shows no other.
   expect((await seen()).text).toContain(POISON)
   expect((await seen()).text).not.toContain('Is harmless.')
@@ -187,6 +188,6 @@ it('what another process accepts is shown by a hub that runs', async () => {
   await look()
   expect((await seen()).text).not.toContain('Echoes twice.')
   expect(acceptPins(data, 'e')).toEqual(['echo', 'other'])
-  await vi.waitFor(async () => expect((await seen()).text).toContain('Echoes twice.'), 20_000)
+  await eventually(async () => expect((await seen()).text).toContain('Echoes twice.'))
   expect((await seen()).names[0]).toEqual(['mcp_e_echo', 'mcp_e_other'])
 })

@@ -32,7 +32,7 @@ it('brings everything back after kill -9 in the middle of changes, and again in 
       expect(await verifyRun(join(runs, run))).toMatchObject({ problems: [] })
     }
   }
-}, 60_000)
+})
 
 /** Runs a child until it has begun and some time has passed, then kills it; it may have ended before. */
 async function killed(words: readonly string[], cwd: string, afterMs: number): Promise<void> {

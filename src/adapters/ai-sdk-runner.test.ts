@@ -49,7 +49,7 @@ it('an agent of the AI SDK works in a session with the tools that it may call', 
     { tools: ['math.add'], description: 'Adds numbers.' },
   )
   hub = testHub({ tools: [add, say], sessions: { runners: { adder: runner } } }) as TestHub
-  const { data } = await hub.callDynamic('core/session.spawn', { task: 'Add.', runner: 'adder', waitMs: 5_000 })
+  const { data } = await hub.callDynamic('core/session.spawn', { task: 'Add.', runner: 'adder', waitMs: 60_000 })
   expect(data).toMatchObject({ session: { state: 'ended', result: 'The sum is 3.' } })
   expect(shown).toEqual(['math_add'])
   const { id } = (data as { session: { id: string } }).session
@@ -60,6 +60,6 @@ it('an agent of the AI SDK that fails ends its session with a reason', async () 
   hub = testHub({
     sessions: { runners: { default: toAiSdkRunner(() => Promise.reject(new Error('no key'))) } },
   }) as TestHub
-  const { data } = await hub.callDynamic('core/session.spawn', { task: 'x', waitMs: 5_000 })
+  const { data } = await hub.callDynamic('core/session.spawn', { task: 'x', waitMs: 60_000 })
   expect(data).toMatchObject({ session: { state: 'failed', reason: 'no key' } })
 })

@@ -1,8 +1,9 @@
 import { convertToModelMessages, generateText, type ModelMessage, stepCountIs, streamText } from 'ai'
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ran, send, sendTwice, wait } from '../../test/support/adapter-tools.ts'
+import { eventually } from '../../test/support/eventually.ts'
 import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
@@ -201,7 +202,7 @@ describe('toAiSdk', () => {
     const types: string[] = []
     for await (const { type } of fullStream) types.push(type)
     expect(types.at(-1)).toBe('abort')
-    await vi.waitFor(() => expect(ended()).toHaveLength(1))
+    await eventually(() => expect(ended()).toHaveLength(1))
     expect(ended().map(({ status }) => status)).toEqual(['aborted'])
   })
 })

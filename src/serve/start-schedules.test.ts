@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { soon } from '../../test/support/soon.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
 import { startService } from './start-service.ts'
 
@@ -12,8 +13,8 @@ it('a service runs schedules as long as it lives, and takes away those that its 
   const entries = { hourly: { when: { every: '1h' }, calls } }
   const first = await startService({ ...options, schedules: { entries } }, { port: 0 })
   const { schedules } = first.hub
-  await schedules.add({ name: 'soon', when: { at: new Date(Date.now() + 300).toISOString() }, calls })
-  await expect.poll(async () => (await schedules.find('soon')).lastStatus, { timeout: 10_000 }).toBe('ok')
+  await soon((at) => schedules.add({ name: 'soon', when: { at }, calls }))
+  await expect.poll(async () => (await schedules.find('soon')).lastStatus).toBe('ok')
   expect((await schedules.list()).map(({ name }) => name)).toEqual(['config:hourly', 'soon'])
   expect(await schedules.status()).toMatchObject({ isTickingHere: true, problems: [] })
   await first.close()

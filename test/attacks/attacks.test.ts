@@ -52,7 +52,6 @@ it.each(Object.entries(BY_FOLDER))(
     expect(shell?.benignAsked, JSON.stringify([shell?.misses, shell?.inexact])).toBeLessThanOrEqual(0.02)
     expect(code).toBe(0)
   },
-  90_000,
 )
 
 it('the runner tells an escape from a refusal, and ends with 1', async () => {

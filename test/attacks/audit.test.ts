@@ -264,7 +264,7 @@ describe('records that nobody has changed', () => {
     const hub = createToolHub({ runs, data: join(home, 'data'), store })
     await hub.call('core/util.time.now', {}, { run: 'a' })
     expect((await verify()).a).toMatchObject({ ok: true, state: 'open', problems: [] })
-    await expect.poll(() => store.heads.list({ run: 'a' }), { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(() => store.heads.list({ run: 'a' })).toHaveLength(1)
     expect((await verify()).a).toMatchObject({ ok: true, state: 'open', problems: [] })
     await hub.close()
     expect((await verify()).a).toMatchObject({ state: 'intact', remarks: [] })

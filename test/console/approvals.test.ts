@@ -139,7 +139,7 @@ async function pressUntil(page: Page, key: string, shown: Locator): Promise<void
         await page.keyboard.press(key)
         return shown.isVisible()
       },
-      { interval: 100, timeout: 10_000 },
+      { interval: 100 },
     )
     .toBe(true)
 }

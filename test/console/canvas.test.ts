@@ -89,9 +89,7 @@ describe('the canvas page of the console', () => {
     await page.getByRole('list', { name: 'Canvases' }).waitFor()
   })
 
-  it('holds a hostile canvas: nothing leaves it, and it reaches nothing, in the console and in a tab of its own', {
-    timeout: 60_000,
-  }, async () => {
+  it('holds a hostile canvas: nothing leaves it, and it reaches nothing, in the console and in a tab of its own', async () => {
     const [trap, control] = await Promise.all([startTrap(), startTrap()])
     const open = await web.open('/live')
     // A profile of its own, since the page is meant to do what is forbidden.
@@ -104,7 +102,7 @@ describe('the canvas page of the console', () => {
       // A trap works: a page that nobody holds falls into it.
       await plain.goto(control.url)
       await plain.evaluate(control.webRtc)
-      await expect.poll(() => control.hits(), { timeout: 10_000 }).toEqual(expect.arrayContaining(['GET /', 'udp']))
+      await expect.poll(() => control.hits()).toEqual(expect.arrayContaining(['GET /', 'udp']))
       for (const path of [`/canvas/${id}`, `/v1/canvases/${id}/view`]) {
         const page = await context.newPage()
         await page.goto(web.service.url + path)
@@ -113,7 +111,7 @@ describe('the canvas page of the console', () => {
         // What it tried to read, and what it got for it.
         expect(await frame.locator('#done').textContent()).toBe(trap.expected)
         await frame.evaluate('leave()').catch(() => {})
-        await expect.poll(() => frame.url(), { timeout: 10_000 }).toContain('chrome-error')
+        await expect.poll(() => frame.url()).toContain('chrome-error')
         expect(page.url()).toBe(web.service.url + path)
         expect(context.pages()).toHaveLength(path.startsWith('/v1') ? 3 : 2)
       }
@@ -135,7 +133,7 @@ describe('the canvas page of the console', () => {
 
 /** Waits until it is to be seen; a frame that is swapped meanwhile is no answer yet. */
 async function seen(place: Locator): Promise<void> {
-  await expect.poll(() => place.isVisible().catch(() => false), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => place.isVisible().catch(() => false)).toBe(true)
 }
 
 async function barriers(page: Page): Promise<string[]> {
@@ -147,6 +145,6 @@ async function barriers(page: Page): Promise<string[]> {
 /** The canvas itself, within the page around it. */
 async function frameOf(page: Page): Promise<Frame> {
   const find = () => page.frames().find((frame) => frame.url() === 'about:srcdoc')
-  await expect.poll(find, { timeout: 10_000 }).toBeDefined()
+  await expect.poll(find).toBeDefined()
   return find()!
 }

@@ -52,9 +52,7 @@ describe('every page of the console', () => {
     for (const { id } of await approvals.list()) await approvals.answer(id, { decision: 'deny', remember: 'once' })
   })
 
-  it('has no serious barrier by axe in light and in dark, and fits a phone of 360 pixels', {
-    timeout: 60_000,
-  }, async () => {
+  it('has no serious barrier by axe in light and in dark, and fits a phone of 360 pixels', async () => {
     const page = await web.open('/', { token: '', profile: { reducedMotion: 'reduce' } })
     await page.getByLabel('Token').waitFor()
     await page.evaluate(axe.source)

@@ -56,7 +56,7 @@ async function runAfter(task: Task): Promise<void> {
 
 async function run({ name, argv, cwd, repeat }: Task): Promise<void> {
   for (let turn = 0; turn < repeat; turn++) {
-    const result = await hub.callDynamic('core/exec.run', { argv, cwd, timeout: 20_000 })
+    const result = await hub.callDynamic('core/exec.run', { argv, cwd, timeout: 200_000 })
     say({ name, result, left: processesNamed(`left-by-${name}-`, order.name) })
   }
 }

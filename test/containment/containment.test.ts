@@ -10,7 +10,6 @@ const isRoot = process.getuid?.() === 0
 const ROOT = { uid: 0, gid: 0 }
 const USER = isRoot ? { uid: 65534, gid: 65534 } : { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
 const PEOPLE = isRoot ? { root: ROOT, user: USER } : { user: USER }
-const TIMEOUT_MS = 120_000
 
 const attempts = readAttempts(join(import.meta.dirname, 'attempts'))
 const rows = attempts.map((attempt) => [attempt.name, attempt.tries, attempt] as const)
@@ -45,7 +44,7 @@ describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that 
     // Root tries what the user could not.
     const left = attempts.filter(({ name }) => !none.get(name)?.some(({ verdict }) => verdict === 'ESCAPED'))
     if (isRoot) await free(left, ROOT)
-  }, TIMEOUT_MS)
+  })
 
   it('are tried as root and as an ordinary user, where nothing may be left out', () => {
     expect(isRoot || !process.env.CI).toBe(true)

@@ -21,7 +21,7 @@ const LIMITS: CommandLimits = {
 }
 const AT_ONCE = 4
 /** How long processes may take to go after their hub was killed. */
-const FAREWELL_MS = 2_000
+const FAREWELL_MS = 60_000
 
 /** What came of all attempts of one user at one level. */
 export interface Attempted {

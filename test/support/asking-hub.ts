@@ -1,4 +1,4 @@
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type Question } from '../../src/define.ts'
 import type { Hub } from '../../src/hub.ts'
@@ -8,6 +8,7 @@ import type { Visitor } from '../../src/serve/service.ts'
 import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { testHub } from '../../src/testing/test-hub.ts'
+import { eventually } from './eventually.ts'
 
 const sent: string[] = []
 
@@ -55,7 +56,7 @@ export function visitorOf(hub: Hub, name: string, ...scopes: Scope[]): Visitor {
 
 /** Waits until so many asks are in the store, and gives them back, newest first. */
 export async function asksIn(store: ReturnType<typeof createMemoryStore>, count = 1) {
-  return vi.waitFor(async () => {
+  return eventually(async () => {
     const asks = await store.asks.list()
     if (asks.length < count) throw new Error(`${asks.length} of ${count} asks`)
     return asks

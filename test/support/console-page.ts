@@ -25,7 +25,7 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
     const known = profile ? undefined : contexts.get(token)
     if (known) return known
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...profile })
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(60_000)
     await watch(context, new URL(state.service.url).origin, (problem) => problems.push(problem))
     if (!profile && token !== '') contexts.set(token, context)
     return context

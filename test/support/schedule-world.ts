@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import type { NewSchedule, SchedulesOptions } from '../../src/contracts/schedules.ts'
 import { defineTool } from '../../src/define.ts'
@@ -6,6 +6,7 @@ import type { HubOptions } from '../../src/options.ts'
 import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { testHub } from '../../src/testing/test-hub.ts'
+import { eventually } from './eventually.ts'
 
 /** 2026-01-01, a Thursday, at midnight. */
 export const START = Date.UTC(2026, 0, 1)
@@ -53,9 +54,9 @@ export function scheduleWorld(options: WorldOptions = {}, schedules: SchedulesOp
       const { runs } = await desk.runs(name, { limit: 500 })
       return runs.map(({ status }) => status).reverse()
     },
-    idle: () => vi.waitFor(async () => expect(await counts()).toEqual({ running: 0, waiting: 0 }), { interval: 5 }),
+    idle: () => eventually(async () => expect(await counts()).toEqual({ running: 0, waiting: 0 }), { interval: 5 }),
     busy: (running: number, waiting = 0) =>
-      vi.waitFor(async () => expect(await counts()).toEqual({ running, waiting }), { interval: 5 }),
+      eventually(async () => expect(await counts()).toEqual({ running, waiting }), { interval: 5 }),
     hold() {
       isHolding = true
     },

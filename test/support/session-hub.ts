@@ -7,7 +7,7 @@ import type { ToolResult } from '../../src/result.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 /** For what another process, or a program, has to do first. */
-export const PATIENT = { timeout: 15_000, interval: 10 }
+export const PATIENT = { timeout: 60_000, interval: 10 }
 
 /** A runner whose sessions do what a test tells them, one by one. */
 export function puppets() {

@@ -9,7 +9,7 @@ afterAll(() => hub.close({ abort: true }))
 const act = (action: string, input: object, more: object = {}) =>
   hub.callDynamic('core/canvas', { action, canvas: 'page', ...input }, { run: 'drawn', ...more })
 
-it('draws a canvas in a browser without network, and runs scripts in it', { timeout: 60_000 }, async () => {
+it('draws a canvas in a browser without network, and runs scripts in it', async () => {
   await act('present', {
     kind: 'html',
     content: `<style>body{margin:0;background:#0f0}</style><p>hello</p>

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { soon } from '../../../test/support/soon.ts'
 import { systemClock } from '../../clock.ts'
 import type { AbilityHost } from '../../contracts/ability.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
@@ -71,14 +72,7 @@ it('two processes fire each time once, and a third sees what a killed one had be
   }
   await Promise.all([startFiring(onLine), startFiring(onLine)])
   const names = Array.from({ length: 40 }, (_, n) => `t${n}`)
-  /** A time that has passed before it is looked at is refused: then a later one is tried. */
-  const addSoon = async (name: string, ms = 100): Promise<void> => {
-    const at = new Date(Date.now() + ms).toISOString()
-    await desk.add({ name, when: { at }, calls: [{ tool: name }] }).catch(async (error) => {
-      if (!/has passed/.test(error.message)) throw error
-      await addSoon(name, ms * 2)
-    })
-  }
+  const addSoon = (name: string) => soon((at) => desk.add({ name, when: { at }, calls: [{ tool: name }] }))
   for (const name of names) await addSoon(name)
   await expect.poll(() => fired.length).toBeGreaterThanOrEqual(40)
   await addSoon('hang')

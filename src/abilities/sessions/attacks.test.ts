@@ -43,8 +43,8 @@ describe('a session that means harm', () => {
     const runners = { default: { run, policy: [{ allow: 'danger:destructive' }] } }
     const { call, spawn, hub } = setUp({ tools: [destroy], sessions: { runners } })
     expect((await call('test/destroy', {})).error?.code).toBe('POLICY_DENIED')
-    expect(await spawn('x', { waitMs: 5_000 })).toMatchObject({ result: 'POLICY_DENIED' })
-    expect(await hub.sessions.spawn({ task: 'x', by: 'ada', waitMs: 5_000 })).toMatchObject({ result: 'POLICY_DENIED' })
+    expect(await spawn('x', { waitMs: 60_000 })).toMatchObject({ result: 'POLICY_DENIED' })
+    expect(await hub.sessions.spawn({ task: 'x', by: 'ada', waitMs: 60_000 })).toMatchObject({ result: 'POLICY_DENIED' })
   })
 
   it('learns nothing of its siblings from the one above them', async () => {
@@ -129,7 +129,7 @@ describe('a session that means harm', () => {
       const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
       return (await Promise.all(links)).filter((path) => path === folder).length
     }
-    const spawn = () => ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 5_000 })
+    const spawn = () => ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 60_000 })
     expect((await spawn()).data).toMatchObject({ session: { result: 'ok' } })
     const before = await openThere()
     for (let n = 0; n < 3; n++) await spawn()

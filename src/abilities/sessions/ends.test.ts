@@ -5,7 +5,7 @@ import { readEvents } from '../../record/read-events.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 
-const PATIENT = { timeout: 15_000, interval: 10 }
+const PATIENT = { timeout: 60_000, interval: 10 }
 
 const hubs: TestHub[] = []
 afterEach(async () => {
@@ -111,7 +111,7 @@ describe('the owner', () => {
     }
     const { hub } = setUp({ sessions: { runners: { default: { run } } } })
     const { id } = await hub.sessions.spawn({ task: 'Greet.', by: 'ada' })
-    const sent = await hub.sessions.send(id, { text: 'Hello', by: 'ada', waitMs: 5_000 })
+    const sent = await hub.sessions.send(id, { text: 'Hello', by: 'ada', waitMs: 60_000 })
     expect(sent).toMatchObject({ status: 'replied', reply: { text: 'Hello, owner!', from: id, to: 'owner' } })
     await expect.poll(async () => (await hub.sessions.find(id)).session.result, PATIENT).toBe('bye')
     const { entries } = await hub.sessions.history(id)

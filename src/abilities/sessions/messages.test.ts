@@ -17,7 +17,7 @@ describe('messages between sessions', () => {
         return
       }
     })()
-    const sent = await call('sessions_send', { session: 'helper', message: 'Well?', waitMs: 5_000 })
+    const sent = await call('sessions_send', { session: 'helper', message: 'Well?', waitMs: 60_000 })
     await answering
     expect(sent.data).toMatchObject({ status: 'replied', reply: { text: 're: Well?', isUntrusted: false } })
     await work('x').say('by the way')
@@ -110,7 +110,7 @@ describe('messages between sessions', () => {
       return 'hunter2-hunter2'
     }
     const { spawn, hub, call } = setUp({ redact: { values: ['hunter2-hunter2'] } }, { run })
-    const session = await spawn('find hunter2-hunter2', { waitMs: 5_000, label: 'x' })
+    const session = await spawn('find hunter2-hunter2', { waitMs: 60_000, label: 'x' })
     const texts = [session, await hub.sessions.history('root'), (await call('sessions_history', { session: 'x' })).data]
     expect(JSON.stringify(texts)).not.toContain('hunter2')
     expect(session.result).toMatch(/redacted/)

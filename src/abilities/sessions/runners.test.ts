@@ -8,7 +8,7 @@ import type { CommandRunner, SessionEntry, UrlRunner } from '../../contracts/ses
 import { defineTool } from '../../define.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 
-const PATIENT = { timeout: 15_000, interval: 10 }
+const PATIENT = { timeout: 60_000, interval: 10 }
 
 const add = defineTool({
   name: 'test/add',

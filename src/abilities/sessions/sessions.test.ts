@@ -17,7 +17,7 @@ describe('a session that an agent begins', () => {
         },
       },
     )
-    const session = await spawn('Note.', { label: 'helper', waitMs: 5_000 })
+    const session = await spawn('Note.', { label: 'helper', waitMs: 60_000 })
     expect(session).toMatchObject({
       state: 'ended',
       result: 'Note. helper noted true',
@@ -45,7 +45,7 @@ describe('a session that an agent begins', () => {
     expect((await call('sessions_spawn', { task: 'x' })).error?.code).toBe('APPROVAL_DENIED')
     expect(asked).toEqual(['core/session.spawn session runner:default'])
     const ruled = setUp({ approve, sessions, policy: [{ allow: 'core/session.spawn', on: 'runner:researcher' }] })
-    expect((await ruled.call('sessions_spawn', { task: 'x', runner: 'researcher', waitMs: 5_000 })).ok).toBe(true)
+    expect((await ruled.call('sessions_spawn', { task: 'x', runner: 'researcher', waitMs: 60_000 })).ok).toBe(true)
     expect((await ruled.call('sessions_spawn', { task: 'x' })).error?.code).toBe('APPROVAL_DENIED')
   })
 
@@ -73,7 +73,7 @@ describe('a session that an agent begins', () => {
 
   it('fails with its runner, with a reason', async () => {
     const { spawn } = setUp({}, { run: async () => Promise.reject(new Error('no model today')) })
-    expect(await spawn('x', { waitMs: 5_000 })).toMatchObject({ state: 'failed', reason: 'no model today' })
+    expect(await spawn('x', { waitMs: 60_000 })).toMatchObject({ state: 'failed', reason: 'no model today' })
   })
 
   it('fails when it is not done in time, though its code does not heed that', async () => {
@@ -115,7 +115,7 @@ describe('the rights of a session', () => {
       policy: [{ deny: 'send' }],
       visibility: { deny: ['test/fetch'] },
     })
-    const spawned = await ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 5_000 })
+    const spawned = await ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 60_000 })
     expect(spawned.data).toMatchObject({
       session: { state: 'ended', principal: expect.stringMatching(/^token:ci\/session-/) },
     })
@@ -129,7 +129,7 @@ describe('the rights of a session', () => {
       return 'done'
     }
     const { spawn } = setUp({ tools: TOOLS }, { run })
-    await spawn('x', { waitMs: 5_000 }, { grants: ['session'] })
+    await spawn('x', { waitMs: 60_000 }, { grants: ['session'] })
     expect(seen).toEqual(['POLICY_DENIED'])
   })
 
@@ -140,14 +140,14 @@ describe('the rights of a session', () => {
       return 'done'
     }
     const { spawn, call, status } = setUp({ tools: TOOLS, limits: { run: { calls: 6 } } }, { run })
-    const { id } = await spawn('x', { limits: { calls: 2 }, waitMs: 5_000 })
+    const { id } = await spawn('x', { limits: { calls: 2 }, waitMs: 60_000 })
     expect(codes).toEqual([undefined, undefined, 'BUDGET_EXCEEDED'])
     expect((await status(id)).budget).toMatchObject({ used: { calls: 2 }, limits: { calls: 2 } })
     for (let n = 0; n < 2; n++) await call('test/note', {})
     expect((await call('test/note', {})).error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
     const other = setUp({ tools: TOOLS, limits: { session: { calls: 3 } } }, { run })
     codes.length = 0
-    await other.spawn('x', { waitMs: 5_000 }, { session: 'chat' })
+    await other.spawn('x', { waitMs: 60_000 }, { session: 'chat' })
     expect(codes).toEqual([undefined, undefined, 'BUDGET_EXCEEDED'])
   })
 
@@ -159,7 +159,7 @@ describe('the rights of a session', () => {
     }
     const { hub } = setUp({ tools: TOOLS }, { run })
     const ci = hub.as({ name: 'token:ci', budget: { calls: 3 } })
-    await ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 5_000 })
+    await ci.callDynamic('core/session.spawn', { task: 'x', waitMs: 60_000 })
     expect(codes).toEqual([undefined, undefined, 'BUDGET_EXCEEDED'])
     expect((await ci.callDynamic('test/note', {})).error?.code).toBe('BUDGET_EXCEEDED')
   })
@@ -250,7 +250,7 @@ describe('what a session sees', () => {
 
   it('comes in pages', async () => {
     const { spawn, call } = setUp()
-    for (const task of ['a', 'b', 'c']) await spawn(task, { waitMs: 5_000, label: task })
+    for (const task of ['a', 'b', 'c']) await spawn(task, { waitMs: 60_000, label: task })
     const page = async (input: object) =>
       dataOf<{ sessions: { label?: string }[]; next?: string }>(await call('sessions_list', input))
     const first = await page({ limit: 3 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
+import { soon } from '../../../test/support/soon.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
 import { startSchedules } from './cron-start.ts'
 
@@ -81,13 +82,14 @@ describe('tool-hub cron', () => {
   })
 
   it('runs what is due, and what the config says, until it is enough', async () => {
-    await cli('add', 'soon', 'core/util.time.now', '--at', new Date(Date.now() + 300).toISOString())
+    await soon(async (at) => {
+      const { code, stderr } = await cli('add', 'soon', 'core/util.time.now', '--at', at)
+      if (code !== 0) throw new Error(stderr)
+    })
     const enough = new AbortController()
     const before = heard().stdout.length
     const running = startSchedules({ config }, enough.signal)
-    await expect
-      .poll(() => heard().stdout.slice(before), { timeout: 5_000 })
-      .toMatch(/^soon .* running .*\nsoon .* ok /)
+    await expect.poll(() => heard().stdout.slice(before)).toMatch(/^soon .* running .*\nsoon .* ok /)
     enough.abort()
     await running
     expect(heard().stderr).toMatch(/[12] schedules run here, the next at .*Ctrl-C ends it/)

@@ -224,7 +224,7 @@ describe('limits', () => {
     const clock = fakeClock()
     const asking = fetchFor({}, { clock })(origin())
     const outcome = expect(asking).rejects.toThrow(/did not finish in 30000 ms/)
-    await vi.waitUntil(() => clock.waiting > 0)
+    await expect.poll(() => clock.waiting).toBeGreaterThan(0)
     await clock.advance(30_001)
     await outcome
     await expect(fetchFor({ headersTimeoutMs: 20 })(origin())).rejects.toThrow(code('HTTP_TIMEOUT'))

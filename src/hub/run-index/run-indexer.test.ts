@@ -3,6 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
 import { ended, started } from '../../../test/support/record-run.ts'
 import { systemClock } from '../../clock.ts'
 import { type RecordedLine, RunRecords } from '../../record/run-records.ts'
@@ -77,7 +78,7 @@ describe('RunIndexer, following', () => {
     const records = record('run-a')
     for (let number = 0; number < 450; number++) records.append(ended(`c-${number}`, { caller: 'test' }))
     await clock.advance(60)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       // Between the batches it rests.
       await clock.advance(1_000)
       expect((await calls.run('run-a'))?.calls).toBe(450)
@@ -280,12 +281,12 @@ describe('RunIndexer, catching up', () => {
     index.onCall(({ callId }) => told.push(callId))
     index.follow(hub)
     await clock.advance(0)
-    await vi.waitFor(async () => expect(await statusOf('c-old')).toBe('ok'))
-    await vi.waitFor(() => expect(clock.waiting).toBe(1))
+    await eventually(async () => expect(await statusOf('c-old')).toBe('ok'))
+    await eventually(() => expect(clock.waiting).toBe(1))
     other.append(ended('c-new', { caller: 'test' }))
     await other.written()
     await clock.advance(2_000)
-    await vi.waitFor(() => expect(told).toEqual(['c-new']))
+    await eventually(() => expect(told).toEqual(['c-new']))
   })
 
   it('reindexes everything, also what it follows', async () => {

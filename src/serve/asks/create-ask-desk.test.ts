@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { askingHub, asksIn, visitorOf } from '../../../test/support/asking-hub.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { currentProcess } from '../../disk/process-identity.ts'
 import type { NewAsk, Store } from '../../store.ts'
 import { approval as approvalSchema } from '../api/asks.ts'
@@ -257,7 +258,7 @@ describe('a flood of asks', () => {
       expect(each).toMatchObject({ isCut: true, mayAnswer: true, reason: 'mail leaves the house' })
       expect(Buffer.byteLength(JSON.stringify(each))).toBeLessThan(8_000)
     }
-    await vi.waitFor(() => expect(told).toHaveLength(5))
+    await eventually(() => expect(told).toHaveLength(5))
     expect(JSON.stringify(told).length).toBeLessThan(40_000)
     const whole = await desk.approval(bob, approvals[0]!.id)
     expect(whole).not.toHaveProperty('isCut')
@@ -326,7 +327,7 @@ describe('those who watch', () => {
     const { desk, told, ada, bob, sendMail } = newDesk()
     const { id } = await sendMail(ada)
     await desk.answer(bob, id, { decision: 'allow' }, 'http')
-    await vi.waitFor(() => expect(states(told).at(-1)).toBe('answered'))
+    await eventually(() => expect(states(told).at(-1)).toBe('answered'))
     expect(states(told)[0]).toBe('waiting')
     expect(states(told).indexOf('answered')).toBeGreaterThan(states(told).lastIndexOf('waiting'))
   })

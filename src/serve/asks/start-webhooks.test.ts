@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { askingHub, asksIn } from '../../../test/support/asking-hub.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { signWebhook } from '../../value/sign-webhook.ts'
 import { hookId } from './answer-links.ts'
 import { startWebhooks, type WebhooksOptions } from './start-webhooks.ts'
@@ -56,7 +57,7 @@ function newHooks(hooks: WebhooksOptions['hooks'] = [{ url: `${url}/hook`, secre
 
 /** Lets time pass until the receiver has got so much. */
 async function received(count: number): Promise<Delivery[]> {
-  return vi.waitFor(() => {
+  return eventually(() => {
     expect(got).toHaveLength(count)
     return got
   })
@@ -86,14 +87,14 @@ describe('webhooks', () => {
     start()
     void call()
     await received(1)
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => expect(problems).toHaveLength(1))
     expect(problems[0]).toMatch(/did not take approval-\S+, next try in 2 s: it answered 500/)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await clock.advance(5_000)
       expect(problems).toHaveLength(2)
     })
     expect(problems[1]).toMatch(/next try in 10 s: .*redirects \(302\)/)
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await clock.advance(5_000)
       expect(got).toHaveLength(3)
     })
@@ -109,13 +110,13 @@ describe('webhooks', () => {
     const { clock, problems, start, call } = newHooks([{ url: `http://127.0.0.1:${port}/hook`, secret: SECRET }])
     start()
     void call()
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => expect(problems).toHaveLength(1))
     expect(problems[0]).toContain(`http://127.0.0.1:${port} did not take`)
     let requests = 0
     const back = createServer((_, response) => response.end(String(++requests))).listen(port, '127.0.0.1')
     onTestFinished(() => void back.close())
     await once(back, 'listening')
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await clock.advance(5_000)
       expect(requests).toBe(1)
     })
@@ -126,7 +127,7 @@ describe('webhooks', () => {
     statuses = [503]
     start()
     const result = call()
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => expect(problems).toHaveLength(1))
     const [ask] = await asksIn(store)
     await hub.approvals.answer(ask!.id, { decision: 'allow', by: 'bob' })
     expect((await result).ok).toBe(true)
@@ -140,7 +141,7 @@ describe('webhooks', () => {
     statuses = [500]
     const first = start()
     void call()
-    await vi.waitFor(() => expect(problems).toHaveLength(1))
+    await eventually(() => expect(problems).toHaveLength(1))
     await first.close()
     void call('while-nobody-listens@example.org')
     await asksIn(store, 2)
@@ -168,7 +169,7 @@ describe('webhooks', () => {
     const started = start()
     void call()
     void call('y@example.org')
-    await vi.waitFor(() => expect(got.filter(({ path }) => path === '/hook')).toHaveLength(2))
+    await eventually(() => expect(got.filter(({ path }) => path === '/hook')).toHaveLength(2))
     expect(got.filter(({ path }) => path === '/slow')).toHaveLength(1)
     // What is on its way is given up, not waited for.
     await started.close()

@@ -1,5 +1,6 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { eventually } from '../../../test/support/eventually.ts'
 import { defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import { principalAccount } from '../../limits/budget.ts'
@@ -57,7 +58,7 @@ describe('describeHealth', () => {
     const ask = { callId: 'c', run: 'r', tool: 't', caller: 'ada', hash: 'h', request: '{}', owner: 'o' }
     await store.asks.file({ ...ask, id: 'a-1', kind: 'approval', askedAt: now, expiresAt: now + 1_000 })
     const calling = hub.callDynamic('test.waits', {})
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { inFlight, waiting } = await describeHealth({ hub, store, startedAt: now, clock })
       expect({ inFlight, waiting }).toEqual({ inFlight: 1, waiting: 1 })
     })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../../../test/support/events-of.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import type { HubOptions } from '../../options.ts'
 import type { CallEvent, ToolResult } from '../../result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
@@ -36,7 +37,7 @@ function held(hub: TestHub, options: Partial<Parameters<typeof connectClient>[1]
   const client = connectClient(hub, { name: 'desk', tools: [define('open_file')], ...options })
   const calls: ClientCall[] = []
   client.onCall((call) => void calls.push(call))
-  const given = (count = 1) => vi.waitFor(() => expect(calls).toHaveLength(count), { interval: 1 })
+  const given = (count = 1) => eventually(() => expect(calls).toHaveLength(count), { interval: 1 })
   return { client, calls, given }
 }
 

@@ -16,7 +16,7 @@ describe('a server with hostile tools', () => {
   beforeAll(async () => {
     process.on('warning', hear)
     source = createMcpSource({
-      bad: hostile('tools', { timeoutMs: 2_000 }),
+      bad: hostile('tools', { timeoutMs: 60_000 }),
       good: hostile('slow'),
     })
     hub = testHub({

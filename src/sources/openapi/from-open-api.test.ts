@@ -206,7 +206,7 @@ describe('fromOpenApi', () => {
   })
 
   it('turns a no of the server into a typed error that has all it said', async () => {
-    const hub = open({}, { limits: { httpTimeoutMs: 2_000 } })
+    const hub = open({}, { limits: { httpTimeoutMs: 60_000 } })
     const codes = [
       [400, 'UPSTREAM_ERROR', false],
       [401, 'CONFIG_INVALID', false],

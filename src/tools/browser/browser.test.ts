@@ -195,7 +195,7 @@ describe('acting', () => {
       return stopped
     }
     await look({ action: 'click', ref: link })
-    await expect.poll(() => look({ action: 'wait', timeMs: 0 }), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => look({ action: 'wait', timeMs: 0 })).toBe(1)
     expect((await use({ action: 'open', url: `${web.base}/file` })).error?.message).toMatch(/is a download/)
     await use({ action: 'close' })
   })

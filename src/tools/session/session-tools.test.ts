@@ -41,7 +41,7 @@ describe('the session tools', () => {
       await say('Half of it.\n> done')
       return 'All of it.'
     })
-    expect(await ask('sessions_spawn', { task: 'x', label: 'helper', waitMs: 5_000 })).toMatch(
+    expect(await ask('sessions_spawn', { task: 'x', label: 'helper', waitMs: 60_000 })).toMatch(
       /^session-\S+ \(helper\) ended runner default\nresult:\n> All of it\.$/,
     )
     expect(await ask('sessions_list', {})).toMatch(

@@ -191,7 +191,7 @@ describe('the end of a tunnel', () => {
   })
 
   it('is there when nothing passes for too long', async () => {
-    const { socket } = await open({ limits: { idleMs: 30 } })
+    const { socket } = await open({ limits: { idleMs: 2_000 } })
     const client = await tunnel(socket)
     const secure = connectTls({ socket: client, servername: 'secure.test', ca: CERTIFICATE }).on('error', () => {})
     await once(secure, 'secureConnect')

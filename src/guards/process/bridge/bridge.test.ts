@@ -56,7 +56,7 @@ async function inJail(socket: string, script: string): Promise<string> {
     ...GIT,
     ...proxyEnvironment(),
   }
-  const { stdout } = await run('bwrap', words, { env, timeout: 20_000 })
+  const { stdout } = await run('bwrap', words, { env, timeout: 200_000 })
   return stdout
 }
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
 import { buildJail } from './build-jail.ts'
 import type { JailSpec } from './jail.ts'
@@ -197,9 +198,9 @@ describe('a jail', () => {
     ;(parent.stdio[3] as Writable).end(built.seccomp?.program)
     await once(parent.stdout!, 'data')
     const sleeps = async () => (await commandLines()).filter((line) => line === `sleep\0${marker}\0`).length
-    await vi.waitFor(async () => expect(await sleeps()).toBe(1), 5_000)
+    await eventually(async () => expect(await sleeps()).toBe(1))
     parent.kill('SIGKILL')
-    await vi.waitFor(async () => expect(await sleeps()).toBe(0), 5_000)
+    await eventually(async () => expect(await sleeps()).toBe(0))
   })
 
   it('is told apart by all that it lets in', async () => {

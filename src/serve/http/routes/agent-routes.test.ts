@@ -26,7 +26,7 @@ describe('/v1/agents', () => {
     const { id } = begun.json
     const list = agentList.parse((await served.ask('GET', '/v1/agents?state=running', reader)).json)
     expect(list).toMatchObject({ agents: [{ id }], runners: [{ name: 'default', description: 'Echoes.' }] })
-    const told = await served.ask('POST', `/v1/agents/${id}/messages`, admin, { text: 'Hi', waitMs: 5_000 })
+    const told = await served.ask('POST', `/v1/agents/${id}/messages`, admin, { text: 'Hi', waitMs: 60_000 })
     expect(told.json).toMatchObject({ status: 'replied', reply: { text: 'Hi!', to: 'owner' } })
     const history = agentHistory.parse((await served.ask('GET', `/v1/agents/echo/history?limit=1`, reader)).json)
     expect(history).toMatchObject({ session: id, entries: [{ message: { text: 'Hi!' } }] })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMs } from '../../../../test/support/cpu-time.ts'
 import { foldCharacters, stripEnd } from '../lines/fold-line.ts'
 import { applyEdits, type EditOptions } from './apply-edits.ts'
 import type { Edit } from './edit.ts'
@@ -212,16 +213,17 @@ describe('refusals', () => {
   })
 
   it('are quick, however hostile file and old text are', () => {
-    const started = performance.now()
-    expect(() => edit('a'.repeat(2_000_000), { oldText: `${'a'.repeat(100_000)}b`, newText: 'x' })).toThrow()
-    expect(() => edit(' '.repeat(2_000_000), { oldText: `${' '.repeat(1_000)}b`, newText: 'x' })).toThrow()
-    expect(() =>
-      edit('}\n'.repeat(500_000), { oldText: '}\n'.repeat(5_000), newText: 'x' }, { indentation: true }),
-    ).toThrow()
-    expect(() =>
-      edit('abc\n'.repeat(300_000), { oldText: `${'abc\n'.repeat(5_000)}x`, newText: 'x' }, { indentation: true }),
-    ).toThrow()
-    expect(performance.now() - started).toBeLessThan(5_000)
+    const took = cpuMs(() => {
+      expect(() => edit('a'.repeat(2_000_000), { oldText: `${'a'.repeat(100_000)}b`, newText: 'x' })).toThrow()
+      expect(() => edit(' '.repeat(2_000_000), { oldText: `${' '.repeat(1_000)}b`, newText: 'x' })).toThrow()
+      expect(() =>
+        edit('}\n'.repeat(500_000), { oldText: '}\n'.repeat(5_000), newText: 'x' }, { indentation: true }),
+      ).toThrow()
+      expect(() =>
+        edit('abc\n'.repeat(300_000), { oldText: `${'abc\n'.repeat(5_000)}x`, newText: 'x' }, { indentation: true }),
+      ).toThrow()
+    })
+    expect(took).toBeLessThan(20_000)
   })
 })
 

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { eventually } from '../../../../../test/support/eventually.ts'
 import { createFilesDoor } from '../../files-door.ts'
 import { openRoots, type Roots } from '../../open-roots.ts'
 import { searchHandle } from '../search-handle.ts'
@@ -131,7 +132,7 @@ describe('the process', () => {
       double(`echo $$ > ${note}.new; mv ${note}.new ${note}; exec sleep 600`),
       controller.signal,
     ).search('.', { pattern: 'x' })
-    const pid = await vi.waitFor(() => Number(readFileSync(note, 'utf8')), { timeout: 5000, interval: 5 })
+    const pid = await eventually(() => Number(readFileSync(note, 'utf8')), { interval: 5 })
     expect(isAlive(pid)).toBe(true)
     controller.abort()
     await expect(searching).rejects.toMatchObject({ code: 'ABORTED' })
