@@ -20,7 +20,7 @@ const LIMITS: CommandLimits = {
   openFiles: 64,
 }
 const AT_ONCE = 4
-/** How long processes may take to go after their hub was killed. */
+/** How long processes may take to go after their hub was killed; without a sandbox they stay. */
 const FAREWELL_MS = 60_000
 
 /** What came of all attempts of one user at one level. */
@@ -47,7 +47,7 @@ export async function runAttempts(
     writeFacts(world, facts, person)
     const wanted = attempts.filter(({ needs }) => needs === 'any' || (needs === 'root') === (person.uid === 0))
     const { outcomes, words } = await obey(hub, orderFor(world, wanted, { level, person }))
-    outcomes.push(...(await killHub(hub, world, wanted)))
+    outcomes.push(...(await killHub(hub, world, wanted, level === 'none' ? 0 : FAREWELL_MS)))
     const verdicts = wanted.flatMap((attempt) => {
       const turns = outcomes.filter(({ name }) => name === attempt.name).map((outcome) => verdictOf(attempt, outcome))
       return turns.length > 0 ? [[attempt.name, worst(turns)] as const] : []
@@ -130,13 +130,18 @@ async function obey(hub: ChildProcess, order: Order): Promise<{ outcomes: Outcom
 }
 
 /** What is left of the attempts that go on when their hub is killed. */
-async function killHub(hub: ChildProcess, { name }: World, attempts: readonly Attempt[]): Promise<Outcome[]> {
+async function killHub(
+  hub: ChildProcess,
+  { name }: World,
+  attempts: readonly Attempt[],
+  mostMs: number,
+): Promise<Outcome[]> {
   const ended = once(hub, 'close')
   hub.kill('SIGKILL')
   await ended
   const outcomes = []
   for (const attempt of attempts.filter(({ before }) => before === 'kill hub')) {
-    const until = Date.now() + FAREWELL_MS
+    const until = Date.now() + mostMs
     const look = () => processesNamed(`left-by-${attempt.name}-`, name)
     while (look().length > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
     outcomes.push({ name: attempt.name, left: look() })

@@ -9,7 +9,7 @@ import signal
 import sys
 from attempt import facts
 
-words = [f"left-by-outlive-hub-{facts['name']}", '-c', 'import time; time.sleep(60)']
+words = [f"left-by-outlive-hub-{facts['name']}", '-c', 'import time; time.sleep(600)']
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
     signal.signal(number, signal.SIG_IGN)
 reader, writer = os.pipe()
