@@ -44,7 +44,9 @@ describe('a session that means harm', () => {
     const { call, spawn, hub } = setUp({ tools: [destroy], sessions: { runners } })
     expect((await call('test/destroy', {})).error?.code).toBe('POLICY_DENIED')
     expect(await spawn('x', { waitMs: 60_000 })).toMatchObject({ result: 'POLICY_DENIED' })
-    expect(await hub.sessions.spawn({ task: 'x', by: 'ada', waitMs: 60_000 })).toMatchObject({ result: 'POLICY_DENIED' })
+    expect(await hub.sessions.spawn({ task: 'x', by: 'ada', waitMs: 60_000 })).toMatchObject({
+      result: 'POLICY_DENIED',
+    })
   })
 
   it('learns nothing of its siblings from the one above them', async () => {
