@@ -28,8 +28,8 @@ it('brings everything back after kill -9 in the middle of changes, and again in 
     expect(report.changes.filter(({ action }) => action === 'refused')).toEqual([])
     expect(snapshot(root)).toEqual(before)
     await hub.close()
-    for (const run of readdirSync(runs)) {
-      expect(await verifyRun(join(runs, run))).toMatchObject({ problems: [] })
+    for (const run of readdirSync(runs, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+      expect(await verifyRun(join(runs, run.name))).toMatchObject({ problems: [] })
     }
   }
 })
