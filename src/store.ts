@@ -32,7 +32,7 @@ export interface Store {
   readonly schedules: ScheduleStore
   readonly events: EventStore
   readonly inbox: InboxStore
-  /** Writes something and takes it back; rejects with what is wrong. */
+  /** Writes something and takes it back; rejects with what is wrong, also with damage that was found by it or before. */
   check(): Promise<void>
   /** A whole copy in a file that must not exist, taken while others go on. */
   backup(path: string): Promise<void>

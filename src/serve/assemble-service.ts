@@ -2,10 +2,12 @@ import { resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { messageOf, ToolError } from '../errors.ts'
+import { isStoreLost, storeIsLost } from '../hub/lost-store.ts'
 import { RunIndexer } from '../hub/run-index/run-indexer.ts'
 import { secretsOf } from '../hub/secrets-of.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions, Sandbox } from '../options.ts'
+import { checkRecords } from '../record/check-records.ts'
 import { createRedactor } from '../record/redact.ts'
 import { createMcpSource } from '../sources/mcp/mcp-source.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
@@ -47,6 +49,8 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const { clock, configFile, onProblem, onRevoked } = options
   const startedAt = clock.now()
   const runsFolder = resolve(runs ?? 'runs')
+  if (!hubOptions.store && (await isStoreLost(resolve(data), runsFolder)))
+    onProblem(storeIsLost(resolve(data), runsFolder))
   const store = hubOptions.store ?? openStore(resolve(data))
   await store.check()
   const mcp = mcpServers && createMcpSource(mcpServers)
@@ -83,6 +87,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
         return isGone
       },
     },
+    checkRecords: () => checkRecords(runsFolder),
     health: () =>
       describeHealth({
         hub,

@@ -20,6 +20,8 @@ export interface Service {
   readonly policy: PolicyDesk
   readonly tokens: TokenDesk
   health(): Promise<Health>
+  /** Rejects when nothing can be recorded: then no call with effects is taken. */
+  checkRecords(): Promise<void>
 }
 
 /** Somebody who came in, known by name. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
 import { RunIndexer } from '../../src/hub/run-index/run-indexer.ts'
 import type { HubOptions } from '../../src/options.ts'
+import { checkRecords } from '../../src/record/check-records.ts'
 import type { NewToken } from '../../src/serve/api/service.ts'
 import type { Scope } from '../../src/serve/api/shapes.ts'
 import { createAskDesk } from '../../src/serve/asks/create-ask-desk.ts'
@@ -47,6 +48,7 @@ export async function serveHttp(
     policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
     tokens,
     health: () => describeHealth({ hub, store, startedAt }),
+    checkRecords: () => checkRecords(runsFolder),
   }
   const doorkeeper = createDoorkeeper({
     tokens,

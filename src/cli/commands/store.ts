@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { ToolError } from '../../errors.ts'
+import { isStoreLost, storeIsLost } from '../../hub/lost-store.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -27,8 +29,10 @@ export function describeStore(command: Command): void {
     .argument('<file>', 'Where the copy goes')
     .action(backup)
   addConfigOption(command.command('check'))
-    .summary('Say whether the store can be read and written')
-    .description('Write to the store and take it back; exits 1 with what is wrong and what to do.')
+    .summary('Say whether the store is intact, and can be read and written')
+    .description(
+      'Look through the whole store, write to it and take that back; exits 1 with what is wrong and what to do.',
+    )
     .action(check)
 }
 
@@ -39,6 +43,13 @@ async function backup(file: string, flags: Flags): Promise<void> {
 }
 
 async function check(flags: Flags): Promise<void> {
+  const { options } = await readConfig({ ...flags, plugins: false })
+  const data = resolve(options.data ?? '.tool-hub')
+  const runs = options.runs === false ? undefined : resolve(options.runs ?? 'runs')
+  if (runs !== undefined && (await isStoreLost(data, runs)))
+    throw new ToolError('CONFIG_INVALID', storeIsLost(data, runs), {
+      hint: 'Put a backup in its place, or go on: the next start makes a new one.',
+    })
   await withStore(flags, (store) => store.check())
   await (flags.json ? printJson({ ok: true }) : print('The store can be read and written.'))
 }

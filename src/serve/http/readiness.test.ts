@@ -2,12 +2,22 @@ import { expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { Readiness } from './readiness.ts'
 
-const fine = { check: () => {}, ready: async () => {}, limit: 1_024, open: () => 100 }
+const fine = { check: () => {}, checkRecords: async () => {}, ready: async () => {}, limit: 1_024, open: () => 100 }
 
 /** A service whose parts a test can break and repair. */
-function probe(state: { check: () => unknown; ready: () => Promise<void>; limit: number; open: () => number }) {
+function probe(state: {
+  check: () => unknown
+  checkRecords: () => Promise<void>
+  ready: () => Promise<void>
+  limit: number
+  open: () => number
+}) {
   const clock = fakeClock()
-  const service = { store: { check: () => state.check() }, hub: { ready: () => state.ready() } }
+  const service = {
+    store: { check: () => state.check() },
+    checkRecords: () => state.checkRecords(),
+    hub: { ready: () => state.ready() },
+  }
   const readiness = new Readiness(service as never, clock, { limit: () => state.limit, open: () => state.open() })
   return { clock, problem: () => readiness.problem() }
 }
@@ -57,4 +67,13 @@ it('does not wait for ever', async () => {
   const answer = problem()
   await clock.advance(5_000)
   expect(await answer).toMatchObject({ part: 'tools' })
+})
+
+it('is not ready while nothing can be recorded', async () => {
+  const state = { ...fine, checkRecords: async () => Promise.reject(new Error('the disk is full')) }
+  const { clock, problem } = probe(state)
+  expect(await problem()).toEqual({ part: 'records', problem: expect.stringContaining('cannot be recorded') })
+  state.checkRecords = async () => undefined as never
+  await clock.advance(1_000)
+  expect(await problem()).toBeUndefined()
 })

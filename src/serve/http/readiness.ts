@@ -5,7 +5,7 @@ import type { Service } from '../service.ts'
 
 /** What is wrong, in words that everybody may read. */
 export interface NotReady {
-  readonly part: 'descriptors' | 'store' | 'tools'
+  readonly part: 'descriptors' | 'store' | 'records' | 'tools'
   readonly problem: string
 }
 
@@ -22,13 +22,13 @@ const MIN_FREE_DESCRIPTORS = 64
 
 /** Whether the service can take calls. Everybody may ask, and asking writes to the store: so it is looked at once a second. */
 export class Readiness {
-  readonly #service: Pick<Service, 'store' | 'hub'>
+  readonly #service: Pick<Service, 'store' | 'hub' | 'checkRecords'>
   readonly #clock: Clock
   readonly #descriptors: Descriptors
   #looked: { readonly at: number; readonly problem: Promise<NotReady | undefined> } | undefined
 
   constructor(
-    service: Pick<Service, 'store' | 'hub'>,
+    service: Pick<Service, 'store' | 'hub' | 'checkRecords'>,
     clock: Clock,
     descriptors: Descriptors = { limit: descriptorLimit, open: openDescriptors },
   ) {
@@ -50,6 +50,8 @@ export class Readiness {
     if (exhausted !== undefined) return { part: 'descriptors', problem: exhausted }
     // The reason is for those who may read /v1/health.
     if (!(await this.#inTime(() => store.check()))) return { part: 'store', problem: 'The store cannot be used.' }
+    if (!(await this.#inTime(() => this.#service.checkRecords())))
+      return { part: 'records', problem: 'Calls cannot be recorded: the disk of the records is full or refuses.' }
     if (!(await this.#inTime(() => hub.ready()))) return { part: 'tools', problem: 'The tools are not ready.' }
     return undefined
   }

@@ -1,8 +1,8 @@
-import { ToolError } from '../../errors.ts'
+import { messageOf, ToolError } from '../../errors.ts'
 import type { SqliteDatabase, SqliteStatement, SqlValue } from './load-sqlite.ts'
 import { LogSync, type SyncFile } from './log-sync.ts'
 import { closeDatabase, type DatabaseOptions, openDatabase } from './open-database.ts'
-import { toStoreError } from './store-error.ts'
+import { damaged, isDamage, toStoreError } from './store-error.ts'
 
 /** What may be given for a column; what is undefined is none. */
 export type Bindable = SqlValue | undefined
@@ -30,9 +30,13 @@ export class Connection {
   #database: SqliteDatabase | undefined
   #isClosed = false
   #isInTransaction = false
+  /** What was found wrong with the file; it does not get better by itself. */
+  #damage: ToolError | undefined
+  #isExamined = false
   readonly #begin = this.statement('BEGIN IMMEDIATE')
   readonly #commit = this.statement('COMMIT')
   readonly #rollback = this.statement('ROLLBACK')
+  readonly #quickCheck = this.statement<{ quick_check: string }>('PRAGMA quick_check(1)')
 
   constructor(path: string, options: ConnectionOptions) {
     this.path = path
@@ -51,6 +55,7 @@ export class Connection {
         prepared ??= this.#open().prepare(sql)
         return work(prepared, bound)
       } catch (error) {
+        if (isDamage(error)) this.#damage ??= damaged(this.path, messageOf(error), error)
         throw this.#isClosed ? closed() : toStoreError(error, this.path)
       }
     }
@@ -80,6 +85,17 @@ export class Connection {
   /** Resolves when all that was written so far survives a loss of power; undefined when it does already. */
   synced(): Promise<void> | undefined {
     return this.#log.synced()
+  }
+
+  /** Throws when the file is damaged: looked through whole the first time, afterwards as far as it was met in use. */
+  assertIntact(): void {
+    if (!this.#isExamined) {
+      const [first] = this.#quickCheck.all()
+      if (first?.quick_check !== 'ok')
+        this.#damage ??= damaged(this.path, first?.quick_check ?? 'it cannot be examined')
+      this.#isExamined = true
+    }
+    if (this.#damage) throw this.#damage
   }
 
   /** Opens the file when it is not yet. */

@@ -79,7 +79,11 @@ describe('openStore', () => {
     await first.memory.add(note('n', 'kept'))
     await first.close()
     await first.close()
-    expect(() => first.memory.find('n')).toThrow(expect.objectContaining({ code: 'RECORDS_UNAVAILABLE' }))
+    const closed = expect.objectContaining({ code: 'RECORDS_UNAVAILABLE', message: 'The store is closed.' })
+    // Used before, and never used.
+    expect(() => first.memory.find('n')).toThrow(closed)
+    expect(() => first.tokens.list()).toThrow(closed)
+    await expect(first.backup(join(folder, 'copy.db'))).rejects.toEqual(closed)
     expect(await open(folder).memory.find('n')).toMatchObject({ text: 'kept' })
   })
 
@@ -131,6 +135,40 @@ describe('openStore', () => {
     const store = open(folder)
     const damaged = expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') })
     expect(() => store.memory.list({ limit: 100 })).toThrow(damaged)
+  })
+
+  it('finds a damaged page when it is checked', async () => {
+    const folder = newFolder()
+    const before = open(folder)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => before.memory.add(note(`n${n}`, 'x'.repeat(4000)))))
+    await before.close()
+    const file = join(folder, 'store.db')
+    const bytes = await readFile(file)
+    const middle = Math.floor(bytes.length / 2 / 4096) * 4096
+    await writeFile(
+      file,
+      Buffer.concat([bytes.subarray(0, middle), Buffer.alloc(8192, 0xa5), bytes.subarray(middle + 8192)]),
+    )
+    const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
+    await expect(open(folder).check()).rejects.toMatchObject(damaged)
+    await opened.pop()?.close()
+    await writeFile(file, bytes)
+    await open(folder).check()
+  })
+
+  it('is not ready any more once damage was met in use', async () => {
+    const folder = newFolder()
+    const before = open(folder)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => before.memory.add(note(`n${n}`, 'x'.repeat(4000)))))
+    await before.close()
+    const store = open(folder)
+    await store.check()
+    // What another one writes makes it read the file again.
+    await open(folder).grants.put({ id: 'g', tool: 't', body: '{}', createdAt: 1 })
+    await truncate(join(folder, 'store.db'), 100 * 1024)
+    const damaged = { code: 'CONFIG_INVALID', message: expect.stringContaining('damaged') }
+    expect(() => store.memory.list({ limit: 100 })).toThrow(expect.objectContaining(damaged))
+    await expect(store.check()).rejects.toMatchObject(damaged)
   })
 
   it('refuses a NUL, at which SQLite would end the text and mix two keys up', () => {

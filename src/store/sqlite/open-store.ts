@@ -67,6 +67,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
     events,
     inbox: durable(connection, 'inbox', createInbox(connection)),
     async check() {
+      connection.assertIntact()
       write.run()
       takeBack.run()
       await connection.synced()

@@ -17,7 +17,6 @@ const CONSTRAINT = 19
 /** An error of SQLite as one that says what to do; any other comes back as it is. */
 export function toStoreError(error: unknown, path: string): unknown {
   const code = codeOf(error)
-  if (code === undefined) return error
   const name = shortPath(path)
   const details = { path, sqlite: messageOf(error) }
   const options = (hint: string, retryable = false) => ({ hint, retryable, details, cause: error })
@@ -44,11 +43,7 @@ export function toStoreError(error: unknown, path: string): unknown {
       )
     case 11:
     case 26:
-      return new ToolError(
-        'CONFIG_INVALID',
-        `The store ${name} is damaged, or no store: ${messageOf(error)}.`,
-        options('Move it away with its -wal and -shm files and put a backup in its place; without one, start anew.'),
-      )
+      return damaged(path, messageOf(error), error)
     case 3:
     case 14:
       return new ToolError(
@@ -59,6 +54,21 @@ export function toStoreError(error: unknown, path: string): unknown {
     default:
       return error
   }
+}
+
+/** The file cannot be relied on: what it says may be wrong, and what is asked of it may be missing. */
+export function damaged(path: string, sqlite: string, cause?: unknown): ToolError {
+  return new ToolError('CONFIG_INVALID', `The store ${shortPath(path)} is damaged, or no store: ${sqlite}.`, {
+    hint: 'Move it away with its -wal and -shm files and put a backup in its place; without one, start anew.',
+    details: { path, sqlite },
+    cause,
+  })
+}
+
+/** Whether SQLite says that the file is damaged. */
+export function isDamage(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 11 || code === 26
 }
 
 /** Whether a row was refused because there is another of the same name. */

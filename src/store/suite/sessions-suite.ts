@@ -41,12 +41,19 @@ export function sessionsSuite(name: string, store: () => Store): void {
       expect(await store().sessions.find('s')).toMatchObject({ state: 'failed' })
     })
 
+    it('are tainted from the beginning only where they are said to be', async () => {
+      await store().sessions.add(session('clean', { isTainted: false }))
+      await store().sessions.add(session('tainted', { isTainted: true }))
+      expect(await store().sessions.find('clean')).toMatchObject({ isTainted: false })
+      expect(await store().sessions.find('tainted')).toMatchObject({ isTainted: true })
+    })
+
     it('go on again where they have no runner', async () => {
       await store().sessions.add(session('r'))
       await store().sessions.end('r', { state: 'ended', reason: 'gone', at: 5 })
       await store().sessions.reopen('r', 'p')
       const again = await store().sessions.find('r')
-      expect(again).toMatchObject({ state: 'running', owner: 'p' })
+      expect(again).toMatchObject({ state: 'running', owner: 'p', isTainted: false })
       expect(again).not.toHaveProperty('reason')
       expect(again).not.toHaveProperty('endedAt')
       await store().sessions.taint('r')

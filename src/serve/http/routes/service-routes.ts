@@ -6,7 +6,7 @@ import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const auditQuery = z.object({ run: z.string().max(128).optional(), only: z.literal('missing').optional() })
 const state = z.object({ ok: z.boolean() })
-const notReady = state.extend({ part: z.enum(['descriptors', 'store', 'tools']), problem: z.string() })
+const notReady = state.extend({ part: z.enum(['descriptors', 'store', 'records', 'tools']), problem: z.string() })
 
 /** How the service does, and what it offers. */
 export const SERVICE_ROUTES: readonly Route[] = [
