@@ -203,7 +203,9 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
       'policy: ./rules/policy.yaml\nplugins: [./plugins/a.mjs, ./b.mjs]\nsandbox: { root: ., protect: [ci] }\n'
     const file = await write('tool-hub.yaml', text)
     const { options } = await loadConfig({ cwd: folder })
-    const own = ['ci', file, 'rules/policy.yaml', 'plugins', 'b.mjs'].map((name) => path.resolve(folder, name))
+    const own = ['ci', file, 'rules/policy.yaml', 'plugins', 'plugins/a.mjs', 'b.mjs'].map((name) =>
+      path.resolve(folder, name),
+    )
     expect(options.sandbox?.protect).toEqual(own)
   })
 

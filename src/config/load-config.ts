@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { lazyModule } from '../disk/lazy-module.ts'
+import { recoverCommands } from '../hub/recover-commands.ts'
 import type { HubOptions } from '../options.ts'
 import { findConfig } from './find-config.ts'
 import { toOptions } from './to-options.ts'
@@ -46,6 +47,7 @@ export async function loadConfig({
   home,
 }: LoadConfigOptions = {}): Promise<LoadedConfig> {
   const folder = path.resolve(cwd)
+  await recoverAbove(folder)
   const found = file === undefined ? await findConfig(folder) : path.resolve(folder, file)
   if (found === undefined) {
     return {
@@ -59,4 +61,10 @@ export async function loadConfig({
   const { readConfig } = await loadReadConfig()
   const own = file === undefined ? path.dirname(found) : folder
   return readConfig(found, { cwd: folder, home: home ?? own, watch, plugins })
+}
+
+/** A config that a command has left while its hub was killed must not be found. */
+async function recoverAbove(folder: string): Promise<void> {
+  await recoverCommands(path.join(folder, '.tool-hub'))
+  if (path.dirname(folder) !== folder) await recoverAbove(path.dirname(folder))
 }

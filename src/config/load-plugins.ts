@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyTool, Plugin } from '../define.ts'
@@ -7,10 +7,12 @@ import { messageOf } from '../errors.ts'
 import type { ToolSource } from '../source.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { configError, formatPath, formatPlace, type Problem } from './problem.ts'
-import { resolvePlugin } from './resolve-plugin.ts'
+import { resolvePath } from './resolve-path.ts'
+import { isPluginPath, resolvePlugin } from './resolve-plugin.ts'
 import type { Config } from './schema.ts'
 import { toFence } from './to-mcp-servers.ts'
 
+const loadFolderSource = lazyModule(() => import('../sources/plugins/folder-source.ts'))
 const loadIsolatedPlugin = lazyModule(() => import('../sources/plugins/isolated-plugin.ts'))
 
 type Written = NonNullable<Config['plugins']>[number]
@@ -26,7 +28,11 @@ export interface LoadedPlugins {
 }
 
 /** Imports the plugins of a config, in their order; all that fail are named, and end it unless they are not required. */
-export async function loadPlugins(document: ConfigDocument, written: readonly Written[]): Promise<LoadedPlugins> {
+export async function loadPlugins(
+  document: ConfigDocument,
+  written: readonly Written[],
+  { watch }: { readonly watch: boolean },
+): Promise<LoadedPlugins> {
   const plugins: Plugin[] = []
   const sources: ToolSource[] = []
   const warnings: string[] = []
@@ -35,7 +41,8 @@ export async function loadPlugins(document: ConfigDocument, written: readonly Wr
   for (const [index, entry] of written.map(pluginEntry).entries()) {
     const path = ['plugins', index]
     try {
-      if (entry.isolate) sources.push(await isolate(document.file, entry))
+      if (isFolder(document.file, entry.use)) sources.push(await folderOfTools(document.file, entry, watch))
+      else if (entry.isolate) sources.push(await isolate(document.file, entry))
       else plugins.push(await loadPlugin(document.file, entry))
     } catch (cause) {
       const message = `plugin ${entry.use} does not load: ${messageOf(cause)}`
@@ -59,6 +66,24 @@ const HINT =
 export function pluginEntry(written: Written): Entry {
   if (typeof written === 'string') return { use: written }
   return Array.isArray(written) ? { use: written[0], options: written[1] } : (written as Entry)
+}
+
+/** Whether a plugin is named by the path of a folder: then every module in it brings tools. */
+export function isFolder(configFile: string, use: string): boolean {
+  return (
+    isPluginPath(use) &&
+    statSync(resolvePath(dirname(configFile), use), { throwIfNoEntry: false })?.isDirectory() === true
+  )
+}
+
+async function folderOfTools(
+  configFile: string,
+  { use, options, isolate }: Entry,
+  watch: boolean,
+): Promise<ToolSource> {
+  if (options !== undefined || isolate) throw new Error('a folder of tools takes neither options nor isolate.')
+  const { fromFolder } = await loadFolderSource()
+  return fromFolder(resolvePath(dirname(configFile), use), { watch })
 }
 
 async function isolate(configFile: string, { use, options, isolate, required = true }: Entry): Promise<ToolSource> {

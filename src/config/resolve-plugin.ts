@@ -6,7 +6,7 @@ import { resolvePath } from './resolve-path.ts'
 
 /** The file of a plugin, found as if the config file imported it: a path, or a package installed beside or above. */
 export async function resolvePlugin(configFile: string, name: string): Promise<string> {
-  if (/^(?:\.{0,2}|~)\//.test(name) || path.isAbsolute(name)) return resolvePath(path.dirname(configFile), name)
+  if (isPluginPath(name)) return resolvePath(path.dirname(configFile), name)
   const { resolve } = createRequire(configFile)
   try {
     return resolve(name)
@@ -19,6 +19,11 @@ export async function resolvePlugin(configFile: string, name: string): Promise<s
     if (file === undefined) throw error
     return file
   }
+}
+
+/** Whether a plugin is named by a path, not as a package. */
+export function isPluginPath(name: string): boolean {
+  return /^(?:\.{0,2}|~)\//.test(name) || path.isAbsolute(name)
 }
 
 async function importTarget(folders: readonly string[], name: string): Promise<string | undefined> {

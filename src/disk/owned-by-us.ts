@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { ToolError } from '../errors.ts'
 import { errnoOf } from './errno.ts'
 
@@ -56,6 +56,24 @@ export function openOurs(path: string, flags: number, { name = path, mode = 0o60
   } catch (error) {
     closeSync(descriptor)
     throw error
+  }
+}
+
+/** The text of a small file that only this user can have written; undefined when there is none. */
+export function readOurs(path: string, maxBytes: number): string | undefined {
+  let descriptor: number
+  try {
+    descriptor = openOurs(path, constants.O_RDONLY)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const { size } = fstatSync(descriptor)
+    if (size > maxBytes) throw new Error(`it has ${size} bytes, the limit is ${maxBytes}`)
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -34,6 +34,8 @@ import { newRunId } from './new-run-id.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { PolicyBook } from './policy-book.ts'
 import { policyLayers } from './policy-layers.ts'
+import { protectedCode } from './protected-code.ts'
+import { ledgerFolderOf, recoverCommands } from './recover-commands.ts'
 import { rememberSight } from './remember-sight.ts'
 import { Runs } from './runs.ts'
 import { SandboxDoors, type SandboxDoorsOptions } from './sandbox-doors.ts'
@@ -110,6 +112,8 @@ export function assembleParts(options: HubOptions): Assembly {
     runsFolder: folder,
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
     hidden: folder === false ? [data] : [folder, data],
+    protect: () => protectedCode({ ...options, sandbox }),
+    ledgerFolder: ledgerFolderOf(data),
     lost: () => processes.lost(),
   }
   const doors = new SandboxDoors(doorsOptions)
@@ -165,7 +169,7 @@ export function assembleParts(options: HubOptions): Assembly {
     onQuestion: options.onQuestion,
     processes,
     readyForCommands: once(async () => {
-      await Promise.all([doors.loadProcessGuard(), reportLost(processes)])
+      await Promise.all([doors.loadProcessGuard(), reportLost(processes), recoverCommands(data)])
     }),
     secondParser: loadSecondParser,
     grants: new Grants({ store: store.grants, clock }),

@@ -1,7 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { relative } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { statsIfThere } from '../disk/stats-if-there.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
 import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
@@ -15,29 +14,18 @@ export interface ProcessDoorOptions {
   readonly clock: Clock
   /** Folders that no command sees: records, grants. */
   readonly hidden: readonly string[]
+  /** Real paths that no command changes, in addition to protected names. */
+  readonly protect: readonly string[]
+  /** Where is noted, while commands run, what was at protected places before. */
+  readonly ledgerFolder: string
   readonly network: () => NetworkGuard
   readonly lost: readonly BackgroundProcess[]
 }
 
-/** What would run code later or change the rules; as the shipped policy says it for files, where commands need not write. */
-const RESERVED = [
-  '.git/commondir',
-  '.git/config.worktree',
-  '.vscode',
-  '.claude',
-  '.cursor',
-  '.mcp.json',
-  '.envrc',
-  ...['yaml', 'yml', 'json', 'json5', 'jsonc', 'mjs'].map((ending) => `tool-hub.${ending}`),
-]
-
-/** Made by every `git init`, which is nothing bad; what is there is not changed. */
-const PROTECTED = [...RESERVED, '.git/hooks', '.git/config']
-
 /** Opens the door to commands for the given roots. */
 export function openProcessGuard(
   roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>,
-  { sandbox, limits, clock, hidden, network, lost }: ProcessDoorOptions,
+  { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessDoorOptions,
 ): ProcessGuard {
   const real = roots.map(({ path, mode }) => ({ path: realpathSync(path), mode }))
   const {
@@ -50,7 +38,6 @@ export function openProcessGuard(
     prepared,
   } = sandbox.commands ?? {}
   const { cpuMs, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
-  const protect = (sandbox.protect ?? []).map((path) => resolve(path))
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   return createProcessGuard({
     roots: real,
@@ -58,16 +45,8 @@ export function openProcessGuard(
     writable,
     caches,
     passEnv: env,
-    protect: [
-      ...real.flatMap(({ path }) => PROTECTED.map((name) => join(path, name))).flatMap(withTarget),
-      // Of a worktree: it says whose config git reads.
-      ...real.map(({ path }) => join(path, '.git')).filter((path) => statsIfThere(path)?.isFile()),
-      ...protect.flatMap(withTarget),
-    ].filter(below),
-    reserved: [
-      ...real.flatMap(({ path, mode }) => (mode === 'write' ? RESERVED.map((name) => join(path, name)) : [])),
-      ...protect.filter(below),
-    ],
+    protect: protect.filter(below),
+    ledgerFolder,
     hide: hidden.filter(below),
     hideSecrets: secrets === 'hidden',
     limits: { ...bounds, cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) },
@@ -80,11 +59,6 @@ export function openProcessGuard(
       ? (judge, owner) => network().openProxy(judge, new AbortController().signal, { owner })
       : undefined,
   })
-}
-
-/** A protected place may be a link: what it leads to is what counts. */
-function withTarget(path: string): string[] {
-  return existsSync(path) ? [...new Set([path, realpathSync(path)])] : [path]
 }
 
 function isBelow(root: string, path: string): boolean {

@@ -33,6 +33,10 @@ export interface SandboxDoorsOptions {
   readonly runsFolder: string | false
   /** Folders that no tool sees: records, grants. */
   readonly hidden: readonly string[]
+  /** Paths that no tool and no command changes, because the hub runs or obeys what is there. */
+  readonly protect: () => readonly string[]
+  /** Where is noted, while commands run, what was at protected places before. */
+  readonly ledgerFolder: string
   /** Background commands that went away with an earlier hub. */
   readonly lost: () => readonly BackgroundProcess[]
 }
@@ -41,6 +45,7 @@ export interface SandboxDoorsOptions {
 export class SandboxDoors {
   readonly #options: SandboxDoorsOptions
   #network: NetworkGuard | undefined
+  #protect: readonly string[] | undefined
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
   #openProcessGuard: typeof import('./open-process-guard.ts').openProcessGuard | undefined
@@ -76,19 +81,28 @@ export class SandboxDoors {
   }
 
   openProcesses(root: string | undefined): ProcessGuard {
-    const { sandbox, commands: limits, clock, lost } = this.#options
-    const hidden = this.#options.hidden.map(realFolder)
-    const network = () => this.network()
-    return this.#openProcessGuard!(this.#roots(root), { sandbox, limits, clock, hidden, network, lost: lost() })
+    const { sandbox, commands: limits, clock, lost, ledgerFolder } = this.#options
+    return this.#openProcessGuard!(this.#roots(root), {
+      ...{ sandbox, limits, clock, ledgerFolder },
+      hidden: this.#options.hidden.map(realFolder),
+      protect: this.#protected(),
+      network: () => this.network(),
+      lost: lost(),
+    })
   }
 
   openFiles(root: string | undefined): FilesGuard {
-    const { sandbox, readBytes: maxReadBytes, draftsFolder } = this.#options
+    const { readBytes: maxReadBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realFolder)
-    const protect = (sandbox.protect ?? []).map((path) => resolve(path)).flatMap((path) => [path, realFolder(path)])
     const sweepBelow = this.#workspaceFolders()
     const roots = this.#roots(root)
-    return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect, hidden })
+    return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect: this.#protected(), hidden })
+  }
+
+  /** By their own names and by where these lead. */
+  #protected(): readonly string[] {
+    this.#protect ??= [...new Set(this.#options.protect().flatMap((path) => [path, realFolder(path)]))]
+    return this.#protect
   }
 
   #roots(root: string | undefined): NonNullable<Sandbox['roots']> {

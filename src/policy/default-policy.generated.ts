@@ -34,8 +34,11 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
           "**/.envrc",
           "**/.mcp.json",
           "**/.vscode/**",
-          "**/.claude/**",
-          "**/.cursor/**",
+          "**/{.idea,.fleet,.zed,.vs,.helix}/**",
+          "**/{.husky,.githooks,.git-hooks,.lefthook}/**",
+          "**/{.devcontainer,.direnv,.idx,.mise}/**",
+          "**/{.claude,.codex,.cursor,.gemini,.windsurf,.kiro,.amazonq,.opencode,.qwen,.crush}/**",
+          "**/opencode.{json,jsonc}",
           "**/tool-hub.{yaml,yml,json,json5,jsonc,mjs}",
           "**/.tool-hub/**"
         ],
@@ -59,8 +62,11 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
           "**/.envrc",
           "**/.mcp.json",
           "**/.vscode/**",
-          "**/.claude/**",
-          "**/.cursor/**",
+          "**/{.idea,.fleet,.zed,.vs,.helix}/**",
+          "**/{.husky,.githooks,.git-hooks,.lefthook}/**",
+          "**/{.devcontainer,.direnv,.idx,.mise}/**",
+          "**/{.claude,.codex,.cursor,.gemini,.windsurf,.kiro,.amazonq,.opencode,.qwen,.crush}/**",
+          "**/opencode.{json,jsonc}",
           "**/tool-hub.{yaml,yml,json,json5,jsonc,mjs}",
           "**/.tool-hub/**"
         ],
@@ -68,7 +74,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 30
+        "line": 33
       },
       "base": "/"
     },
@@ -86,7 +92,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 34
+        "line": 37
       },
       "base": "/"
     }
@@ -94,12 +100,26 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
   "defaults": [
     {
       "rule": {
+        "ask": "write:fs",
+        "on": [
+          "**/node_modules/**"
+        ],
+        "reason": "Programs run what is in node_modules without looking at it."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 47
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
         "allow": "read:fs",
         "reason": "The files guard admits only the sandbox roots."
       },
       "source": {
         "file": "default.yaml",
-        "line": 44
+        "line": 51
       },
       "base": "/"
     },
@@ -110,7 +130,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 47
+        "line": 54
       },
       "base": "/"
     },
@@ -121,7 +141,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 50
+        "line": 57
       },
       "base": "/"
     },
@@ -132,7 +152,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 53
+        "line": 60
       },
       "base": "/"
     },
@@ -143,7 +163,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 56
+        "line": 63
       },
       "base": "/"
     },
@@ -157,7 +177,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 59
+        "line": 66
       },
       "base": "/"
     },
@@ -168,7 +188,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 63
+        "line": 70
       },
       "base": "/"
     },
@@ -179,7 +199,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 66
+        "line": 73
       },
       "base": "/"
     },
@@ -193,7 +213,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 69
+        "line": 76
       },
       "base": "/"
     },
@@ -204,7 +224,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 73
+        "line": 80
       },
       "base": "/"
     },
@@ -215,7 +235,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 76
+        "line": 83
       },
       "base": "/"
     },
@@ -226,7 +246,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 79
+        "line": 86
       },
       "base": "/"
     },
@@ -237,7 +257,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 82
+        "line": 89
       },
       "base": "/"
     },
@@ -251,7 +271,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 85
+        "line": 92
       },
       "base": "/"
     },
@@ -262,7 +282,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 89
+        "line": 96
       },
       "base": "/"
     },
@@ -273,7 +293,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 92
+        "line": 99
       },
       "base": "/"
     },
@@ -287,7 +307,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 95
+        "line": 102
       },
       "base": "/"
     },
@@ -306,7 +326,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 99
+        "line": 106
       },
       "base": "/"
     },
@@ -317,7 +337,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 104
+        "line": 111
       },
       "base": "/"
     },
@@ -334,7 +354,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 107
+        "line": 114
       },
       "base": "/"
     },
@@ -348,7 +368,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 112
+        "line": 119
       },
       "base": "/"
     },
@@ -359,7 +379,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 116
+        "line": 123
       },
       "base": "/"
     }

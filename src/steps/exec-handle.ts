@@ -1,7 +1,7 @@
 import type { Commands } from '../contracts/commands.ts'
 import { ToolError } from '../errors.ts'
-import type { SetAside } from '../guards/process/command/protected-watch.ts'
 import type { CommandCall, CommandNetwork, OutputFile } from '../guards/process/command-call.ts'
+import type { SetAside } from '../guards/protected/set-aside.ts'
 import type { Call, JudgedCommand } from './call.ts'
 import { decideNow, holdToDecision } from './handles.ts'
 import { markUntrusted } from './mark-untrusted.ts'

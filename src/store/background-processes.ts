@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { prepareMissingDataFolder } from '../disk/data-folder.ts'
 import { errnoOf } from '../disk/errno.ts'
 import { openRegular } from '../disk/open-regular.ts'
 import { assertOurFolder, assertOurs } from '../disk/owned-by-us.ts'
@@ -58,6 +59,7 @@ export class BackgroundProcesses {
   async add({ id, run, callId, command, startedAt }: BackgroundProcess): Promise<void> {
     const path = join(this.#folder, `${randomBytes(12).toString('hex')}.json`)
     this.#paths.set(id, path)
+    prepareMissingDataFolder(dirname(this.#folder))
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     assertOurFolder(this.#folder)
     const process = { id, run, callId, command: command.slice(0, LONGEST_COMMAND), startedAt }

@@ -36,7 +36,7 @@ describe('a small file of state', () => {
     expect(open().read().names).toEqual(['ada'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700)
-    expect(await readdir(join(folder, 'data'))).toEqual(['names.json'])
+    expect(await readdir(join(folder, 'data'))).toEqual(['created.json', 'names.json'])
   })
 
   it('sees at once what another has saved', () => {

@@ -2,9 +2,10 @@ import type { BigIntStats } from 'node:fs'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { errnoOf } from '../disk/errno.ts'
+import { prepareDataFolder } from '../disk/data-folder.ts'
 import { type Lock, takeLock } from '../disk/file-lock.ts'
-import { assertOurs, openOurs } from '../disk/owned-by-us.ts'
+import { assertOurs, readOurs } from '../disk/owned-by-us.ts'
+import { statsIfThere } from '../disk/stats-if-there.ts'
 import { syncFolderSync } from '../disk/sync-folder.ts'
 import { messageOf, ToolError } from '../errors.ts'
 
@@ -46,6 +47,7 @@ export class JsonState<T> {
     try {
       const identity = identityAt(path)
       if (identity !== this.#identity) {
+        if (statsIfThere(path)) prepareDataFolder(dirname(path))
         this.#value = this.#load()
         this.#identity = identity
       }
@@ -59,7 +61,7 @@ export class JsonState<T> {
   /** Replaces what is saved, after every other process that does the same; the same value again writes nothing. */
   update(change: (before: T) => T): T {
     const { path, schema } = this.#options
-    fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    prepareDataFolder(dirname(path))
     const lock = lockOf(path)
     try {
       const before = this.read()
@@ -122,24 +124,6 @@ function lockOf(path: string): Lock {
     waitMs: LONGEST_WAIT_MS,
     fix: { hint: `Try again in a few seconds; delete ${path}.lock only when that process is gone for good.` },
   })
-}
-
-/** The text of a small file that only this user can have written; undefined when there is none. */
-export function readOurs(path: string, maxBytes: number): string | undefined {
-  let descriptor: number
-  try {
-    descriptor = openOurs(path, fs.constants.O_RDONLY)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-  try {
-    const { size } = fs.fstatSync(descriptor)
-    if (size > maxBytes) throw new Error(`it has ${size} bytes, the limit is ${maxBytes}`)
-    return fs.readFileSync(descriptor, 'utf8')
-  } finally {
-    fs.closeSync(descriptor)
-  }
 }
 
 /** Whole or not at all, also after a loss of power. */

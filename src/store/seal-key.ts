@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { errnoOf } from '../disk/errno.ts'
+import { readOurs } from '../disk/owned-by-us.ts'
 import { ToolError } from '../errors.ts'
-import { readOurs } from './json-state.ts'
 
 const KEY_BYTES = 32
 const MOST_BYTES = 200

@@ -64,7 +64,7 @@ describe('a sealed file', () => {
   ])('takes its key from TOOL_HUB_KEY in %s, and writes none', async (_, key) => {
     vi.stubEnv('TOOL_HUB_KEY', key)
     save('a')
-    expect(await readdir(folder)).toEqual(['tokens'])
+    expect(await readdir(folder)).toEqual(['created.json', 'tokens'])
     vi.stubEnv('TOOL_HUB_KEY', HEX)
     expect(open().read()).toEqual({ token: 'a' })
   })
@@ -84,7 +84,7 @@ describe('a sealed file that does not open', () => {
     await rm(join(folder, 'key'))
     expect(() => open().read()).toThrow(closed(/key is gone, and TOOL_HUB_KEY is not set/))
     expect(() => save('b')).toThrow(closed(/key is gone/))
-    expect(await readdir(folder)).toEqual(['tokens'])
+    expect(await readdir(folder)).toEqual(['created.json', 'tokens'])
   })
 
   it('says that it was written with another key', () => {

@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { prepareMissingDataFolder } from '../disk/data-folder.ts'
 import { errnoOf } from '../disk/errno.ts'
 import { GroupCommit } from '../disk/group-commit.ts'
 import { syncFolder } from '../disk/sync-folder.ts'
@@ -30,7 +31,7 @@ export class UntrustedFiles {
   add(path: string): void {
     const all = this.#all()
     if (all.has(path) || all.size >= MOST_FILES) return
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+    prepareMissingDataFolder(dirname(this.#file))
     appendFileSync(this.#file, `${JSON.stringify(path)}\n`, { mode: 0o600 })
     all.add(path)
     this.#added++

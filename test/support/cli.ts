@@ -64,10 +64,11 @@ export function jsonLines(text: string): any[] {
     .map((line) => JSON.parse(line))
 }
 
-function startCli(cwd: string, words: readonly string[]): Running {
+/** Starts the built CLI, or another copy of it, in a folder. */
+export function startCli(cwd: string, words: readonly string[], main = CLI_MAIN): Running {
   // What a command leaves in the temporary folder goes with the folder of the test.
   const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd }
-  const child = spawn(process.execPath, [CLI_MAIN, ...words], { cwd, env })
+  const child = spawn(process.execPath, [main, ...words], { cwd, env })
   const said = { stdout: '', stderr: '' }
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []
   for (const name of ['stdout', 'stderr'] as const) {

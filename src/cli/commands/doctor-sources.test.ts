@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { ToolError } from '../../errors.ts'
+import type { HubOptions } from '../../options.ts'
 import { examineServers, examineSources } from './doctor-sources.ts'
 
 it('says what the config of a server refers to and is not set, and which did not answer', () => {
@@ -33,4 +37,16 @@ it('says where other tools come from', () => {
     ['good', 'plugins'],
     ['broken', 'skills'],
   ])
+})
+
+it('warns of code that the hub runs in a root that tools write to, and of none elsewhere', () => {
+  const root = mkdtempSync(join(tmpdir(), 'tool-hub-doctor-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  writeFileSync(join(root, 'server.mjs'), '')
+  const mcpServers = { mine: { command: 'node', args: ['server.mjs'], cwd: root } }
+  const examined = (sandbox: HubOptions['sandbox']) => examineSources({ mcpServers, sandbox })
+  expect(examined({ root })).toEqual([
+    expect.objectContaining({ state: 'weak', detail: expect.stringContaining(join(root, 'server.mjs')) }),
+  ])
+  expect(examined({ roots: [{ path: root, mode: 'read' }] })).toEqual([])
 })

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { formatPath } from '../../config/problem.ts'
 import { messageOf } from '../../errors.ts'
+import { protectedCode } from '../../hub/protected-code.ts'
 import type { HubOptions, McpServer } from '../../options.ts'
 import { fillReferences } from '../../sources/mcp/fill-references.ts'
 import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
@@ -20,14 +21,41 @@ export function examineServers(
   })
 }
 
-/** Where other tools come from: plugins, the tools folder, skills. */
-export function examineSources({ plugins = [], data, skills = [] }: HubOptions): Finding[] {
-  const folder = join(data ?? '.tool-hub', 'tools')
+/** Where other tools come from, plugins and skills, and whether their code lies where tools write. */
+export function examineSources(options: HubOptions): Finding[] {
+  const { plugins = [], skills = [] } = options
   const names = plugins.map(({ name }) => name).join(', ')
   return [
     ...(plugins.length > 0 ? [good('plugins', `${count(plugins.length, 'plugin')}: ${names}`)] : []),
-    ...(existsSync(folder) ? [good('tools', `${count(filesIn(folder), 'file')} in ${folder}`)] : []),
     ...skills.map(skillsFinding),
+    ...codeInRoots(options),
+  ]
+}
+
+const MAX_NAMED = 5
+
+/** Tools and commands cannot change code that the hub runs, but what it reads at run time nobody knows. */
+function codeInRoots(options: HubOptions): Finding[] {
+  const { root, roots = [] } = options.sandbox ?? {}
+  const writable = [
+    ...(root === undefined ? [] : [root]),
+    ...roots.filter(({ mode }) => mode === 'write').map(({ path }) => path),
+  ]
+    .map((path) => resolve(path))
+    .map((path) => `${path}/`)
+  const files = protectedCode(options).filter(
+    (path) => writable.some((folder) => path.startsWith(folder)) && existsSync(path) && !path.endsWith('/package.json'),
+  )
+  if (files.length === 0) return []
+  const named = files.slice(0, MAX_NAMED).join(', ')
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
+  return [
+    {
+      state: 'weak',
+      what: 'own code',
+      detail: `code that the hub runs lies in a root that tools write to: ${named}${more}. It is closed to them, but not the data it reads.`,
+      fix: 'Keep plugins, MCP servers and the installation of tool-hub outside of sandbox.root, or make the root read-only.',
+    },
   ]
 }
 
@@ -91,10 +119,6 @@ function skillsFinding(folder: string): Finding {
     detail: `no skill is in ${folder}`,
     fix: 'A skill is a folder with a SKILL.md.',
   }
-}
-
-function filesIn(folder: string): number {
-  return readdirSync(folder).filter((name) => /\.[cm]?js$/.test(name)).length
 }
 
 function good(what: string, detail: string): Finding {

@@ -39,7 +39,7 @@ export function describeMcp(command: Command): void {
     .option('--host <address>', 'Address to listen on; 127.0.0.1 unless said. Any other needs --token-env')
     .option('--token-env <name>', 'Environment variable with the bearer token that HTTP clients must send')
     .option('--no-elicitation', 'Never put what policy asks to the client')
-    .option('--watch', 'Load the tools in .tool-hub/tools again whenever they change')
+    .option('--watch', 'Load folders of tools that the config names again whenever they change')
     .option('--debug', 'Print the stack of an error')
     .addHelpText('after', EXAMPLES)
     .action(serve)

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { adoptDataFolder } from '../../disk/data-folder.ts'
 import { ToolError } from '../../errors.ts'
 import { isStoreLost, storeIsLost } from '../../hub/lost-store.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
@@ -18,7 +19,8 @@ runs. It is one file, store.db in the data folder. The records of the runs are f
 
 Examples:
   tool-hub store backup /backups/store-2026-11-15.db
-  tool-hub store check`
+  tool-hub store check
+  tool-hub store adopt     # after the data folder was copied or restored from a backup`
 
 /** `store`: the file of what outlives a process. */
 export function describeStore(command: Command): void {
@@ -34,6 +36,19 @@ export function describeStore(command: Command): void {
       'Look through the whole store, write to it and take that back; exits 1 with what is wrong and what to do.',
     )
     .action(check)
+  addConfigOption(command.command('adopt'))
+    .summary('Trust a data folder that was copied or restored')
+    .description(
+      'Declare the data folder to be yours, with the tokens, grants and sign-ins in it. A folder that tool-hub did not make on this machine is refused until then.',
+    )
+    .action(adopt)
+}
+
+async function adopt(flags: Flags): Promise<void> {
+  const { options } = await readConfig({ ...flags, plugins: false })
+  const folder = resolve(options.data ?? '.tool-hub')
+  adoptDataFolder(folder)
+  await (flags.json ? printJson({ data: folder }) : print(`${folder} is trusted from now on.`))
 }
 
 async function backup(file: string, flags: Flags): Promise<void> {

@@ -1,10 +1,10 @@
 import type { Journal, SeenFiles } from '../../change.ts'
 import { ToolError } from '../../errors.ts'
+import { closedToFileTools } from '../protected/protected-names.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import { asWritten } from './as-written.ts'
 import { toFileError } from './file-error.ts'
 import { isBelow, type Roots, type Target } from './open-roots.ts'
-import { protectedPath } from './protected-path.ts'
 import { quotePath } from './quote-path.ts'
 
 /** Reading leaves a file as it was; writing makes, replaces, moves or removes one. */
@@ -66,7 +66,7 @@ export function createFilesDoor(
 ): FilesDoor {
   const admit = (target: Target, access: Access): void => {
     const reason =
-      protectedPath(target, access) ??
+      closedToFileTools(target.names, access) ??
       (access === 'write' ? closedForWriting(target, protect) : undefined) ??
       (isInside(target, hidden) ? 'belongs to tool-hub' : undefined)
     if (reason) throw new ToolError('PATH_DENIED', `${quotePath(target.path)} ${reason}.`)

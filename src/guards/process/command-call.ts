@@ -1,5 +1,5 @@
 import type { Artifact } from '../../result.ts'
-import type { SetAside } from './command/protected-watch.ts'
+import type { SetAside } from '../protected/set-aside.ts'
 
 /** Takes secrets out of bytes as they come; what might be the beginning of one waits for the rest. */
 export interface StreamRedactor {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
+import { PlaceKeeper } from '../protected/place-keeper.ts'
 import { CallCommands } from './command/call-commands.ts'
 import { commandCgroup } from './command/command-cgroup.ts'
 import { type DiskLimits, DiskWatch } from './command/disk-watch.ts'
 import { findPlace } from './command/find-place.ts'
 import { type JailOptions, JailSource } from './command/jail-source.ts'
 import { type LostCommand, ProcessTable } from './command/process-table.ts'
-import { ProtectedWatch } from './command/protected-watch.ts'
 import { type CommandProxy, type CommandRoom, startCommand } from './command/start-command.ts'
 import type { CommandCall, CommandNetwork } from './command-call.ts'
 import { cacheFolders } from './jail/cache-folders.ts'
@@ -22,8 +22,10 @@ export type { CommandCall, CommandNetwork } from './command-call.ts'
 export interface ProcessGuardOptions extends JailOptions {
   readonly limits: CommandLimits & DiskLimits & { readonly outputBytes: number }
   readonly clock: Clock
-  /** Real paths inside the roots: what a command makes there where nothing was is renamed when it ends. */
-  readonly reserved?: readonly string[]
+  /** Real paths inside the roots that commands do not change, whether they exist or not, in addition to protected names. */
+  readonly protect: readonly string[]
+  /** Where is noted, while commands run, what was at protected places before. */
+  readonly ledgerFolder?: string
   /** Opens the way to the network for one command; `owner` is who runs it, where that is not the hub's own user. */
   readonly proxy?: (network: CommandNetwork, owner: JailOwner | undefined) => Promise<CommandProxy>
   /** Background commands that went away with an earlier hub. */
@@ -61,6 +63,8 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const table = new ProcessTable(clock, options.lost)
   const ofCalls = new CallCommands()
   const roots = options.roots.map(({ path }) => path)
+  const { protect: exact, hide: hidden, ledgerFolder } = options
+  const places = new PlaceKeeper({ roots, exact, hidden, ledgerFolder, clock })
   const place = (cwd?: string) => findPlace(cwd, { roots, hidden: options.hide })
 
   const room: CommandRoom = {
@@ -68,16 +72,15 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     starter,
     outputBytes: options.limits.outputBytes,
     disk: new DiskWatch(writableFolders(options), options.limits, clock),
-    places: new ProtectedWatch(options.reserved ?? []),
+    places,
     place,
-    jail: (proxySocket) => jails.jail(proxySocket),
+    jail: (found, proxySocket) => jails.jail(found, proxySocket),
     proxy: async (call) => (call.connect ? options.proxy?.(call.connect, otherOwner(options)) : undefined),
     newId: (run) => table.newId(run),
     register(command) {
       table.add(command)
       ofCalls.release(command)
     },
-    onEnded: () => jails.refresh(),
   }
 
   const start = async (call: CommandCall, request: Parameters<Commands['start']>[0]) => {
@@ -96,7 +99,7 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     report: () => jails.report(),
     level: () => jails.level,
     place: (cwd) => ({ cwd: place(cwd), roots }),
-    describe: (asked) => jails.describe(asked),
+    describe: async (asked) => jails.describe(await places.look(), asked),
     handle: (call) => ({
       start: (request) => start(call, request),
       list: () => table.list(call.run),

@@ -39,7 +39,7 @@ const MOST_MESSAGE_CHARS = 500
  * must be what stands there; a call of one says what is wrong with the file. What a module imports itself stays as it was
  * first loaded.
  * @example
- * const hub = createToolHub({ sources: [fromFolder('.tool-hub/tools', { watch: true })] })
+ * const hub = createToolHub({ sources: [fromFolder('./tools', { watch: true })] })
  */
 export function fromFolder(path: string, { watch = false }: FolderOptions = {}): ToolSource {
   const folder = resolve(path)

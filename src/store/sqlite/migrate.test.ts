@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { markDataFolder } from '../../disk/data-folder.ts'
 import { loadSqlite, type SqliteDatabase } from './load-sqlite.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -60,6 +61,7 @@ describe('migrate', () => {
   })
 
   it('refuses a file of a version that it does not know, and leaves it as it is', async () => {
+    markDataFolder(folder)
     const newer = openFile('store.db')
     migrate(newer, 'newer', [...MIGRATIONS, 'CREATE TABLE later (id TEXT PRIMARY KEY)'])
     const before = schemaOf(newer)

@@ -1,19 +1,8 @@
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { prepareDataFolder } from '../../disk/data-folder.ts'
 import type { Store } from '../../store.ts'
 import { storeSuite } from '../store-suite.ts'
 import { loadSqlite } from './load-sqlite.ts'
@@ -46,7 +35,7 @@ function open(folder: string, options?: OpenStoreOptions): Store {
 
 storeSuite('a store in a file', async () => {
   const folder = newFolder()
-  await mkdir(folder, { mode: 0o700 })
+  prepareDataFolder(folder)
   // To make each anew takes ten times as long.
   await copyFile(join(root, 'empty', 'store.db'), join(folder, 'store.db'))
   return openStore(folder)
@@ -70,7 +59,7 @@ describe('openStore', () => {
     await store.check()
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
     const modes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).mode))
-    expect(modes.map((mode) => mode & 0o777)).toEqual([0o600, 0o600, 0o600])
+    expect(modes.map((mode) => mode & 0o777)).toEqual([0o600, 0o600, 0o600, 0o600])
   })
 
   it('has what it was given when it is opened again', async () => {
@@ -98,14 +87,14 @@ describe('openStore', () => {
 
   it('refuses what another user could have written', async () => {
     const shared = newFolder()
-    await mkdir(shared)
+    prepareDataFolder(shared)
     await chmod(shared, 0o777)
     const planted = newFolder()
-    await mkdir(planted)
+    prepareDataFolder(planted)
     await writeFile(join(planted, 'store.db'), '')
     await chmod(join(planted, 'store.db'), 0o666)
     const linked = newFolder()
-    await mkdir(linked)
+    prepareDataFolder(linked)
     await symlink(join(planted, 'store.db'), join(linked, 'store.db'))
     for (const folder of [shared, planted, linked]) {
       await expect(open(folder).check()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
@@ -117,7 +106,7 @@ describe('openStore', () => {
     ['a few bytes', 'SQLite form'],
   ])('says what to do about %s in its place', async (_, content) => {
     const folder = newFolder()
-    await mkdir(folder)
+    prepareDataFolder(folder)
     await writeFile(join(folder, 'store.db'), content)
     await expect(open(folder).check()).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -200,7 +189,7 @@ describe('a store that is locked', () => {
 
   it('says so when it is a new one, too', async () => {
     const folder = newFolder()
-    await mkdir(folder)
+    prepareDataFolder(folder)
     const { DatabaseSync } = loadSqlite()
     const other = new DatabaseSync(join(folder, 'store.db'), { timeout: 0 })
     other.exec('BEGIN EXCLUSIVE')
@@ -282,7 +271,7 @@ describe('a backup', () => {
     const put = (n: number) => store.memory.add(note(`n${n}`, 'x'.repeat(2000)))
     for (let n = 0; n < 500; n++) await put(n)
     const copy = newFolder()
-    await mkdir(copy, { mode: 0o700 })
+    prepareDataFolder(copy)
     let isDone = false
     const backup = store.backup(join(copy, 'store.db')).finally(() => {
       isDone = true

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { prepareDataFolder } from '../../disk/data-folder.ts'
 import { errnoOf } from '../../disk/errno.ts'
-import { assertOurFolder, assertOurs } from '../../disk/owned-by-us.ts'
+import { assertOurs } from '../../disk/owned-by-us.ts'
 import { ToolError } from '../../errors.ts'
 
 const OTHERS = 0o077
@@ -12,9 +13,7 @@ const OTHERS = 0o077
  * this process. Sync, as all that SQLite does here.
  */
 export function secureFile(path: string): void {
-  const folder = dirname(path)
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  assertOurFolder(folder)
+  prepareDataFolder(dirname(path))
   if (createFile(path)) return
   const stats = fs.lstatSync(path)
   if (!stats.isFile()) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { prepareMissingDataFolder } from '../../../disk/data-folder.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { currentProcess } from '../../../disk/process-identity.ts'
 import { ToolError } from '../../../errors.ts'
@@ -63,6 +64,7 @@ class FileLedger implements DraftsLedger {
   }
 
   #open(): { path: string; descriptor: number } {
+    prepareMissingDataFolder(dirname(this.#folder))
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     const path = join(this.#folder, `${process.pid}-${randomBytes(6).toString('hex')}${LEDGER_ENDING}`)
     const descriptor = openSync(path, 'ax', 0o600)

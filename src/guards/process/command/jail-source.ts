@@ -1,14 +1,16 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 import type { SandboxLevel } from '../../../contracts/commands.ts'
+import { ToolError } from '../../../errors.ts'
+import type { Findings } from '../../protected/survey.ts'
 import { buildJail } from '../jail/build-jail.ts'
 import { type CacheFolderName, cacheFolders } from '../jail/cache-folders.ts'
 import { describeJail, type JailDescription } from '../jail/describe-jail.ts'
 import { commandEnvironment } from '../jail/environment.ts'
 import type { CommandLimits, Jail, JailSpec, SandboxReport } from '../jail/jail.ts'
-import { findSecretFiles } from '../jail/secret-files.ts'
 import { probeOnce } from './probe-once.ts'
-import { SecretWatch } from './secret-watch.ts'
 
 /** What the owner lets commands see and use. */
 export interface JailOptions {
@@ -20,8 +22,7 @@ export interface JailOptions {
   readonly caches: readonly CacheFolderName[]
   /** Names of the hub's own variables that commands get. */
   readonly passEnv: readonly string[]
-  /** Real paths inside the roots: seen and never changed; never seen. */
-  readonly protect: readonly string[]
+  /** Real paths inside the roots that commands never see. */
   readonly hide: readonly string[]
   /** Files that look like secrets are not seen either. */
   readonly hideSecrets: boolean
@@ -33,16 +34,11 @@ export interface JailOptions {
 /** Makes jails as the owner wants them and as the files are just now. */
 export class JailSource {
   readonly #options: JailOptions
-  readonly #secrets: SecretWatch
   #level: SandboxLevel | undefined
   #caches: Promise<unknown> | undefined
 
   constructor(options: JailOptions) {
     this.#options = options
-    const roots = options.roots.map(({ path }) => path)
-    this.#secrets = new SecretWatch(async () =>
-      options.hideSecrets ? findSecretFiles(roots) : { files: [], isComplete: true, hasChanged: () => false },
-    )
   }
 
   get level(): SandboxLevel | undefined {
@@ -56,35 +52,30 @@ export class JailSource {
     return report
   }
 
-  async jail(proxySocket: string | undefined): Promise<Jail> {
-    return buildJail(await this.#spec(proxySocket))
+  /** A jail that closes what was found in the roots. */
+  async jail(found: Findings, proxySocket: string | undefined): Promise<Jail> {
+    return buildJail(await this.#spec(found, proxySocket))
   }
 
   /** What a command could see, write and reach, for people; with `hosts` where the network is granted. */
-  async describe({ hosts }: { readonly hosts?: readonly string[] } = {}): Promise<JailDescription> {
-    const spec = await this.#spec(hosts && hosts.length > 0 ? '/run/tool-hub/proxy' : undefined)
-    const { isComplete } = await this.#secrets.known()
-    const described = describeJail(spec, await this.report(), { hosts })
-    return isComplete
-      ? described
-      : { ...described, notes: [...described.notes, NOT_ALL], lines: [...described.lines, NOT_ALL] }
+  async describe(found: Findings, { hosts }: { readonly hosts?: readonly string[] } = {}): Promise<JailDescription> {
+    const spec = await this.#spec(found, hosts && hosts.length > 0 ? '/run/tool-hub/proxy' : undefined)
+    return describeJail(spec, await this.report(), { hosts })
   }
 
-  /** A command has ended: the files may be others now. */
-  refresh(): void {
-    void this.#secrets.refresh()
-  }
-
-  async #spec(proxySocket: string | undefined): Promise<JailSpec> {
-    const { roots, readable, writable, protect, hide, limits, caches } = this.#options
-    const [{ level }, secrets] = await Promise.all([this.report(), this.#secrets.known(), this.#makeCaches()])
+  async #spec(found: Findings, proxySocket: string | undefined): Promise<JailSpec> {
+    const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#options
+    const [{ level }] = await Promise.all([this.report(), this.#makeCaches()])
+    const protect = placesToProtect(found)
+    const secrets = hideSecrets ? found.secrets : []
+    if (protect.length + secrets.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
     return {
       level,
       roots,
       readable,
       writable: [...writable, ...cacheFolders(caches).writable],
       protect,
-      hide: [...hide, ...secrets.files],
+      hide: [...hide, ...secrets],
       limits,
       proxySocket,
       environment: this.#environment(level),
@@ -112,5 +103,20 @@ export class JailSource {
   }
 }
 
-const NOT_ALL =
-  'Not all files were looked at for secrets: there are too many. Keep what must stay hidden outside of the roots.'
+/** Each is a mount of its own, and the time they take grows with their square: about a second for so many. */
+const MAX_CLOSED = 500
+
+/** What a link leads to counts as well, and so do the hooks that a repository does not have yet. */
+function placesToProtect({ places, gitFolders }: Findings): string[] {
+  const paths = [...places.values()].flatMap(({ path, link }) =>
+    link !== undefined && existsSync(path) ? [path, realpathSync(path)] : [path],
+  )
+  return [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
+}
+
+function tooMany(places: number, secrets: readonly string[]): ToolError {
+  const message = `${places} protected places and ${secrets.length} files that look like secrets are in the sandbox roots; commands run with at most ${MAX_CLOSED} of both, because each must be closed.`
+  return new ToolError('SANDBOX_UNAVAILABLE', secrets[0] ? `${message} The first secret is ${secrets[0]}.` : message, {
+    hint: 'Move them out of the roots, name a smaller sandbox.root, or, if none of them is a secret, set sandbox.commands.secrets to visible.',
+  })
+}

@@ -2,6 +2,8 @@ import type { Clock } from '../../../clock.ts'
 import type { CommandLine, CommandRequest } from '../../../contracts/commands.ts'
 import { commandValue } from '../../../value/command-value.ts'
 import { escapeLine } from '../../../value/escape-text.ts'
+import type { PlaceKeeper, RunningCommand } from '../../protected/place-keeper.ts'
+import type { Findings } from '../../protected/survey.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { CommandCall } from '../command-call.ts'
 import { checkAdditions } from '../jail/check-additions.ts'
@@ -11,7 +13,6 @@ import { checkRequest } from './check-request.ts'
 import { commandWords } from './command-words.ts'
 import type { DiskWatch, WatchedCommand } from './disk-watch.ts'
 import { OwnedCommand, type OwnedCommandOptions } from './owned-command.ts'
-import type { ProtectedWatch } from './protected-watch.ts'
 
 /** What the guard has for every command. */
 export interface CommandRoom {
@@ -20,19 +21,17 @@ export interface CommandRoom {
   readonly outputBytes: number
   /** The real folder to work in. */
   place(cwd: string | undefined): string
-  /** A jail as it must be just now. */
-  jail(proxySocket: string | undefined): Promise<Jail>
+  /** A jail that closes what was found in the roots. */
+  jail(found: Findings, proxySocket: string | undefined): Promise<Jail>
   /** The way to the network for one command, where it is granted. */
   proxy(call: CommandCall): Promise<CommandProxy | undefined>
-  /** Watches places that no command may make anything at, though nothing is there yet. */
-  readonly places: ProtectedWatch
+  /** Keeps protected places as they are while commands run. */
+  readonly places: PlaceKeeper
   /** Ends commands that fill the disk. */
   readonly disk: DiskWatch
   newId(run: string): string
   /** Makes a command of the background findable for its run. */
   register(command: OwnedCommand): void
-  /** A command has ended: the files may be others now. */
-  onEnded(): void
 }
 
 /** A proxy that serves one command. */
@@ -61,19 +60,25 @@ export async function startCommand(
   // Who waits for it hears of its failure; until then nobody must.
   ready?.catch(() => {})
   const proxy = await room.proxy(call)
-  room.places.enter()
+  let started: Started | undefined
+  const running: RunningCommand = {
+    onSetAside: (done) => call.onSetAside?.(done),
+    stop: () => void started?.stop().catch(() => undefined),
+  }
   try {
-    const [jail, disk] = await Promise.all([room.jail(proxy?.socket), room.disk.before()])
+    const [found, disk] = await Promise.all([room.places.enter(running), room.disk.before()])
+    const jail = await room.jail(found, proxy?.socket)
     const startedMs = Date.now()
     const pty = asked.pty === true
     const env = { ...(pty && { TERM: 'xterm-256color' }), ...asked.env }
     const order = { jail, words: commandWords(asked), cwd, env, pty, ready }
-    const started = await startDuring(signal, (starting) => room.starter.start(order, starting))
+    started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
-    const watchDisk = (stop: WatchedCommand['stop']) => room.disk.watch({ pid: started.pid, stop }, disk, startedMs)
-    return own(room, { call, asked, started, watchDisk, jail, cwd, command: shown(value), proxy })
+    const { pid } = started
+    const watchDisk = (stop: WatchedCommand['stop']) => room.disk.watch({ pid, stop }, disk, startedMs)
+    return own(room, { call, asked, started, watchDisk, jail, cwd, command: shown(value), proxy, running })
   } catch (error) {
-    await leave(room, call, 'failed', proxy)
+    await leave(room, running, proxy)
     throw error
   }
 }
@@ -99,9 +104,13 @@ interface Begun {
   readonly cwd: string
   readonly command: string
   readonly proxy: CommandProxy | undefined
+  readonly running: RunningCommand
 }
 
-function own(room: CommandRoom, { call, asked, started, watchDisk, jail, cwd, command, proxy }: Begun): OwnedCommand {
+function own(
+  room: CommandRoom,
+  { call, asked, started, watchDisk, jail, cwd, command, proxy, running }: Begun,
+): OwnedCommand {
   const { timeoutMs, stdin, background = false, pty = false } = asked
   const id = room.newId(call.run)
   return new OwnedCommand({
@@ -118,21 +127,13 @@ function own(room: CommandRoom, { call, asked, started, watchDisk, jail, cwd, co
     stdin: stdin ?? (background || pty ? undefined : ''),
     outputBytes: room.outputBytes,
     register: (owned) => room.register(owned),
-    async release() {
-      room.onEnded()
-      await leave(room, call, id, proxy)
-    },
+    release: () => leave(room, running, proxy),
   })
 }
 
-async function leave(
-  { places }: CommandRoom,
-  call: CommandCall,
-  mark: string,
-  proxy: CommandProxy | undefined,
-): Promise<void> {
+async function leave({ places }: CommandRoom, running: RunningCommand, proxy: CommandProxy | undefined): Promise<void> {
   try {
-    for (const moved of await places.leave(mark)) call.onSetAside?.(moved)
+    await places.leave(running)
   } finally {
     await proxy?.close()
   }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Target } from './open-roots.ts'
-import { protectedPath } from './protected-path.ts'
+import { closedToFileTools } from './protected-names.ts'
 
-const closed = (path: string, access: 'read' | 'write') =>
-  protectedPath({ names: path.split('/') } as unknown as Target, access) !== undefined
+const closed = (path: string, access: 'read' | 'write') => closedToFileTools(path.split('/'), access) !== undefined
 
-describe('protectedPath', () => {
+describe('protected names', () => {
   it('keeps secrets from being read', () => {
     for (const path of ['server.key', 'a/ca.PEM', '.env', 'app/.env.local', '.env.d/db', '.ssh/config'])
       expect(closed(path, 'read')).toBe(true)

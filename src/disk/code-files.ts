@@ -1,0 +1,122 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { statsIfThere } from './stats-if-there.ts'
+
+const MAX_FILES = 2_000
+const MAX_PACKAGES = 20
+const MAX_BYTES = 4 * 1024 ** 2
+const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx'])
+const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.json', '.node', '/index.js', '/index.mjs', '/index.ts']
+/** `import … from 'x'`, `import 'x'`, `import('x')`, `require('x')`, `new URL('x', …)`, with any of the three quotes. */
+const SPECIFIER = /(?:\bfrom|\bimport|\brequire|\bURL)\s*\(?\s*(?:\/\*.*?\*\/\s*)?(['"`])([^'"`\n]+)\1/g
+const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))/gm
+
+/**
+ * A file of code with everything it imports, as far as its text says: the files it names by a path, with theirs; the
+ * packages it names, with their dependencies; and the nearer places where these would be looked for first.
+ */
+export function codeFiles(file: string): string[] {
+  const found = new Set<string>()
+  const open = [resolve(file)]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path) || found.size >= MAX_FILES) continue
+    found.add(path)
+    const text = readCode(path)
+    if (text === undefined) continue
+    const imported = extname(path) === '.py' ? pythonImports(path, text) : javascriptImports(path, text)
+    open.push(...imported.files)
+    for (const place of imported.places) found.add(place)
+  }
+  return joinPackages(found)
+}
+
+/** Where Node looks for packages that code in this folder names, nearest first. */
+export function nodeModulesOf(folder: string): string[] {
+  const above = dirname(folder) === folder ? [] : nodeModulesOf(dirname(folder))
+  return basename(folder) === 'node_modules' ? above : [join(folder, 'node_modules'), ...above]
+}
+
+interface Imports {
+  /** To be read in turn. */
+  readonly files: readonly string[]
+  readonly places: readonly string[]
+}
+
+function javascriptImports(path: string, text: string): Imports {
+  const names = [...text.matchAll(SPECIFIER)].map((match) => match[2]!)
+  const files = names
+    .filter((name) => /^\.{0,2}\//.test(name))
+    .flatMap((name) => existing(resolve(dirname(path), name)))
+  const packages = names.filter((name) => /^[@\w]/.test(name) && !name.includes(':')).map(packageName)
+  return { files, places: packagePlaces(dirname(path), packages) }
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Where packages are found from a folder, with those that they depend on, and where others could be put before them. */
+function packagePlaces(folder: string, names: readonly string[]): string[] {
+  const places = new Set<string>()
+  const open = names.map((name) => ({ folder, name }))
+  for (let wanted = open.pop(); wanted && places.size < MAX_FILES; wanted = open.pop()) {
+    for (const modules of nodeModulesOf(wanted.folder)) {
+      const place = join(modules, wanted.name)
+      const isNew = !places.has(place)
+      places.add(place)
+      if (!statsIfThere(place)) continue
+      const real = realpathSync(place)
+      places.add(real)
+      if (isNew) open.push(...dependenciesOf(real).map((name) => ({ folder: real, name })))
+      break
+    }
+  }
+  return [...places]
+}
+
+function dependenciesOf(folder: string): string[] {
+  try {
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest
+    return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+  } catch {
+    // Not a package that could be read, so not one that could be imported.
+    return []
+  }
+}
+
+/** Where many packages of one `node_modules` are needed, all of it is: each place costs every command a mount. */
+function joinPackages(found: ReadonlySet<string>): string[] {
+  const folders = new Map<string, number>()
+  const modulesOf = (path: string) => /^(.*\/node_modules)\/(?:@[^/]+\/)?[^/]+$/.exec(path)?.[1]
+  for (const path of found) {
+    const modules = modulesOf(path)
+    if (modules) folders.set(modules, (folders.get(modules) ?? 0) + 1)
+  }
+  const whole = [...folders].filter(([, count]) => count > MAX_PACKAGES).map(([folder]) => folder)
+  return [...whole, ...[...found].filter((path) => !whole.some((folder) => path.startsWith(`${folder}/`)))]
+}
+
+/** Python looks beside the script first, also for modules of its own library. */
+function pythonImports(path: string, text: string): Imports {
+  const names = [...text.matchAll(PYTHON_IMPORT)].flatMap((match) => (match[1] ?? match[2]!).split(','))
+  const places = names
+    .map((name) => name.trim().split(/\s/)[0]!.replace(/^\.+/, '').split('.')[0]!)
+    .filter((name) => name !== '')
+    .flatMap((name) => [join(dirname(path), `${name}.py`), join(dirname(path), name)])
+  return { files: places.filter((place) => place.endsWith('.py') && statsIfThere(place)?.isFile()), places }
+}
+
+function existing(path: string): string[] {
+  const found = ENDINGS.map((ending) => path + ending).find((candidate) => statsIfThere(candidate)?.isFile())
+  return [found ?? path]
+}
+
+function readCode(path: string): string | undefined {
+  if (!JAVASCRIPT.has(extname(path)) && extname(path) !== '.py') return undefined
+  const stats = statsIfThere(path)
+  return stats?.isFile() && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : undefined
+}

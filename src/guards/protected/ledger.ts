@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { prepareDataFolder } from '../../disk/data-folder.ts'
+import { errnoOf } from '../../disk/errno.ts'
+import { readRegular } from '../../disk/open-regular.ts'
+import { assertOurFolder } from '../../disk/owned-by-us.ts'
+import { currentProcess, isAlive } from '../../disk/process-identity.ts'
+import { messageOf } from '../../errors.ts'
+import type { ProtectedPlace, SurveyOptions } from './survey.ts'
+
+const placeSchema = z.strictObject({ path: z.string(), link: z.string().optional(), isGit: z.boolean() })
+const ledgerSchema = z.strictObject({
+  version: z.literal(1),
+  hub: z.strictObject({ pid: z.int().positive(), started: z.string().optional(), space: z.string() }),
+  roots: z.array(z.string()),
+  exact: z.array(z.string()),
+  hidden: z.array(z.string()),
+  before: z.array(placeSchema),
+})
+
+/** What was at protected places before commands began that nobody saw end. */
+export interface UnfinishedCommands extends SurveyOptions {
+  readonly before: ReadonlyMap<string, ProtectedPlace>
+}
+
+const NAME = /^[0-9a-f]{24}\.json$/
+const MAX_BYTES = 16 * 1024 ** 2
+
+/**
+ * Keeps on disk, while commands run, what was at protected places before: after `kill -9` of the hub, the next one can
+ * still tell what commands have made there.
+ */
+export class Ledger {
+  readonly #folder: string
+  readonly #path: string
+  readonly #options: SurveyOptions
+
+  constructor(folder: string, options: SurveyOptions) {
+    this.#folder = folder
+    this.#path = join(folder, `${randomBytes(12).toString('hex')}.json`)
+    this.#options = options
+  }
+
+  /** Synchronous and not flushed: the system keeps it when the process is killed, and a command waits for it. */
+  write(before: ReadonlyMap<string, ProtectedPlace>): void {
+    prepareDataFolder(dirname(this.#folder))
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    assertOurFolder(this.#folder)
+    const { roots, exact, hidden } = this.#options
+    const content = { version: 1, hub: currentProcess(), roots, exact, hidden, before: [...before.values()] }
+    const draft = `${this.#path}.draft`
+    writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: 'wx' })
+    renameSync(draft, this.#path)
+  }
+
+  clear(): void {
+    rmSync(this.#path, { force: true })
+  }
+}
+
+/** Hands out what hubs that no longer exist have left; each file is removed once `handle` has dealt with it. */
+export async function forEachUnfinished(
+  folder: string,
+  handle: (unfinished: UnfinishedCommands) => Promise<void>,
+): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name)
+    const ledger = await read(path)
+    if (!ledger || isAlive(ledger.hub)) continue
+    await handle({ ...ledger, before: new Map(ledger.before.map((place) => [place.path, place])) })
+    rmSync(path, { force: true })
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder)
+    assertOurFolder(folder)
+    return names.filter((name) => NAME.test(name))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function read(path: string): Promise<z.output<typeof ledgerSchema> | undefined> {
+  try {
+    return ledgerSchema.parse(JSON.parse(await readRegular(path, MAX_BYTES)))
+  } catch (error) {
+    // Another hub that starts at the same time was quicker.
+    if (errnoOf(error) === 'ENOENT') return undefined
+    // Only a loss of power can have damaged it: no command sees this folder.
+    process.emitWarning(`${path} cannot be read (${messageOf(error)}), so it is removed.`, 'ToolHubWarning')
+    rmSync(path, { force: true })
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../../clock.ts'
+import { ToolError } from '../../errors.ts'
+import { isHarmlessGitFile } from './git-folder.ts'
+import { forEachUnfinished, Ledger } from './ledger.ts'
+import { type SetAside, setAside } from './set-aside.ts'
+import { type Findings, type ProtectedPlace, Survey, type SurveyOptions } from './survey.ts'
+
+/** What a keeper of protected places needs. */
+export interface PlaceKeeperOptions extends SurveyOptions {
+  readonly clock: Clock
+  /** Where is noted what was there before commands ran; nothing is noted without. */
+  readonly ledgerFolder?: string
+}
+
+/** A command that runs, as far as protected places are concerned. */
+export interface RunningCommand {
+  /** Something that a command made was set aside. */
+  readonly onSetAside?: (done: SetAside) => void
+  /** Ends the command: it, or one that runs at the same time, makes the same place again and again. */
+  readonly stop?: () => void
+}
+
+type Places = ReadonlyMap<string, ProtectedPlace>
+
+const INTERVAL_MS = 100
+/** Looking takes at most a tenth of the time. */
+const REST = 10
+/** How often a place may be made again before the commands that run are stopped. */
+const MAX_REPEATS = 5
+
+/**
+ * Keeps protected places as they were while commands run. A sandbox can mount read-only what is there; what a command
+ * makes where nothing was, such as settings of an editor or a config of the hub, is renamed as soon as it is seen: many
+ * times a second, and once more when the command has ended. What was there before the first command began belongs to the
+ * owner; as long as any command runs, what comes counts as the command's.
+ */
+export class PlaceKeeper {
+  readonly #options: PlaceKeeperOptions
+  readonly #survey: Survey
+  readonly #ledger: Ledger | undefined
+  readonly #running = new Set<RunningCommand>()
+  readonly #repeats = new Map<string, number>()
+  /** What could not be set aside: no command runs while it is there. */
+  readonly #stuck = new Map<string, string>()
+  #before: Promise<Places> | undefined
+  #cancelLook: (() => void) | undefined
+
+  constructor(options: PlaceKeeperOptions) {
+    this.#options = options
+    this.#survey = new Survey(options)
+    this.#ledger = options.ledgerFolder === undefined ? undefined : new Ledger(options.ledgerFolder, options)
+  }
+
+  /** What is there right now, for people. */
+  look(): Promise<Findings> {
+    return this.#survey.look()
+  }
+
+  /** A command is about to start; returns what its sandbox must close. */
+  async enter(command: RunningCommand): Promise<Findings> {
+    this.#running.add(command)
+    this.#before ??= this.#begin()
+    await this.#before
+    const findings = await this.#sweep()
+    const [stuck] = this.#stuck
+    if (stuck) throw cannotSetAside(...stuck)
+    this.#lookLater(INTERVAL_MS)
+    return findings
+  }
+
+  /** A command has ended, or did not start. */
+  async leave(command: RunningCommand): Promise<void> {
+    try {
+      // Where the beginning failed, nothing has started that could have made anything.
+      if (await this.#before?.catch(() => undefined)) await this.#sweep()
+    } finally {
+      this.#running.delete(command)
+      if (this.#running.size === 0) this.#end()
+    }
+  }
+
+  async #begin(): Promise<Places> {
+    const { places } = await this.#survey.look()
+    const before = new Map([...places].filter(([path]) => !this.#stuck.has(path)))
+    this.#ledger?.write(before)
+    return before
+  }
+
+  #end(): void {
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
+    this.#before = undefined
+    this.#repeats.clear()
+    // What is stuck is still a command's, also for the next hub.
+    if (this.#stuck.size === 0) this.#ledger?.clear()
+  }
+
+  #lookLater(ms: number): void {
+    this.#cancelLook ??= this.#options.clock.after(ms, () => void this.#lookAgain(), { background: true })
+  }
+
+  async #lookAgain(): Promise<void> {
+    const beganAt = performance.now()
+    // What fails now is found by the look at the end of the command, which says so.
+    await this.#sweep().catch(() => undefined)
+    this.#cancelLook = undefined
+    if (this.#running.size > 0) this.#lookLater(Math.max(INTERVAL_MS, REST * (performance.now() - beganAt)))
+  }
+
+  /** Sets aside what has come since commands run; returns what is there then. */
+  async #sweep(): Promise<Findings> {
+    const before = await this.#before!
+    const findings = await this.#survey.look()
+    const made = madeSince(before, findings, this.#options.roots)
+    this.#stuck.clear()
+    for (const place of made) {
+      const done = setAside(this.#options.roots, place.path, before.get(place.path)?.link)
+      if (!done) continue
+      if (done.problem !== undefined) this.#stuck.set(place.path, done.problem)
+      for (const command of this.#running) command.onSetAside?.(done)
+      this.#countRepeat(place.path)
+    }
+    return made.length === 0 ? findings : this.#survey.look()
+  }
+
+  #countRepeat(path: string): void {
+    const count = (this.#repeats.get(path) ?? 0) + 1
+    this.#repeats.set(path, count)
+    if (count > MAX_REPEATS) for (const command of this.#running) command.stop?.()
+  }
+}
+
+/** Sets aside what commands have made whose hub no longer exists; `onSetAside` is called for each. */
+export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: SetAside) => void): Promise<void> {
+  await forEachUnfinished(ledgerFolder, async ({ before, ...options }) => {
+    const findings = await new Survey(options).look()
+    for (const { path } of madeSince(before, findings, options.roots)) {
+      const done = setAside(options.roots, path, before.get(path)?.link)
+      if (done) onSetAside(done)
+    }
+  })
+}
+
+/** What was not there before, or was another link, and could make somebody run it. */
+function madeSince(before: Places, { places, gitFolders }: Findings, roots: readonly string[]): ProtectedPlace[] {
+  const known = new Set(gitFolders)
+  const context = {
+    isKnown: (gitFolder: string) => known.has(gitFolder),
+    isInRoots: (path: string) => roots.some((root) => path === root || path.startsWith(`${root}/`)),
+  }
+  return [...places.values()].filter((place) => {
+    const owned = before.get(place.path)
+    // What was a file or a folder is mounted read-only; only a link can have been replaced.
+    if (owned && (owned.link === undefined || owned.link === place.link)) return false
+    return !place.isGit || place.link !== undefined || !isHarmlessGitFile(place.path, context)
+  })
+}
+
+function cannotSetAside(path: string, problem: string): ToolError {
+  return new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    `A command made ${path}, which is protected, and it could not be renamed: ${problem}.`,
+    { hint: 'Look at it, then remove it; no command runs as long as it is there.' },
+  )
+}

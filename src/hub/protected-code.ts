@@ -1,0 +1,93 @@
+import { realpathSync } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { codeFiles, nodeModulesOf } from '../disk/code-files.ts'
+import { statsIfThere } from '../disk/stats-if-there.ts'
+import type { HubOptions } from '../options.ts'
+import { ownFile } from '../own-file.ts'
+
+/**
+ * What the hub itself runs or obeys, wherever it lies: tools and commands must not change it, or the next start would
+ * run code of theirs outside of any sandbox. Some of it does not exist, so that nobody can put something there.
+ */
+export function protectedCode({ sandbox = {}, mcpServers = {}, sessions }: HubOptions): string[] {
+  const programs = [
+    ...Object.values(mcpServers).flatMap((server) =>
+      'command' in server ? [{ argv: [server.command, ...(server.args ?? [])], cwd: server.cwd }] : [],
+    ),
+    ...Object.values(sessions?.runners ?? {}).flatMap((runner) =>
+      runner.type === 'command' ? [{ argv: runner.argv, cwd: runner.cwd }] : [],
+    ),
+  ]
+  return [
+    ...new Set([
+      ...(sandbox.protect ?? []).map((path) => resolve(path)),
+      ...packagePlaces(),
+      ...programs.flatMap(programPlaces),
+    ]),
+  ]
+}
+
+/** Of the package that runs: its folder, and every folder from which it or Node would take a module. */
+function packagePlaces(): string[] {
+  const root = fileURLToPath(ownFile('..'))
+  const folders = [root, realpathSync(root)].map((folder) => folder.replace(/\/$/, ''))
+  const started = [process.execPath, process.argv[1] ?? '', ...optionFiles()].filter(isAbsolute)
+  return [...folders.flatMap(placesOf), ...started.flatMap((file) => [file, realIfThere(file)])]
+}
+
+/** Of a checkout, which is a project to work on, only what runs. */
+function placesOf(folder: string): string[] {
+  const isInstalled = /\/node_modules\//.test(folder)
+  const own = isInstalled ? [folder] : ['dist', 'package.json', 'node_modules'].map((name) => join(folder, name))
+  return [...own, ...nodeModulesOf(folder)]
+}
+
+/** Files that Node was told to load first. */
+function optionFiles(): string[] {
+  const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
+  return words
+    .map((word) => word.replace(/^--[\w-]+=/, '').replace(/^file:\/\//, ''))
+    .filter((word) => /^\.{0,2}\//.test(word))
+    .map((word) => resolve(word))
+}
+
+/** A program that the owner named: the program, the files among its arguments, and all that these import. */
+function programPlaces({ argv, cwd = process.cwd() }: { argv: readonly string[]; cwd?: string }): string[] {
+  const [program = '', ...words] = argv
+  const folder = resolve(cwd)
+  const files = words
+    .map((word) => resolve(folder, word.replace(/^--[\w-]+=/, '')))
+    .filter((path) => statsIfThere(path)?.isFile() || statsIfThere(path)?.isSymbolicLink())
+  return [
+    ...(program.includes('/') ? [resolve(folder, program)] : inPath(program)),
+    ...files.flatMap((file) => [...codeFiles(file), realIfThere(file)]),
+    ...(PACKAGE_RUNNER.test(program) ? words.flatMap((word) => localPackage(folder, word)) : []),
+  ]
+}
+
+const PACKAGE_RUNNER = /(^|\/)(npx|npm|pnpm|pnpx|yarn|bunx|bun)$/
+
+/** A runner of packages takes one from the project, where there is one, before any other. */
+function localPackage(folder: string, word: string): string[] {
+  const name = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@.*)?$/.exec(word)?.[1]
+  if (name === undefined || name.startsWith('-')) return []
+  const bare = name.replace(/^.*\//, '')
+  return nodeModulesOf(folder).flatMap((modules) => [join(modules, name), join(modules, '.bin', bare)])
+}
+
+/** Where a program is looked for, up to where it is. */
+function inPath(program: string): string[] {
+  const candidates = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
+  const at = candidates.findIndex((folder) => statsIfThere(join(folder, program)))
+  return candidates.slice(0, at === -1 ? undefined : at + 1).map((folder) => join(folder, program))
+}
+
+function realIfThere(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // A link that leads nowhere, or nothing: by its own name it is protected anyway.
+    return path
+  }
+}

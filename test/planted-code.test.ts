@@ -1,0 +1,237 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createToolHub } from '../src/create-tool-hub.ts'
+import { prepareDataFolder } from '../src/disk/data-folder.ts'
+import type { HubOptions } from '../src/options.ts'
+import { openStore } from '../src/store/sqlite/open-store.ts'
+import { CLI_MAIN, startCli } from './support/cli.ts'
+
+let root: string
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-planted-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+})
+
+function write(path: string, content = ''): string {
+  const file = join(root, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+  return file
+}
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** A hub on the root, whose commands run unasked. */
+function hubHere(options: HubOptions = {}) {
+  const hub = createToolHub({
+    sandbox: { root },
+    data: join(root, '.tool-hub'),
+    runs: join(root, 'runs'),
+    policy: [{ allow: 'exec' }, { allow: 'danger:destructive' }],
+    ...options,
+  })
+  onTestFinished(() => hub.close())
+  return {
+    hub,
+    exec: (command: string, more: object = {}) => hub.call('core/exec.run', { command, ...more }),
+  }
+}
+
+async function cli(words: readonly string[], main = CLI_MAIN) {
+  const { child, ended } = startCli(root, words, main)
+  child.stdin.end()
+  return ended
+}
+
+describe('the data folder', () => {
+  it('is there before the first command, closed to it, and no command runs without it', async () => {
+    const { exec } = hubHere()
+    await exec('mkdir -p .tool-hub/tools && echo x > .tool-hub/tools/x.mjs; ls -A .tool-hub')
+    expect(existsSync(join(root, '.tool-hub/tools'))).toBe(false)
+
+    const shared = join(root, 'shared')
+    prepareDataFolder(shared)
+    chmodSync(shared, 0o755)
+    const refused = await hubHere({ data: shared, runs: false }).exec('true')
+    expect(refused.error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('by other users') })
+  })
+
+  it('is refused when tool-hub did not make it here, until its owner adopts it', async () => {
+    write('tool-hub.yaml', 'sandbox: { root: . }\n')
+    const foreign = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-foreign-')))
+    onTestFinished(() => rmSync(foreign, { recursive: true, force: true }))
+    const store = openStore(join(foreign, 'data'))
+    await store.check()
+    await store.close()
+    cpSync(join(foreign, 'data'), join(root, '.tool-hub'), { recursive: true })
+    const check = await cli(['store', 'check'])
+    expect([check.code, check.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('was not made by tool-hub'),
+    ])
+    expect(check.code).not.toBe(0)
+    expect((await cli(['store', 'adopt'])).code).toBe(0)
+    expect((await cli(['store', 'check'])).code).toBe(0)
+  })
+
+  it('brings tools only where the config names their folder', async () => {
+    const tool = `import { writeFileSync } from 'node:fs'
+      writeFileSync(${JSON.stringify(join(root, 'ran'))}, '')
+      export default { name: 'x.y', description: 'x', input: { type: 'object' }, capabilities: [], execute: () => 'done' }`
+    write('tool-hub.yaml', 'sandbox: { root: . }\n')
+    write('.tool-hub/tools/x.mjs', tool)
+    await cli(['list'])
+    expect(existsSync(join(root, 'ran'))).toBe(false)
+    write('tools/x.mjs', tool)
+    write('tool-hub.yaml', 'sandbox: { root: . }\nplugins: [./tools]\n')
+    const listed = await cli(['list'])
+    expect(listed.stdout).toContain('x.y')
+    expect(existsSync(join(root, 'ran'))).toBe(true)
+  })
+})
+
+describe('code that the hub runs', () => {
+  it('of the package itself is closed to file tools and to commands, with all it resolves', async () => {
+    const own = join(root, 'node_modules/tool-hub')
+    cpSync(dirname(dirname(CLI_MAIN)), join(own, 'dist'), { recursive: true })
+    cpSync(resolve('package.json'), join(own, 'package.json'))
+    symlinkSync(resolve('node_modules'), join(own, 'node_modules'))
+    write('tool-hub.yaml', 'sandbox: { root: . }\npolicy: [{ allow: exec }, { allow: write:fs }]\n')
+    const main = join(own, 'dist/cli/main.js')
+    const patch = '*** Begin Patch\n*** Add File: node_modules/tool-hub/dist/evil.js\n+evil\n*** End Patch'
+    const patched = await cli(['call', 'core/fs.applyPatch', JSON.stringify({ input: patch }), '--json'], main)
+    expect(patched.stdout + patched.stderr).toContain('PATH_DENIED')
+    const line = 'echo evil >> node_modules/tool-hub/dist/cli/main.js; mkdir -p node_modules/lru-cache'
+    const ran = await cli(['exec', '--', 'sh', '-c', line], main)
+    expect(ran.stderr).toMatch(/Read-only file system/)
+    expect([existsSync(join(root, 'node_modules/lru-cache')), existsSync(join(own, 'dist/evil.js'))]).toEqual([
+      false,
+      false,
+    ])
+  })
+
+  it('of plugins, MCP servers and runners is closed, with everything it imports', async () => {
+    write('p.mjs', `import './lib/util.mjs'; export default { name: 'p', tools: [] }`)
+    write('lib/util.mjs', `export { x } from './deep.mjs'`)
+    write('lib/deep.mjs', 'export const x = 1')
+    write('server.mjs', `import './lib2/server-part.mjs'`)
+    write('lib2/server-part.mjs')
+    write('runner.py', 'import helper\n')
+    write('helper.py')
+    write('ordinary.mjs')
+    write(
+      'tool-hub.yaml',
+      `sandbox: { root: . }
+plugins: [./p.mjs]
+mcpServers: { h: { command: node, args: [./server.mjs], disabled: true } }
+sessions: { runners: { r: { type: command, argv: [python3, ./runner.py] } } }
+policy: [{ allow: exec }, { allow: danger:destructive }]
+`,
+    )
+    const files = [
+      'p.mjs',
+      'lib/util.mjs',
+      'lib/deep.mjs',
+      'server.mjs',
+      'lib2/server-part.mjs',
+      'runner.py',
+      'helper.py',
+    ]
+    const line = [...files, 'ordinary.mjs'].map((file) => `echo evil >> ${file}`).join('; ')
+    await cli(['exec', '--', 'sh', '-c', `${line}; true`])
+    for (const path of [...files, 'ordinary.mjs'])
+      await cli(['call', 'core/fs.writeText', JSON.stringify({ path, text: 'evil', overwrite: true })])
+    expect(files.filter((file) => read(file).includes('evil'))).toEqual([])
+    expect(read('ordinary.mjs')).toContain('evil')
+  }, 240_000)
+
+  it('is created below node_modules only after somebody was asked', async () => {
+    const asked: string[] = []
+    const { hub } = hubHere({
+      policy: [],
+      approve: ({ tool }) => {
+        asked.push(tool)
+        return { decision: 'deny' }
+      },
+    })
+    const input = { path: 'node_modules/left-pad/index.js', text: 'x' }
+    expect((await hub.callDynamic('core/fs.writeText', input)).error?.code).toBe('APPROVAL_DENIED')
+    expect(asked).toEqual(['core/fs.writeText'])
+  })
+})
+
+describe('what git, editors, shells and agents run', () => {
+  const EXISTING = [
+    'app/.git/hooks/post-checkout',
+    'app/.git/config',
+    'app/.vscode/tasks.json',
+    'x/y/.claude/settings.json',
+  ]
+  const MISSING = [
+    'app/.mcp.json',
+    'app/tool-hub.yaml',
+    '.husky/pre-commit',
+    '.kiro/settings/mcp.json',
+    'opencode.json',
+  ]
+
+  it('is not changed by a command at any depth, nor made where it was not', async () => {
+    for (const path of EXISTING) write(path, 'mine')
+    const { exec } = hubHere()
+    const line = [...EXISTING, ...MISSING].map((path) => `mkdir -p $(dirname ${path}); echo evil > ${path}`).join('; ')
+    const result = await exec(`${line}; true`)
+    expect(EXISTING.map(read)).toEqual(EXISTING.map(() => 'mine'))
+    expect(MISSING.filter((path) => existsSync(join(root, path)))).toEqual([])
+    expect(result.meta.notices?.join(' ')).toContain('.mcp.json')
+  })
+
+  it('is taken away while a background command that made it goes on', async () => {
+    const { hub, exec } = hubHere()
+    const started = await exec('echo evil > .envrc; while :; do sleep 1; done', { background: true })
+    expect(started.ok).toBe(true)
+    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 60_000, interval: 50 })
+    await hub.close()
+  })
+
+  it('works as ever for git: init, commit, branch and worktree of a repository that a command makes', async () => {
+    const { exec } = hubHere()
+    const identity = '-c user.name=a -c user.email=a@example.org'
+    const result = await exec(
+      `git init -q repo && cd repo && echo a > a && git add a && git ${identity} commit -qm a && git worktree add -q ../tree`,
+    )
+    expect(result.error).toBeUndefined()
+    expect(result.meta.notices ?? []).toEqual([])
+    const again = await exec('git -C tree status --short && git -C repo log --oneline')
+    expect(again.error).toBeUndefined()
+  })
+})
+
+describe('secrets in the roots', () => {
+  it('stay hidden behind decoys, and a command is refused when they cannot all be hidden', async () => {
+    write('.env', 'DB_PASSWORD=planted')
+    await hubHere().exec('for i in $(seq 150); do : > d$i.pem; done')
+    const next = await hubHere({ runs: false }).exec('cat .env || true')
+    expect(JSON.stringify(next)).not.toContain('planted')
+    expect(next.ok).toBe(true)
+    for (let i = 0; i < 600; i++) write(`many/${i}.pem`)
+    const refused = await hubHere({ runs: false }).exec('cat .env || true')
+    expect(refused.error).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('look like secrets'),
+    })
+  }, 120_000)
+})
