@@ -7,7 +7,7 @@ const MAX_PACKAGES = 20
 const MAX_BYTES = 4 * 1024 ** 2
 const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx'])
 const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.json', '.node', '/index.js', '/index.mjs', '/index.ts']
-/** `import … from 'x'`, `import 'x'`, `import('x')`, `require('x')`, `new URL('x', …)`, with any of the three quotes. */
+/** What `from`, `import`, `require` and `new URL` name, in any of the three quotes. */
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire|\bURL)\s*\(?\s*(?:\/\*.*?\*\/\s*)?(['"`])([^'"`\n]+)\1/g
 const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))/gm
 

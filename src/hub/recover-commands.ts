@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { prepareDataFolder } from '../disk/data-folder.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 
-const loadRecovery = lazyModule(async () => ({
-  ...(await import('../guards/protected/place-keeper.ts')),
-  ...(await import('../disk/data-folder.ts')),
-}))
+const loadPlaceKeeper = lazyModule(() => import('../guards/protected/place-keeper.ts'))
 
 /** Where is noted, while commands run, what was at protected places before. */
 export function ledgerFolderOf(data: string): string {
@@ -19,8 +17,8 @@ export function ledgerFolderOf(data: string): string {
 export async function recoverCommands(data: string): Promise<void> {
   const folder = ledgerFolderOf(data)
   if (!existsSync(folder)) return
-  const { recoverPlaces, prepareDataFolder } = await loadRecovery()
   prepareDataFolder(data)
+  const { recoverPlaces } = await loadPlaceKeeper()
   await recoverPlaces(folder, ({ path, movedTo, problem }) => {
     const outcome = problem === undefined ? `It is ${movedTo} now` : `It could not be renamed (${problem}): look at it`
     process.emitWarning(
