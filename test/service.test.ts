@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -109,6 +109,32 @@ describe('the service', () => {
     expect(await client.call('core/fs.writeText', input)).toMatchObject({ ok: true })
     const again = await client.call('core/fs.writeText', { ...input, path: 'other.txt' }, { onAsk: 'return' })
     expect(again).toMatchObject({ status: 'approval_required' })
+  })
+
+  it('makes a call with a key once, also when the store is lost, or an older one put in its place', async () => {
+    const first = await start()
+    const key = { idempotencyKey: 'k' }
+    const auto = { requestId: 'r', taskId: 't' }
+    const data = join(first.home, 'data')
+    await end(first.service)
+    cpSync(data, join(first.home, 'older'), { recursive: true })
+    const second = await start(first.home)
+    expect(await second.owner.call('test.act', { what: 'once' }, key)).toMatchObject({ ok: true })
+    expect(await second.owner.call('test.act', { what: 'by request' }, auto)).toMatchObject({ ok: true })
+    const before = effects
+    await end(second.service)
+    rmSync(data, { recursive: true })
+    const third = await start(first.home)
+    const conflict = { ok: false, error: { code: 'CONFLICT' } }
+    expect(await third.owner.call('test.act', { what: 'once' }, key)).toMatchObject(conflict)
+    expect(await third.owner.call('test.act', { what: 'by request' }, auto)).toMatchObject(conflict)
+    await end(third.service)
+    rmSync(data, { recursive: true })
+    cpSync(join(first.home, 'older'), data, { recursive: true })
+    const fourth = await start(first.home)
+    expect(await fourth.owner.call('test.act', { what: 'once' }, key)).toMatchObject(conflict)
+    expect(effects).toBe(before)
+    expect(await fourth.owner.call('test.act', { what: 'new' }, { idempotencyKey: 'new' })).toMatchObject({ ok: true })
   })
 
   it('makes a call with a key once, also over a restart', async () => {

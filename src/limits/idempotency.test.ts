@@ -74,9 +74,9 @@ describe('Idempotency', () => {
     const joined = keys.claim('k', 'args') as Extract<Claim<string>, { kind: 'join' }>
     claim.finish('a text of more than ten characters')
     expect(await joined.result).toContain('a text')
-    expect(() => keys.claim('k', 'args')).toThrow('too large to keep')
+    expect(() => keys.claim('k', 'args')).toThrow('its result is not in the store')
     start(keys, 'cycle').finish({ value: 1n })
-    expect(() => keys.claim('cycle', 'args')).toThrow('too large to keep')
+    expect(() => keys.claim('cycle', 'args')).toThrow('its result is not in the store')
   })
 
   it('refuses keys without end', () => {

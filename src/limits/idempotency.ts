@@ -29,6 +29,13 @@ interface IdempotencyOptions {
   readonly ttlMs?: number
 }
 
+/** Within what a key means one call. */
+export interface KeyScope {
+  readonly principal: string | undefined
+  readonly run: string
+  readonly tool: string
+}
+
 interface Running<R> {
   readonly argsHash: string
   promise?: Promise<R | undefined>
@@ -36,6 +43,8 @@ interface Running<R> {
 }
 
 const LONGEST_KEY = 1_000
+/** How long a key is known after its call has ended. */
+export const KEY_TTL_MS = 86_400_000
 const LOOK_AGAIN_MS = 100
 
 /**
@@ -53,7 +62,7 @@ export class Idempotency<R> {
   constructor(
     store: KeyStore,
     clock: Clock,
-    { ttlMs = 86_400_000, maxResultChars = 1_048_576 }: IdempotencyOptions = {},
+    { ttlMs = KEY_TTL_MS, maxResultChars = 1_048_576 }: IdempotencyOptions = {},
   ) {
     this.#store = store
     this.#clock = clock
@@ -61,8 +70,11 @@ export class Idempotency<R> {
     this.#maxResultChars = maxResultChars
   }
 
-  /** Says what the key means for a call with these arguments; other arguments under a known key are a CONFLICT. */
-  claim(key: string, argsHash: string): Awaitable<Claim<R>> {
+  /**
+   * Says what the key means for a call with these arguments; other arguments under a known key are a CONFLICT.
+   * `recorded` is the name of the same key if only the records knew it.
+   */
+  claim(key: string, argsHash: string, recorded?: string): Awaitable<Claim<R>> {
     const present = this.#running.get(key)
     if (present) return join(key, argsHash, present)
     if (key.length === 0 || key.length > LONGEST_KEY) throw badKey(key)
@@ -70,7 +82,10 @@ export class Idempotency<R> {
     const running: Running<R> = { argsHash }
     this.#running.set(key, running)
     try {
-      const found = after(this.#store.look(key), (state) => this.#judge(key, argsHash, running, state))
+      const looking = after(this.#store.look(key), (state) =>
+        state || recorded === undefined ? state : this.#store.look(recorded),
+      )
+      const found = after(looking, (state) => this.#judge(key, argsHash, running, state))
       return found instanceof Promise ? found.catch((error) => this.#giveUp(key, running, error)) : found
     } catch (error) {
       return this.#giveUp(key, running, error)
@@ -148,6 +163,21 @@ export function defaultIdempotencyKey(call: {
   return `auto:${sha256(JSON.stringify([call.requestId, call.taskId, call.tool, call.argsHash]))}`
 }
 
+/** The name of a key in the store. As JSON no two are alike, whatever is in the names. */
+export function keyName(call: KeyScope & { readonly key: string }): string {
+  return JSON.stringify([...scopeOf(call), call.tool, call.key])
+}
+
+/** The name of a key that was restored from the records, which have only its hash. */
+export function recordedKeyName(call: KeyScope & { readonly keyHash: string }): string {
+  return JSON.stringify([...scopeOf(call), call.tool, { sha256: call.keyHash }])
+}
+
+/** Whoever comes back after a crash has another run, but is the same principal. */
+function scopeOf({ principal, run }: KeyScope): readonly [string, string] {
+  return principal === undefined ? ['run', run] : ['principal', principal]
+}
+
 function join<R>(key: string, argsHash: string, running: Running<R>): Claim<R> {
   assertSameArgs(key, argsHash, running.argsHash)
   running.promise ??= new Promise((resolve) => {
@@ -160,7 +190,7 @@ function resultOf<R>(key: string, { result }: KeyState): R {
   if (result !== undefined) return JSON.parse(result) as R
   throw new ToolError(
     'CONFLICT',
-    `The call with the idempotency key ${shown(key)} ran, its result was too large to keep.`,
+    `The call with the idempotency key ${shown(key)} was executed, but its result is not in the store.`,
     {
       hint: 'Read the result in the records of the run; use another key only to execute the call once more.',
     },

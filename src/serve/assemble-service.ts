@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { messageOf, ToolError } from '../errors.ts'
 import { isStoreLost, storeIsLost } from '../hub/lost-store.ts'
+import { restoreKeys } from '../hub/restore-keys.ts'
 import { RunIndexer } from '../hub/run-index/run-indexer.ts'
 import { secretsOf } from '../hub/secrets-of.ts'
 import type { Hub } from '../hub.ts'
@@ -53,6 +54,8 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     onProblem(storeIsLost(resolve(data), runsFolder))
   const store = hubOptions.store ?? openStore(resolve(data))
   await store.check()
+  // Before the first call: a key that only the records know must not be used a second time.
+  await restoreKeys({ keys: store.keys, calls: store.calls, runsFolder, now: startedAt, onProblem })
   const mcp = mcpServers && createMcpSource(mcpServers)
   const hub = createToolHub(
     hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),

@@ -1,8 +1,9 @@
 import { ERRORS, messageOf } from '../errors.ts'
-import { defaultIdempotencyKey } from '../limits/idempotency.ts'
+import { defaultIdempotencyKey, keyName, recordedKeyName } from '../limits/idempotency.ts'
 import type { ToolResult } from '../result.ts'
 import type { Awaitable } from '../store.ts'
 import { after } from '../value/after.ts'
+import { sha256 } from '../value/hash.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 import type { Settled } from './settle.ts'
@@ -10,13 +11,17 @@ import { untilStopped } from './until-stopped.ts'
 
 /** Step 6, first part: a key seen before gives back its result; a call with the same key under way is joined. */
 export function claimKey(parts: Parts, call: Call): Promise<Settled | undefined> | undefined {
-  const key = idempotencyKey(parts, call)
+  const key = keyOf(call)
   return key === undefined ? undefined : claim(parts, call, key)
 }
 
-async function claim(parts: Parts, call: Call, key: string): Promise<Settled | undefined> {
+async function claim({ idempotency, principal }: Parts, call: Call, key: string): Promise<Settled | undefined> {
+  const scope = { principal, run: call.run, tool: call.name }
+  const name = keyName({ ...scope, key })
+  // Without effects a call may be executed once more, and its failure was never final.
+  const recorded = call.tool!.hasEffects ? recordedKeyName({ ...scope, keyHash: sha256(key) }) : undefined
   for (;;) {
-    const claiming = parts.idempotency.claim(key, call.argsHash)
+    const claiming = idempotency.claim(name, call.argsHash, recorded)
     const claimed = claiming instanceof Promise ? await untilStopped(call, claiming) : claiming
     if (claimed.kind === 'new') {
       call.key = claimed
@@ -46,15 +51,12 @@ function reserve(parts: Parts, call: Call): Awaitable<void> {
   })
 }
 
-/** The caller's key, or S0's: request, task, tool and arguments, for tools whose repetition would do something. */
-function idempotencyKey({ principal }: Parts, call: Call): string | undefined {
+/** The caller's key, or one made of request, task, tool and arguments, for tools whose repetition would do something. */
+export function keyOf(call: Call): string | undefined {
   const { idempotencyKey: given, requestId, taskId } = call.options
-  // Whoever comes back after a crash has another run, but is the same. As JSON no two are alike, whatever is in the names.
-  const scope = principal === undefined ? ['run', call.run] : ['principal', principal]
-  if (given !== undefined) return JSON.stringify([...scope, call.name, given])
-  if (requestId === undefined || taskId === undefined || !call.tool!.hasEffects) return undefined
-  const { name: tool, argsHash } = call
-  return JSON.stringify([...scope, tool, defaultIdempotencyKey({ requestId, taskId, tool, argsHash })])
+  if (given !== undefined) return given
+  if (requestId === undefined || taskId === undefined || !call.tool?.hasEffects) return undefined
+  return defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })
 }
 
 function again(call: Call, result: ToolResult): Settled {

@@ -5,7 +5,7 @@ import type { RunRecords } from '../record/run-records.ts'
 import type { ToolResult } from '../result.ts'
 import { sha256 } from '../value/hash.ts'
 import type { Call } from './call.ts'
-import { giveBack } from './limit.ts'
+import { giveBack, keyOf } from './limit.ts'
 import type { Parts, RunState } from './parts.ts'
 import { noteCall } from './recent-calls.ts'
 import type { Settled } from './settle.ts'
@@ -160,7 +160,8 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
 
 /** Who asks for what, and which rule decided. */
 function facts(parts: Parts, call: Call): CallFacts {
-  const { session, purpose, idempotencyKey, callerKind, dryRun } = call.options
+  const { session, purpose, callerKind, dryRun } = call.options
+  const key = call.isValid ? keyOf(call) : call.options.idempotencyKey
   const isLarge = call.inputBytes > MAX_ARGS_CHARS
   return {
     caller: parts.redactor.text(call.caller),
@@ -175,7 +176,7 @@ function facts(parts: Parts, call: Call): CallFacts {
     args: call.isValid && !isLarge ? parts.redactor.value(call.input) : undefined,
     argsBytes: call.isValid && isLarge ? call.inputBytes : undefined,
     targets: call.targets.length > 0 ? targetLines(parts, call) : undefined,
-    keyHash: idempotencyKey === undefined ? undefined : sha256(idempotencyKey),
+    keyHash: key === undefined ? undefined : sha256(key),
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
     sandbox: call.sandbox,

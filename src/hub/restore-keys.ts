@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { messageOf } from '../errors.ts'
+import { KEY_TTL_MS, recordedKeyName } from '../limits/idempotency.ts'
+import { eventLines, parseEvent } from '../record/read-events.ts'
+import type { CallIndex, KeyStore } from '../store.ts'
+import { runsBelow } from './run-index/runs-below.ts'
+
+/** What keys are restored from, and to. */
+export interface RestoreKeysOptions {
+  readonly keys: KeyStore
+  readonly calls: Pick<CallIndex, 'position'>
+  readonly runsFolder: string
+  readonly now: number
+  /** Called for a run that cannot be read. */
+  readonly onProblem: (message: string) => void
+}
+
+interface RecordedKey {
+  readonly name: string
+  readonly argsHash: string
+  readonly startedAt: number
+}
+
+const OWNER = 'records'
+/** So many are synced together. */
+const MAX_AT_ONCE = 500
+
+/**
+ * Puts idempotency keys into the store that only the records know: the store was lost, rolled back to a backup, or its
+ * log is gone. How far the store knows a run is in its index, which was written after the keys of the calls in it.
+ * Returns the number of keys found.
+ */
+export async function restoreKeys({ keys, calls, runsFolder, now, onProblem }: RestoreKeysOptions): Promise<number> {
+  let found = 0
+  for (const { run, bytes, changedAt } of await runsBelow(runsFolder)) {
+    if (changedAt < now - KEY_TTL_MS) continue
+    const position = await calls.position(run)
+    if (position >= bytes) continue
+    try {
+      const recorded = await keysIn(join(runsFolder, run), run, position)
+      for (let first = 0; first < recorded.length; first += MAX_AT_ONCE)
+        await Promise.all(recorded.slice(first, first + MAX_AT_ONCE).map((key) => put(keys, key, now)))
+      found += recorded.length
+    } catch (error) {
+      onProblem(`The idempotency keys of run ${run} could not be restored from its record: ${messageOf(error)}`)
+    }
+  }
+  return found
+}
+
+/** The keys of calls that may have had an effect: their start is on record before it. */
+async function keysIn(folder: string, run: string, position: number): Promise<RecordedKey[]> {
+  const found: RecordedKey[] = []
+  for await (const lines of eventLines(folder, position)) {
+    for (const line of lines) {
+      if (!line.bytes.includes('"keyHash"')) continue
+      const event = parseEvent(line)
+      if (event?.type !== 'call-started') continue
+      const { tool, principal, keyHash, argsHash } = event
+      if (keyHash === undefined || argsHash === undefined) continue
+      const name = recordedKeyName({ principal, run, tool, keyHash })
+      found.push({ name, argsHash, startedAt: Date.parse(event.time) })
+    }
+  }
+  return found
+}
+
+async function put(keys: KeyStore, { name, argsHash, startedAt }: RecordedKey, now: number): Promise<void> {
+  if (await keys.claim(name, { argsHash, owner: OWNER, now })) return
+  await keys.finish(name, { owner: OWNER, expiresAt: startedAt + KEY_TTL_MS })
+}
