@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const ALONE = [
   'src/cli/demo/answer.test.ts',
   'src/cli/output/timeline.test.ts',
+  'src/guards/browser/start/load-playwright.test.ts',
   'src/guards/files/open-roots.test.ts',
   'src/guards/files/read/list-unreadable.test.ts',
 ]

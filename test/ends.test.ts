@@ -26,14 +26,14 @@ function tool(execute: (ctx: Context) => unknown, more: object = {}) {
   })
 }
 
-let hub: TestHub | undefined
+const hubs: TestHub[] = []
 function open(options: HubOptions): TestHub {
-  hub = testHub(options) as TestHub
+  const hub = testHub(options) as TestHub
+  hubs.push(hub)
   return hub
 }
 afterEach(async () => {
-  await hub?.close({ abort: true })
-  hub = undefined
+  for (const hub of hubs.splice(0)) await hub.close({ abort: true })
 })
 
 describe('nothing that is thrown or handed over keeps a call from its one end', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { testHub } from '../src/testing/test-hub.ts'
 
 type Profile = 'minimal' | 'coding' | 'messaging' | 'full'
@@ -23,9 +23,22 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** The document has no further tools for files; ours are in its group by their folder. */
 const isFurtherFileTool = (name: string) => /^(core_fs_|find$|ls$|grep$)/.test(name)
 
-function wireNames(visibility: { profile?: Profile; allow?: string[]; deny?: string[] }): string[] {
+interface Visibility {
+  profile?: Profile
+  allow?: string[]
+  deny?: string[]
+}
+
+function hubWith(visibility: Visibility) {
   const hub = testHub({ visibility })
-  return hub.cards({ dialect: 'coding' }).map(({ name }) => name)
+  onTestFinished(() => hub.close())
+  return hub
+}
+
+function wireNames(visibility: Visibility): string[] {
+  return hubWith(visibility)
+    .cards({ dialect: 'coding' })
+    .map(({ name }) => name)
 }
 
 describe('the profiles of S3', () => {
@@ -42,13 +55,13 @@ describe('the profiles of S3', () => {
 
   it('show models the names of the tables', () => {
     for (const profile of ['minimal', 'messaging', 'coding'] as const) {
-      const shown = testHub({ visibility: { profile } }).cards()
+      const shown = hubWith({ profile }).cards()
       expect(shown.map(({ name }) => name).filter((name) => name.includes('session_'))).not.toContain(
         'core_session_status',
       )
     }
     expect(
-      testHub({ visibility: { profile: 'minimal' } })
+      hubWith({ profile: 'minimal' })
         .cards()
         .map(({ name }) => name),
     ).toEqual(['session_status'])

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { currentProcess } from '../disk/process-identity.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
@@ -423,7 +423,7 @@ describe('through the store', () => {
         fail = reject
       })
     const told = desk.answer(request.id, { decision: 'allow', by: 'ada' })
-    await vi.waitFor(() => expect(desk.list()).toEqual([]))
+    await expect.poll(() => desk.list()).toEqual([])
     const closing = what === 'the hub closes' ? desk.close() : stopper.abort()
     fail(new Error('disk full'))
     await expect(told).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })

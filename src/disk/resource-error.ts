@@ -25,10 +25,14 @@ export function resourceError(thrown: unknown, what: string): ToolError | undefi
 /** What ran out, in words; `undefined` if the error has another reason. */
 function exhaustedResource(thrown: unknown): string | undefined {
   let error = thrown
-  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
-    const code = 'code' in error && typeof error.code === 'string' ? EXHAUSTED.get(error.code) : undefined
-    if (code !== undefined) return code
-    error = error.cause
+  try {
+    for (let depth = 0; depth < MAX_CAUSES && error instanceof Error; depth += 1) {
+      const code = 'code' in error && typeof error.code === 'string' ? EXHAUSTED.get(error.code) : undefined
+      if (code !== undefined) return code
+      error = error.cause
+    }
+  } catch {
+    // A thrown proxy, or a getter that throws: no error of the system.
   }
   return undefined
 }

@@ -1,18 +1,25 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect, vi } from 'vitest'
 import { removeTemporaryFolders } from './temporary-folder.ts'
+
+/** What is killed by a test may still be ending, on a busy machine for long. */
+const LIMIT_MS = 30_000
 
 const folder = workerFolder()
 const before = new Set(readdirSync(folder))
 
 // Registered first, so it runs last: whatever the file has made is gone by now.
-afterAll(() => {
+afterAll(async () => {
   removeTemporaryFolders()
-  for (const name of readdirSync(folder).filter((name) => !before.has(name)))
-    rmSync(join(folder, name), { recursive: true, force: true })
-})
+  const left = () => readdirSync(folder).filter((name) => !before.has(name))
+  try {
+    await vi.waitFor(() => expect(left(), 'left in the temporary folder').toEqual([]), { timeout: LIMIT_MS })
+  } finally {
+    for (const name of left()) rmSync(join(folder, name), { recursive: true, force: true })
+  }
+}, 2 * LIMIT_MS)
 
 /** Workers share nothing, so that what is left has one file that left it. */
 function workerFolder(): string {

@@ -54,6 +54,7 @@ it('goes on after a no, which the fourth call shows', async () => {
 async function recorded(): Promise<string[]> {
   const runs = join(folder, readdirSync(folder)[0]!, 'runs')
   const types: string[] = []
-  for await (const { type } of readEvents(join(runs, readdirSync(runs)[0]!))) types.push(type)
+  const run = readdirSync(runs, { withFileTypes: true }).find((entry) => entry.isDirectory())!
+  for await (const { type } of readEvents(join(runs, run.name))) types.push(type)
   return types
 }

