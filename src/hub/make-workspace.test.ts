@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -30,6 +30,21 @@ describe.runIf(isRoot)('the workspace of a run of a hub that is root', () => {
     expect(await readFile(join(folder, 'a/by-tool.txt'), 'utf8')).toBe('tool\ncommand\n')
     expect(await readFile(join(folder, 'a/by-command.txt'), 'utf8')).toBe('tool\nagain\n')
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
+  })
+
+  it('belongs to that user beside the records as well, which the user cannot read', async () => {
+    await chmod(base, 0o755)
+    const hub = testHub({ tools: [execRun], policy: [{ allow: 'exec' }], runs: join(base, 'runs') })
+    onTestFinished(() => hub.close())
+    const run = 'run-beside'
+    const records = join(base, 'runs', run)
+    const line = `id -u; echo x > made; cat ${records}/events.jsonl ${records}/principal`
+    const { data } = await hub.callDynamic('core/exec.run', { command: `${line}; true` }, { run })
+    expect(data).toMatchObject({ stdout: '65534\n' })
+    for (const name of await readdir(records)) {
+      const { mode } = await stat(join(records, name))
+      expect([name, mode & 0o077]).toEqual([name, 0])
+    }
   })
 
   it("stays root's where that user cannot get there", async () => {

@@ -270,9 +270,8 @@ class OpenRun implements RunState, ReleasableRun {
   }
 
   #workspace(doors: SandboxDoors): string | undefined {
-    const folder = doors.workspaceOf(this.id)
-    if (folder === undefined) return this.records?.workspace
-    makeWorkspace(folder)
+    const folder = doors.workspaceOf(this.id) ?? this.records?.workspace
+    if (folder !== undefined) makeWorkspace(folder)
     return folder
   }
 

@@ -148,8 +148,8 @@ export class SandboxDoors {
   #emptyWorkspace() {
     if (!this.#standIn) {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
-      const { workspaces } = this.#options.sandbox
-      const user = workspaces === undefined ? undefined : workspaceUser(resolve(workspaces))
+      const workspaces = this.#options.sandbox.workspaces ?? this.#options.runsFolder
+      const user = workspaces === false ? undefined : workspaceUser(resolve(workspaces))
       if (user) chownSync(folder, user.uid, user.gid)
       this.#standIn = { folder, files: this.openFiles(folder) }
     }

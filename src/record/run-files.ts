@@ -44,7 +44,8 @@ export function openRunFiles(
 }
 
 function makeFolders(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // The user whom root leaves the workspace to passes through here; nobody else can read or list anything.
+  mkdirSync(folder, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 })
   assertOurFolder(folder, basename(folder))
   for (const name of OUR_FOLDERS) {
     makeFolder(join(folder, name))

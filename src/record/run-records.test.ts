@@ -31,7 +31,7 @@ describe('a run on disk', () => {
       'undo',
       'workspace',
     ])
-    expect((await stat(records.folder)).mode & 0o777).toBe(0o700)
+    expect((await stat(records.folder)).mode & 0o777).toBe(process.geteuid?.() === 0 ? 0o711 : 0o700)
     for (const file of ['events.jsonl', 'head.json', 'logs/tools.jsonl', 'logs/errors.jsonl']) {
       expect((await stat(join(records.folder, file))).mode & 0o777).toBe(0o600)
     }
