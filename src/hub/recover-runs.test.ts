@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { bundleModule } from '../../test/support/run-module.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { verifyRun } from '../record/verify-run.ts'
 
@@ -34,6 +37,35 @@ describe('hub.recoverRuns', () => {
     expect(readFileSync(join(whole, 'events.jsonl'), 'utf8')).toBe(before)
     expect(await verifyRun(killed)).toMatchObject({ ok: true })
     expect(readFileSync(join(killed, 'events.jsonl'), 'utf8')).toMatch(/"type":"run-closed"[^\n]*\n$/)
+  })
+
+  it('writes the head of a run whose process was killed between its last line and its head', async () => {
+    const runs = mkdtempSync(join(folder, 'runs-'))
+    const script = `
+      import { RunRecords } from ${JSON.stringify(await bundleModule('src/record/run-records.ts'))}
+      const clock = { now: Date.now, after: () => () => {} }
+      // The store takes the head when the last line is on the disk, and before head.json is written.
+      const heads = { put: () => new Promise(() => { process.send('closing'); setInterval(() => {}, 1000) }) }
+      await RunRecords.open(${JSON.stringify(runs)}, 'a', { durability: 'effects', clock, heads }).close()`
+    const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: [...stdio] })
+    const exited = once(child, 'exit')
+    expect(await Promise.race([once(child, 'message'), exited])).toEqual(['closing', undefined])
+    child.kill('SIGKILL')
+    await exited
+    const run = join(runs, 'a')
+    expect(readFileSync(join(run, 'events.jsonl'), 'utf8')).toMatch(/"type":"run-closed"[^\n]*\n$/)
+    expect(await verifyRun(run)).toMatchObject({
+      ok: false,
+      state: 'unproven',
+      problems: [],
+      remarks: [{ problem: expect.stringContaining('before head.json was written') }],
+    })
+
+    const hub = createToolHub({ runs, data: join(folder, 'data') })
+    expect(await hub.recoverRuns()).toBe(1)
+    await hub.close()
+    expect(await verifyRun(run)).toMatchObject({ ok: true, state: 'intact', problems: [] })
   })
 
   it('does not touch a record that is shorter than it was: that is evidence', async () => {

@@ -82,7 +82,14 @@ class RunCheck {
     try {
       const torn = await this.#readEvents(chain, tools, errors)
       const isOpen = wasOpen || (await this.#isOpen())
-      const isClosed = chain.last.type === 'run-closed' && !isOpen
+      const isEnded = chain.last.type === 'run-closed' && !isOpen
+      const isKilled = isEnded && found !== 'broken' && head?.seq !== chain.last.seq && (await this.#hasLock())
+      if (isKilled)
+        this.#findings.remark(
+          'the process was killed after the run was closed and before head.json was written; the next start of the service writes it',
+          chain.last.seq,
+        )
+      const isClosed = isEnded && !isKilled
       const isUnused = chain.lines === 0 && (await this.#isUnused(found))
       this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, isUnused, torn })
       const end = { complete: isClosed ? chain.last.seq : (head?.seq ?? 0), last: chain.last.seq }
@@ -210,6 +217,11 @@ class RunCheck {
 
   #isOpen(): Promise<boolean> {
     return isLocked(join(this.#folder, 'lock'))
+  }
+
+  /** Whether a process has ended without releasing the run. */
+  async #hasLock(): Promise<boolean> {
+    return (await namesIn(this.#folder)).includes('lock')
   }
 
   #openLog(name: string): Promise<LogCheck> {

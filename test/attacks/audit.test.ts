@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
+import { adoptDataFolder } from '../../src/disk/data-folder.ts'
 import { FIRST_PREV, linkLine } from '../../src/record/chain.ts'
 import { RunRecords } from '../../src/record/run-records.ts'
 import { FolderCheck } from '../../src/record/verify-folder.ts'
@@ -174,6 +175,7 @@ describe('records that an attacker has changed, of a hub with a store', () => {
     await record('b')
     await record('d')
     cpSync(join(home, 'copy.db'), join(old, 'store.db'), { recursive: true })
+    adoptDataFolder(old)
     const behind = openStore(old)
     const reports = await verify(behind.heads, ['a', 'b', 'd'])
     await behind.close()
