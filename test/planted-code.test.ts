@@ -131,13 +131,19 @@ describe('code that the hub runs', () => {
     write('server.mjs', `import './lib2/server-part.mjs'`)
     write('lib2/server-part.mjs')
     write('runner.py', 'import helper\n')
-    write('helper.py')
+    write('helper.py', 'import further\n')
+    write('further.py')
+    write('linked/main.mjs', `import './part.mjs'`)
+    write('linked/part.mjs')
+    symlinkSync('linked/main.mjs', join(root, 'start.mjs'))
     write('ordinary.mjs')
     write(
       'tool-hub.yaml',
       `sandbox: { root: . }
 plugins: [./p.mjs]
-mcpServers: { h: { command: node, args: [./server.mjs], disabled: true } }
+mcpServers:
+  h: { command: node, args: [./server.mjs], disabled: true }
+  l: { command: node, args: [./start.mjs], disabled: true }
 sessions: { runners: { r: { type: command, argv: [python3, ./runner.py] } } }
 policy: [{ allow: exec }, { allow: danger:destructive }]
 `,
@@ -150,6 +156,9 @@ policy: [{ allow: exec }, { allow: danger:destructive }]
       'lib2/server-part.mjs',
       'runner.py',
       'helper.py',
+      'further.py',
+      'linked/main.mjs',
+      'linked/part.mjs',
     ]
     const line = [...files, 'ordinary.mjs'].map((file) => `echo evil >> ${file}`).join('; ')
     await cli(['exec', '--', 'sh', '-c', `${line}; true`])

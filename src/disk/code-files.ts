@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync, type Stats } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { statsIfThere } from './stats-if-there.ts'
 
@@ -17,17 +17,31 @@ const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w
  */
 export function codeFiles(file: string): string[] {
   const found = new Set<string>()
+  const places = new Set<string>()
   const open = [resolve(file)]
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path) || found.size >= MAX_FILES) continue
     found.add(path)
-    const text = readCode(path)
+    // What a link leads to imports from where it lies, not from where the link lies.
+    const real = realIfThere(path)
+    if (real !== path) open.push(real)
+    const text = real === path ? readCode(path) : undefined
     if (text === undefined) continue
     const imported = extname(path) === '.py' ? pythonImports(path, text) : javascriptImports(path, text)
     open.push(...imported.files)
-    for (const place of imported.places) found.add(place)
+    for (const place of imported.places) places.add(place)
   }
-  return joinPackages(found)
+  return joinPackages(new Set([...found, ...places]))
+}
+
+/** Where a path leads at last; the path itself where it leads nowhere. */
+export function realIfThere(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    // A link that leads nowhere, or nothing: it is protected by its own name.
+    return path
+  }
 }
 
 /** Where Node looks for packages that code in this folder names, nearest first. */
@@ -107,16 +121,22 @@ function pythonImports(path: string, text: string): Imports {
     .map((name) => name.trim().split(/\s/)[0]!.replace(/^\.+/, '').split('.')[0]!)
     .filter((name) => name !== '')
     .flatMap((name) => [join(dirname(path), `${name}.py`), join(dirname(path), name)])
-  return { files: places.filter((place) => place.endsWith('.py') && statsIfThere(place)?.isFile()), places }
+  return { files: places.filter((place) => place.endsWith('.py') && fileAt(place)), places }
 }
 
 function existing(path: string): string[] {
-  const found = ENDINGS.map((ending) => path + ending).find((candidate) => statsIfThere(candidate)?.isFile())
+  const found = ENDINGS.map((ending) => path + ending).find((candidate) => fileAt(candidate))
   return [found ?? path]
 }
 
 function readCode(path: string): string | undefined {
   if (!JAVASCRIPT.has(extname(path)) && extname(path) !== '.py') return undefined
-  const stats = statsIfThere(path)
-  return stats?.isFile() && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : undefined
+  const stats = fileAt(path)
+  return stats && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : undefined
+}
+
+/** A regular file, also at the end of a link; what cannot be reached cannot be imported. */
+function fileAt(path: string): Stats | undefined {
+  const stats = statsIfThere(realIfThere(path))
+  return stats?.isFile() ? stats : undefined
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeFiles, nodeModulesOf } from '../disk/code-files.ts'
+import { codeFiles, nodeModulesOf, realIfThere } from '../disk/code-files.ts'
 import { statsIfThere } from '../disk/stats-if-there.ts'
 import type { HubOptions } from '../options.ts'
 import { ownFile } from '../own-file.ts'
@@ -61,7 +61,7 @@ function programPlaces({ argv, cwd = process.cwd() }: { argv: readonly string[];
     .filter((path) => statsIfThere(path)?.isFile() || statsIfThere(path)?.isSymbolicLink())
   return [
     ...(program.includes('/') ? [resolve(folder, program)] : inPath(program)),
-    ...files.flatMap((file) => [...codeFiles(file), realIfThere(file)]),
+    ...files.flatMap(codeFiles),
     ...(PACKAGE_RUNNER.test(program) ? words.flatMap((word) => localPackage(folder, word)) : []),
   ]
 }
@@ -81,13 +81,4 @@ function inPath(program: string): string[] {
   const candidates = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
   const at = candidates.findIndex((folder) => statsIfThere(join(folder, program)))
   return candidates.slice(0, at === -1 ? undefined : at + 1).map((folder) => join(folder, program))
-}
-
-function realIfThere(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    // A link that leads nowhere, or nothing: by its own name it is protected anyway.
-    return path
-  }
 }
