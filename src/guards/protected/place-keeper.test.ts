@@ -98,6 +98,22 @@ describe('what commands make at protected places', () => {
     await places.leave(command)
   })
 
+  it('stops them at the sixth time, and counts anew when all have ended', async () => {
+    const places = keeper()
+    for (let round = 0; round < 2; round++) {
+      const stop = vi.fn()
+      const command = { stop }
+      await places.enter(command)
+      for (let time = 1; time <= 6; time++) {
+        expect(stop).not.toHaveBeenCalled()
+        write('.mcp.json')
+        await vi.waitUntil(() => !existsSync(join(root, '.mcp.json')), LATER)
+      }
+      await vi.waitFor(() => expect(stop).toHaveBeenCalled(), LATER)
+      await places.leave(command)
+    }
+  })
+
   it('is the owner’s when it was there before any command, or came while none ran', async () => {
     const places = keeper()
     const files = ['.vscode/settings.json', 'a/.envrc', 'a/.git/hooks/pre-commit'].map((path) => write(path))

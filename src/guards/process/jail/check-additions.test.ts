@@ -29,6 +29,21 @@ describe('what a call may add to the environment', () => {
     expect(() => checkAdditions(JSON.parse('{"__proto__":"x"}'))).toThrow(refused)
   })
 
+  it('has up to 64 names, of up to 128 characters, with up to 32 KiB in all', () => {
+    const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`A${i}`, '']))
+    const cases = [
+      { most: names(64), more: names(65) },
+      { most: { ['x'.repeat(128)]: '' }, more: { ['x'.repeat(129)]: '' } },
+      // A name and its value are joined by a sign and ended by another one.
+      { most: { A: 'x'.repeat(32_765) }, more: { A: 'x'.repeat(32_766) } },
+      { most: { A: 'ä'.repeat(16_380), B: 'x' }, more: { A: 'ä'.repeat(16_380), B: 'xxx' } },
+    ]
+    for (const { most, more } of cases) {
+      expect(() => checkAdditions(most)).not.toThrow()
+      expect(() => checkAdditions(more)).toThrow(refused)
+    }
+  })
+
   it('has values without NUL, of a bounded size and number, and does not repeat them', () => {
     expect(() => checkAdditions({ A: 'hunter2\0' })).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),

@@ -1,0 +1,104 @@
+import { symlink } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
+import type { Findings, ProtectedPlace } from '../../protected/survey.ts'
+import { type JailOptions, JailSource } from './jail-source.ts'
+
+function source(root: string, options: Partial<JailOptions> = {}): JailSource {
+  const given = { readable: [], writable: [], caches: [], passEnv: [], hide: [], hideSecrets: true }
+  const { limits } = jailSpec(root)
+  return new JailSource({ roots: [{ path: root, mode: 'write' }], ...given, limits, level: 'none', ...options })
+}
+
+function findings(found: { places?: readonly ProtectedPlace[]; secrets?: readonly string[]; git?: readonly string[] }) {
+  const places = new Map((found.places ?? []).map((place) => [place.path, place]))
+  return { places, secrets: found.secrets ?? [], gitFolders: found.git ?? [] } satisfies Findings
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `/r/${index}`)
+const closedBy = async (jails: JailSource, found: Findings) => {
+  const { leftOut } = await jails.describe(found)
+  return leftOut.map(({ path }) => path)
+}
+
+describe('a sandbox closes', () => {
+  it('places, what links among them lead to, and hooks that a repository does not have yet', async () => {
+    const root = await folderWith({ 'shared/x': 'x', '.git/HEAD': 'x', '.vscode/x': 'x' })
+    await symlink('shared', join(root, '.claude'))
+    await symlink('nowhere', join(root, '.codex'))
+    const places = [
+      { path: join(root, '.claude'), link: 'shared', isGit: false },
+      { path: join(root, '.codex'), link: 'nowhere', isGit: false },
+      { path: join(root, '.vscode'), isGit: false },
+      { path: join(root, '.git/hooks'), isGit: true },
+    ]
+    const found = findings({ places, git: [join(root, '.git')] })
+    expect(await closedBy(source(root), found)).toEqual(
+      ['.claude', 'shared', '.codex', '.vscode', '.git/hooks'].map((path) => join(root, path)),
+    )
+  })
+
+  it('secrets, unless the owner lets commands see them, and always what the owner hides', async () => {
+    const root = await folderWith()
+    const found = findings({ secrets: ['/r/.env'] })
+    expect(await closedBy(source(root, { hide: ['/r/hidden'] }), found)).toEqual(['/r/hidden', '/r/.env'])
+    expect(await closedBy(source(root, { hide: ['/r/hidden'], hideSecrets: false }), found)).toEqual(['/r/hidden'])
+  })
+
+  it('up to 500 of both; commands do not run with more', async () => {
+    const root = await folderWith()
+    const places = numbered(200).map((path) => ({ path, isGit: false }))
+    const secrets = numbered(301).map((path) => `${path}.pem`)
+    expect(await closedBy(source(root), findings({ places, secrets: secrets.slice(1) }))).toHaveLength(500)
+    const tooMany = findings({ places, secrets })
+    await expect(source(root).jail(tooMany, undefined)).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringMatching(/^200 protected places and 301 files .* at most 500 .* secret is \/r\/0\.pem\.$/),
+      fix: { hint: expect.stringContaining('sandbox.commands.secrets') },
+    })
+    expect(await closedBy(source(root, { hideSecrets: false }), tooMany)).toHaveLength(200)
+    const many = findings({ places: numbered(501).map((path) => ({ path, isGit: false })) })
+    await expect(source(root).jail(many, undefined)).rejects.toMatchObject({
+      message: expect.stringMatching(/^501 protected places and 0 files .* must be closed\.$/),
+    })
+  })
+})
+
+describe('the environment of commands', () => {
+  it('has the variables that the owner passes and that exist', async () => {
+    vi.stubEnv('JAIL_SOURCE_TEST', 'passed')
+    vi.stubEnv('JAIL_SOURCE_OTHER', 'kept')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const jails = source(await folderWith(), { passEnv: ['JAIL_SOURCE_TEST', 'JAIL_SOURCE_MISSING'] })
+    const { environment } = await jails.describe(findings({}))
+    expect(environment.filter((name) => name.startsWith('JAIL_SOURCE_'))).toEqual(['JAIL_SOURCE_TEST'])
+  })
+
+  it('has the user’s home only where there is no sandbox, and lets git trust the roots', async () => {
+    const root = await folderWith()
+    const [none, full] = await Promise.all(
+      (['none', 'full'] as const).map((level) => source(root, { level }).jail(findings({}), undefined)),
+    )
+    expect(none!.env).toMatchObject({ HOME: homedir() })
+    expect(full!.env.HOME).not.toBe(homedir())
+    expect(Object.values(full!.env)).toContain(root)
+  })
+})
+
+describe('a description', () => {
+  it('has the level, once it is known, and the hosts that are granted', async () => {
+    const jails = source(await folderWith(), { level: 'full' })
+    expect(jails.level).toBeUndefined()
+    const networks = await Promise.all(
+      [undefined, [], ['example.org']].map(async (hosts) => (await jails.describe(findings({}), { hosts })).network),
+    )
+    expect(networks).toEqual([
+      { mode: 'off', hosts: [] },
+      { mode: 'off', hosts: [] },
+      { mode: 'proxy', hosts: ['example.org'] },
+    ])
+    expect(jails.level).toBe('full')
+  })
+})

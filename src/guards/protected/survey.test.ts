@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Survey } from './survey.ts'
+
+let root: string
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'survey-')))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+})
+
+function write(...paths: readonly string[]): void {
+  for (const path of paths) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), 'x')
+  }
+}
+
+const at = (paths: readonly string[]) => paths.map((path) => join(root, path))
+const survey = (options: { exact?: readonly string[]; hidden?: readonly string[]; roots?: readonly string[] } = {}) =>
+  new Survey({ roots: options.roots ?? [root], exact: at(options.exact ?? []), hidden: at(options.hidden ?? []) })
+
+async function look(of = survey()) {
+  const { places, secrets, gitFolders } = await of.look()
+  const short = (path: string) => path.slice(root.length + 1)
+  return {
+    places: [...places.keys()].map(short).sort(),
+    secrets: secrets.map(short),
+    gitFolders: gitFolders.map(short),
+  }
+}
+
+describe('a survey', () => {
+  it('finds places, secrets and folders of git at any depth, in the order of their paths', async () => {
+    write('z/.env', 'a/b/.env', 'a/.ssh/id', '.vscode/x.json', 'a/b/.mcp.json', 'src/main.ts')
+    write('b/.git/config', 'a/.git/hooks/x', 'a/.git/objects/.env', 'a/.git/index')
+    expect(await look()).toEqual({
+      places: ['.vscode', 'a/.git/hooks', 'a/.ssh', 'a/b/.mcp.json', 'b/.git/config'],
+      secrets: ['a/.ssh', 'a/b/.env', 'z/.env'],
+      gitFolders: ['a/.git', 'b/.git'],
+    })
+  })
+
+  it('looks into submodules and worktrees, not into other folders of git', async () => {
+    for (const folder of ['modules/lib', 'worktrees/tree', 'objects/x'])
+      write(`.git/${folder}/HEAD`, `.git/${folder}/commondir`, `.git/${folder}/config`)
+    const inner = ['modules/lib', 'worktrees/tree'].map((folder) => `.git/${folder}`)
+    expect(await look()).toEqual({
+      places: inner.flatMap((folder) => [`${folder}/commondir`, `${folder}/config`]),
+      secrets: [],
+      gitFolders: ['.git', ...inner],
+    })
+  })
+
+  it('does not look into node_modules and hidden folders, nor through links', async () => {
+    write(
+      'node_modules/x/.env',
+      'node_modules/x/.vscode/a',
+      'away/.env',
+      'away/.vscode/a',
+      'kept/.mcp.json',
+      'gone.pem',
+    )
+    symlinkSync('kept', join(root, 'link'))
+    symlinkSync('kept/.mcp.json', join(root, 'x.pem'))
+    const found = await look(survey({ hidden: ['away', 'gone.pem'] }))
+    expect(found).toEqual({ places: ['kept/.mcp.json'], secrets: [], gitFolders: [] })
+  })
+
+  it('says what is a link, what git reads, and finds exact paths only where something is', async () => {
+    write('tree/.git', 'shared/x', 'exact/x')
+    symlinkSync('shared', join(root, '.claude'))
+    const { places } = await survey({ exact: ['exact', 'missing', 'exact/x/y'] }).look()
+    expect([...places.values()].sort((a, b) => a.path.localeCompare(b.path))).toEqual([
+      { path: join(root, '.claude'), isGit: false, link: 'shared' },
+      { path: join(root, 'exact'), isGit: false },
+      { path: join(root, 'tree/.git'), isGit: true },
+    ])
+  })
+
+  it('finds what the config of a repository names in the roots, and nothing outside of them', async () => {
+    write('.git/HEAD', 'hooks/x')
+    const outside = realpathSync(mkdtempSync(join(tmpdir(), 'survey-outside-')))
+    onTestFinished(() => rmSync(outside, { recursive: true }))
+    const config = (path: string) => writeFileSync(join(root, '.git/config'), `[core]\n\thooksPath = ${path}\n`)
+    config('hooks')
+    expect((await look()).places).toEqual(['.git/config', 'hooks'])
+    config(outside)
+    expect((await look()).places).toEqual(['.git/config'])
+  })
+
+  it('covers all roots, also one that has gone', async () => {
+    write('a/.env', 'b/.env')
+    const of = survey({ roots: at(['a', 'missing', 'b', 'a/.env']) })
+    expect((await look(of)).secrets).toEqual(['a/.env', 'b/.env'])
+  })
+})
+
+describe('a survey that looks again', () => {
+  it('sees what came, went and moved since', async () => {
+    write('a/.env', 'b/c/.mcp.json', 'd/.env')
+    const of = survey()
+    expect((await look(of)).secrets).toEqual(['a/.env', 'd/.env'])
+    rmSync(join(root, 'a/.env'))
+    renameSync(join(root, 'b'), join(root, 'e'))
+    rmSync(join(root, 'd'), { recursive: true })
+    write('d', 'e/c/.env')
+    expect(await look(of)).toEqual({ places: ['e/c/.mcp.json'], secrets: ['e/c/.env'], gitFolders: [] })
+    expect(await look(of)).toEqual({ places: ['e/c/.mcp.json'], secrets: ['e/c/.env'], gitFolders: [] })
+  })
+
+  it('sees what came while it was looking, in one look for all who ask meanwhile', async () => {
+    const of = survey()
+    const first = of.look()
+    write('.env')
+    const [second, third] = [of.look(), of.look()]
+    expect(second).toBe(third)
+    await first
+    expect((await second).secrets).toEqual(at(['.env']))
+    write('a/.env')
+    expect((await look(of)).secrets).toEqual(['.env', 'a/.env'])
+  })
+})
