@@ -19,6 +19,7 @@ import { Metrics } from '../record/metrics.ts'
 import { createRedactor } from '../record/redact.ts'
 import type { RecordedLine } from '../record/run-records.ts'
 import type { CallEvent } from '../result.ts'
+import { CommandTaint } from '../steps/command-taint.ts'
 import { HookChain } from '../steps/hooks.ts'
 import type { Parts } from '../steps/parts.ts'
 import { Registry } from '../steps/registry.ts'
@@ -144,6 +145,7 @@ export function assembleParts(options: HubOptions): Assembly {
     machine: () => doors.programMachine(),
   })
   const abilities: Abilities = new Abilities(options, () => createAbilityHost(assembly, abilities, options))
+  const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
   const parts: Parts = {
     principal: undefined,
     rights: undefined,
@@ -173,7 +175,8 @@ export function assembleParts(options: HubOptions): Assembly {
     }),
     secondParser: loadSecondParser,
     grants: new Grants({ store: store.grants, clock }),
-    untrusted: new UntrustedFiles(join(data, 'untrusted-files.jsonl')),
+    untrusted,
+    commandTaint: new CommandTaint(untrusted),
     budget: new BudgetLedger(limits, store.budgets, clock),
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, store.rates, clock),
     concurrency: new Concurrency({

@@ -24,10 +24,10 @@ export interface ProcessDoorOptions {
 
 /** Opens the door to commands for the given roots. */
 export function openProcessGuard(
-  roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>,
+  roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write'; readonly untrusted?: boolean }>,
   { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessDoorOptions,
 ): ProcessGuard {
-  const real = roots.map(({ path, mode }) => ({ path: realpathSync(path), mode }))
+  const real = roots.map((root) => ({ ...root, path: realpathSync(root.path) }))
   const {
     readable = [],
     writable = [],

@@ -197,6 +197,7 @@ class OpenRun implements RunState, ReleasableRun {
   /** The first that did, in this process. */
   #taintedBy: string | undefined
   #isTaintedByMany = false
+  readonly #taintListeners = new Set<() => void>()
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
@@ -236,8 +237,15 @@ class OpenRun implements RunState, ReleasableRun {
   taint(callId: string): void {
     this.#taintedBy ??= callId
     if (callId !== this.#taintedBy) this.#isTaintedByMany = true
+    const isNew = !this.#isTainted
     this.#isTainted = true
     this.#marks?.setTainted()
+    if (isNew) for (const listener of [...this.#taintListeners]) listener()
+  }
+
+  onTaint(listener: () => void): () => void {
+    this.#taintListeners.add(listener)
+    return () => this.#taintListeners.delete(listener)
   }
 
   marked(): Promise<void> | undefined {
@@ -316,6 +324,10 @@ class Rehearsal implements RunState {
   }
 
   taint(): void {}
+
+  onTaint(): () => void {
+    return () => {}
+  }
 
   marked(): undefined {}
 

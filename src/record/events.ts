@@ -150,6 +150,13 @@ export interface CommandConnected extends OfCall {
   readonly outcome: string
 }
 
+/** A command could read content from outside, so its run counts as having read it. */
+export interface CommandTainted extends OfCall {
+  readonly type: 'command-tainted'
+  /** What it could read. */
+  readonly reason: string
+}
+
 /** A command goes on though its call is over. */
 export interface ProcessStarted extends OfCall {
   readonly type: 'process-started'
@@ -241,6 +248,7 @@ export type EventBody =
   | FileChanging
   | ChangeUndone
   | CommandConnected
+  | CommandTainted
   | ProcessStarted
   | ProcessEnded
   | ProcessLost

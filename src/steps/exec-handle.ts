@@ -32,6 +32,7 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
     permits: (value, at) => {
       if (!isJudged(call, value, at)) holdToDecision(parts, run, call, 'exec', notJudged(value))
     },
+    onReach: (reach) => parts.commandTaint.enter(run, call, reach),
     redact: () => parts.redactor.stream(),
     keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
     connect: call.tool!.capabilities.has('network') ? networkOf(parts, run, call) : undefined,

@@ -75,8 +75,12 @@ function journalOf(parts: Parts, run: RunState, call: Call): Journal | undefined
 
 /** What a call writes that holds content from outside is from outside, too, also for later runs; and wherever it is moved. */
 function noteOrigin({ untrusted }: Parts, call: Call, change: Change): void {
-  const path = change.op === 'move' ? change.to : change.path
-  if (call.isUntrusted || (change.op === 'move' && untrusted.has(change.path))) untrusted.add(path)
+  // A label on a folder would cover whatever is put there later.
+  if (change.op === 'make-folder' || change.op === 'remove-folder') return
+  if (change.op === 'move') untrusted.moved(change.path, change.to)
+  // Also what it replaces or removes: undo brings it back with another time.
+  const isUntrusted = call.isUntrusted || untrusted.holds(change.path)
+  if (isUntrusted) untrusted.add(change.op === 'move' ? change.to : change.path)
 }
 
 /** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */

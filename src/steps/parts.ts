@@ -27,6 +27,7 @@ import type { BackgroundProcesses } from '../store/background-processes.ts'
 import type { UntrustedFiles } from '../store/untrusted-files.ts'
 import type { Store } from '../store.ts'
 import type { Call } from './call.ts'
+import type { CommandTaint } from './command-taint.ts'
 import type { HookChain } from './hooks.ts'
 import type { RegisteredTool } from './registered-tool.ts'
 import type { StartQueue } from './start-queue.ts'
@@ -47,6 +48,8 @@ export interface RunState {
   /** The run has read content from outside. */
   readonly tainted: boolean
   taint(callId: string): void
+  /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
+  onTaint(listener: () => void): () => void
   /** Resolves when its owner and its taint survive a loss of power; undefined when they do already. */
   marked(): Promise<void> | undefined
   /** Some other call than this one has read it. */
@@ -85,6 +88,8 @@ export interface Parts {
   readonly grants: Grants
   /** Files that hold content from outside, of all runs. */
   readonly untrusted: UntrustedFiles
+  /** Carries taint from files to runs, and from runs to files, through commands. */
+  readonly commandTaint: CommandTaint
   readonly onQuestion: HubOptions['onQuestion']
   /** Background commands, for the next hub to know should this one be killed. */
   readonly processes: BackgroundProcesses

@@ -1,87 +1,264 @@
-import { appendFileSync, readFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, fchmodSync, fstatSync, lutimesSync, openSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
-import { prepareMissingDataFolder } from '../disk/data-folder.ts'
+import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../disk/errno.ts'
-import { GroupCommit } from '../disk/group-commit.ts'
-import { syncFolder } from '../disk/sync-folder.ts'
+import { isOwnerAlive, newOwner } from '../disk/process-owner.ts'
+import { statsIfThere } from '../disk/stats-if-there.ts'
 import { messageOf, ToolError } from '../errors.ts'
+import { entriesBelow } from './entries-below.ts'
+import { timeAfter, timeBefore } from './file-clock.ts'
+import { LabelJournal } from './label-journal.ts'
+import { isWithin, periodLine, WritePeriods } from './write-periods.ts'
 
-const MOST_FILES = 100_000
+/** What a command can see. Real paths. */
+export interface Sight {
+  readonly sees: readonly string[]
+  /** Files and folders below them that it does not see. */
+  readonly hidden: readonly string[]
+}
+
+const MAX_LABELS = 100_000
+const ENTRIES_AT_ONCE = 500
+/** So long commands may live on after a hub that was killed. */
+const LAST_WRITES_MS = 2_000
 
 /**
  * Files that hold content from outside, remembered beyond the run that wrote them: whoever reads one is tainted by it.
- * One JSON text a line. Looked at once a hub; what another process adds meanwhile counts from the next start on.
+ * What file tools write is labelled by its path; a label on a folder covers what is below it. What a command writes is
+ * found by its ctime, which no program can set: each file that was changed while such a command ran is labelled.
  */
 export class UntrustedFiles {
-  readonly #file: string
-  readonly #group = new GroupCommit(() => this.#sync())
-  #added = 0
-  #synced = 0
-  #paths: Set<string> | undefined
+  readonly #journal: LabelJournal
+  readonly #labels = new Set<string>()
+  readonly #periods = new WritePeriods()
+  readonly #owner = newOwner()
+  #lastFound: string | undefined
+  #isOpened = false
+  /** Called with each path that is labelled, before something is written there. */
+  onLabel: ((path: string) => void) | undefined
 
   constructor(file: string) {
-    this.#file = file
+    this.#journal = new LabelJournal(file, (line) => this.#apply(line))
   }
 
   has(path: string): boolean {
-    return this.#all().has(path)
+    this.#open()
+    if (this.#isLabelled(path)) return true
+    if (this.#periods.size === 0) return false
+    const stats = statsIfThere(path)
+    return stats !== undefined && this.#periods.cover(path, stats)
+  }
+
+  /** The same for all that is below a folder. */
+  holds(path: string): boolean {
+    this.#open()
+    if (this.#isLabelled(path)) return true
+    for (const label of this.#labels) if (isWithin(label, path)) return true
+    if (this.#periods.size === 0) return false
+    for (const entry of entriesBelow(path)) if (this.#isWritten(entry.path, entry)) return true
+    return false
   }
 
   add(path: string): void {
-    const all = this.#all()
-    if (all.has(path) || all.size >= MOST_FILES) return
-    prepareMissingDataFolder(dirname(this.#file))
-    appendFileSync(this.#file, `${JSON.stringify(path)}\n`, { mode: 0o600 })
-    all.add(path)
-    this.#added++
-  }
-
-  /** Resolves when all that was added so far survives a loss of power; undefined when it does already. */
-  synced(): Promise<void> | undefined {
-    return this.#synced === this.#added ? undefined : this.#group.wait()
-  }
-
-  async #sync(): Promise<void> {
-    const added = this.#added
-    try {
-      const file = await open(this.#file, 'r+')
-      await file.sync().finally(() => file.close())
-      if (this.#synced === 0) await syncFolder(dirname(this.#file))
-    } catch (cause) {
-      throw new ToolError(
-        'RECORDS_UNAVAILABLE',
-        `Which files are from outside cannot be written down in ${this.#file}: ${messageOf(cause)}`,
-        { cause },
-      )
+    this.#open()
+    if (!this.#isLabelled(path)) {
+      if (this.#labels.size >= MAX_LABELS) throw tooMany()
+      this.#journal.append(path)
     }
-    this.#synced = added
+    this.onLabel?.(path)
   }
 
-  #all(): Set<string> {
-    this.#paths ??= new Set(readLines(this.#file))
-    return this.#paths
+  /** What a file tool moves keeps its labels. */
+  moved(from: string, to: string): void {
+    this.#open()
+    for (const label of [...this.#labels]) if (isWithin(label, from)) this.add(`${to}${label.slice(from.length)}`)
   }
-}
 
-function readLines(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8')
-      .split('\n')
-      .slice(0, MOST_FILES)
-      .flatMap((line) => readLine(line) ?? [])
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw error
+  /** From now on, until `end`, all that is changed below these folders is labelled; also should this process be killed. */
+  begin(folders: readonly string[], since: number = timeBefore(folders)): string {
+    this.#open()
+    const id = randomBytes(6).toString('hex')
+    this.#journal.append({ writing: id, since, folders, by: this.#owner })
+    // A command can move a folder, which leaves the files in it as they are: their labels must be with them by then.
+    for (const label of this.#labels) if (folders.some((folder) => isWithin(label, folder))) this.#renewTimes(label)
+    return id
   }
-}
 
-/** Nothing for a line that a crash has cut. */
-function readLine(line: string): string | undefined {
-  try {
-    const path: unknown = JSON.parse(line)
-    return typeof path === 'string' ? path : undefined
-  } catch {
+  end(id: string, folders: readonly string[]): void {
+    this.#journal.append({ written: id, until: timeAfter(folders) })
+  }
+
+  /**
+   * What a command could read that is from outside: a file, or a folder that a command is writing to. Looks at nothing
+   * when there is no label at all, and at each file when commands have written some; what it finds it remembers.
+   */
+  async find({ sees, hidden }: Sight): Promise<string | undefined> {
+    this.#open()
+    if (this.#labels.size === 0 && this.#periods.size === 0) return undefined
+    this.#endOfDead()
+    const writing = this.#openFolder(sees)
+    if (writing !== undefined) return writing
+    const unseen = new Set(hidden)
+    const isSeen = (path: string) => sees.some((folder) => isWithin(path, folder)) && !isBelowAny(path, unseen)
+    for (const label of this.#labels) if (isSeen(label) && statsIfThere(label)) return label
+    const last = this.#lastFound
+    if (last !== undefined && isSeen(last) && this.#isWrittenAt(last)) return last
+    this.#lastFound = await this.#findWritten(sees, unseen)
+    return this.#lastFound
+  }
+
+  /** The files that are labelled now; not those below the folders that no tool sees. */
+  *list(hidden: readonly string[] = []): Generator<string> {
+    this.#open()
+    this.#endOfDead()
+    for (const label of this.#labels) if (statsIfThere(label)) yield label
+    for (const folder of this.#periods.foldersAmong(['/']))
+      for (const entry of entriesBelow(folder, (path) => !hidden.includes(path)))
+        if (!this.#isLabelled(entry.path) && this.#isWritten(entry.path, entry)) yield entry.path
+  }
+
+  /** The owner has looked at a file or folder and trusts what is in it now. */
+  clear(path: string): void {
+    this.#open()
+    this.#endOfDead()
+    const writing = this.#openFolder([path])
+    if (writing !== undefined) {
+      throw new ToolError('CONFLICT', `A command of a tainted run is writing to ${writing}.`, {
+        hint: 'Wait for its end, or end it, and clear the label then.',
+      })
+    }
+    const above = this.#labelAbove(dirname(path))
+    if (above !== undefined) {
+      throw new ToolError('CONFLICT', `The folder ${above} is labelled as a whole.`, { hint: `Clear ${above}.` })
+    }
+    this.#journal.append({ cleared: path })
+    for (const entry of entriesBelow(path))
+      if (this.#periods.cover(entry.path, entry.stats)) renewTime(entry.path, entry.stats)
+  }
+
+  /** Resolves when all that was added so far survives a loss of power; `undefined` when it already does. */
+  synced(): Promise<void> | undefined {
+    return this.#journal.synced()
+  }
+
+  #open(): void {
+    this.#journal.read()
+    if (this.#isOpened) return
+    this.#isOpened = true
+    this.#endOfDead()
+  }
+
+  #apply(line: unknown): void {
+    if (typeof line === 'string') {
+      this.#labels.add(line)
+      return
+    }
+    const period = periodLine.safeParse(line)
+    if (period.success) this.#periods.apply(period.data)
+    else if (isCleared(line)) {
+      for (const label of this.#labels) if (isWithin(label, line.cleared)) this.#labels.delete(label)
+    }
+  }
+
+  /** Commands of a hub that was killed have ended with it. */
+  #endOfDead(): void {
+    for (const [id, { by, folders }] of [...this.#periods.open()])
+      if (!isOwnerAlive(by)) this.#journal.append({ written: id, until: timeAfter(folders) + LAST_WRITES_MS })
+  }
+
+  /** A folder among these that a command is writing to just now. */
+  #openFolder(folders: readonly string[]): string | undefined {
+    for (const [, period] of this.#periods.open())
+      for (const written of period.folders)
+        if (folders.some((folder) => isWithin(written, folder) || isWithin(folder, written))) return written
     return undefined
   }
+
+  async #findWritten(sees: readonly string[], hidden: ReadonlySet<string>): Promise<string | undefined> {
+    const before = [...this.#periods.ended()]
+    let hasHidden = false
+    let count = 0
+    for (const folder of this.#periods.foldersAmong(sees)) {
+      if (isBelowAny(folder, hidden)) continue
+      for (const entry of entriesBelow(folder, (path) => !hidden.has(path))) {
+        if (++count % ENTRIES_AT_ONCE === 0) await setImmediate()
+        if (!this.#isWritten(entry.path, entry)) continue
+        if (!hidden.has(entry.path)) return entry.path
+        hasHidden = true
+      }
+    }
+    const unused = before.filter(([, { folders }]) => folders.every((folder) => isBelowAny(folder, new Set(sees))))
+    // Nothing of them is left, so that the next command need not look again.
+    if (!hasHidden && unused.length > 0) this.#journal.append({ unused: unused.map(([id]) => id) })
+    return undefined
+  }
+
+  #isWrittenAt(path: string): boolean {
+    for (const entry of entriesBelow(path, () => false)) return this.#isWritten(path, entry)
+    return false
+  }
+
+  /** A folder in which a command made something is not from outside itself, unless it was made then; one that cannot be listed is. */
+  #isWritten(path: string, { stats, isClosed }: { readonly stats: Stats; readonly isClosed: boolean }): boolean {
+    if (!stats.isDirectory() || isClosed) return this.#periods.cover(path, stats)
+    return this.#periods.cover(path, { ctimeMs: stats.birthtimeMs })
+  }
+
+  #isLabelled(path: string): boolean {
+    return this.#labels.size > 0 && this.#labelAbove(path) !== undefined
+  }
+
+  #labelAbove(path: string): string | undefined {
+    for (let at = path; ; at = dirname(at)) {
+      if (this.#labels.has(at)) return at
+      if (at === dirname(at)) return undefined
+    }
+  }
+
+  #renewTimes(label: string): void {
+    for (const { path, stats } of entriesBelow(label)) if (!this.#periods.cover(path, stats)) renewTime(path, stats)
+  }
+}
+
+/** Sets the ctime to now and leaves all else as it is. */
+function renewTime(path: string, stats: Stats): void {
+  try {
+    if (stats.isFile() || stats.isDirectory()) setOwnMode(path)
+    else lutimesSync(path, stats.atimeMs / 1000, stats.mtimeMs / 1000)
+  } catch (error) {
+    // What is not there, or on a file system that nobody can write to, cannot be moved either.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS'].includes(errnoOf(error))) return
+    throw new ToolError('PATH_DENIED', `The label of ${path} cannot be changed: ${messageOf(error)}`, {
+      hint: 'The user that runs the hub must own the file.',
+      cause: error,
+    })
+  }
+}
+
+/** By descriptor: should a running command swap the file for a link, another file gets the mode that it has. */
+function setOwnMode(path: string): void {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7777)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function isBelowAny(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (folders.has(at)) return true
+    if (at === dirname(at)) return false
+  }
+}
+
+function isCleared(line: unknown): line is { readonly cleared: string } {
+  return typeof line === 'object' && line !== null && 'cleared' in line && typeof line.cleared === 'string'
+}
+
+function tooMany(): ToolError {
+  return new ToolError('RECORDS_UNAVAILABLE', `${MAX_LABELS} files are labelled as from outside, and no more can be.`, {
+    hint: 'Look at them with tool-hub labels, and clear those that you trust.',
+  })
 }

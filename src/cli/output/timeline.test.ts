@@ -45,6 +45,7 @@ describe('the timeline of a run', () => {
     const process = 'calm-otter-3f2a'
     const lines = tell(
       { type: 'command-connected', ...of, url: 'https://example.org', outcome: 'refused' },
+      { type: 'command-tainted', ...of, reason: '/w/page.txt' },
       { type: 'process-started', ...of, process, command: 'npm run dev' },
       { type: 'process-ended', ...of, process, exitCode: 1, timedOut: false },
       { type: 'process-ended', ...of, process, signal: 'SIGKILL', timedOut: true },
@@ -52,6 +53,7 @@ describe('the timeline of a run', () => {
     )
     expect(lines.map((line) => line.slice(14))).toEqual([
       'network  exec  https://example.org  refused',
+      'tainted  exec  could read /w/page.txt',
       'process  exec  calm-otter-3f2a goes on in the background  npm run dev',
       'process  exec  calm-otter-3f2a ended  with exit code 1',
       'process  exec  calm-otter-3f2a ended  by SIGKILL, out of time',

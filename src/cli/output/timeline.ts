@@ -82,6 +82,8 @@ function describe(event: RecordEvent): string[] {
         event.tool,
         `event ${event.change} of ${event.run}`,
       )
+    case 'command-tainted':
+      return words('tainted', 'yellow', event.tool, `could read ${event.reason}`)
     case 'command-connected':
       return words('network', event.outcome === 'connected' ? 'cyan' : 'red', event.tool, event.url, event.outcome)
     case 'process-started':

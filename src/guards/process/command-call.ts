@@ -1,3 +1,4 @@
+import type { SandboxLevel } from '../../contracts/commands.ts'
 import type { Artifact } from '../../result.ts'
 import type { SetAside } from '../protected/set-aside.ts'
 
@@ -18,6 +19,17 @@ export interface OutputFile {
   discard(): Promise<void>
 }
 
+/** What a command can see and change of the files. Real paths. */
+export interface CommandReach {
+  readonly sees: readonly string[]
+  readonly writes: readonly string[]
+  /** Below what it sees, and not seen. */
+  readonly hidden: readonly string[]
+  /** Roots that hold something and that the owner does not trust. */
+  readonly untrusted: readonly string[]
+  readonly sandbox: SandboxLevel
+}
+
 /** What the pipeline says about one call that runs commands. */
 export interface CommandCall {
   readonly callId: string
@@ -29,6 +41,11 @@ export interface CommandCall {
   readonly beforeStart?: () => Promise<void>
   /** Throws when policy did not decide on this command: another one than was judged, elsewhere, or with other variables. */
   readonly permits: (value: string, at: { readonly cwd: string; readonly env: readonly string[] }) => void
+  /**
+   * Told what the command will see and change, before it starts; it starts only after this, and not when it fails.
+   * Returns a function to be called when it has ended.
+   */
+  readonly onReach?: (reach: CommandReach) => Promise<() => void>
   readonly redact: () => StreamRedactor
   /** Absent where no records are kept. */
   readonly keepOutput?: () => OutputFile

@@ -75,6 +75,7 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     places,
     place,
     jail: (found, proxySocket) => jails.jail(found, proxySocket),
+    reach: (found) => jails.reach(found),
     proxy: async (call) => (call.connect ? options.proxy?.(call.connect, otherOwner(options)) : undefined),
     newId: (run) => table.newId(run),
     register(command) {

@@ -1,10 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { SandboxLevel } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import type { Findings } from '../../protected/survey.ts'
+import type { CommandReach } from '../command-call.ts'
 import { buildJail } from '../jail/build-jail.ts'
 import { type CacheFolderName, cacheFolders } from '../jail/cache-folders.ts'
 import { describeJail, type JailDescription } from '../jail/describe-jail.ts'
@@ -15,7 +16,12 @@ import { probeOnce } from './probe-once.ts'
 /** What the owner lets commands see and use. */
 export interface JailOptions {
   /** Real folders; the first is where commands work that do not say. */
-  readonly roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write' }>
+  readonly roots: ReadonlyArray<{
+    readonly path: string
+    readonly mode: 'read' | 'write'
+    /** What is read there counts as content from outside. */
+    readonly untrusted?: boolean
+  }>
   readonly readable: readonly string[]
   readonly writable: readonly string[]
   /** Tool caches that commands may use. */
@@ -63,6 +69,20 @@ export class JailSource {
     return describeJail(spec, await this.report(), { hosts })
   }
 
+  /** What a command in such a jail can see and change of the files. */
+  async reach(found: Findings): Promise<CommandReach> {
+    const { roots, readable, writable, caches, hide, hideSecrets } = this.#options
+    const more = realPaths([...writable, ...cacheFolders(caches).writable])
+    const pathsOf = (some: JailOptions['roots']) => some.map(({ path }) => path)
+    return {
+      sees: [...pathsOf(roots), ...realPaths(readable), ...more],
+      writes: [...pathsOf(roots.filter(({ mode }) => mode === 'write')), ...more],
+      hidden: hideSecrets ? [...hide, ...found.secrets] : hide,
+      untrusted: pathsOf(roots.filter(({ path, untrusted }) => untrusted && readdirSync(path).length > 0)),
+      sandbox: (await this.report()).level,
+    }
+  }
+
   async #spec(found: Findings, proxySocket: string | undefined): Promise<JailSpec> {
     const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#options
     const [{ level }] = await Promise.all([this.report(), this.#makeCaches()])
@@ -101,6 +121,11 @@ export class JailSource {
     this.#caches ??= Promise.allSettled(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })))
     return this.#caches
   }
+}
+
+/** As far as they are there. */
+function realPaths(paths: readonly string[]): string[] {
+  return paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
 }
 
 /** Each is a mount of its own, and the time they take grows with their square: about a second for so many. */

@@ -5,7 +5,7 @@ import { escapeLine } from '../../../value/escape-text.ts'
 import type { PlaceKeeper, RunningCommand } from '../../protected/place-keeper.ts'
 import type { Findings } from '../../protected/survey.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
-import type { CommandCall } from '../command-call.ts'
+import type { CommandCall, CommandReach } from '../command-call.ts'
 import { checkAdditions } from '../jail/check-additions.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { Started, Starter } from '../start/started.ts'
@@ -23,6 +23,8 @@ export interface CommandRoom {
   place(cwd: string | undefined): string
   /** A jail that closes what was found in the roots. */
   jail(found: Findings, proxySocket: string | undefined): Promise<Jail>
+  /** What a command in such a jail can see and change. */
+  reach(found: Findings): Promise<CommandReach>
   /** The way to the network for one command, where it is granted. */
   proxy(call: CommandCall): Promise<CommandProxy | undefined>
   /** Keeps protected places as they are while commands run. */
@@ -65,8 +67,10 @@ export async function startCommand(
     onSetAside: (done) => call.onSetAside?.(done),
     stop: () => void started?.stop().catch(() => undefined),
   }
+  let onLeft: (() => void) | undefined
   try {
     const [found, disk] = await Promise.all([room.places.enter(running), room.disk.before()])
+    onLeft = await call.onReach?.(await room.reach(found))
     const jail = await room.jail(found, proxy?.socket)
     const startedMs = Date.now()
     const pty = asked.pty === true
@@ -76,9 +80,9 @@ export async function startCommand(
     room.starter.prepare(jail)
     const { pid } = started
     const watchDisk = (stop: WatchedCommand['stop']) => room.disk.watch({ pid, stop }, disk, startedMs)
-    return own(room, { call, asked, started, watchDisk, jail, cwd, command: shown(value), proxy, running })
+    return own(room, { call, asked, started, watchDisk, jail, cwd, command: shown(value), proxy, running, onLeft })
   } catch (error) {
-    await leave(room, running, proxy)
+    await leave(room, running, proxy, onLeft)
     throw error
   }
 }
@@ -105,12 +109,11 @@ interface Begun {
   readonly command: string
   readonly proxy: CommandProxy | undefined
   readonly running: RunningCommand
+  readonly onLeft: (() => void) | undefined
 }
 
-function own(
-  room: CommandRoom,
-  { call, asked, started, watchDisk, jail, cwd, command, proxy, running }: Begun,
-): OwnedCommand {
+function own(room: CommandRoom, begun: Begun): OwnedCommand {
+  const { call, asked, started, watchDisk, jail, cwd, command, proxy, running, onLeft } = begun
   const { timeoutMs, stdin, background = false, pty = false } = asked
   const id = room.newId(call.run)
   return new OwnedCommand({
@@ -127,15 +130,22 @@ function own(
     stdin: stdin ?? (background || pty ? undefined : ''),
     outputBytes: room.outputBytes,
     register: (owned) => room.register(owned),
-    release: () => leave(room, running, proxy),
+    release: () => leave(room, running, proxy, onLeft),
   })
 }
 
-async function leave({ places }: CommandRoom, running: RunningCommand, proxy: CommandProxy | undefined): Promise<void> {
+async function leave(
+  { places }: CommandRoom,
+  running: RunningCommand,
+  proxy: CommandProxy | undefined,
+  onLeft: (() => void) | undefined,
+): Promise<void> {
   try {
     await places.leave(running)
   } finally {
     await proxy?.close()
+    // After what it made at protected places was renamed: that is labelled, too.
+    onLeft?.()
   }
 }
 
