@@ -64,6 +64,26 @@ describe('Breakers', () => {
     expect(() => breakers.check('x')).toThrow(open)
   })
 
+  it('looks whether a tool is paused without being the call that tries it again', async () => {
+    const clock = fakeClock()
+    const breakers = opened(clock)
+    expect(() => breakers.refusePaused('x')).toThrow('wait 30000 ms')
+    breakers.refusePaused('y')
+    await clock.advance(30_000)
+    breakers.refusePaused('x')
+    expect(breakers.check('x')).toBe(true)
+    expect(() => breakers.refusePaused('x')).toThrow('another call is trying it now')
+  })
+
+  it('remembers the 10,000 that began to fail last', () => {
+    const breakers = new Breakers({ failures: 1 }, fakeClock())
+    for (let i = 0; i < 10_000; i++) breakers.record(`tool ${i}`, 'failed')
+    expect(() => breakers.check('tool 0')).toThrow('paused')
+    breakers.record('one more', 'failed')
+    expect(breakers.check('tool 0')).toBe(false)
+    for (const tool of ['tool 1', 'one more']) expect(() => breakers.check(tool)).toThrow('paused')
+  })
+
   it('takes other numbers from its owner', async () => {
     const clock = fakeClock()
     const breakers = new Breakers({ failures: 1, coolDownMs: 50 }, clock)

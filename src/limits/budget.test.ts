@@ -98,6 +98,35 @@ describe('BudgetLedger', () => {
     expect(ledger.reserve(call).notices).toEqual([])
   })
 
+  const used = { wallMs: 10, bytes: 10 }
+  it.each([
+    ['time', { wallMs: 10 }, 'This run has used 10 of 10 ms of tool time (limits.run.time).'],
+    ['bytes', { bytes: 10 }, 'This run has used 10 of 10 bytes (limits.run.bytes).'],
+  ] as const)('has no room for a call once exactly all %s is used', (_, run, message) => {
+    const ledger = ledgerOf({ run })
+    expect(ledger.reserve(call).settle(used)).toEqual([message])
+    expect(failureOf(() => ledger.reserve(call)).message).toBe(message)
+  })
+
+  it('has room for a call that costs exactly what is left', () => {
+    const ledger = ledgerOf({ run: { cost: 1 } })
+    ledger.reserve({ ...call, cost: 0.75 })
+    ledger.reserve({ ...call, cost: 0.25 })
+    expect(failureOf(() => ledger.reserve({ ...call, cost: 0.01 })).details).toEqual({
+      unit: 'cost',
+      used: 1,
+      limit: 1,
+    })
+  })
+
+  it('says nothing below three quarters, and nothing about a limit of which nothing is used', () => {
+    const ledger = ledgerOf({ run: { calls: 100, bytes: 100, cost: 0 } })
+    expect(ledger.reserve(call).settle({ wallMs: 0, bytes: 74 })).toEqual([])
+    expect(ledger.reserve(call).settle({ wallMs: 0, bytes: 1 })).toEqual([
+      'This run has used 75 of 100 bytes (limits.run.bytes).',
+    ])
+  })
+
   it('is the same object for every call when nothing is limited', () => {
     const ledger = ledgerOf({ tools: { other: { calls: 1 }, 'notes.save': {} } })
     expect(ledger.reserve(call)).toBe(ledgerOf({}).reserve(call))

@@ -96,6 +96,53 @@ describe('Concurrency', () => {
     releaseSecond()
   })
 
+  it('goes by arrival over tools that all have limits of their own', async () => {
+    const concurrency = new Concurrency({ all: 1, tools: { a: 1, b: 1, c: 1 } })
+    const first = (await concurrency.enter('other', signal)) as Release
+    const entered: string[] = []
+    const waits = ['c', 'a', 'b', 'a', 'c'].map(async (tool, index) => {
+      const release = await concurrency.enter(tool, signal)
+      entered.push(`${tool}${index}`)
+      release()
+    })
+    first()
+    await Promise.all(waits)
+    expect(entered).toEqual(['c0', 'a1', 'b2', 'a3', 'c4'])
+  })
+
+  it('lets in everybody there is room for when a place is free', async () => {
+    const concurrency = new Concurrency({ all: 3, tools: { narrow: 1 } })
+    const [narrow, , wide] = ['narrow', 'x', 'y'].map((tool) => concurrency.enter(tool, signal) as Release)
+    const waiting = ['narrow', 'x', 'narrow'].map((tool) => concurrency.enter(tool, signal))
+    // The first of them waits for its own tool: the place is for the second.
+    wide!()
+    expect(typeof (await waiting[1])).toBe('function')
+    narrow!()
+    const release = await waiting[0]!
+    release()
+    expect(typeof (await waiting[2])).toBe('function')
+  })
+
+  it('refuses call 100,001 that would wait, until one of those before it has left', async () => {
+    const concurrency = new Concurrency({ tools: { a: 0 } })
+    const stopper = new AbortController()
+    const stopped = concurrency.enter('a', () => stopper.signal) as Promise<Release>
+    // So many signals take their time, and so does one that so many listen to.
+    const never = { aborted: false, addEventListener: () => {} } as unknown as AbortSignal
+    for (let waiting = 1; waiting < 100_000; waiting++) void concurrency.enter('a', () => never)
+    await expect(concurrency.enter('a', signal)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      message: 'a cannot wait: 100000 calls wait already.',
+      fix: { hint: 'Wait until calls have ended, then call again.' },
+    })
+    stopper.abort()
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORTED' })
+    const late = new AbortController()
+    const waits = concurrency.enter('a', () => late.signal)
+    late.abort()
+    await expect(waits).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
   it('gives a place back once, however often it is released', async () => {
     const concurrency = new Concurrency({ all: 1 })
     const release = (await concurrency.enter('a', signal)) as Release

@@ -79,8 +79,40 @@ describe('Idempotency', () => {
     expect(() => keys.claim('cycle', 'args')).toThrow('its result is not in the store')
   })
 
+  it.each([
+    ['keeps a result of exactly as many characters as it may have', 10],
+    ['keeps a result of 1 MB', 1_048_576],
+  ])('%s', (_, maxResultChars) => {
+    const keys = maxResultChars === 10 ? keysOf<string>({ maxResultChars }) : keysOf<string>()
+    const fits = 'x'.repeat(maxResultChars - '""'.length)
+    start(keys, 'fits').finish(fits)
+    expect(keys.claim('fits', 'args')).toEqual({ kind: 'replay', result: fits })
+    start(keys, 'larger').finish(`${fits}x`)
+    expect(() => keys.claim('larger', 'args')).toThrow('its result is not in the store')
+  })
+
+  it('knows a key for a day', async () => {
+    const clock = fakeClock(0)
+    const keys = keysOf<string>({ clock })
+    start(keys, 'k').finish('done')
+    await clock.advance(86_399_999)
+    expect(keys.claim('k', 'args').kind).toBe('replay')
+    await clock.advance(1)
+    expect(keys.claim('k', 'args').kind).toBe('new')
+  })
+
+  it('names a key of up to 80 characters in full, and the beginning of a longer one', () => {
+    const keys = keysOf<string>()
+    for (const key of ['k'.repeat(80), 'k'.repeat(81)]) {
+      start(keys, key).finish('done')
+      const shown = key.length > 80 ? `"${key.slice(0, 80)}…"` : `"${key}"`
+      expect(() => keys.claim(key, 'other')).toThrow(`The idempotency key ${shown} was used with other arguments.`)
+    }
+  })
+
   it('refuses keys without end', () => {
     const keys = keysOf<string>()
+    expect(keys.claim('x'.repeat(1_000), 'args').kind).toBe('new')
     for (const key of ['', 'x'.repeat(1_001)]) {
       expect(() => keys.claim(key, 'args')).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
     }

@@ -142,7 +142,26 @@ describe('boundInput', () => {
   it('refuses 5,000 levels, whatever the owner allows', () => {
     const deep: unknown = JSON.parse('['.repeat(5000) + ']'.repeat(5000))
     expect(() => check(deep)).toThrow('nested deeper than 64 levels')
-    expect(() => boundInput(deep, { ...limits, maxDepth: Number.POSITIVE_INFINITY })).toThrow('deeper than 1000 levels')
+    const anyDepth = { ...limits, maxDepth: Number.POSITIVE_INFINITY }
+    expect(() => boundInput(deep, anyDepth)).toThrow('deeper than 1000 levels')
+    boundInput(JSON.parse('['.repeat(1000) + ']'.repeat(1000)), anyDepth)
+    expect(() => boundInput(JSON.parse('['.repeat(1001) + ']'.repeat(1001)), anyDepth)).toThrow('deeper than 1000')
+  })
+
+  it('allows exactly as much as the limit', () => {
+    const sizes = [
+      ['text', 6],
+      [[], 2],
+      [{}, 2],
+      [{ a: 1 }, 7],
+      [[1, 2], 5],
+      [null, 4],
+      [7, 1],
+    ] as const
+    for (const [value, maxBytes] of sizes) {
+      expect(takeInput(value, { ...limits, maxBytes })).toEqual({ value, bytes: maxBytes })
+      expect(() => boundInput(value, { ...limits, maxBytes: maxBytes - 1 })).toThrow('is over the size limit')
+    }
   })
 
   it('names the place of a cycle', () => {

@@ -57,6 +57,20 @@ describe('LoopDetector', () => {
     }
   })
 
+  it('remembers the 100 calls of a run that failed last', () => {
+    const loops = new LoopDetector({ warnAt: 2, stopAt: 2 })
+    const fail = (call: number) => loops.record('r', 'x', `args ${call}`, 'failure')
+    for (let call = 0; call < 100; call++) fail(call)
+    // It failed again, so it is the last of them.
+    expect(fail(0)).toContain('2 times in a row')
+    fail(100)
+    expect(() => loops.check('r', 'x', 'args 0')).toThrow(
+      expect.objectContaining({ code: 'LOOP_DETECTED', details: { times: 2, stopAt: 2 } }),
+    )
+    expect(fail(2)).toContain('2 times in a row')
+    expect(fail(1)).toBeUndefined()
+  })
+
   it('remembers a bounded number of runs and of calls in a run', () => {
     const loops = new LoopDetector({ maxRuns: 1, warnAt: 2, stopAt: 2 })
     loops.record('r', 'x', 'first', 'failure')

@@ -10,6 +10,10 @@ describe('retryDelayMs', () => {
     ])
   })
 
+  it('begins with up to 200 ms', () => {
+    expect(retryDelayMs(1, { attempts: 2 }, longest)).toBe(200)
+  })
+
   it('spreads callers over the whole time', () => {
     expect(retryDelayMs(3, { attempts: 5, baseMs: 100 }, () => 0)).toBe(0)
     expect(retryDelayMs(3, { attempts: 5, baseMs: 100 }, () => 0.5)).toBe(200)
