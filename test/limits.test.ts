@@ -4,6 +4,7 @@ import { defineTool } from '../src/define.ts'
 import { ToolError } from '../src/errors.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { testHub } from '../src/testing/test-hub.ts'
+import { eventsOf } from './support/events-of.ts'
 
 const nothing = z.strictObject({})
 const ping = defineTool({
@@ -79,6 +80,25 @@ describe('budgets', () => {
     expect(results[2]!.meta.notices?.join()).toMatch(/3 of 4|75/)
     expect(results[4]!.error).toMatchObject({ code: 'BUDGET_EXCEEDED', fix: { key: 'limits.run.calls' } })
     expect((await hub.call(ping, {}, { run: 'another' })).ok).toBe(true)
+    await hub.close()
+  })
+
+  it('tell it after what the tool itself told, to the caller and on record', async () => {
+    const telling = defineTool({
+      name: 'net.telling',
+      description: 'Tells something with its result, for tests.',
+      input: nothing,
+      execute(_, ctx) {
+        ctx.notice('the mirror answered')
+        return 'x'.repeat(80)
+      },
+    })
+    const hub = testHub({ tools: [telling], limits: { run: { bytes: 100 } } })
+    const { meta } = await hub.call(telling, {})
+    expect(meta.notices).toEqual(['the mirror answered', expect.stringMatching(/^This run has used 8\d of 100 bytes/)])
+    await hub.endRun(hub.run)
+    const ended = (await eventsOf(hub)).filter(({ type }) => type === 'call-ended')
+    expect(ended).toMatchObject([{ tool: 'net.telling', notices: meta.notices }])
     await hub.close()
   })
 

@@ -12,6 +12,21 @@ it('takes every whole answer', () => {
 })
 
 it.each([
+  ['reason', 2_000],
+  ['by', 200],
+  ['via', 100],
+])('takes a %s of up to %i characters', (name, most) => {
+  const reply = (length: number) => ({ decision: 'deny', [name]: 'x'.repeat(length) })
+  expect(parseReply(reply(most))).toEqual(reply(most))
+  expect(() => parseReply(reply(most + 1))).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
+})
+
+it('takes other arguments with a yes only', () => {
+  expect(parseReply({ decision: 'allow', input: { a: 1 } })).toEqual({ decision: 'allow', input: { a: 1 } })
+  expect(() => parseReply({ decision: 'deny', input: { a: 1 } })).toThrow('other arguments are for a yes only')
+})
+
+it.each([
   undefined,
   null,
   'allow',

@@ -150,6 +150,29 @@ describe('BudgetLedger', () => {
     expect(() => ledgerOf({ run: { calls: Number.NaN } }).reserve(call)).toThrow(ToolError)
   })
 
+  it('counts a principal anew each day, or for ever', async () => {
+    const clock = fakeClock(Date.UTC(2026, 0, 1, 23))
+    const all = new BudgetLedger({}, createMemoryStore().budgets, clock)
+    const daily = all.forPrincipal({ name: 'token:ci', limits: { calls: 1 } })
+    const once = all.forPrincipal({ name: 'token:ci', limits: { calls: 1 }, lasts: 'ever' })
+    for (const ledger of [daily, once]) await ledger.reserve(call)
+    expect(failureOf(() => daily.reserve(call)).message).toBe('token:ci today has used 1 of 1 calls (budget.calls).')
+    expect(failureOf(() => once.reserve(call)).message).toBe('token:ci has used 1 of 1 calls (budget.calls).')
+    await clock.advance(3_600_000)
+    await daily.reserve(call)
+    expect(() => once.reserve(call)).toThrow('token:ci has used 1 of 1 calls')
+  })
+
+  it('takes a call from the run that began this one, too', async () => {
+    const all = new BudgetLedger({ run: { calls: 2 } }, createMemoryStore().budgets, fakeClock())
+    const begun = all.forPrincipal({ name: 'owner/s1', chargedRuns: ['r1', 'r1'], isWithin: true })
+    await begun.reserve({ ...call, run: 'r2' })
+    await all.reserve(call)
+    expect(failureOf(() => begun.reserve({ ...call, run: 'r2' })).message).toBe(
+      'The run r1, which began this one, has used 2 of 2 calls (limits.run.calls).',
+    )
+  })
+
   it('takes names of tools that objects have by birth', () => {
     const ledger = ledgerOf({ tools: { x: { calls: 1 } } })
     expect(ledger.reserve({ ...call, tool: 'constructor' }).notices).toEqual([])

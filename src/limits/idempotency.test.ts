@@ -143,6 +143,30 @@ describe('one store under several processes', () => {
     expect(other.claim('k', 'args')).toEqual({ kind: 'replay', result: 'done' })
   })
 
+  it('looks ten times a second whether another process has ended, and waits in between', async () => {
+    const store = createMemoryStore().keys
+    const clock = fakeClock()
+    let looks = 0
+    const counting = {
+      look: (key: string) => {
+        looks++
+        return store.look(key)
+      },
+    } as KeyStore
+    const claim = start(keysOf<string>({ store }), 'k')
+    const { result } = keysOf<string>({ store: counting, clock }).claim('k', 'args') as Extract<
+      Claim<string>,
+      { kind: 'join' }
+    >
+    await clock.advance(99)
+    expect(looks).toBe(1)
+    await clock.advance(1)
+    expect(looks).toBe(2)
+    claim.finish('done')
+    await clock.advance(100)
+    expect([await result, looks]).toEqual(['done', 3])
+  })
+
   it('never executes again what a killed process was executing', async () => {
     const store = createMemoryStore().keys
     const owner = JSON.stringify({ pid: 2 ** 30, space: 'here' })

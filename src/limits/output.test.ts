@@ -51,6 +51,12 @@ describe('cutText', () => {
     )
   })
 
+  it('cuts no more than it must beside half of a pair that came alone', () => {
+    const mark = () => ''
+    expect(cutText('ab\ud800cd', { maxChars: 3, mode: 'head', mark })).toEqual({ text: 'ab\ud800', cutChars: 2 })
+    expect(cutText('ab\udc00cd', { maxChars: 3, mode: 'tail', mark })).toEqual({ text: '\udc00cd', cutChars: 2 })
+  })
+
   it('cuts without a mark where the mark does not fit, and takes any number for a limit', () => {
     expect(cutText('hello world', { maxChars: 4, mode: 'middle' })).toEqual({ text: 'held', cutChars: 7 })
     for (const maxChars of [0, -1, Number.NaN]) {

@@ -52,6 +52,46 @@ describe('Outbox', () => {
     expect(outbox.isFull).toBe(true)
   })
 
+  it('drops nothing at its limits, and a quarter above them', () => {
+    for (const most of [
+      { messages: 20, bytes: 1_000 },
+      { messages: 1_000, bytes: 200 },
+    ]) {
+      const outbox = new Outbox(most)
+      expect(fill(outbox, 20, true)).not.toContain(true)
+      expect(outbox.bytes).toBe(200)
+      expect(fill(outbox, 1, true)).toEqual([true])
+      expect(outbox.bytes).toBe(150)
+      expect([outbox.find(6), outbox.find(7)]).toEqual([undefined, 'x'.repeat(10)])
+      expect([outbox.rewind(6), outbox.rewind(5)]).toEqual([false, true])
+    }
+  })
+
+  it('is full above its limits, not at them', () => {
+    for (const most of [
+      { messages: 20, bytes: 1_000 },
+      { messages: 1_000, bytes: 200 },
+    ]) {
+      const outbox = new Outbox(most)
+      expect(fill(outbox, 20, false)).not.toContain(true)
+      expect([outbox.hasFirm, outbox.isFull]).toEqual([true, false])
+      expect(fill(outbox, 1, false)).toEqual([false])
+      expect([outbox.isFull, outbox.bytes]).toEqual([true, 210])
+      takeAll(outbox)
+      outbox.acknowledge(1)
+      expect([outbox.isFull, outbox.bytes]).toEqual([false, 200])
+    }
+  })
+
+  it('goes on after the last that was sent when older ones are dropped', () => {
+    const outbox = new Outbox({ messages: 8, bytes: 1_000 })
+    for (let index = 1; index <= 8; index++) outbox.add(outbox.nextSeq(), `m${index}`, true)
+    for (let index = 1; index <= 5; index++) expect(outbox.take()).toBe(`m${index}`)
+    expect(outbox.add(outbox.nextSeq(), 'm9', true)).toBe(false)
+    expect([1, 2, 3, 4, 5, 6, 9].map((seq) => outbox.isUnsent(seq))).toEqual([...Array(5).fill(false), ...[true, true]])
+    expect(outbox.take()).toBe('m6')
+  })
+
   it('takes a message back, and says whether it was sent', () => {
     const outbox = new Outbox({ messages: 10, bytes: 1_000 })
     fill(outbox, 3, false)

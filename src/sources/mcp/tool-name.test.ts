@@ -28,6 +28,12 @@ describe('the name of a tool of a server', () => {
     expect(() => assertToolName(name)).not.toThrow()
   })
 
+  it('keeps a name with which it has exactly 64 characters, and shortens a longer one', () => {
+    const fits = 'a'.repeat(64 - 'mcp/s.'.length)
+    expect(toToolName('s', fits, ['s'])).toBe(`mcp/s.${fits}`)
+    expect(toToolName('s', `${fits}a`, ['s'])).toMatch(/^mcp\/s\.a{41}-[0-9a-f]{16}$/)
+  })
+
   it('tells apart what two servers would call the same on the wire', () => {
     const servers = ['a', 'a_b']
     expect(toToolName('a_b', 'c', servers)).toBe('mcp/a_b.c')
