@@ -41,6 +41,16 @@ describe('repeated questions', () => {
     expect(decide(policy, { ...pure, ...change }).effect).toBe(effect)
   })
 
+  it('are remembered for a thousand tools, of which the oldest leaves first', () => {
+    const policy = compilePolicy(owner({ ask: 'x' }))
+    const ask = (index: number) => decide(policy, { ...pure, tool: `t${index}`, names: [`t${index}`] })
+    const answers = Array.from({ length: 1_000 }, (_, index) => ask(index))
+    expect(ask(0)).toBe(answers[0])
+    ask(1_000)
+    expect(ask(1)).toBe(answers[1])
+    expect(ask(0)).not.toBe(answers[0])
+  })
+
   it('stay right over more tools than are remembered', () => {
     const policy = compilePolicy(owner({ deny: 't7' }))
     for (let round = 0; round < 2; round++) {

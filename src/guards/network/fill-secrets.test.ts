@@ -34,7 +34,8 @@ it('puts the value in its place at the last moment', async () => {
 it('gives it to no host but its own', async () => {
   for (const url of ['https://evil.example/', 'https://api.example.evil.example/', 'https://xapi.example/']) {
     const error = await failure(local.fetchWith({ secrets })(url, { headers }))
-    expect(error).toMatchObject({ code: 'HTTP_DISALLOWED_HOST', fix: { key: 'secrets.github.hosts' } })
+    const fix = { key: 'secrets.github.hosts', value: new URL(url).hostname }
+    expect(error).toMatchObject({ code: 'HTTP_DISALLOWED_HOST', fix })
   }
   expect(local.sockets).toEqual([])
 })

@@ -108,6 +108,8 @@ describe('what a wrapper carries out is found', () => {
     'find $X rm -rf',
     'fd -e rm -rf',
     'fd *x rm -rf',
+    'fd report-x rm -rf',
+    'fd a--exec rm -rf',
     'bash -o rm -rf',
     'choom -p 1 rm -rf',
   ])('%j carries out nothing of the kind', (text) => {

@@ -137,7 +137,7 @@ function readFd(words: readonly ShellWord[]): Wrapped {
   const commands: ShellWord[][] = []
   for (const [at, { value, glob }] of words.entries()) {
     if (at === 0 || (value === undefined && glob !== undefined)) continue
-    const match = /^(?:-\w*?[xX]|--exec(?:-batch)?(?:=|$))(.*)$/s.exec(value ?? '-x')
+    const match = /^(?:-\w*?[xX]|--exec(?:-batch)?(?:=|$))(.*)/s.exec(value ?? '-x')
     if (match === null) continue
     const attached = match[1] === '' ? [] : [staticWord(match[1]!)]
     const end = words.findIndex((word, index) => index > at && word.value === ';')
