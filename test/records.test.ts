@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,6 +69,16 @@ describe('the record of a run', () => {
     expect((await lines('logs/tools.jsonl')).map(({ status }) => status)).toEqual(['ok', 'ok', 'error'])
     expect(await lines('logs/errors.jsonl')).toHaveLength(1)
     expect(await verifyRun(folder)).toMatchObject({ ok: true, calls: 3, problems: [] })
+    await hub.close()
+  })
+
+  it('has the hash of what the model saw of a call that failed', async () => {
+    const hub = testHub({ tools: [pure] })
+    const { content } = await hub.callDynamic('notes.count', { txt: 1 })
+    await hub.endRun(hub.run)
+    const seen = content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+    const ended = (await eventsOf(hub)).find(({ type }) => type === 'call-ended')
+    expect(ended).toMatchObject({ resultHash: createHash('sha256').update(seen).digest('hex'), bytes: 0 })
     await hub.close()
   })
 

@@ -158,7 +158,7 @@ function isReserveUsed(before: DiskState | undefined, now: DiskState): boolean {
   const bytes = Math.min(MAX_RESERVE_BYTES, now.totalBytes / 20)
   const files = Math.min(MAX_RESERVE_FILES, now.totalFiles / 20)
   const isFull = now.freeBytes < bytes && now.usedBytes - before.usedBytes > bytes / 2
-  return isFull || (now.totalFiles > 0 && now.freeFiles < files && now.usedFiles - before.usedFiles > files / 2)
+  return isFull || (now.freeFiles < files && now.usedFiles - before.usedFiles > files / 2)
 }
 
 function bytesMessage(bytes: number): string {
