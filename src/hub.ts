@@ -28,6 +28,8 @@ type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 export interface Hub<T extends AnyTool = AnyTool> extends Desks {
   /** The run of calls that name none. */
   readonly run: string
+  /** How many keys and elements the arguments of a call may have, all together (`limits.entries`). */
+  readonly maxInputEntries: number
   /** Calls a tool by name. Never throws for a tool's failure: look at `ok`. */
   call<K extends keyof ByName<T> & string>(
     tool: K,

@@ -19,6 +19,7 @@ import { resolveTargets } from './steps/targets.ts'
 import { tell } from './steps/tell.ts'
 import { bounded, untilStopped } from './steps/until-stopped.ts'
 import { isPlainObject } from './value/is-plain-object.ts'
+import { turnFor } from './value/large-work.ts'
 
 const MOST_NAME_CHARS = 128
 /** What taints a run when its caller does. */
@@ -50,7 +51,11 @@ export async function travel(parts: Parts, call: Call, asked: string | AnyTool, 
   if (marking) settled = await marking.then(() => settled).catch((error) => fail(parts, call, error))
   call.end()
   try {
-    return await recordEnd(parts, run, call, settled)
+    const result = await recordEnd(parts, run, call, settled)
+    // Whoever has to write a large result somewhere starts in a turn of its own.
+    const waiting = turnFor(settled.bytes)
+    if (waiting) await waiting
+    return result
   } catch (defect) {
     return endAnyway(run, call, defect)
   } finally {
@@ -89,6 +94,8 @@ async function goDown(
   await judge(parts, run, call, asked) // 1 to 5
   refuse(call)
   if (call.options.dryRun) return rehearsed(call)
+  const hashing = turnFor(call.inputBytes)
+  if (hashing) await hashing
   const claiming = claimKey(parts, call) // 6
   const known = claiming && (await claiming)
   if (known) return known
@@ -97,6 +104,8 @@ async function goDown(
   if (call.effect === 'ask') await approve(parts, run, call) // 7
   const preparing = prepare(parts, run, call) // 8
   if (preparing) await preparing
+  const starting = turnFor(call.inputBytes)
+  if (starting) await starting
   const making = call.tool!.usesAbility ? parts.abilities.prepare(call.tool!.capabilities) : undefined
   if (making) await untilStopped(call, making)
   const execution = executionOf(parts, run, call, enter)
@@ -123,6 +132,8 @@ export async function judge(parts: Parts, run: RunState, call: Call, asked: stri
   if (arriving) await bounded(parts, call, arriving)
   find(parts, call, asked) // 1
   bound(parts, call)
+  const waiting = turnFor(call.inputBytes)
+  if (waiting) await waiting
   if (call.dialect) await bounded(parts, call, translate(parts, call))
   if (parts.hooks.has('before')) await rewrite(parts, call) // 2
   const validating = validate(parts, call) // 3

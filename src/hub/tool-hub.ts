@@ -49,6 +49,7 @@ function groupsOfArriving(prefixes: readonly string[]): string[] {
 /** A hub, wired: everything comes in here and goes on to the part that does it. */
 export class ToolHub {
   readonly run: string
+  readonly maxInputEntries: number
   readonly registry: ToolRegistry
   readonly approvals: Approvals
   readonly questions: Questions
@@ -72,6 +73,7 @@ export class ToolHub {
     this.#entrance = new Entrance({ parts, visibility, run, caller, rehearsal: (id) => runs.rehearsal(id) })
     this.#principals = new PrincipalHubs(assembly)
     this.run = run
+    this.maxInputEntries = parts.settings.inputEntries
     this.approvals = parts.desk
     this.questions = parts.questions
     this.grants = parts.grants

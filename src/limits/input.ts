@@ -172,7 +172,8 @@ function spend(walk: Walk, bytes: number, entries = 0): Problem | undefined {
   return walk.bytesLeft < 0 ? newProblem(undefined, TOO_LARGE, SIZE_HINT) : undefined
 }
 
-function tooManyEntries(most: number): ToolError {
+/** The refusal of arguments with too many keys and elements. */
+export function tooManyEntries(most: number): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `The input has over ${most} keys and elements, all together.`, {
     hint: 'Send less, in parts, or as one text; or have the owner raise limits.entries.',
   })

@@ -80,7 +80,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
     onError: (error) => onProblem(`The service failed: ${error instanceof Error ? error.stack : error}`),
     clock,
   })
-  const ws = createWsDoor({ service, admit: (request) => doorkeeper.admit(fromIncomingMessage(request)), clock })
+  const ws = createWsDoor({
+    service,
+    admit: (request) => doorkeeper.admit(fromIncomingMessage(request)),
+    clock,
+    limits: { messageEntries: service.hub.maxInputEntries },
+  })
   const server = await listenHttp(app, {
     host: options.host,
     port: options.port ?? PORT,

@@ -6,6 +6,7 @@ import type { SchemaResult } from '../schema/compile-schema.ts'
 import { describeIssues } from '../schema/describe-issues.ts'
 import { copyAsJson, NOT_PLAIN } from '../value/copy-as-json.ts'
 import { withoutDoubtDetails } from '../value/doubt-details.ts'
+import { turnFor } from '../value/large-work.ts'
 import { outlineJson } from '../value/outline-json.ts'
 import type { Call } from './call.ts'
 import { blocks, mostChars } from './content.ts'
@@ -27,6 +28,9 @@ const PREVIEW_CHARS = 1_000
 
 /** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
 export async function succeed(parts: Parts, run: RunState, call: Call, value: unknown): Promise<Settled<Success>> {
+  // What comes back is likely to be as large as what went in; its size is known only when it is text.
+  const starting = turnFor(call.inputBytes)
+  if (starting) await starting
   const checking = checkOutput(call, value)
   let data = checking instanceof Promise ? await bounded(parts, call, checking) : checking
   if (parts.hooks.has('after')) {
@@ -34,7 +38,11 @@ export async function succeed(parts: Parts, run: RunState, call: Call, value: un
     if (changed.changed) data = await bounded(parts, call, Promise.resolve(checkOutput(call, changed.data)))
   }
   data = plainData(parts, call, data)
+  const showing = turnFor(call.inputBytes)
+  if (showing) await showing
   const whole = modelContent(parts, call, data)
+  const proving = turnFor(charsOf(whole))
+  if (proving) await proving
   const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
   const result = assemble(parts, call, data, content)
   const { json: text, bytes } = outlineJson(data)
@@ -172,9 +180,13 @@ function modelContent(parts: Parts, call: Call, data: unknown): readonly Content
 }
 
 function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {
-  let room = mostChars(parts, call)
-  for (const block of content) if (hasText(block)) room -= block.text.length
-  return room >= 0
+  return charsOf(content) <= mostChars(parts, call)
+}
+
+function charsOf(content: readonly ContentBlock[]): number {
+  let chars = 0
+  for (const block of content) if (hasText(block)) chars += block.text.length
+  return chars
 }
 
 /** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */

@@ -21,12 +21,38 @@ export function hashJson(value: unknown): string {
   return sha256((isInOrder(value) ? JSON.stringify(value) : (sortedJson(value) ?? canonicalize(value))) ?? 'undefined')
 }
 
-/** The canonical form of a flat record, which most arguments are; a list of keys also says their order. */
+/** The canonical form of plain data, several times as fast as `canonicalize`, which is left with all other values. */
 function sortedJson(value: unknown): string | undefined {
-  if (!isPlainObject(value)) return undefined
-  const keys = Object.keys(value)
-  if (keys.some((key) => typeof value[key] === 'object' && value[key] !== null)) return undefined
-  return JSON.stringify(value, keys.sort())
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value === 0 ? 0 : value) : undefined
+  if (Array.isArray(value)) return sortedList(value)
+  return isPlainObject(value) ? sortedRecord(value) : undefined
+}
+
+function sortedList(list: readonly unknown[]): string | undefined {
+  const items: string[] = []
+  for (const item of list) {
+    const json = sortedJson(item)
+    if (json === undefined) return undefined
+    items.push(json)
+  }
+  return `[${items.join(',')}]`
+}
+
+/** Of a flat record, which most arguments are, a list of keys also says the order. */
+function sortedRecord(record: Readonly<Record<string, unknown>>): string | undefined {
+  const keys = Object.keys(record)
+  const isFlat = !keys.some((key) => typeof record[key] === 'object' && record[key] !== null)
+  keys.sort()
+  if (isFlat) return JSON.stringify(record, keys)
+  const fields: string[] = []
+  for (const key of keys) {
+    if (record[key] === undefined) continue
+    const json = sortedJson(record[key])
+    if (json === undefined) return undefined
+    fields.push(`${JSON.stringify(key)}:${json}`)
+  }
+  return `{${fields.join(',')}}`
 }
 
 /** Whether `JSON.stringify` writes the canonical form already: all keys sorted. Most arguments are, and it is quicker. */

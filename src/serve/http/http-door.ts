@@ -5,6 +5,7 @@ import type { Service } from '../service.ts'
 import { CallTurns } from './call/call-turns.ts'
 import type { HttpParts } from './http-parts.ts'
 import { McpDoors } from './mcp-doors.ts'
+import type { BodyLimits } from './read-body.ts'
 import { Readiness } from './readiness.ts'
 import { StreamTable } from './stream/stream-table.ts'
 
@@ -18,7 +19,8 @@ export class HttpDoor {
   readonly doorkeeper: Doorkeeper
   readonly answers: AnswerDoor | undefined
   readonly clock: Clock
-  readonly maxCallBytes: number
+  readonly callLimits: BodyLimits
+  readonly bodyLimits: BodyLimits
   readonly maxBodyBytes: number
   readonly maxWaitingBytes: number | undefined
   readonly turns = new CallTurns()
@@ -37,15 +39,18 @@ export class HttpDoor {
     this.doorkeeper = doorkeeper
     this.answers = parts.answers
     this.clock = clock
-    this.maxCallBytes = parts.maxCallBytes ?? MOST_CALL_BYTES
+    const maxEntries = service.hub.maxInputEntries
+    this.callLimits = { maxBytes: parts.maxCallBytes ?? MOST_CALL_BYTES, maxEntries }
     this.maxBodyBytes = parts.maxBodyBytes ?? MOST_BODY_BYTES
+    this.bodyLimits = { maxBytes: this.maxBodyBytes, maxEntries }
     this.maxWaitingBytes = parts.maxWaitingBytes
     this.#onError = parts.onError
     this.streams = new StreamTable(parts.maxStreams ?? MOST_STREAMS)
     this.mcp = new McpDoors({
       allowedHosts,
       allowedOrigins,
-      maxBodyBytes: this.maxCallBytes,
+      maxBodyBytes: this.callLimits.maxBytes,
+      maxBodyEntries: maxEntries,
       clock,
       onError: this.report,
     })

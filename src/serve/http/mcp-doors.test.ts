@@ -127,7 +127,7 @@ describe('MCP', () => {
 
   it('asks only those who may answer, whoever of the same name came first', async () => {
     const clock = systemClock
-    const doors = new McpDoors({ maxBodyBytes: 1_000_000, clock, onError: () => {} })
+    const doors = new McpDoors({ maxBodyEntries: 50_000, maxBodyBytes: 1_000_000, clock, onError: () => {} })
     onTestFinished(() => doors.close({ graceMs: 0 }))
     const hub = served.hub.as({ name: 'user:cleo' })
     const through = (...scopes: Scope[]): typeof fetch => {

@@ -18,6 +18,7 @@ interface McpDoorOptions {
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
   readonly maxBodyBytes: number
+  readonly maxBodyEntries: number
   readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
@@ -78,7 +79,7 @@ export class McpDoors {
    * to the one who calls, whose client could fill it in by itself.
    */
   #open(hub: PrincipalHub, mayAnswer: boolean): Promise<McpFetchHandler> {
-    const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, clock } = this.#options
+    const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, maxBodyEntries, clock } = this.#options
     const onError = (error: Error) => {
       if (!CLIENTS_FAULT.test(error.message)) this.#options.onError(error)
     }
@@ -86,6 +87,7 @@ export class McpDoors {
       allowedHosts: allowedHosts.map((host) => host.replace(/:\d+$/, '')),
       allowedOrigins: allowedOrigins.map((origin) => new URL(origin).hostname),
       maxBodyBytes,
+      maxBodyEntries,
       clock,
       onError,
       path: '/mcp',

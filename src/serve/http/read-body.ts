@@ -1,15 +1,27 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { checkJsonEntries } from '../../limits/json-entries.ts'
+import { turnFor } from '../../value/large-work.ts'
 import { HttpRefusal } from './answer/http-refusal.ts'
 
 /** What is still read of a body that nobody wants, so that the client comes to read the answer; then it is cut off. */
 const MOST_DISCARDED_BYTES = 16 * 1024 * 1024
 
+/** What a JSON body may have. */
+export interface BodyLimits {
+  readonly maxBytes: number
+  /** Keys and elements, counted before the text is parsed. */
+  readonly maxEntries: number
+}
+
 /** The JSON of a body, or `{}` when it is empty; counted while it comes, whatever its head says of its length. */
-export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, { maxBytes, maxEntries }: BodyLimits): Promise<unknown> {
   checkType(request, 'application/json')
   const text = toText(await readBytes(request, maxBytes))
   if (text === '') return {}
+  checkJsonEntries(text, maxEntries)
+  const waiting = turnFor(text.length)
+  if (waiting) await waiting
   try {
     return JSON.parse(text)
   } catch {

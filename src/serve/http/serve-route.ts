@@ -20,7 +20,7 @@ export async function serveRoute(
   const admission = route.isOnItsOwn ? undefined : await whoAsks(door, route, request)
   const query = route.query && parse('query', route.query, onlyOnce(req.queries()))
   const readsBody = route.body !== undefined && !route.isOnItsOwn
-  const body = readsBody ? parse('body', route.body!, await readJson(request, door.maxBodyBytes)) : undefined
+  const body = readsBody ? parse('body', route.body!, await readJson(request, door.bodyLimits)) : undefined
   const params = new Map(Object.entries(req.param()))
   const exchange = {
     door,

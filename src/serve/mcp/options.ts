@@ -13,7 +13,8 @@ import type { Hub } from '../../hub.ts'
 import type { CallEvent } from '../../result.ts'
 
 /** What a server of MCP uses of a hub. */
-export type ServedHub = Pick<Hub, 'cards' | 'callDynamic' | 'artifact' | 'endRun' | 'onToolsChanged' | 'ready'>
+export type ServedHub = Pick<Hub, 'cards' | 'callDynamic' | 'artifact' | 'endRun' | 'onToolsChanged' | 'ready'> &
+  Partial<Pick<Hub, 'maxInputEntries'>>
 
 /** Which protocol a client speaks: `modern` since 2026-07-28, `legacy` before, with sessions. */
 export type Era = 'legacy' | 'modern'
@@ -86,6 +87,8 @@ export interface McpFetchOptions extends McpServeOptions {
   readonly sessionIdleMs?: number
   /** Bytes of one request; 4 MB unless said. */
   readonly maxBodyBytes?: number
+  /** Keys and elements of one request. Default: `limits.entries` of the hub, 50,000. */
+  readonly maxBodyEntries?: number
 }
 
 /** What the server for HTTP may be told beside. */

@@ -5,6 +5,8 @@ export interface WsLimits {
   readonly connectionsEach: number
   /** Of one message. */
   readonly messageBytes: number
+  /** Keys and elements of one message, counted before it is parsed. */
+  readonly messageEntries: number
   /** Of one session. */
   readonly callsInFlight: number
   /** Messages of a session that were not acknowledged. */
@@ -30,6 +32,7 @@ export const WS_LIMITS: WsLimits = {
   connections: 20_000,
   connectionsEach: 1_000,
   messageBytes: 10 * MIB,
+  messageEntries: 50_000,
   callsInFlight: 256,
   keptMessages: 1_000,
   keptBytes: 8 * MIB,

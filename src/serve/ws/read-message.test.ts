@@ -29,6 +29,13 @@ it('takes an acknowledgement of 0 and more, with nothing else', () => {
     expect(() => readMessage(text), text).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
 })
 
+it('refuses too many keys and elements before it parses them, and still finds the id', () => {
+  const text = `{"type":"call","id":"7","tool":"a","input":[${'1,'.repeat(6_000)}`
+  expect(() => readMessage(text, 100)).toThrow('over 100 keys and elements')
+  expect(idOf(text)).toBe('7')
+  expect(idOf(`{"input":{"id":"8"},"text":"${'x'.repeat(20_000)}"`)).toBeUndefined()
+})
+
 it('finds the id of what it could not read', () => {
   expect(idOf(JSON.stringify({ id: 'x'.repeat(100) }))).toBe('x'.repeat(100))
   expect([idOf(JSON.stringify({ id: 'x'.repeat(101) })), idOf('{'), idOf('{"id":7}')]).toEqual(Array(3).fill(undefined))

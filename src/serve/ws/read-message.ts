@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import { ToolError } from '../../errors.ts'
+import { checkJsonEntries } from '../../limits/json-entries.ts'
 import { describeIssues } from '../../schema/describe-issues.ts'
 import { fromStandardIssues } from '../../schema/standard-issues.ts'
 import { clientMessage } from '../api/messages.ts'
+import { WS_LIMITS } from './limits.ts'
 
 /** A message that was checked. */
 export type ReadMessage = z.output<typeof clientMessage>
@@ -11,7 +13,8 @@ export type ReadMessage = z.output<typeof clientMessage>
 export type CallMessage = Extract<ReadMessage, { type: 'call' }>
 
 /** Reads what a client says; throws when it is no message. Calls and acknowledgements of the usual form are read by hand, for speed. */
-export function readMessage(text: string): ReadMessage {
+export function readMessage(text: string, maxEntries = WS_LIMITS.messageEntries): ReadMessage {
+  checkJsonEntries(text, maxEntries)
   const value = parseJson(text)
   if (isUsualCall(value)) {
     if (value.input === undefined) value.input = {}
@@ -27,6 +30,8 @@ export function readMessage(text: string): ReadMessage {
 
 /** The `id` of a message that could not be read, so that whoever waits for an answer gets one. */
 export function idOf(text: string): string | undefined {
+  // A large one is not parsed for that: it may be refused because it should not be parsed at all.
+  if (text.length > MAX_PARSED_CHARS) return EARLY_ID.exec(text)?.[1]
   try {
     const { id } = JSON.parse(text) as { id?: unknown }
     return typeof id === 'string' && id.length <= 100 ? id : undefined
@@ -35,6 +40,10 @@ export function idOf(text: string): string | undefined {
     return undefined
   }
 }
+
+const MAX_PARSED_CHARS = 10_000
+/** The id that stands before everything but other texts. */
+const EARLY_ID = /^\s*\{\s*(?:"(?:type|tool|run)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,3}"id"\s*:\s*"([^"\\]{1,100})"/
 
 const USUAL = new Set(['type', 'id', 'tool', 'input', 'stream', 'idempotencyKey', 'requestId', 'taskId', 'run'])
 

@@ -99,7 +99,7 @@ export class WsConnection {
     const text = isBinary ? '' : data.toString()
     let message: ReadMessage
     try {
-      message = readMessage(text)
+      message = readMessage(text, this.#parts.limits.messageEntries)
     } catch (error) {
       return this.#refuse(error, idOf(text))
     }

@@ -209,6 +209,13 @@ describe('a body', () => {
     expect(apiError.safeParse(await response.json()).success).toBe(true)
   })
 
+  it('of more keys and elements than a call may have is refused before it is parsed', async () => {
+    // It is no JSON either, which nobody has noticed.
+    const { status, json } = await served.ask('POST', '/v1/tools/count/call', caller, `[${'1,'.repeat(60_000)}`)
+    expect([status, json.error.code]).toEqual([400, 'INPUT_SCHEMA_INVALID'])
+    expect(json.error.message).toContain('over 50000 keys and elements')
+  })
+
   it('that says nothing of its length is counted as it comes', async () => {
     const body = new ReadableStream({
       pull(controller) {
@@ -235,8 +242,8 @@ describe('a body', () => {
     expect([status, json.error.code]).toEqual([413, 'FILE_TOO_LARGE'])
   })
 
-  it('nested a hundred thousand deep ends with an error of its own', async () => {
-    const deep = `{"input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  it('nested forty thousand deep ends with an error of its own', async () => {
+    const deep = `{"input":${'['.repeat(40_000)}${']'.repeat(40_000)}}`
     const { status, json } = await served.ask('POST', '/v1/tools/test_math_add/call', caller, deep)
     expect([status, json.ok]).toEqual([200, false])
     expect(json.error.code).toBe('INPUT_SCHEMA_INVALID')

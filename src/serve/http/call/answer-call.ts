@@ -26,7 +26,7 @@ export async function answerCall(
   try {
     const { visitor } = await admit(door.doorkeeper, request)
     requireScope(visitor, 'call')
-    const body = await readJson(request, door.maxCallBytes)
+    const body = await readJson(request, door.callLimits)
     const wanted = readCall(body, request.headers['idempotency-key'] as string | undefined)
     if (wantsStream(request.headers.accept)) return await streamCall(door, visitor, name, wanted, request, response)
     await door.turns.next()

@@ -190,6 +190,13 @@ describe('a request', () => {
     expect((await handler.fetch(get)).status).toBe(405)
   })
 
+  it('of too many keys and elements is refused before it is parsed', async () => {
+    const handler = await handlerOf({ maxBodyEntries: 100 })
+    const response = await handler.fetch(post(`[${'1,'.repeat(5_000)}`))
+    expect(response.status).toBe(413)
+    expect(await response.text()).toContain('over 100 keys and elements')
+  })
+
   it('of more than 4 MB never reaches a tool', async () => {
     const { url } = await serve({ tools: [whoami] })
     const response = await fetch(url, {

@@ -11,7 +11,10 @@ import {
   PROTOCOL_VERSION_META_KEY,
   readRequestBody,
 } from '@modelcontextprotocol/server'
+import { messageOf } from '../../../errors.ts'
+import { checkJsonEntries } from '../../../limits/json-entries.ts'
 import { isPlainObject } from '../../../value/is-plain-object.ts'
+import { turnFor } from '../../../value/large-work.ts'
 import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
@@ -24,6 +27,7 @@ import { type Caller, callerOf, createDoorkeeper, type Doorkeeper, ownerOf } fro
 const MOST_SESSIONS = 100
 const IDLE_MS = 30 * 60_000
 const MOST_BODY_BYTES = 4 * 1024 * 1024
+const MAX_ENTRIES = 50_000
 
 /** MCP over HTTP: checks whom a request was sent to, from where and by whom, then serves it in the era that it speaks. */
 export class HttpHandler implements McpFetchHandler {
@@ -36,6 +40,7 @@ export class HttpHandler implements McpFetchHandler {
   readonly #origins: string[]
   readonly #path: string
   readonly #maxBodyBytes: number
+  readonly #maxBodyEntries: number
   /** Whose a request is, for where its server is made. */
   readonly #sessions = new WeakMap<Request, ClientSession>()
   #closing: Promise<void> | undefined
@@ -51,6 +56,7 @@ export class HttpHandler implements McpFetchHandler {
     this.#origins = [...localhostAllowedOrigins(), ...allowedOrigins]
     this.#path = options.path ?? '/mcp'
     this.#maxBodyBytes = options.maxBodyBytes ?? MOST_BODY_BYTES
+    this.#maxBodyEntries = options.maxBodyEntries ?? hub.maxInputEntries ?? MAX_ENTRIES
     this.#modern = this.#createModern()
     this.#service.tools.onChange(() => this.#modern.notify.toolsChanged())
   }
@@ -96,6 +102,13 @@ export class HttpHandler implements McpFetchHandler {
   async #readBody(request: Request): Promise<{ readonly json: unknown } | Response> {
     const read = await readRequestBody(request, this.#maxBodyBytes)
     if (read.tooLarge) return refuse(413, `The request has more than ${this.#maxBodyBytes} bytes.`)
+    try {
+      checkJsonEntries(read.text, this.#maxBodyEntries)
+    } catch (error) {
+      return refuse(413, messageOf(error), -32602)
+    }
+    const waiting = turnFor(read.text.length)
+    if (waiting) await waiting
     try {
       return { json: JSON.parse(read.text) }
     } catch {
