@@ -132,6 +132,16 @@ it('shows at once what can be no value, and a prompt when nothing follows it', (
   expect(show('ssword\n-1234 done\n') + flush()).toBe('[redacted:secret] done\n')
 })
 
+it('finds a value in hex wherever it begins, also with every digit on its own and among dates', () => {
+  const redactor = createRedactor({ values: ['p4ss-w0r'] })
+  const digits = Buffer.from('p4ss-w0r').toString('hex')
+  for (const separator of ['', ' ', '-'])
+    for (let offset = 0; offset < 40; offset++) {
+      const hidden = redactor.text(`2024-05-01 ${'z'.repeat(offset)}${[...digits].join(separator)}z 12:30:45.123456`)
+      expect(hidden, `${separator}${offset}`).toContain('[redacted:secret]')
+    }
+})
+
 it('takes linear time, however a text is made', () => {
   const redactor = createRedactor({ values: ['aaaaaaaaaaaaaaab', 'ffffffffffff', '%%%%%%%%%%'] })
   const texts = ['a\n', ' ', '%25', '\\', '66 ', '\u200b', 'a', '0x', 'aaaaaaaaaaaaaaa\n'].map((unit) =>

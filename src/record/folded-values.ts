@@ -3,8 +3,8 @@ import { SkipSearch } from './stages/skip-search.ts'
 
 /** One kind of writing: what stands between the characters of a value, or instead of them. */
 interface Writing {
-  /** False when a text has no value in this writing; true for some other texts, too. */
-  readonly isLikely: (text: string) => boolean
+  /** Those parts of the text without it that may hold a value. */
+  readonly candidates: (text: string) => string
   /** The text without it. */
   readonly fold: (text: string) => string
   /** The same, with where each of its characters stands in the text. */
@@ -110,8 +110,8 @@ export class FoldedValues {
   }
 
   #mayHold(text: string): boolean {
-    if (this.#needles.length === 0 || text.length < SHORTEST_NEEDLE || !this.#writing.isLikely(text)) return false
-    return this.#search.isIn(this.#writing.fold(text))
+    if (this.#needles.length === 0 || text.length < SHORTEST_NEEDLE) return false
+    return this.#search.isIn(this.#writing.candidates(text))
   }
 }
 
@@ -122,22 +122,23 @@ export function plainWriting(isBytes: boolean): Writing {
   const token = new RegExp(`${isBytes ? BREAK_BYTES : BREAKS}|${escapes}`, 'g')
   const rare = isBytes ? RARE_BYTES : RARE
   let last = { text: '', folded: '' }
+  const fold = (text: string) => {
+    if (text === last.text) return last.folded
+    const pieces: string[] = []
+    let from = 0
+    const add = (end: number, character: string, next: number) => {
+      pieces.push(text.slice(from, end), character)
+      from = next
+    }
+    if (!isPlainAscii(text) && rare.test(text)) walk(text, token, add)
+    else walkLines(text, add)
+    pieces.push(text.slice(from))
+    last = { text, folded: from === 0 ? text : pieces.join('') }
+    return last.folded
+  }
   return {
-    isLikely: () => true,
-    fold(text) {
-      if (text === last.text) return last.folded
-      const pieces: string[] = []
-      let from = 0
-      const add = (end: number, character: string, next: number) => {
-        pieces.push(text.slice(from, end), character)
-        from = next
-      }
-      if (rare.test(text)) walk(text, token, add)
-      else walkLines(text, add)
-      pieces.push(text.slice(from))
-      last = { text, folded: from === 0 ? text : pieces.join('') }
-      return last.folded
-    },
+    candidates: fold,
+    fold,
     foldWithPlaces(text) {
       const whole = placesOf(text)
       return without(whole, (add) => {
@@ -157,7 +158,7 @@ export function plainWriting(isBytes: boolean): Writing {
 /** In hex, with `:`, blanks, `0x` and the like between the bytes, and broken in any place. */
 export function hexWriting(plain: Writing): Writing {
   return {
-    isLikely: (text) => HEX_BYTES.test(plain.fold(text)),
+    candidates: (text) => hexRuns(plain.fold(text)),
     fold: (text) => plain.fold(text).replace(HEX_SEPARATOR, ''),
     foldWithPlaces(text) {
       const folded = plain.foldWithPlaces(text)
@@ -183,9 +184,31 @@ export function base64Cores(bytes: Buffer): string[] {
   })
 }
 
-/** Three bytes in a row, the first of which begins with a digit, as some of every value do. */
-const HEX_BYTES = /[0-9][0-9a-fA-F](?:[ \t:,;._-]{0,3}(?:0x)?[0-9a-fA-F]{2}){2}/
+/** Of the eight bytes that a value has at least. */
+const MIN_HEX_DIGITS = 16
 const HEX_SEPARATOR = /0x|[ \t:,;._-]/g
+
+/** By code, 1 for digits and for what may stand between them. */
+const IN_HEX = new Uint8Array(65_536)
+for (const character of '0123456789abcdefABCDEF \t:,;._-x') IN_HEX[character.charCodeAt(0)] = 1
+
+/**
+ * The digits of a text, where enough of them stand together. Only every 16th character is looked at, until one of them
+ * may be part of so many.
+ */
+function hexRuns(text: string): string {
+  const runs: string[] = []
+  let least = 0
+  for (let at = MIN_HEX_DIGITS - 1; at < text.length; at += MIN_HEX_DIGITS) {
+    if (IN_HEX[text.charCodeAt(at)] === 0) continue
+    let start = at
+    while (start > least && IN_HEX[text.charCodeAt(start - 1)] === 1) start--
+    while (at < text.length && IN_HEX[text.charCodeAt(at)] === 1) at++
+    least = at
+    if (at - start >= MIN_HEX_DIGITS) runs.push(text.slice(start, at).replace(HEX_SEPARATOR, ''))
+  }
+  return runs.join('\n')
+}
 
 /** The characters that nobody sees (Default_Ignorable_Code_Point). */
 const UNSEEN = [
@@ -212,6 +235,12 @@ const MAX_BLANKS = 8
 /** How all tokens but line feeds begin, and little else. */
 const RARE = /[%\\\v-\r\x85\xad\u0100-\uffff]/
 const RARE_BYTES = /[%\\\v-\r\xc2\xcd\xd8\xe1-\xe3\xef\xf0\xf3]/
+
+/** The same as to test `RARE`, for most texts, by searches of which each is much faster. */
+function isPlainAscii(text: string): boolean {
+  if (text.includes('\\') || text.includes('%') || text.includes('\r')) return false
+  return !text.includes('\v') && !text.includes('\f') && Buffer.byteLength(text) === text.length
+}
 
 type OnToken = (start: number, character: string, next: number) => void
 
