@@ -13,6 +13,6 @@ export async function isStoreLost(data: string, runsFolder: string): Promise<boo
 export function storeIsLost(data: string, runsFolder: string): string {
   return (
     `There are runs in ${shortPath(runsFolder)}, but ${shortPath(join(data, 'store.db'))} is missing or empty. If there was a store, ` +
-    'its tokens, grants, approvals, idempotency keys and schedules are gone: put a backup in its place before anything is called.'
+    'its tokens, grants, approvals, idempotency keys and schedules are gone: put a backup in its place before anything is called, or accept a new store with tool-hub store adopt.'
   )
 }

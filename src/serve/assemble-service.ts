@@ -11,6 +11,7 @@ import type { HubOptions, Sandbox } from '../options.ts'
 import { checkRecords } from '../record/check-records.ts'
 import { createRedactor } from '../record/redact.ts'
 import { createMcpSource } from '../sources/mcp/mcp-source.ts'
+import { isOlderStore } from '../store/sqlite/generation.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
 import { VERSION } from '../version.ts'
 import { createAskDesk } from './asks/create-ask-desk.ts'
@@ -50,10 +51,16 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const { clock, configFile, onProblem, onRevoked } = options
   const startedAt = clock.now()
   const runsFolder = resolve(runs ?? 'runs')
-  if (!hubOptions.store && (await isStoreLost(resolve(data), runsFolder)))
-    onProblem(storeIsLost(resolve(data), runsFolder))
+  const isLost = !hubOptions.store && (await isStoreLost(resolve(data), runsFolder))
+  if (isLost) onProblem(storeIsLost(resolve(data), runsFolder))
   const store = hubOptions.store ?? openStore(resolve(data))
-  await store.check()
+  try {
+    await store.check()
+  } catch (error) {
+    if (!isOlderStore(error)) throw error
+    // The owner decides: it starts, and is not ready until the store is accepted.
+    if (!isLost) onProblem(`${error.message} ${error.fix.hint}`)
+  }
   // Before the first call: a key that only the records know must not be used a second time.
   await restoreKeys({ keys: store.keys, calls: store.calls, runsFolder, now: startedAt, onProblem })
   const mcp = mcpServers && createMcpSource(mcpServers)

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { adoptDataFolder } from '../../disk/data-folder.ts'
 import { ToolError } from '../../errors.ts'
 import { isStoreLost, storeIsLost } from '../../hub/lost-store.ts'
+import { acceptStore } from '../../store/sqlite/generation.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -33,13 +34,13 @@ export function describeStore(command: Command): void {
   addConfigOption(command.command('check'))
     .summary('Say whether the store is intact, and can be read and written')
     .description(
-      'Look through the whole store, write to it and take that back; exits 1 with what is wrong and what to do.',
+      'Look through the whole store and whether it is older than it was, write to it and take that back; exits 1 with what is wrong and what to do.',
     )
     .action(check)
   addConfigOption(command.command('adopt'))
-    .summary('Trust a data folder that was copied or restored')
+    .summary('Trust a data folder or a store that was copied or restored')
     .description(
-      'Declare the data folder to be yours, with the tokens, grants and sign-ins in it. A folder that tool-hub did not make on this machine is refused until then.',
+      'Declare the data folder to be yours, with the tokens, grants and sign-ins in it. A folder that tool-hub did not make on this machine is refused until then, and a store that is older than it was is reported until then.',
     )
     .action(adopt)
 }
@@ -48,7 +49,8 @@ async function adopt(flags: Flags): Promise<void> {
   const { options } = await readConfig({ ...flags, plugins: false })
   const folder = resolve(options.data ?? '.tool-hub')
   adoptDataFolder(folder)
-  await (flags.json ? printJson({ data: folder }) : print(`${folder} is trusted from now on.`))
+  await acceptStore(folder)
+  await (flags.json ? printJson({ data: folder }) : print(`${folder} is trusted from now on, with the store as it is.`))
 }
 
 async function backup(file: string, flags: Flags): Promise<void> {
@@ -62,11 +64,17 @@ async function check(flags: Flags): Promise<void> {
   const data = resolve(options.data ?? '.tool-hub')
   const runs = options.runs === false ? undefined : resolve(options.runs ?? 'runs')
   if (runs !== undefined && (await isStoreLost(data, runs)))
-    throw new ToolError('CONFIG_INVALID', storeIsLost(data, runs), {
-      hint: 'Put a backup in its place, or go on: the next start makes a new one.',
+    throw new ToolError('CONFLICT', storeIsLost(data, runs), {
+      hint: 'Put a backup in its place, or go on: the next start makes a new one, which tool-hub store adopt accepts.',
     })
-  await withStore(flags, (store) => store.check())
+  await withStore(flags, (store) => store.check().catch(rethrowAsFailure))
   await (flags.json ? printJson({ ok: true }) : print('The store can be read and written.'))
+}
+
+/** A store that fails its check is no wrong config: the command exits 1. */
+function rethrowAsFailure(error: unknown): never {
+  if (!ToolError.is(error) || error.code !== 'CONFIG_INVALID') throw error
+  throw new ToolError('CONFLICT', error.message, { hint: error.fix.hint, cause: error })
 }
 
 async function withStore(flags: Flags, use: (store: ReturnType<typeof openStore>) => Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ToolError } from '../../errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { Readiness } from './readiness.ts'
 
@@ -60,6 +61,16 @@ it('names the store and the tools when they fail, and no more of them', async ()
   expect(await probe({ ...fine, check }).problem()).toEqual({ part: 'store', problem: 'The store cannot be used.' })
   const ready = () => Promise.reject(new Error('secret'))
   expect(await probe({ ...fine, ready }).problem()).toEqual({ part: 'tools', problem: 'The tools are not ready.' })
+})
+
+it.each([
+  ['older', 'The store is older than it was: see tool-hub store check.'],
+  ['replaced', 'The store was removed or replaced while it is in use.'],
+])('says of a store that is %s what everybody may know', async (store, problem) => {
+  const check = () => {
+    throw new ToolError('CONFIG_INVALID', '/home/ada/store.db', { details: { store } })
+  }
+  expect(await probe({ ...fine, check }).problem()).toEqual({ part: 'store', problem })
 })
 
 it('does not wait for ever', async () => {

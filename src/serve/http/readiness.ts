@@ -48,11 +48,11 @@ export class Readiness {
     const { store, hub } = this.#service
     const exhausted = this.#lookAtDescriptors()
     if (exhausted !== undefined) return { part: 'descriptors', problem: exhausted }
-    // The reason is for those who may read /v1/health.
-    if (!(await this.#inTime(() => store.check()))) return { part: 'store', problem: 'The store cannot be used.' }
-    if (!(await this.#inTime(() => this.#service.checkRecords())))
+    const failure = await this.#failureOf(() => store.check())
+    if (failure) return { part: 'store', problem: storeProblem(failure.error) }
+    if (await this.#failureOf(() => this.#service.checkRecords()))
       return { part: 'records', problem: 'Calls cannot be recorded: the disk of the records is full or refuses.' }
-    if (!(await this.#inTime(() => hub.ready()))) return { part: 'tools', problem: 'The tools are not ready.' }
+    if (await this.#failureOf(() => hub.ready())) return { part: 'tools', problem: 'The tools are not ready.' }
     return undefined
   }
 
@@ -69,7 +69,8 @@ export class Readiness {
     }
   }
 
-  async #inTime(check: () => unknown): Promise<boolean> {
+  /** Why a check fails or does not end in time; `undefined` if it succeeds. */
+  async #failureOf(check: () => unknown): Promise<{ readonly error: unknown } | undefined> {
     let cancel = () => {}
     const late = new Promise<never>((_, reject) => {
       const tooLate = () => reject(new ToolError('TIMEOUT', `It took more than ${TIMEOUT_MS} ms.`))
@@ -77,11 +78,19 @@ export class Readiness {
     })
     try {
       await Promise.race([(async () => check())(), late])
-      return true
-    } catch {
-      return false
+      return undefined
+    } catch (error) {
+      return { error }
     } finally {
       cancel()
     }
   }
+}
+
+/** Without names of files: the whole reason is for those who may read /v1/health. */
+function storeProblem(error: unknown): string {
+  const state = ToolError.is(error) ? error.details?.store : undefined
+  if (state === 'older') return 'The store is older than it was: see tool-hub store check.'
+  if (state === 'replaced') return 'The store was removed or replaced while it is in use.'
+  return 'The store cannot be used.'
 }

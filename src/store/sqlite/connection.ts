@@ -1,8 +1,10 @@
+import { statsIfThere } from '../../disk/stats-if-there.ts'
 import { messageOf, ToolError } from '../../errors.ts'
+import { Generation } from './generation.ts'
 import type { SqliteDatabase, SqliteStatement, SqlValue } from './load-sqlite.ts'
 import { LogSync, type SyncFile } from './log-sync.ts'
 import { closeDatabase, type DatabaseOptions, openDatabase } from './open-database.ts'
-import { damaged, isDamage, toStoreError } from './store-error.ts'
+import { damaged, isDamage, replaced, toStoreError } from './store-error.ts'
 
 /** What may be given for a column; what is undefined is none. */
 export type Bindable = SqlValue | undefined
@@ -20,12 +22,15 @@ export interface Statement<Row> {
 export interface ConnectionOptions extends DatabaseOptions {
   /** For tests of a failing disk. */
   readonly syncFile?: SyncFile
+  /** How long after a durable write the file beside the store says that there is something newer. */
+  readonly markMs: number
 }
 
 /** The file of a store, opened at its first use. */
 export class Connection {
   readonly path: string
   readonly options: ConnectionOptions
+  readonly generation: Generation
   readonly #log: LogSync
   #database: SqliteDatabase | undefined
   #isClosed = false
@@ -33,6 +38,8 @@ export class Connection {
   /** What was found wrong with the file; it does not get better by itself. */
   #damage: ToolError | undefined
   #isExamined = false
+  /** Which files the store and its log were at the first look. */
+  #files: string | undefined
   readonly #begin = this.statement('BEGIN IMMEDIATE')
   readonly #commit = this.statement('COMMIT')
   readonly #rollback = this.statement('ROLLBACK')
@@ -42,6 +49,7 @@ export class Connection {
     this.path = path
     this.options = options
     this.#log = new LogSync(path, options.syncFile)
+    this.generation = new Generation(this)
   }
 
   statement<Row>(sql: string): Statement<Row> {
@@ -98,6 +106,13 @@ export class Connection {
     if (this.#damage) throw this.#damage
   }
 
+  /** Throws if the file or its log was removed or replaced since the first look: then nobody finds what is written here. */
+  assertInPlace(): void {
+    const files = [this.path, `${this.path}-wal`].map(identityOf).join(' ')
+    this.#files ??= files
+    if (files !== this.#files) throw replaced(this.path)
+  }
+
   /** Opens the file when it is not yet. */
   open(): void {
     try {
@@ -108,8 +123,10 @@ export class Connection {
   }
 
   async close(): Promise<void> {
+    const marked = this.generation.close()
     this.#isClosed = true
     await this.#log.close()
+    await marked
     if (this.#database) closeDatabase(this.#database)
     this.#database = undefined
   }
@@ -149,6 +166,11 @@ function toSqlValue(value: Bindable): SqlValue {
       hint: 'Leave the character U+0000 out of names, keys and texts.',
     })
   return value
+}
+
+function identityOf(path: string): string {
+  const stats = statsIfThere(path)
+  return stats ? `${stats.dev}:${stats.ino}` : 'none'
 }
 
 function closed(): ToolError {

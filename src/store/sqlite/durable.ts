@@ -44,7 +44,10 @@ export function durable<Part extends DurablePart>(connection: Connection, name: 
     const write = part[method] as (...values: unknown[]) => unknown
     const writeDurably = (...values: unknown[]): Awaitable<unknown> => {
       const outcome = write(...values)
-      return connection.synced()?.then(() => outcome) ?? outcome
+      const syncing = connection.synced()
+      if (!syncing) return outcome
+      connection.generation.request()
+      return syncing.then(() => outcome)
     }
     return [method, writeDurably]
   })

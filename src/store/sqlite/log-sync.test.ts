@@ -10,16 +10,18 @@ import { openStore } from './open-store.ts'
 let root: string
 let folders = 0
 const opened: Store[] = []
+let isHeld = false
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tool-hub-log-sync-'))
 })
 afterEach(async () => {
+  isHeld = false
   await Promise.all(opened.splice(0).map((store) => store.close()))
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
 
 function open(syncFile: SyncFile): Store {
-  const store = openStore(join(root, `data-${++folders}`), { syncFile })
+  const store = openStore(join(root, `data-${++folders}`), { syncFile, markMs: 3_600_000 })
   opened.push(store)
   return store
 }
@@ -28,7 +30,9 @@ function open(syncFile: SyncFile): Store {
 function heldDisk() {
   const waiting: (() => void)[] = []
   let asked = () => {}
+  isHeld = true
   const syncFile: SyncFile = (descriptor, done) => {
+    if (!isHeld) return fs.fdatasync(descriptor, done)
     waiting.push(() => fs.fdatasync(descriptor, done))
     asked()
   }

@@ -34,14 +34,16 @@ export interface OpenStoreOptions {
   readonly maxPages?: number
   /** Dates events whose cause says no time; the machine's clock unless said. */
   readonly now?: () => number
+  /** How long after a write that must last the file `store.generation` says so. Default: 1 s. */
+  readonly markMs?: number
   /** Syncs the log of the file; for tests of a failing disk. */
   readonly syncFile?: SyncFile
 }
 
 /** The store of a data folder, in its file `store.db`: made and opened at the first use, shared by processes. */
 export function openStore(folder: string, options: OpenStoreOptions = {}): Store {
-  const { busyTimeoutMs = 2_000, pollMs = 200, maxPages, now = Date.now, syncFile } = options
-  const connection = new Connection(join(resolve(folder), 'store.db'), { busyTimeoutMs, maxPages, syncFile })
+  const { busyTimeoutMs = 2_000, pollMs = 200, maxPages, now = Date.now, markMs = 1_000, syncFile } = options
+  const connection = new Connection(join(resolve(folder), 'store.db'), { busyTimeoutMs, maxPages, markMs, syncFile })
   const events = createEvents(connection, pollMs)
   const write = connection.statement(
     `INSERT INTO counters (name, value) VALUES ('check', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`,
@@ -68,9 +70,11 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
     inbox: durable(connection, 'inbox', createInbox(connection)),
     async check() {
       connection.assertIntact()
+      connection.generation.assertCurrent()
       write.run()
       takeBack.run()
       await connection.synced()
+      connection.assertInPlace()
     },
     backup: (path) => backUp(connection, path),
     sweep: createSweep(connection),

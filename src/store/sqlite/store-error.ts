@@ -65,6 +65,18 @@ export function damaged(path: string, sqlite: string, cause?: unknown): ToolErro
   })
 }
 
+/** The file is another one than the one that is open. */
+export function replaced(path: string): ToolError {
+  return new ToolError(
+    'CONFIG_INVALID',
+    `The store ${shortPath(path)} or its -wal file was removed or replaced while it is in use: what is written now is lost at the next start.`,
+    {
+      hint: 'Copy the store with tool-hub store backup only; stop the service, put the newest copy in its place and start it again.',
+      details: { path, store: 'replaced' },
+    },
+  )
+}
+
 /** Whether SQLite says that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error)

@@ -1,0 +1,140 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { adoptDataFolder } from '../../disk/data-folder.ts'
+import type { Store } from '../../store.ts'
+import { acceptStore, isOlderStore } from './generation.ts'
+import { openStore } from './open-store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'tool-hub-generation-'))
+const opened: Store[] = []
+let folders = 0
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const newFolder = () => join(root, `data-${++folders}`)
+const grant = (id: string) => ({ id, tool: 't', body: '{}', createdAt: 1 })
+
+function open(folder: string): Store {
+  const store = openStore(folder, { markMs: 0 })
+  opened.push(store)
+  return store
+}
+
+/** Writes a grant, and resolves when the file beside the store says so. */
+async function write(store: Store, folder: string, id: string): Promise<void> {
+  const mark = () => (existsSync(join(folder, 'store.generation')) ? markOf(folder) : '')
+  const before = mark()
+  await store.grants.put(grant(id))
+  await expect.poll(mark, { timeout: 60_000 }).not.toBe(before)
+}
+
+const markOf = (folder: string) => readFileSync(join(folder, 'store.generation'), 'utf8')
+
+/** A data folder as a process leaves it that is killed now. */
+function killed(folder: string): string {
+  const copy = newFolder()
+  cpSync(folder, copy, { recursive: true })
+  rmSync(join(copy, 'store.db-shm'), { force: true })
+  adoptDataFolder(copy)
+  return copy
+}
+
+/** Whether a check finds the store older than it was; also when it is looked at again and used meanwhile. */
+async function isOlder(folder: string): Promise<boolean> {
+  const found: boolean[] = []
+  for (const id of ['x', 'y']) {
+    const store = openStore(folder, { markMs: 0 })
+    found.push(
+      await store.check().then(
+        () => false,
+        (error) => isOlderStore(error) || Promise.reject(error),
+      ),
+    )
+    await store.grants.put(grant(id))
+    await store.close()
+  }
+  expect(found[1]).toBe(found[0])
+  return found[0]!
+}
+
+it('finds an older copy of the store in its place, until the owner accepts it', async () => {
+  const folder = newFolder()
+  const first = open(folder)
+  await first.grants.put(grant('a'))
+  await first.backup(join(root, 'backup.db'))
+  await first.close()
+  const second = open(folder)
+  await second.grants.remove('a')
+  await second.close()
+  expect(await isOlder(folder)).toBe(false)
+
+  cpSync(join(root, 'backup.db'), join(folder, 'store.db'))
+  expect(await isOlder(folder)).toBe(true)
+  await expect(open(folder).check()).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('Tokens revoked since then are valid again'),
+    fix: { hint: expect.stringContaining('tool-hub store adopt') },
+  })
+  await acceptStore(folder)
+  expect(await isOlder(folder)).toBe(false)
+})
+
+it('finds that the log of a killed process was removed or damaged, and nothing when it was not', async () => {
+  const folder = newFolder()
+  const store = open(folder)
+  await write(store, folder, 'a')
+  await write(store, folder, 'b')
+  const [left, removed, damaged, cut] = [killed(folder), killed(folder), killed(folder), killed(folder)]
+  expect(await isOlder(left)).toBe(false)
+  rmSync(join(removed, 'store.db-wal'))
+  expect(await isOlder(removed)).toBe(true)
+  const log = readFileSync(join(damaged, 'store.db-wal'))
+  writeFileSync(join(damaged, 'store.db-wal'), log.fill(0x5a, 0, 4_096))
+  expect(await isOlder(damaged)).toBe(true)
+  truncateSync(join(cut, 'store.db-wal'), log.length / 2)
+  expect(await isOlder(cut)).toBe(true)
+})
+
+it('finds a store that was lost and made anew, and a mark that is no number', async () => {
+  const folder = newFolder()
+  const store = open(folder)
+  await store.grants.put(grant('a'))
+  await store.close()
+  const copy = killed(folder)
+  rmSync(join(copy, 'store.db'))
+  expect(await isOlder(copy)).toBe(true)
+  writeFileSync(join(folder, 'store.generation'), '\0\0\0', { mode: 0o600 })
+  expect(await isOlder(folder)).toBe(true)
+})
+
+it('is advanced by two processes on one store, in any order', async () => {
+  const folder = newFolder()
+  const [a, b] = [open(folder), open(folder)]
+  for (const id of ['1', '2', '3']) await Promise.all([write(a, folder, `a${id}`), b.grants.put(grant(`b${id}`))])
+  await Promise.all([a.check(), b.check()])
+  await a.close()
+  await b.close()
+  expect(await isOlder(folder)).toBe(false)
+})
+
+it.each(['store.db', 'store.db-wal'])(
+  'a check of an open store finds that %s was removed or replaced',
+  async (name) => {
+    const folder = newFolder()
+    const store = open(folder)
+    await store.grants.put(grant('a'))
+    await store.check()
+    const [file, aside] = [join(folder, name), join(folder, 'aside')]
+    const gone = { code: 'CONFIG_INVALID', message: expect.stringContaining('removed or replaced') }
+    renameSync(file, aside)
+    await expect(store.check()).rejects.toMatchObject(gone)
+    cpSync(aside, file)
+    await expect(store.check()).rejects.toMatchObject(gone)
+    renameSync(aside, file)
+    await store.check()
+  },
+)
