@@ -19,7 +19,8 @@ interface Acknowledged {
   readonly effects: string[]
   /** Secrets of tokens that were revoked. */
   readonly revoked: string[]
-  readonly answered: { readonly id: string; readonly decision: string }[]
+  /** Answers that hold for the same arguments from then on. */
+  readonly answered: { readonly id: string; readonly decision: string; readonly text: string }[]
   readonly schedules: string[]
   /** Runs that have read content from outside. */
   readonly tainted: string[]
@@ -162,11 +163,14 @@ class Working {
         revoked.push(secret)
       }),
       this.#repeat(async (n) => {
-        await agent.call('test/note', { text: `note ${n}` }, { onAsk: 'return' })
+        const text = `note ${n}`
+        await agent.call('test/note', { text }, { onAsk: 'return' })
         const decision = n % 2 === 0 ? 'allow' : 'deny'
         for (const { id } of await owner.approvals.list()) {
-          expect(await owner.approvals.answer(id, { decision })).toMatchObject({ won: true })
-          answered.push({ id, decision })
+          expect(await owner.approvals.answer(id, { decision, remember: 'always', covers: 'exact' })).toMatchObject({
+            won: true,
+          })
+          answered.push({ id, decision, text })
         }
       }),
       this.#repeat(async (n) => {
@@ -207,6 +211,8 @@ class Working {
 async function assertKept(disk: string, acknowledged: Acknowledged): Promise<void> {
   const { effects, revoked, answered, schedules, tainted } = acknowledged
   await served(disk, async ({ url, token, end }) => {
+    // A store that lost something that was acknowledged would also be older than `store.generation` says.
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ ok: true })
     const owner = createClient({ url, token })
     const agent = createClient({ url, token: readFileSync(join(disk, 'secret'), 'utf8') })
     for (const key of effects.slice(-LOOKED_AT)) {
@@ -220,8 +226,11 @@ async function assertKept(disk: string, acknowledged: Acknowledged): Promise<voi
     expect(effects.filter((key) => !done.includes(key))).toEqual([])
     for (const secret of revoked.slice(-LOOKED_AT))
       await expect(createClient({ url, token: secret }).me()).rejects.toMatchObject({ status: 401 })
-    for (const { id, decision } of answered.slice(-LOOKED_AT))
+    for (const { id, decision, text } of answered.slice(-LOOKED_AT)) {
       expect(await owner.approvals.get(id)).toMatchObject({ state: 'answered', answered: { decision } })
+      const again = await agent.call('test/note', { text }, { onAsk: 'return' })
+      expect(again).toMatchObject(decision === 'allow' ? { ok: true } : { ok: false, status: 'denied' })
+    }
     const names = (await owner.schedules.list()).schedules.map(({ name }) => name)
     expect(schedules.filter((name) => !names.includes(name))).toEqual([])
     for (const run of tainted.slice(-LOOKED_AT)) {
