@@ -80,7 +80,7 @@ function isHarmlessConfig(text: string, gitFolder: string, { isInRoots }: GitCon
     const { section, key, value } = setting
     if (!Object.hasOwn(HARMLESS, section) || !HARMLESS[section]!.has(key)) return false
     // `git checkout` writes there, on behalf of somebody who is not in the sandbox.
-    if (section === 'core' && key === 'worktree') return isInRoots(resolve(gitFolder, value))
+    if (section === 'core' && key === 'worktree') return isPlainWay(value) && isInRoots(resolve(gitFolder, value))
     return !key.endsWith('url') || PLAIN_URL.test(value)
   })
 }
@@ -111,12 +111,17 @@ function* readSettings(text: string): Generator<Setting | 'unreadable'> {
 /** `.git`, `commondir` and `gitdir` are a line that names a folder: one that was there before, or is part of one that was. */
 function isPointer(path: string, text: string, { isKnown }: GitContext): boolean {
   const line = text.trimEnd().replace(/^gitdir: /, '')
-  if (line === '' || /[\n\0]/.test(line)) return false
+  if (line === '' || !isPlainWay(line)) return false
   const target = resolve(dirname(path), line)
   // The part of a worktree names the `.git` file of its folder, which is looked at by itself.
   if (basename(path) === 'gitdir') return basename(target) === '.git'
   const candidates = [target, ...above(target)]
   return candidates.some((folder) => isKnown(folder))
+}
+
+/** Whether a path leads where its text says: quotes and escapes have another end in git, `link/..` on the disk. */
+function isPlainWay(path: string): boolean {
+  return !/[\n\0"\\#;]/.test(path) && !/(^|\/)(?!\.{1,2}\/)[^/]+\/+(\.\/+)*\.\.(\/|$)/.test(path)
 }
 
 /** Folders of git around a folder inside of `modules` or `worktrees`. */

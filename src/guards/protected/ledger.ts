@@ -11,7 +11,13 @@ import { currentProcess, isAlive } from '../../disk/process-identity.ts'
 import { messageOf } from '../../errors.ts'
 import type { ProtectedPlace, SurveyOptions } from './survey.ts'
 
-const placeSchema = z.strictObject({ path: z.string(), link: z.string().optional(), isGit: z.boolean() })
+const placeSchema = z.strictObject({
+  path: z.string(),
+  link: z.string().optional(),
+  isGit: z.boolean(),
+  isOnWay: z.boolean().optional(),
+  behind: z.string().optional(),
+})
 const ledgerSchema = z.strictObject({
   version: z.literal(1),
   hub: z.strictObject({ pid: z.int().positive(), started: z.string().optional(), space: z.string() }),

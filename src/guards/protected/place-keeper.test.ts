@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,6 +11,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -32,6 +34,8 @@ beforeEach(() => {
   mkdirSync(root)
 })
 
+// Node cannot remove a tree of these that no path reaches to the end of.
+const NAME = 'd'.repeat(200)
 const LATER = { timeout: 60_000, interval: 20 }
 
 function keeper(exact: readonly string[] = []): PlaceKeeper {
@@ -172,6 +176,46 @@ describe('what commands make at protected places', () => {
     expect(await during(() => write('node_modules/tool-hub/x.js'), { places: keeper([exact]) })).toHaveLength(1)
   })
 
+  it.each(['.cargo', '.config', '.hg'])(
+    'is taken away where a link stands for the folder around it: %s',
+    async (name) => {
+      const done = await during(() => {
+        for (const file of ['config.toml', 'git/config', 'hgrc']) write(`elsewhere/${file}`)
+        symlinkSync('elsewhere', join(root, name))
+      })
+      expect(done.map(({ path }) => path)).toEqual([join(root, name)])
+    },
+  )
+
+  it('is taken away where a link leads to an exact path', async () => {
+    const places = keeper([join(root, 'lib/deep/util.mjs')])
+    const done = await during(
+      () => {
+        write('elsewhere/deep/util.mjs')
+        symlinkSync('elsewhere', join(root, 'lib'))
+      },
+      { places },
+    )
+    expect(done.map(({ path }) => path)).toEqual([join(root, 'lib')])
+  })
+
+  it('is taken away beside folders that no path reaches, loops of links and closed folders', async () => {
+    const places = keeper([join(root, 'loop/x.mjs')])
+    const done = await during(
+      () => {
+        symlinkSync('loop', join(root, 'loop'))
+        const deep = `for (let i = 0; i < 30; i++) { fs.mkdirSync('${NAME}'); process.chdir('${NAME}') }`
+        expect(spawnSync(process.execPath, ['-e', deep], { cwd: root }).status).toBe(0)
+        onTestFinished(() => void spawnSync('rm', ['-rf', join(root, NAME)]))
+        chmodSync(dirname(write('closed/.mcp.json')), 0o444)
+        write('.mcp.json')
+      },
+      { places },
+    )
+    const names = ['.mcp.json', 'closed/.mcp.json', 'loop']
+    expect(done.map(({ path }) => path).sort()).toEqual(names.map((name) => join(root, name)))
+  })
+
   it('keeps commands from running while it cannot be taken away', async () => {
     const places = keeper()
     // A name that leaves no room for the ending of what is set aside.
@@ -248,6 +292,79 @@ describe('repositories that commands make', () => {
         ['.git/config', '.git/hooks', 'scripts/hooks', 'shared.gitconfig'].map((p) => join(root, p)),
       ),
     )
+  })
+})
+
+describe('folders that look like those of git', () => {
+  const fake = (folder: string) => {
+    for (const file of ['HEAD', 'objects/x', 'refs/x']) write(join(folder, file))
+  }
+
+  it.each(['.', 'git~1', 'app'])('are looked through like any other: %s', async (folder) => {
+    const places = keeper()
+    write(join(folder, 'old/.vscode/tasks.json'))
+    write(join(folder, 'old/.env'))
+    const done = await during(
+      () => {
+        fake(folder)
+        write(join(folder, '.mcp.json'))
+        write(join(folder, 'new/.envrc'))
+      },
+      { places },
+    )
+    const made = ['.mcp.json', 'new/.envrc'].map((path) => join(root, folder, path))
+    expect(done.map(({ path }) => path).sort()).toEqual(made)
+    const found = await places.look()
+    expect([...found.places.keys()]).toContain(join(root, folder, 'old/.vscode'))
+    expect(found.secrets).toContain(join(root, folder, 'old/.env'))
+  })
+
+  it('are found in modules and worktrees, where no link and no name hides them', async () => {
+    fake('.git')
+    const done = await during(() => {
+      for (const folder of ['.git/modules/a', '.git/modules/a/b', '.git/modules/node_modules/c']) {
+        fake(folder)
+        write(join(folder, 'config'), '[core]\n\tfsmonitor = ./evil.sh\n')
+      }
+      fake('node_modules/evil')
+      symlinkSync('../../node_modules/evil', join(root, '.git/modules/link'))
+      symlinkSync('../node_modules', join(root, '.git/worktrees'))
+      write('sub/.git', 'gitdir: ../.git/modules/link\n')
+    })
+    const made = [
+      'modules/a/b/config',
+      'modules/a/config',
+      'modules/link',
+      'modules/node_modules/c/config',
+      'worktrees',
+    ]
+    expect(done.map(({ path }) => path).sort()).toEqual(made.map((path) => join(root, '.git', path)))
+  })
+
+  it('are not named by a path that leads elsewhere than its text says', async () => {
+    fake('repo/.git')
+    const done = await during(() => {
+      fake('node_modules/repo/.git')
+      write('node_modules/inner/x')
+      symlinkSync('node_modules/inner', join(root, 'link'))
+      write('sub/.git', 'gitdir: ../link/../repo/.git\n')
+      write('app/.git/config', `[core]\n\tworktree = "${root}/a"/../../../../../..\n`)
+    })
+    expect(done.map(({ path }) => path).sort()).toEqual(['app/.git/config', 'sub/.git'].map((path) => join(root, path)))
+  })
+
+  it('close hooks that the settings of the owner name and nobody has made yet', async () => {
+    fake('.git')
+    write('.git/config', `${GIT_INIT}\thooksPath = scripts/hooks\n`)
+    // So long ago that the folder is not read again.
+    const places = keeper()
+    await vi.waitFor(async () => {
+      await places.look()
+      expect(Date.now() - statSync(join(root, '.git')).ctimeMs).toBeGreaterThan(100)
+    }, LATER)
+    await places.look()
+    const done = await during(() => write('scripts/hooks/pre-commit'), { places })
+    expect(done.map(({ path }) => path)).toEqual([join(root, 'scripts/hooks')])
   })
 })
 

@@ -70,27 +70,32 @@ export class PlaceKeeper {
 
   /** A command has ended, or did not start. */
   async leave(command: RunningCommand): Promise<void> {
+    let isSwept = false
     try {
       // Where the beginning failed, nothing has started that could have made anything.
       if (await this.#before?.catch(() => undefined)) await this.#sweep()
+      isSwept = true
     } finally {
       this.#running.delete(command)
-      if (this.#running.size === 0) this.#end()
+      if (this.#running.size === 0) this.#end(isSwept)
     }
   }
 
   async #begin(): Promise<Places> {
-    const { places } = await this.#survey.look()
+    const { places, problem } = await this.#survey.look()
+    if (problem) throw problem
     const before = new Map([...places].filter(([path]) => !this.#stuck.has(path)))
     this.#ledger?.write(before)
     return before
   }
 
-  #end(): void {
+  #end(isSwept: boolean): void {
     this.#cancelLook?.()
     this.#cancelLook = undefined
-    this.#before = undefined
     this.#repeats.clear()
+    // What could not be looked at may hold something of a command: the next one, and the next hub, compare with the same.
+    if (!isSwept) return
+    this.#before = undefined
     // What is stuck is still a command's, also for the next hub.
     if (this.#stuck.size === 0) this.#ledger?.clear()
   }
@@ -120,7 +125,9 @@ export class PlaceKeeper {
       for (const command of this.#running) command.onSetAside?.(done)
       this.#countRepeat(place.path)
     }
-    return made.length === 0 ? findings : this.#survey.look()
+    const left = made.length === 0 ? findings : await this.#survey.look()
+    if (left.problem) throw left.problem
+    return left
   }
 
   #countRepeat(path: string): void {
@@ -148,10 +155,13 @@ function madeSince(before: Places, { places, gitFolders }: Findings, roots: read
     isKnown: (gitFolder: string) => known.has(gitFolder),
     isInRoots: (path: string) => roots.some((root) => path === root || path.startsWith(`${root}/`)),
   }
-  return [...places.values()].filter((place) => {
-    const owned = before.get(place.path)
+  const isOwned = (place: ProtectedPlace | undefined) => {
+    const owned = place && before.get(place.path)
     // What was a file or a folder is mounted read-only; only a link can have been replaced.
-    if (owned && (owned.link === undefined || owned.link === place.link)) return false
+    return owned !== undefined && (owned.link === undefined || owned.link === place!.link)
+  }
+  return [...places.values()].filter((place) => {
+    if (isOwned(place) || (place.behind !== undefined && !isOwned(places.get(place.behind)))) return false
     return !place.isGit || place.link !== undefined || !isHarmlessGitFile(place.path, context)
   })
 }

@@ -66,6 +66,7 @@ const TRUSTED_BELOW = new Map([
   ['.local', new Set(['bin'])],
   ['.cargo', new Set(['config', 'config.toml'])],
   ['.yarn', new Set(['releases', 'plugins'])],
+  ['.hg', new Set(['hgrc', 'hgrc-not-shared', 'sharedpath'])],
 ])
 /** Package managers and version control write these in the course of their work; what git runs, `git-folder.ts` knows. */
 const OPEN_TO_COMMANDS = new Set([...VERSION_CONTROL, '.gitmodules', '.bin'])
@@ -92,6 +93,12 @@ export function isClosedToCommands(name: string, parent: string | undefined): bo
   const folded = foldName(name)
   if (OPEN_TO_COMMANDS.has(folded)) return false
   return isTrustedName(folded, parent && foldName(parent), true)
+}
+
+/** Whether commands may not write something in a folder with this name. */
+export function holdsClosed(name: string): boolean {
+  const below = TRUSTED_BELOW.get(foldName(name)) ?? []
+  return [...below].some((child) => !OPEN_TO_COMMANDS.has(child))
 }
 
 /** Whether commands do not see what has this name. */

@@ -1,11 +1,10 @@
-import { type Dirent, readdirSync, readlinkSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../disk/errno.ts'
-import { statsIfThere } from '../../disk/stats-if-there.ts'
 import { isClosedInGit, isGitFolder, isNestedGit, placesNamedByConfig } from './git-folder.ts'
 import { withOpened } from './open-below.ts'
-import { foldName, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
+import { foldName, holdsClosed, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
 
 /** Something at a protected place. */
 export interface ProtectedPlace {
@@ -14,6 +13,10 @@ export interface ProtectedPlace {
   readonly link?: string
   /** What git reads: a command may make it as long as it runs nothing. */
   readonly isGit: boolean
+  /** A link on the way to a protected place: where it leads may be changed, but the link may not. */
+  readonly isOnWay?: boolean
+  /** The link by which it counts: it is protected only where that link is the owner's. */
+  readonly behind?: string
 }
 
 /** What the roots hold right now; complete, however many files there are. */
@@ -24,6 +27,8 @@ export interface Findings {
   readonly secrets: readonly string[]
   /** The folders of git, such as `.git`. */
   readonly gitFolders: readonly string[]
+  /** Why some of it could not be looked at; absent when everything was. */
+  readonly problem?: Error
 }
 
 /** What is looked for. */
@@ -42,13 +47,18 @@ interface Folder {
   changedMs?: number
   folders: readonly Folder[]
   places: readonly ProtectedPlace[]
+  /** Exact paths that a config of git in this folder makes protected. */
+  named: readonly string[]
   secrets: readonly string[]
   isGit: boolean
+  /** Below `modules` or `worktrees` of git, where every folder can be one of git. */
+  readonly isNested: boolean
 }
 
 const SLICE_MS = 5
 /** Clocks of file systems are coarse: a folder that changed this recently may change again without a new time. */
 const COARSE_MS = 50
+const MAX_LINKS = 8
 /** Code of the project itself, rewritten by package managers: not looked into. */
 const SKIPPED = new Set(['node_modules'])
 
@@ -66,7 +76,7 @@ export class Survey {
   constructor(options: SurveyOptions) {
     this.#options = options
     this.#hidden = new Set(options.hidden)
-    this.#roots = options.roots.map(folderAt)
+    this.#roots = options.roots.map((root) => folderAt(root, false))
   }
 
   /** Looks at everything that changed until now. */
@@ -91,6 +101,8 @@ export class Survey {
     const places = new Map<string, ProtectedPlace>()
     const secrets: string[] = []
     const gitFolders: string[] = []
+    const exact = [...this.#options.exact]
+    let problem: Error | undefined
     let sliceEnds = performance.now() + SLICE_MS
     const open = [...this.#roots]
     for (let folder = open.pop(); folder; folder = open.pop()) {
@@ -98,36 +110,41 @@ export class Survey {
         await setImmediate()
         sliceEnds = performance.now() + SLICE_MS
       }
-      this.#refresh(folder)
+      try {
+        this.#refresh(folder)
+      } catch (error) {
+        // What is found elsewhere still counts.
+        folder.changedMs = undefined
+        problem ??= error as Error
+      }
       for (const place of folder.places) places.set(place.path, place)
       secrets.push(...folder.secrets)
+      exact.push(...folder.named)
       if (folder.isGit) gitFolders.push(folder.path)
       open.push(...folder.folders)
     }
-    for (const path of this.#options.exact) {
-      const place = placeAt(path, false)
-      if (place) places.set(path, place)
+    for (const place of exact.flatMap((path) => this.#placesOnWay(path))) {
+      if (place.behind === undefined || !places.has(place.path)) places.set(place.path, place)
     }
-    return { places, secrets: secrets.toSorted(), gitFolders: gitFolders.toSorted() }
+    return { places, secrets: secrets.toSorted(), gitFolders: gitFolders.toSorted(), ...(problem && { problem }) }
   }
 
   #refresh(folder: Folder): void {
-    const changedMs = changeTime(folder.path)
-    if (changedMs !== undefined && changedMs === folder.changedMs) return
-    folder.changedMs = changedMs !== undefined && Date.now() - changedMs > COARSE_MS ? changedMs : undefined
-    this.#sort(folder, changedMs === undefined ? [] : this.#list(folder.path))
+    const stats = statsAt(folder.path)
+    const isThere = stats?.isDirectory() === true
+    if (isThere && stats.ctimeMs === folder.changedMs) return
+    folder.changedMs = isThere && Date.now() - stats.ctimeMs > COARSE_MS ? stats.ctimeMs : undefined
+    // A command of this user can open a closed folder of this user at any time; those of others stay closed to it.
+    if (isThere && (stats.mode & SEARCHABLE) !== SEARCHABLE) withOpened(this.#options.roots, folder.path, () => {})
+    this.#sort(folder, isThere ? this.#list(folder.path) : [])
   }
 
   #list(folder: string): Dirent[] {
     try {
       return readdirSync(folder, { withFileTypes: true })
     } catch (error) {
-      const code = errnoOf(error)
-      if (code === 'ENOENT' || code === 'ENOTDIR') return []
-      if (code !== 'EACCES') throw error
-      // A command of this user can open a closed folder of this user at any time; those of others stay closed to it.
-      const { roots } = this.#options
-      return withOpened(roots, folder, (path) => readdirSync(path, { withFileTypes: true })) ?? []
+      if (UNREACHABLE.has(errnoOf(error))) return []
+      throw error
     }
   }
 
@@ -143,19 +160,30 @@ export class Survey {
       const path = join(folder.path, entry.name)
       if (this.#hidden.has(path)) continue
       if (isSecret(entry)) secrets.push(path)
-      const kind = isGit ? kindInGit(entry) : kindOf(entry, parent)
+      const isNested = isGit ? isNestedGit(entry.name) : folder.isNested
+      const kind = (isGit && kindInGit(entry, parent)) || kindOf(entry, parent, isNested)
       if (kind === 'closed' || kind === 'git') places.push(...asList(placeAt(path, kind === 'git')))
-      if (kind === 'folder') folders.push(known.get(path) ?? folderAt(path))
+      if (kind === 'folder') folders.push(known.get(path) ?? folderAt(path, isNested))
     }
-    if (isGit) {
-      const named = placesNamedByConfig(folder.path, dirname(folder.path)).filter((path) => this.#isInRoots(path))
-      places.push(...named.flatMap((path) => asList(placeAt(path, false))))
-    }
-    Object.assign(folder, { folders, places, secrets, isGit })
+    const named = isGit ? placesNamedByConfig(folder.path, dirname(folder.path)) : []
+    Object.assign(folder, { folders, places, secrets, isGit, named })
   }
 
-  #isInRoots(path: string): boolean {
-    return this.#options.roots.some((root) => path.startsWith(`${root}/`))
+  /** What is at an exact path in the roots; a link on the way, which could be led elsewhere, is one more place. */
+  #placesOnWay(path: string, linksLeft = MAX_LINKS): ProtectedPlace[] {
+    const root = this.#options.roots.find((candidate) => path.startsWith(`${candidate}/`))
+    if (root === undefined || linksLeft === 0) return []
+    let at = root
+    for (const name of relative(root, dirname(path)).split('/').filter(Boolean)) {
+      at = join(at, name)
+      const place = placeAt(at, false)
+      if (!place) return []
+      if (place.link === undefined) continue
+      const target = join(resolve(dirname(at), place.link), relative(at, path))
+      const behind = this.#placesOnWay(target, linksLeft - 1).map((found) => ({ behind: at, ...found }))
+      return [{ ...place, isOnWay: true }, ...behind]
+    }
+    return asList(placeAt(path, false))
   }
 }
 
@@ -166,15 +194,21 @@ function isSecret(entry: Dirent): boolean {
 
 type Kind = 'closed' | 'git' | 'folder' | 'ordinary'
 
-function kindOf(entry: Dirent, parent: string): Kind {
+function kindOf(entry: Dirent, parent: string, isNested: boolean): Kind {
   if (isClosedToCommands(entry.name, parent)) return 'closed'
-  if (!entry.isDirectory()) return foldName(entry.name) === '.git' ? 'git' : 'ordinary'
-  return SKIPPED.has(entry.name) ? 'ordinary' : 'folder'
+  if (entry.isDirectory()) return SKIPPED.has(entry.name) && !isNested ? 'ordinary' : 'folder'
+  if (foldName(entry.name) === '.git') return 'git'
+  if (!entry.isSymbolicLink()) return 'ordinary'
+  // Nothing is looked for behind a link, so none may stand where others look for something.
+  if (isNested) return 'git'
+  return holdsClosed(entry.name) ? 'closed' : 'ordinary'
 }
 
-function kindInGit(entry: Dirent): Kind {
+/** Undefined for what is in the folder like in any other: a folder with the files of git may hold everything else, too. */
+function kindInGit(entry: Dirent, parent: string): Kind | undefined {
   if (isClosedInGit(entry.name)) return 'git'
-  return entry.isDirectory() && isNestedGit(entry.name) ? 'folder' : 'ordinary'
+  if (isNestedGit(entry.name)) return entry.isDirectory() ? 'folder' : 'git'
+  return parent === '.git' ? 'ordinary' : undefined
 }
 
 function asList<T>(value: T | undefined): T[] {
@@ -182,22 +216,26 @@ function asList<T>(value: T | undefined): T[] {
 }
 
 function placeAt(path: string, isGit: boolean): ProtectedPlace | undefined {
-  const stats = statsIfThere(path)
+  const stats = statsAt(path)
   if (!stats) return undefined
   return { path, isGit, ...(stats.isSymbolicLink() && { link: readlinkSync(path) }) }
 }
 
-function folderAt(path: string): Folder {
-  return { path, folders: [], places: [], secrets: [], isGit: false }
+function folderAt(path: string, isNested: boolean): Folder {
+  return { path, folders: [], places: [], named: [], secrets: [], isGit: false, isNested }
 }
 
+/** Nothing is there, or nobody gets there by this path: through a file, a loop of links, or more than 4,096 characters. */
+const UNREACHABLE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES'])
+/** For its owner to read and to enter. */
+const SEARCHABLE = 0o500
+
 /** Synchronous: a command waits for it, and a thousand folders take 2 ms this way, ten times as much otherwise. */
-function changeTime(folder: string): number | undefined {
+function statsAt(path: string): Stats | undefined {
   try {
-    return statSync(folder, { throwIfNoEntry: false })?.ctimeMs
+    return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    // On its way something became a file or a link to itself: it is not there.
-    if (['ENOTDIR', 'ELOOP', 'EACCES'].includes(errnoOf(error))) return undefined
+    if (UNREACHABLE.has(errnoOf(error))) return undefined
     throw error
   }
 }

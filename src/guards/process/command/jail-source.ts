@@ -133,8 +133,8 @@ const MAX_CLOSED = 500
 
 /** What a link leads to counts as well, and so do the hooks that a repository does not have yet. */
 function placesToProtect({ places, gitFolders }: Findings): string[] {
-  const paths = [...places.values()].flatMap(({ path, link }) =>
-    link !== undefined && existsSync(path) ? [path, realpathSync(path)] : [path],
+  const paths = [...places.values()].flatMap(({ path, link, isOnWay }) =>
+    link !== undefined && !isOnWay && existsSync(path) ? [path, realpathSync(path)] : [path],
   )
   return [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
 }
