@@ -15,6 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { prepareDataFolder } from '../src/disk/data-folder.ts'
+import { protectedCode } from '../src/hub/protected-code.ts'
 import type { HubOptions } from '../src/options.ts'
 import { openStore } from '../src/store/sqlite/open-store.ts'
 import { CLI_MAIN, startCli } from './support/cli.ts'
@@ -167,6 +168,34 @@ policy: [{ allow: exec }, { allow: danger:destructive }]
     expect(files.filter((file) => read(file).includes('evil'))).toEqual([])
     expect(read('ordinary.mjs')).toContain('evil')
   }, 240_000)
+
+  it('of MCP servers is closed however their command line names it', () => {
+    const files = {
+      'program.mjs': `#!/usr/bin/env node\nimport './program-part.mjs'`,
+      'program-part.mjs': '',
+      'folder/index.js': `require('./part')`,
+      'folder/part.js': '',
+      'short.js': '',
+      'script.sh': '',
+      'module.py': 'import helper',
+      'helper.py': '',
+    }
+    for (const [path, content] of Object.entries(files)) write(path, content)
+    const servers = [
+      { command: './program.mjs' },
+      { command: 'node', args: ['folder'] },
+      { command: 'node', args: ['./short'] },
+      { command: 'bash', args: ['-c', 'cd . && exec ./script.sh --option'] },
+      { command: 'python3', args: ['-m', 'module.part'] },
+    ]
+    const mcpServers = Object.fromEntries(servers.map((server, index) => [`s${index}`, { ...server, cwd: root }]))
+    const paths = [...Object.keys(files), 'module', 'folder/package.json'].map((path) => join(root, path))
+    write('folder/package.json', '{}')
+    const closed = protectedCode({ mcpServers })
+    expect(closed).toEqual(expect.arrayContaining(paths))
+    expect(closed).not.toContain(root)
+    expect(closed).not.toContain(join(root, 'folder'))
+  })
 
   it('is created below node_modules only after somebody was asked', async () => {
     const asked: string[] = []

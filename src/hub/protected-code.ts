@@ -57,13 +57,36 @@ function programPlaces({ argv, cwd = process.cwd() }: { argv: readonly string[];
   const [program = '', ...words] = argv
   const folder = resolve(cwd)
   const files = words
-    .map((word) => resolve(folder, word.replace(/^--[\w-]+=/, '')))
+    .flatMap((word, index) => namedBy(program, word, words[index - 1]))
+    .map((name) => resolve(folder, name))
     .filter((path) => statsIfThere(path)?.isFile() || statsIfThere(path)?.isSymbolicLink())
   return [
-    ...(program.includes('/') ? [resolve(folder, program)] : inPath(program)),
+    ...(program.includes('/') ? codeFiles(resolve(folder, program)) : inPath(program)),
+    ...(PYTHON.test(program) ? pythonModule(folder, words) : []),
     ...files.flatMap(codeFiles),
     ...(PACKAGE_RUNNER.test(program) ? words.flatMap((word) => localPackage(folder, word)) : []),
   ]
+}
+
+const SHELL = /(^|\/)(ba|da|z|k)?sh$/
+const NODE = /(^|\/)(node|bun|deno|tsx|ts-node)$/
+const PYTHON = /(^|\/)(python[\d.]*|uv)$/
+
+/** The files that a word of a command line can mean: a shell reads a text, and Node finds a module by less than its name. */
+function namedBy(program: string, word: string, before = ''): string[] {
+  if (SHELL.test(program) && /^-\w*c$/.test(before)) return word.split(/[\s;|&"'`$()<>]+/).filter(Boolean)
+  const path = word.replace(/^--[\w-]+=/, '')
+  return NODE.test(program) ? [path, ...NODE_ENDINGS.map((ending) => path + ending)] : [path]
+}
+
+const NODE_ENDINGS = ['.js', '.cjs', '.mjs', '.ts', '.json', '/package.json', '/index.js', '/index.mjs', '/index.ts']
+
+/** `-m name` is looked for in the working folder before anywhere else. */
+function pythonModule(folder: string, words: readonly string[]): string[] {
+  const name = words[words.indexOf('-m') + 1]
+  if (!words.includes('-m') || !/^\w/.test(name ?? '')) return []
+  const top = join(folder, name!.split('.')[0]!)
+  return [top, ...codeFiles(`${top}.py`)]
 }
 
 const PACKAGE_RUNNER = /(^|\/)(npx|npm|pnpm|pnpx|yarn|bunx|bun)$/
