@@ -84,15 +84,15 @@ describe('a command that could read a labelled file', () => {
 
   it('does not when the file is gone or hidden, nor in roots without one', async () => {
     const { root, download, exec, asks } = world()
-    expect((await exec('clean', 'echo mine > own.txt; cat own.txt')).meta.labels).toBeUndefined()
+    expect((await exec('clean', 'echo mine > own.txt; cat own.txt; rm own.txt')).meta.labels).toBeUndefined()
     expect(await asks('clean')).toBe(false)
     await download('one', 'dl.txt')
     await exec('remover', 'rm dl.txt')
-    expect((await exec('two', 'cat own.txt')).meta.labels).toBeUndefined()
+    expect((await exec('two', 'ls')).meta.labels).toBeUndefined()
     expect(await asks('two')).toBe(false)
     await exec('hider', `curl -sS --noproxy '' ${origin}/page -o page.txt && mv page.txt page.pem`)
     expect(existsSync(join(root, 'page.pem'))).toBe(true)
-    expect((await exec('three', 'cat page.pem; cat own.txt')).meta.labels).toBeUndefined()
+    expect((await exec('three', 'cat page.pem; ls')).meta.labels).toBeUndefined()
     expect(await asks('three')).toBe(false)
   })
 

@@ -75,6 +75,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/grants.ts')).describeGrants,
   },
   {
+    name: 'labels',
+    summary: 'List files with content from outside, trust some',
+    load: async () => (await import('./commands/labels.ts')).describeLabels,
+  },
+  {
     name: 'memory',
     summary: 'Review, search, export what agents remember',
     load: async () => (await import('./commands/memory.ts')).describeMemory,

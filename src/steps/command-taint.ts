@@ -1,5 +1,5 @@
 import type { CommandReach } from '../guards/process/command-call.ts'
-import { roughlyBefore } from '../store/file-clock.ts'
+import { timeBefore } from '../store/file-clock.ts'
 import type { UntrustedFiles } from '../store/untrusted-files.ts'
 import { isWithin } from '../store/write-periods.ts'
 import type { Call } from './call.ts'
@@ -51,7 +51,7 @@ export class CommandTaint {
       if (reason !== undefined) taint(command, reason)
       if (run.tainted) this.#label(command)
       await this.#untrusted.synced()
-      command.startedAt = roughlyBefore()
+      command.startedAt = timeBefore(reach.writes)
       return leave
     } catch (error) {
       leave()

@@ -16,11 +16,6 @@ export function timeAfter(folders: readonly string[]): number {
   return Math.max(...timesIn(folders, MARGIN_MS))
 }
 
-/** The same as `timeBefore`, without looking at the file system. */
-export function roughlyBefore(): number {
-  return Date.now() - MARGIN_MS
-}
-
 /** What the file system of each folder says; where it cannot be asked, the clock with a margin. */
 function timesIn(folders: readonly string[], margin: number): number[] {
   const times = folders.map((folder) => timeIn(folder) ?? Date.now() + margin)

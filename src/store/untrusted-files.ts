@@ -22,6 +22,8 @@ const MAX_LABELS = 100_000
 const ENTRIES_AT_ONCE = 500
 /** So long commands may live on after a hub that was killed. */
 const LAST_WRITES_MS = 2_000
+/** No command runs longer than a day. */
+const MAX_COMMAND_MS = 25 * 3_600_000
 
 /**
  * Files that hold content from outside, remembered beyond the run that wrote them: whoever reads one is tainted by it.
@@ -29,6 +31,7 @@ const LAST_WRITES_MS = 2_000
  * found by its ctime, which no program can set: each file that was changed while such a command ran is labelled.
  */
 export class UntrustedFiles {
+  readonly #file: string
   readonly #journal: LabelJournal
   readonly #labels = new Set<string>()
   readonly #periods = new WritePeriods()
@@ -39,6 +42,7 @@ export class UntrustedFiles {
   onLabel: ((path: string) => void) | undefined
 
   constructor(file: string) {
+    this.#file = file
     this.#journal = new LabelJournal(file, (line) => this.#apply(line))
   }
 
@@ -161,10 +165,14 @@ export class UntrustedFiles {
     }
   }
 
-  /** Commands of a hub that was killed have ended with it. */
+  /** Commands of a hub that was killed have ended with it; one of another machine or container cannot be asked, and ends in time. */
   #endOfDead(): void {
-    for (const [id, { by, folders }] of [...this.#periods.open()])
-      if (!isOwnerAlive(by)) this.#journal.append({ written: id, until: timeAfter(folders) + LAST_WRITES_MS })
+    for (const [id, { by, since, folders }] of [...this.#periods.open()]) {
+      if (by === this.#owner) continue
+      const last = since + MAX_COMMAND_MS
+      const until = isOwnerAlive(by) ? last : timeAfter(folders) + LAST_WRITES_MS
+      if (until < last || last < Date.now()) this.#journal.append({ written: id, until })
+    }
   }
 
   /** A folder among these that a command is writing to just now. */
@@ -183,9 +191,13 @@ export class UntrustedFiles {
       if (isBelowAny(folder, hidden)) continue
       for (const entry of entriesBelow(folder, (path) => !hidden.has(path))) {
         if (++count % ENTRIES_AT_ONCE === 0) await setImmediate()
-        if (!this.#isWritten(entry.path, entry)) continue
-        if (!hidden.has(entry.path)) return entry.path
-        hasHidden = true
+        const isWritten = this.#isWritten(entry.path, entry)
+        if (!hidden.has(entry.path)) {
+          if (isWritten) return entry.path
+        } else if (entry.stats.isDirectory()) {
+          // What is in it may be seen by others; only the hub's own folder never is.
+          hasHidden ||= !isWithin(this.#file, entry.path)
+        } else hasHidden ||= isWritten
       }
     }
     const unused = before.filter(([, { folders }]) => folders.every((folder) => isBelowAny(folder, new Set(sees))))
@@ -199,10 +211,14 @@ export class UntrustedFiles {
     return false
   }
 
-  /** A folder in which a command made something is not from outside itself, unless it was made then; one that cannot be listed is. */
+  /** A folder in which something was made is not from outside itself, unless it was made then; one that cannot be listed is. */
   #isWritten(path: string, { stats, isClosed }: { readonly stats: Stats; readonly isClosed: boolean }): boolean {
-    if (!stats.isDirectory() || isClosed) return this.#periods.cover(path, stats)
-    return this.#periods.cover(path, { ctimeMs: stats.birthtimeMs })
+    if (!this.#periods.cover(path, stats)) return false
+    return (
+      !stats.isDirectory() ||
+      isClosed ||
+      (!this.#periods.isOf(path) && this.#periods.cover(path, { ctimeMs: stats.birthtimeMs }))
+    )
   }
 
   #isLabelled(path: string): boolean {

@@ -65,6 +65,12 @@ export class WritePeriods {
     return false
   }
 
+  /** It is a folder that was there before the command: what was made is below it. */
+  isOf(path: string): boolean {
+    for (const { folders } of this.#periods.values()) if (folders.includes(path)) return true
+    return false
+  }
+
   /** Folders that were written to, and are or hold or are below one of these. */
   foldersAmong(folders: readonly string[]): string[] {
     const found = new Set<string>()
