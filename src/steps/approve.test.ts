@@ -78,6 +78,21 @@ describe('what the approver sees', () => {
     ])
   })
 
+  it.each(['allow', 'deny'] as const)(
+    'says in the result when the answer %s could not be remembered',
+    async (decision) => {
+      const store = createMemoryStore()
+      // As slow as a disk: whoever does not wait for it does not hear of it.
+      const put = () => new Promise<void>((_, reject) => setTimeout(() => reject(new Error('the disk is full')), 20))
+      const hub = hubWith({
+        store: { ...store, grants: { put, list: () => [], remove: () => false } },
+        approve: () => ({ decision, remember: 'always' }),
+      })
+      const { ok, meta } = await hub.callDynamic('disk.wipe', { disk: 'a' })
+      expect([ok, meta.notices]).toEqual([decision === 'allow', ['The answer was not remembered: the disk is full']])
+    },
+  )
+
   it('names who calls for certain, whose own yes does not count and whose grants are no one else’s', async () => {
     const hub = hubWith()
     const watching = nextRequest(hub)
