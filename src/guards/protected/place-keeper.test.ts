@@ -216,6 +216,17 @@ describe('what commands make at protected places', () => {
     expect(done.map(({ path }) => path).sort()).toEqual(names.map((name) => join(root, name)))
   })
 
+  it('keeps a command from running where nothing can be noted, and lets it leave', async () => {
+    mkdirSync(join(base, 'data'))
+    writeFileSync(join(base, 'data/of-somebody'), '')
+    const places = keeper()
+    const command = {}
+    await expect(places.enter(command)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await places.leave(command)
+    rmSync(join(base, 'data/of-somebody'))
+    expect(await during(() => write('.mcp.json'), { places })).toHaveLength(1)
+  })
+
   it('keeps commands from running while it cannot be taken away', async () => {
     const places = keeper()
     // A name that leaves no room for the ending of what is set aside.
