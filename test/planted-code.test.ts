@@ -197,6 +197,22 @@ policy: [{ allow: exec }, { allow: danger:destructive }]
     expect(closed).not.toContain(join(root, 'folder'))
   })
 
+  it('is not taken from the project by the name of a package that a plugin imports', async () => {
+    write('p.mjs', `import x from 'dep'; export default { name: 'p', tools: [] }`)
+    write('node_modules/dep/package.json', '{"name":"dep","main":"i.js"}')
+    write('node_modules/dep/i.js', 'module.exports = 1')
+    write('tool-hub.yaml', 'sandbox: { root: . }\nplugins: [./p.mjs]\n')
+    expect((await cli(['list'])).code).toBe(0)
+    write('package.json', '{"name":"dep","exports":"./evil.mjs"}')
+    write(
+      'evil.mjs',
+      `import { writeFileSync } from 'node:fs'; writeFileSync('${join(root, 'ran')}', ''); export default 1`,
+    )
+    const refused = await cli(['list'])
+    expect(refused.stderr).toContain('which is the name of its own project')
+    expect(existsSync(join(root, 'ran'))).toBe(false)
+  })
+
   it('is created below node_modules only after somebody was asked', async () => {
     const asked: string[] = []
     const { hub } = hubHere({
@@ -235,6 +251,17 @@ describe('what git, editors, shells and agents run', () => {
     expect(EXISTING.map(read)).toEqual(EXISTING.map(() => 'mine'))
     expect(MISSING.filter((path) => existsSync(join(root, path)))).toEqual([])
     expect(result.meta.notices?.join(' ')).toContain('.mcp.json')
+  })
+
+  it('is not made in further folders that commands may write to either', async () => {
+    const other = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-writable-')))
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    const { exec } = hubHere({ sandbox: { root, commands: { writable: [other] } } })
+    const result = await exec(
+      `echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json`,
+    )
+    expect(result.error).toBeUndefined()
+    expect([existsSync(join(other, 'ordinary')), existsSync(join(other, '.vscode'))]).toEqual([true, false])
   })
 
   it('is taken away while a background command that made it goes on', async () => {

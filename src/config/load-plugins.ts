@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyTool, Plugin } from '../define.ts'
+import { selfReference } from '../disk/code-files.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 import { messageOf } from '../errors.ts'
 import type { ToolSource } from '../source.ts'
@@ -105,8 +106,13 @@ async function loadPlugin(configFile: string, { use, options, required }: Entry)
 
 async function pluginFile(configFile: string, name: string): Promise<string> {
   const file = await resolvePlugin(configFile, name)
-  if (existsSync(file)) return file
-  throw new Error('there is no such file.')
+  if (!existsSync(file)) throw new Error('there is no such file.')
+  const own = isPluginPath(name) ? selfReference(file) : undefined
+  if (!own) return file
+  // Anybody who may write package.json could choose what is imported by that name.
+  throw new Error(
+    `it imports ${own.name}, which is the name of its own project in ${own.manifest}; import the file by its path, or rename the project.`,
+  )
 }
 
 /** A module may export a single tool: that is a plugin with one tool. */

@@ -34,6 +34,37 @@ export function codeFiles(file: string): string[] {
   return joinPackages(new Set([...found, ...places]))
 }
 
+/**
+ * The package.json through which a file, or one that it imports, would import its own project by the name of a package:
+ * Node looks there before `node_modules`. Undefined if there is none.
+ */
+export function selfReference(file: string): { readonly manifest: string; readonly name: string } | undefined {
+  for (const path of codeFiles(file)) {
+    const text = path.includes('/node_modules/') ? undefined : readCode(path)
+    const names = text === undefined ? [] : packagesIn(text)
+    const manifest = names.length > 0 ? nearestManifest(dirname(path)) : undefined
+    const name = manifest && nameIn(manifest)
+    if (manifest && name !== undefined && names.includes(name)) return { manifest, name }
+  }
+  return undefined
+}
+
+function nearestManifest(folder: string): string | undefined {
+  const manifest = join(folder, 'package.json')
+  if (statsIfThere(manifest)) return manifest
+  return dirname(folder) === folder ? undefined : nearestManifest(dirname(folder))
+}
+
+function nameIn(manifest: string): string | undefined {
+  try {
+    const { name } = JSON.parse(readFileSync(manifest, 'utf8'))
+    return typeof name === 'string' ? name : undefined
+  } catch {
+    // Node would not read it either, and says so.
+    return undefined
+  }
+}
+
 /** Where a path leads at last; the path itself where it leads nowhere. */
 export function realIfThere(path: string): string {
   try {
@@ -57,12 +88,23 @@ interface Imports {
 }
 
 function javascriptImports(path: string, text: string): Imports {
-  const names = [...text.matchAll(SPECIFIER)].map((match) => match[2]!)
+  const names = namesIn(text)
   const files = names
     .filter((name) => /^\.{0,2}\//.test(name))
     .flatMap((name) => existing(resolve(dirname(path), name)))
-  const packages = names.filter((name) => /^[@\w]/.test(name) && !name.includes(':')).map(packageName)
-  return { files, places: packagePlaces(dirname(path), packages) }
+  // Where `#names` lead, the nearest package.json says.
+  const manifest = names.some((name) => name.startsWith('#')) ? nearestManifest(dirname(path)) : undefined
+  return { files, places: [...(manifest ? [manifest] : []), ...packagePlaces(dirname(path), packagesIn(text))] }
+}
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(SPECIFIER)].map((match) => match[2]!)
+}
+
+function packagesIn(text: string): string[] {
+  return namesIn(text)
+    .filter((name) => /^[@\w]/.test(name) && !name.includes(':'))
+    .map(packageName)
 }
 
 function packageName(specifier: string): string {

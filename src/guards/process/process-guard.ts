@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
+import { realIfThere } from '../../disk/code-files.ts'
 import { PlaceKeeper } from '../protected/place-keeper.ts'
 import { CallCommands } from './command/call-commands.ts'
 import { commandCgroup } from './command/command-cgroup.ts'
@@ -64,7 +66,9 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const ofCalls = new CallCommands()
   const roots = options.roots.map(({ path }) => path)
   const { protect: exact, hide: hidden, ledgerFolder } = options
-  const places = new PlaceKeeper({ roots, exact, hidden, ledgerFolder, clock })
+  const writable = options.writable.map(realIfThere).filter((path) => existsSync(path))
+  const kept = [...roots, ...writable.filter((path) => !roots.some((root) => `${path}/`.startsWith(`${root}/`)))]
+  const places = new PlaceKeeper({ roots: kept, exact, hidden, ledgerFolder, clock })
   const place = (cwd?: string) => findPlace(cwd, { roots, hidden: options.hide })
 
   const room: CommandRoom = {
