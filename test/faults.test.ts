@@ -231,7 +231,7 @@ it('too few descriptors are an error of the calls that need one, and of no later
     '-c',
     'ulimit -n "$1"; exec "$2" "$3" "$4"',
     '-',
-    '64',
+    '128',
     process.execPath,
     script,
     base,

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
 import { defineTool } from '../src/define.ts'
+import { adoptDataFolder } from '../src/disk/data-folder.ts'
 import type { HubOptions } from '../src/options.ts'
 import { readEvents } from '../src/record/read-events.ts'
 import { type RunningService, startService } from '../src/serve/start-service.ts'
@@ -131,6 +132,7 @@ describe('the service', () => {
     await end(third.service)
     rmSync(data, { recursive: true })
     cpSync(join(first.home, 'older'), data, { recursive: true })
+    adoptDataFolder(data)
     const fourth = await start(first.home)
     expect(await fourth.owner.call('test.act', { what: 'once' }, key)).toMatchObject(conflict)
     expect(effects).toBe(before)

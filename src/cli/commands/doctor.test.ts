@@ -17,6 +17,7 @@ describe('tool-hub doctor', () => {
       'commands',
       'policy',
       'plugins',
+      'own code',
       'browser',
       'records',
       'disk',

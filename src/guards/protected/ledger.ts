@@ -8,6 +8,7 @@ import { errnoOf } from '../../disk/errno.ts'
 import { readRegular } from '../../disk/open-regular.ts'
 import { assertOurFolder } from '../../disk/owned-by-us.ts'
 import { currentProcess, isAlive } from '../../disk/process-identity.ts'
+import { resourceError } from '../../disk/resource-error.ts'
 import { messageOf } from '../../errors.ts'
 import type { ProtectedPlace, SurveyOptions } from './survey.ts'
 
@@ -58,8 +59,13 @@ export class Ledger {
     const { roots, exact, hidden } = this.#options
     const content = { version: 1, hub: currentProcess(), roots, exact, hidden, before: [...before.values()] }
     const draft = `${this.#path}.draft`
-    writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: 'wx' })
-    renameSync(draft, this.#path)
+    try {
+      writeFileSync(draft, JSON.stringify(content), { mode: 0o600 })
+      renameSync(draft, this.#path)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw resourceError(error, 'What commands may not change cannot be noted') ?? error
+    }
   }
 
   clear(): void {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { prepareDataFolder } from '../../disk/data-folder.ts'
 import type { Definition } from './definition.ts'
 import { describeDrift } from './describe-drift.ts'
 import { hashDefinition } from './pinned-parts.ts'
@@ -167,6 +168,7 @@ describe('pinned definitions', () => {
   })
 
   it('cannot be reviewed with a broken file', () => {
+    prepareDataFolder(data)
     writeFileSync(join(data, 'mcp-pins.json'), '{', { mode: 0o600 })
     expect(() => new Pins(data).review('s', [define('add', 'Adds.')], NOW)).toThrow(/cannot be used/)
   })

@@ -108,7 +108,7 @@ describe('signing in', () => {
 
   it('leaves no token readable on disk, and hides all of them', async () => {
     await signIn()
-    expect((await readdir(data)).sort()).toEqual(['key', 'mcp-tokens'])
+    expect((await readdir(data)).sort()).toEqual(['created.json', 'key', 'mcp-tokens'])
     const file = await readFile(join(data, 'mcp-tokens'), 'utf8')
     const verifier = last('/token').params.get('code_verifier')!
     for (const token of [...server.tokens(), verifier]) {
