@@ -103,10 +103,10 @@ describe('HubSocket', () => {
     const down = socket.call('test.increment', {}, { signal: second.signal })
     await counter.reached(2)
     served.drop()
-    const unheard = socket.call('test.increment', {}, { signal: second.signal })
+    const unheard = expect(socket.call('test.increment', {}, { signal: second.signal })).rejects.toBe('late')
     second.abort('late')
     expect(await down).toMatchObject({ ok: false, status: 'aborted' })
-    await expect(unheard).rejects.toBe('late')
+    await unheard
     for await (const event of socket.stream('test.increment', {})) if (event.type === 'call-progressed') break
     expect(counter.count).toBe(3)
   })
