@@ -7,8 +7,9 @@ const MAX_PACKAGES = 20
 const MAX_BYTES = 4 * 1024 ** 2
 const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx'])
 const ENDINGS = ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.json', '.node', '/index.js', '/index.mjs', '/index.ts']
-/** What `from`, `import`, `require` and `new URL` name, in any of the three quotes. */
-const SPECIFIER = /(?:\bfrom|\bimport|\brequire|\bURL)\s*\(?\s*(?:\/\*.*?\*\/\s*)?(['"`])([^'"`\n]+)\1/g
+/** What `from`, `import` and `require` name, in any of the three quotes, and the code that `new URL` names. */
+const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(?:\/\*.*?\*\/\s*)?(['"`])([^'"`\n]+)\1/g
+const CODE_URL = /\bURL\s*\(\s*(['"`])([^'"`\n]+\.[cm]?[jt]s)\1/g
 const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))/gm
 
 /**
@@ -98,7 +99,7 @@ function javascriptImports(path: string, text: string): Imports {
 }
 
 function namesIn(text: string): string[] {
-  return [...text.matchAll(SPECIFIER)].map((match) => match[2]!)
+  return [...text.matchAll(SPECIFIER), ...text.matchAll(CODE_URL)].map((match) => match[2]!)
 }
 
 function packagesIn(text: string): string[] {
