@@ -76,6 +76,12 @@ describe('the tools of a hub', () => {
     )
   })
 
+  it('are pure without capabilities, also where no `defineTool` has filled them in', () => {
+    const { capabilities: _, ...plain } = greet('hi')
+    const hub = hubOf({ tools: [plain as never] })
+    expect(hub.list().find(({ name }) => name === 'text.greet')?.capabilities).toEqual([])
+  })
+
   it('can be registered, found, listed and shown to a model in its own form', () => {
     const hub = hubOf({ tools: [greet('hi')] })
     expect(hub.registry.get('text.greet')?.version).toBe('2.0.0')

@@ -17,7 +17,8 @@ export interface ToolListing {
 /** All tools with what an agent sees of them, sorted by name. */
 export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
   return registry.list().map((entry) => {
-    const { name, title, description, capabilities } = entry.tool
-    return { name, ...(title && { title }), description, group: entry.group, capabilities, ...sees(entry) }
+    const { name, title, description } = entry.tool
+    const { group, capabilityList: capabilities } = entry
+    return { name, ...(title && { title }), description, group, capabilities, ...sees(entry) }
   })
 }

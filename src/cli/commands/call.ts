@@ -64,7 +64,8 @@ async function call(tool: string, words: string[], flags: CallFlags): Promise<vo
 
 /** Paths are relative to the root: where that is not where the person stands, it is said. */
 function tellWorkspace(hub: Hub, options: HubOptions, { tool }: ToolResult): void {
-  const touchesFiles = hub.registry.get(tool)?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
+  const listed = hub.list().find(({ name }) => name === tool)
+  const touchesFiles = listed?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
   const folder = touchesFiles ? filesOf(hub, options) : undefined
   if (folder !== undefined) say(`files: ${escapeText(folder)}`)
 }

@@ -43,10 +43,10 @@ async function show(name: string, flags: { readonly config?: string; readonly js
 
 /** Under the name of a dialect, what a model is told of it there. */
 function factsOf(
-  { entry: { tool, wire, group, callers, input, output, dialects }, dialect }: FoundTool,
+  { entry: { tool, wire, group, capabilityList: capabilities, callers, input, output, dialects }, dialect }: FoundTool,
   asked: string,
 ) {
-  const { name, title, category, tags, version, capabilities, timeoutMs, examples = [] } = tool
+  const { name, title, category, tags, version, timeoutMs, examples = [] } = tool
   return {
     name,
     ...(dialect && { as: { name: asked, kind: dialect.kind } }),
