@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
+import { stateFilesIn } from './git-state.ts'
 
 let root: string
 
@@ -48,6 +49,47 @@ describe('a folder of git', () => {
   it('leaves git the rest', () => {
     const names = ['HEAD', 'index', 'objects', 'refs', 'logs', 'info', 'description', 'COMMIT_EDITMSG']
     expect(names.filter((name) => isClosedInGit(name) || isNestedGit(name))).toEqual([])
+  })
+})
+
+describe('an unfinished operation of git', () => {
+  const state = (path: string, content: string) => isHarmless(`.git/${path}`, content)
+
+  it('is kept in these files, wherever there is one of these folders', () => {
+    const files = ['rebase-merge/git-rebase-todo', 'rebase-merge/strategy', 'rebase-apply/apply-opt']
+    expect(stateFilesIn(['rebase-merge', 'index', 'rebase-apply'])).toEqual(files)
+    expect(stateFilesIn(['Sequencer'])).toEqual(['Sequencer/opts', 'Sequencer/todo'])
+    expect(stateFilesIn(['HEAD', 'objects', 'refs', 'BISECT_LOG'])).toEqual([])
+  })
+
+  it.each([
+    [
+      'rebase-merge/git-rebase-todo',
+      '\n# exec a comment\npick 1a2b a\n  p 1a2b exec\nreword 1 x\nbreak\nfixup -C 1 a\n',
+    ],
+    ['rebase-merge/git-rebase-todo', 'label onto\nreset onto\nmerge -C 1 a # b\nupdate-ref refs/heads/x\nnoop\nd 1\n'],
+    ['rebase-merge/strategy', 'ort\n'],
+    ['rebase-apply/apply-opt', " '-C1' '--whitespace=fix' '-p1'\n"],
+    ['rebase-apply/apply-opt', '\n'],
+    ['sequencer/todo', 'pick 1a2b a\nrevert 1a2b\n'],
+    ['sequencer/opts', '[options]\n\tedit = true\n\tstrategy = recursive\n\tstrategy-option = ours\n\tmainline = 1\n'],
+  ])('runs nothing where %s says %j', (path, content) => {
+    expect(state(path, content)).toBe(true)
+  })
+
+  it.each([
+    ...['exec evil', ' \t exec\tevil', 'x evil', 'x', 'pick 1\r\nexec evil', 'exec\0evil', 'unknown 1', 'execevil'].map(
+      (line) => ['rebase-merge/git-rebase-todo', `pick 1a2b a\n${line}\n`],
+    ),
+    ['rebase-merge/git-rebase-todo', 'pick 1\n'.padEnd(1024 ** 2 + 1, '#')],
+    ['sequencer/todo', 'exec evil\n'],
+    ['rebase-merge/strategy', '../evil\n'],
+    ['sequencer/opts', '[options]\n\tstrategy = ../evil\n'],
+    ['sequencer/opts', '[include]\n\tpath = evil\n'],
+    ['rebase-apply/apply-opt', " '--build-fake-ancestor=../../x'\n"],
+    ['rebase-apply/apply-opt', " '-p1' --unsafe-paths\n"],
+  ])('is not harmless where %s says %j', (path, content) => {
+    expect(state(path!, content!)).toBe(false)
   })
 })
 

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { statsIfThere } from '../../disk/stats-if-there.ts'
+import { readSettings } from './git-config.ts'
+import { judgeOfState, MAX_STATE_BYTES } from './git-state.ts'
 
 /** What git runs or obeys in a folder of its own, besides the settings of the user. */
 const CLOSED = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
@@ -14,6 +16,8 @@ export interface GitContext {
   readonly isKnown: (gitFolder: string) => boolean
   readonly isInRoots: (path: string) => boolean
 }
+
+const NOTHING_KNOWN: GitContext = { isKnown: () => false, isInRoots: () => false }
 
 /** Whether git takes a folder with these names for a repository: `.git`, a bare one, or the part of a worktree. */
 export function isGitFolder(names: ReadonlySet<string>): boolean {
@@ -32,17 +36,21 @@ export function isNestedGit(name: string): boolean {
 
 /**
  * Whether what a command has made at a place that git trusts runs nothing: `git init` and `git clone` make a config and
- * sample hooks, `git worktree` and `git submodule` make files that point into a repository that is there already.
+ * sample hooks, `git worktree` and `git submodule` make files that point into a repository that is there already, and
+ * `git rebase` notes what is left to do.
  * What cannot be read is not harmless.
  */
-export function isHarmlessGitFile(path: string, context: GitContext): boolean {
+export function isHarmlessGitFile(path: string, context: GitContext = NOTHING_KNOWN): boolean {
   try {
     const stats = statsIfThere(path)
     if (!stats) return true
     const name = basename(path).toLowerCase()
     if (name === 'hooks') return stats.isDirectory() && readdirSync(path).every((hook) => hook.endsWith('.sample'))
-    if (!stats.isFile() || stats.nlink > 1 || stats.size > MAX_CONFIG_BYTES) return false
+    const runsNothing = judgeOfState(path)
+    const maxBytes = runsNothing ? MAX_STATE_BYTES : MAX_CONFIG_BYTES
+    if (!stats.isFile() || stats.nlink > 1 || stats.size > maxBytes) return false
     const text = readFileSync(path, 'utf8')
+    if (runsNothing) return runsNothing(text)
     if (name === 'config') return isHarmlessConfig(text, dirname(path), context)
     return name !== 'config.worktree' && isPointer(path, text, context)
   } catch {
@@ -51,8 +59,6 @@ export function isHarmlessGitFile(path: string, context: GitContext): boolean {
   }
 }
 
-const SECTION = /^\[\s*([A-Za-z0-9-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]/
-const SETTING = /^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/
 const HARMLESS: Readonly<Record<string, ReadonlySet<string>>> = {
   core: new Set([
     ...['repositoryformatversion', 'filemode', 'bare', 'logallrefupdates', 'ignorecase', 'precomposeunicode'],
@@ -83,29 +89,6 @@ function isHarmlessConfig(text: string, gitFolder: string, { isInRoots }: GitCon
     if (section === 'core' && key === 'worktree') return isPlainWay(value) && isInRoots(resolve(gitFolder, value))
     return !key.endsWith('url') || PLAIN_URL.test(value)
   })
-}
-
-interface Setting {
-  readonly section: string
-  readonly key: string
-  readonly value: string
-}
-
-/** The settings of a config file in a form that git and we read alike: one per line, without continuation. */
-function* readSettings(text: string): Generator<Setting | 'unreadable'> {
-  let section: string | undefined
-  for (const raw of text.split('\n')) {
-    let line = raw.trim()
-    const header = SECTION.exec(line)
-    if (header) {
-      section = header[1]!.toLowerCase()
-      line = line.slice(header[0].length).trim()
-    }
-    if (line === '' || line.startsWith('#') || line.startsWith(';')) continue
-    const [, key, value = ''] = SETTING.exec(line) ?? []
-    if (key === undefined || section === undefined || line.endsWith('\\')) yield 'unreadable'
-    else yield { section, key: key.toLowerCase(), value: value.replace(/^"(.*)"$/, '$1') }
-  }
 }
 
 /** `.git`, `commondir` and `gitdir` are a line that names a folder: one that was there before, or is part of one that was. */

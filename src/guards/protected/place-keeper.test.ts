@@ -127,6 +127,24 @@ describe('what commands make at protected places', () => {
     expect(files.every((file) => existsSync(file))).toBe(true)
   })
 
+  it('is what an unfinished rebase would run, also in a file that was there; exec lines of the owner stay', async () => {
+    const places = keeper()
+    const mine = write('mine/.git/rebase-merge/git-rebase-todo', 'exec npm test\n')
+    const todo = write('app/.git/rebase-merge/git-rebase-todo', 'pick 1a2b a\n')
+    mkdirSync(join(root, 'elsewhere'))
+    mkdirSync(join(root, 'linked/.git'), { recursive: true })
+    expect(await during(() => writeFileSync(todo, 'pick 1a2b b\n'), { places })).toEqual([])
+    const done = await during(
+      () => {
+        writeFileSync(todo, 'exec evil\n')
+        symlinkSync('../../elsewhere', join(root, 'linked/.git/rebase-merge'))
+      },
+      { places },
+    )
+    expect(done.map(({ path }) => path).sort()).toEqual([todo, join(root, 'linked/.git/rebase-merge')])
+    expect([existsSync(mine), existsSync(todo)]).toEqual([true, false])
+  })
+
   it('is found also where the command gives the folder its old modification time', async () => {
     const places = keeper()
     mkdirSync(join(root, 'old'))

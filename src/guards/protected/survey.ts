@@ -2,7 +2,8 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'n
 import { dirname, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../disk/errno.ts'
-import { isClosedInGit, isGitFolder, isNestedGit, placesNamedByConfig } from './git-folder.ts'
+import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
+import { isStateFolder, stateFilesIn } from './git-state.ts'
 import { withOpened } from './open-below.ts'
 import { foldName, holdsClosed, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
 
@@ -50,6 +51,8 @@ interface Folder {
   /** Exact paths that a config of git in this folder makes protected. */
   named: readonly string[]
   secrets: readonly string[]
+  /** Files of git that commands may write as long as they run nothing: looked at each time, since their text counts. */
+  states: readonly string[]
   isGit: boolean
   /** Below `modules` or `worktrees` of git, where every folder can be one of git. */
   readonly isNested: boolean
@@ -117,7 +120,7 @@ export class Survey {
         folder.changedMs = undefined
         problem ??= error as Error
       }
-      for (const place of folder.places) places.set(place.path, place)
+      for (const place of [...folder.places, ...folder.states.flatMap(harmfulState)]) places.set(place.path, place)
       secrets.push(...folder.secrets)
       exact.push(...folder.named)
       if (folder.isGit) gitFolders.push(folder.path)
@@ -166,7 +169,8 @@ export class Survey {
       if (kind === 'folder') folders.push(known.get(path) ?? folderAt(path, isNested))
     }
     const named = isGit ? placesNamedByConfig(folder.path, dirname(folder.path)) : []
-    Object.assign(folder, { folders, places, secrets, isGit, named })
+    const states = isGit ? stateFilesIn(names).map((file) => join(folder.path, file)) : []
+    Object.assign(folder, { folders, places, secrets, isGit, named, states })
   }
 
   /** What is at an exact path in the roots; a link on the way, which could be led elsewhere, is one more place. */
@@ -208,7 +212,14 @@ function kindOf(entry: Dirent, parent: string, isNested: boolean): Kind {
 function kindInGit(entry: Dirent, parent: string): Kind | undefined {
   if (isClosedInGit(entry.name)) return 'git'
   if (isNestedGit(entry.name)) return entry.isDirectory() ? 'folder' : 'git'
+  // What is noted behind a link could be changed there.
+  if (isStateFolder(entry.name) && entry.isSymbolicLink()) return 'git'
   return parent === '.git' ? 'ordinary' : undefined
+}
+
+function harmfulState(path: string): ProtectedPlace[] {
+  const place = placeAt(path, true)
+  return place && !isHarmlessGitFile(path) ? [place] : []
 }
 
 function asList<T>(value: T | undefined): T[] {
@@ -222,7 +233,7 @@ function placeAt(path: string, isGit: boolean): ProtectedPlace | undefined {
 }
 
 function folderAt(path: string, isNested: boolean): Folder {
-  return { path, folders: [], places: [], named: [], secrets: [], isGit: false, isNested }
+  return { path, folders: [], places: [], named: [], secrets: [], states: [], isGit: false, isNested }
 }
 
 /** Nothing is there, or nobody gets there by this path: through a file, a loop of links, or more than 4,096 characters. */
