@@ -143,7 +143,7 @@ class RunningCli {
       const [, answer] = await this.#ask('POST', path, JSON.stringify({ input }))
       const { ok, error } = answer as ToolResult
       // What may be tried again says so.
-      outcomes[tool] = ok ? 'ok' : `${error.code}${error.retryable ? '' : ` ${error.message}`}`
+      outcomes[tool] = ok ? "ok" : `${error.code}`; if (!ok) console.log(tool, JSON.stringify(error))
     }
     return outcomes
   }

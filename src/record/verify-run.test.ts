@@ -183,7 +183,7 @@ describe('verifyRun', () => {
   it.each<[string, (folder: string) => Promise<void>, RegExp]>([
     ['a closed run without head.json', (folder) => rm(join(folder, 'head.json')), /head\.json is missing/],
     ['half a line behind a closed run', (folder) => appendFile(join(folder, 'events.jsonl'), '{"se'), /4 bytes follow/],
-    ['an emptied run', emptied, /there is no event/],
+    ['an emptied run', emptied, /has no event/],
     ['a log that was emptied', (folder) => writeFile(join(folder, 'logs/errors.jsonl'), ''), /errors.*lacks.*event 5/],
     ['a log that is gone', (folder) => rm(join(folder, 'logs/tools.jsonl')), /tools\.jsonl lacks.*event 3 and all/],
     [
@@ -251,12 +251,14 @@ describe('verifyRun', () => {
     expect(await verifyRun(folder)).toMatchObject({ ok: false, lines: 0 })
   })
 
-  it('finds nothing wrong with a folder that no line was ever written to, as a full disk leaves it', async () => {
+  it('finds nothing wrong with a folder that no line was ever written to, as a full disk or a loss of power leaves it', async () => {
     const folder = join(root, 'unused')
     for (const name of ['logs', 'archive', 'artifacts', 'undo']) await mkdir(join(folder, name), { recursive: true })
     await writeFile(join(folder, 'events.jsonl'), '')
     await writeFile(join(folder, 'logs/tools.jsonl'), '')
     const unused = { ok: true, lines: 0, remarks: [{ problem: expect.stringContaining('nothing was recorded') }] }
+    expect(await verifyRun(folder)).toMatchObject(unused)
+    await rm(join(folder, 'events.jsonl'))
     expect(await verifyRun(folder)).toMatchObject(unused)
     await writeFile(join(folder, 'artifacts', 'left'), 'x')
     expect(await verifyRun(folder)).toMatchObject({
@@ -273,7 +275,14 @@ describe('verifyRun', () => {
       problems: [{ problem: expect.stringContaining('head.json') }],
     })
     await rm(join(folder, 'events.jsonl'))
-    expect((await verifyRun(folder)).problems.map(({ problem }) => problem)).toContain('events.jsonl is missing')
+    const { problems } = await verifyRun(folder)
+    expect(problems.map(({ problem }) => problem)).toContainEqual(expect.stringContaining('events.jsonl is missing'))
+  })
+
+  it('finds missing events of a run that only its logs still know', async () => {
+    const { folder } = await makeCrashedRun()
+    for (const name of ['events.jsonl', 'head.json']) await rm(join(folder, name), { force: true })
+    expect(await verifyRun(folder)).toMatchObject({ ok: false, state: 'broken' })
   })
 
   it('still shows lines that were removed before the run was opened again', async () => {

@@ -184,7 +184,7 @@ class RunCheck {
     const { head, isHeadBroken, isClosed, torn } = found
     const { seq } = last
     if (lines === 0 && !found.isUnused)
-      this.#findings.report('there is no event, not even the one that opens the run', { seq })
+      this.#findings.report('events.jsonl is missing or has no event, not even the one that opens the run', { seq })
     if (found.isUnused) this.#findings.remark('nothing was recorded: the process ended before its first line', seq)
     if (head && head.run !== basename(this.#folder))
       this.#findings.report(`head.json is of the run ${head.run.slice(0, 64)}`, { seq })
@@ -205,7 +205,10 @@ class RunCheck {
     else this.#findings.remark(`${fragment}, as a crash leaves it; the next start sets them aside`, seq)
   }
 
-  /** Nothing that a record leaves, here or in what is known of the run elsewhere: a process that ended, or met a full disk, before its first line made the folder. */
+  /**
+   * Whether the folder holds nothing that a record leaves, and nothing is known of the run elsewhere: a process that was
+   * killed, lost its power or met a full disk before the first line made the folder.
+   */
   async #isUnused(head: Head | 'broken' | undefined): Promise<boolean> {
     const { known = [], lastInStore } = this.#options
     if (head !== undefined || known.length > 0 || ((await lastInStore?.()) ?? 0) > 0) return false
@@ -234,7 +237,7 @@ class RunCheck {
       return await LineReader.open(join(this.#folder, 'events.jsonl'), 0, { asOfNow: true })
     } catch (error) {
       if (!ToolError.is(error) && errnoOf(error) !== 'ENOENT') throw error
-      this.#findings.report(ToolError.is(error) ? error.message : 'events.jsonl is missing', { seq: 0 })
+      if (ToolError.is(error)) this.#findings.report(error.message, { seq: 0 })
       return undefined
     }
   }

@@ -89,6 +89,8 @@ async function openDialog(page: Page, button: string, dialog: string): Promise<v
 
 /** What is wrong with the page as it is: everything in light, the colours in dark, the width on a phone. */
 async function examine(page: Page, name: string): Promise<string[]> {
+  // A button that has just appeared is dimmed for half a second; what is half dimmed has no colour of its own.
+  await page.locator('[aria-disabled="true"]').first().waitFor({ state: 'detached' })
   await show(page, 'light')
   const light = await findBarriers(page)
   await show(page, 'dark')
