@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import type { Hub } from '../src/hub.ts'
@@ -241,4 +242,15 @@ it('too few descriptors are an error of the calls that need one, and of no later
   expect(codes).not.toContain('INTERNAL')
   expect(after).toEqual([null, null])
   expect({ drafts, openAfter }).toEqual({ drafts: [], openAfter: [] })
+})
+
+it('too few descriptors are an error of the commands that need one, and of no later command', async () => {
+  open()
+  const script = fileURLToPath(new URL('support/run-commands-with-few-descriptors.mjs', import.meta.url))
+  const words = ['ulimit -n "$1"; exec "$2" "$3" "$4"', '-', '1024', process.execPath, script, base]
+  const { outcomes, later } = JSON.parse(String(execFileSync('bash', ['-c', ...words])))
+  expect(outcomes[0]).toBe('ok')
+  expect(outcomes[1]).toMatch(/^OUT_OF_RESOURCES: /)
+  expect(outcomes.filter((each: string) => !/^(ok$|OUT_OF_RESOURCES: |RECORDS_UNAVAILABLE: )/.test(each))).toEqual([])
+  expect(later).toEqual(later.map(() => 'ok'))
 })

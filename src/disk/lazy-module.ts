@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { ToolError } from '../errors.ts'
+import { once } from '../value/once.ts'
 import { resourceError } from './resource-error.ts'
 
 /** Descriptors that must be free before a module is imported. The widest of our own graphs needs about 20 at a time. */
@@ -19,14 +20,7 @@ const registered = new Set<() => Promise<unknown>>()
  * @param isPreloaded Whether the service loads it in advance. Default: true.
  */
 export function lazyModule<T>(load: () => Promise<T>, { isPreloaded = true } = {}): () => Promise<T> {
-  let loading: Promise<T> | undefined
-  const loadOnce = () => {
-    loading ??= loadWithRoom(load).catch((error) => {
-      loading = undefined
-      throw error
-    })
-    return loading
-  }
+  const loadOnce = once(() => loadWithRoom(load))
   if (isPreloaded) registered.add(loadOnce)
   return loadOnce
 }
@@ -48,12 +42,20 @@ export function isOutOfResources(error: unknown): boolean {
 }
 
 /** Imports something once descriptors are free; until then it fails with OUT_OF_RESOURCES, and Node keeps no failure. */
-export async function loadWithRoom<T>(load: () => Promise<T>): Promise<T> {
+export function loadWithRoom<T>(load: () => Promise<T>): Promise<T> {
+  return withFreeDescriptors('A part of tool-hub could not be loaded', load)
+}
+
+/**
+ * Does something that would go wrong for good without descriptors; fails with OUT_OF_RESOURCES before it begins.
+ * @param what What could not be done, as the beginning of a sentence.
+ */
+export async function withFreeDescriptors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     assertFreeDescriptors()
-    return await load()
+    return await work()
   } catch (error) {
-    throw resourceError(error, 'A part of tool-hub could not be loaded') ?? error
+    throw resourceError(error, what) ?? error
   }
 }
 

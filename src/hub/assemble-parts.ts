@@ -27,6 +27,7 @@ import { BackgroundProcesses } from '../store/background-processes.ts'
 import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import { UntrustedFiles } from '../store/untrusted-files.ts'
 import { escapeLine } from '../value/escape-text.ts'
+import { once } from '../value/once.ts'
 import { VERSION } from '../version.ts'
 import { Abilities } from './abilities.ts'
 import { createAbilityHost } from './ability-host.ts'
@@ -254,14 +255,6 @@ async function reportLost(processes: BackgroundProcesses): Promise<void> {
   if (lost.length === 0) return
   const names = lost.map(({ id, command, run }) => `${id} (${escapeLine(command)}, run ${run})`)
   process.emitWarning(`Background commands were lost when their hub ended: ${names.join('; ')}.`, 'ToolHubWarning')
-}
-
-function once(work: () => Promise<void>): () => Promise<void> {
-  let working: Promise<void> | undefined
-  return () => {
-    working ??= work()
-    return working
-  }
 }
 
 function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: K) {

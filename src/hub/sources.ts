@@ -11,6 +11,7 @@ import type { SourceHost, ToolSource } from '../source.ts'
 import type { RunState } from '../steps/parts.ts'
 import type { RefusedTool, Registry } from '../steps/registry.ts'
 import { escapeText } from '../value/escape-text.ts'
+import { once } from '../value/once.ts'
 
 const loadStartProgram = lazyModule(() => import('../guards/process/program/start-program.ts'))
 const loadWebFetch = lazyModule(() => import('../guards/network/web-fetch.ts'))
@@ -197,17 +198,13 @@ export class Sources {
         throw new ToolError('ABORTED', `The source ${source.name} was closed.`)
       },
       webFetch: (options) => {
-        let opening: Promise<import('../guards/network/web-fetch.ts').OpenWebFetch> | undefined
-        const open = async () => {
+        const open = once(async () => {
           const { createWebFetch } = await loadWebFetch()
           const fetch = createWebFetch(options, this.#options.network())
           this.#closers.get(source)?.add(() => fetch.close())
           return fetch
-        }
-        return async (url, init) => {
-          opening ??= open()
-          return (await opening)(url, init)
-        }
+        })
+        return async (url, init) => (await open())(url, init)
       },
       secret: (name) => secrets.get(name)?.value,
       hide: (values) => redactor.hide(values),

@@ -3,6 +3,7 @@ import type { HubOptions } from '../../options.ts'
 import { compileVisibility, dialectOf } from '../../policy/visibility.ts'
 import type { ServedHub } from '../../serve/mcp/options.ts'
 import { type BuiltinCard, builtinCards } from '../../tools/cards.generated.ts'
+import { once } from '../../value/once.ts'
 
 /** A hub that is made when it is first needed: what its tools are is known before. */
 export interface DeferredHub extends ServedHub {
@@ -20,14 +21,16 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
   let making: Promise<Hub> | undefined
   let made: Hub | undefined
   const listeners = new Set<() => void>()
-  const load = () => {
-    making ??= make().then((hub) => {
-      made = hub
-      hub.onToolsChanged(() => {
-        for (const listener of listeners) listener()
-      })
-      return hub
+  const makeOnce = once(async () => {
+    const hub = await make()
+    made = hub
+    hub.onToolsChanged(() => {
+      for (const listener of listeners) listener()
     })
+    return hub
+  })
+  const load = () => {
+    making = makeOnce()
     return making
   }
   return {
@@ -42,7 +45,7 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
     artifact: async (...asked) => (await load()).artifact(...asked),
     endRun: async (run) => made?.endRun(run),
     // It may just be made, though nobody waits for it any more.
-    close: async () => (await making)?.close(),
+    close: async () => (await making?.catch(() => undefined))?.close(),
   }
 }
 

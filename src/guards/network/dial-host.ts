@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { DialWish } from '../../contracts/ability.ts'
+import { resourceError } from '../../disk/resource-error.ts'
 import { messageOf, ToolError } from '../../errors.ts'
 import { refuseStranger } from './connect-pinned.ts'
 import { HostResolver } from './host-resolver.ts'
@@ -29,7 +30,11 @@ export async function dialHost({ host, port, signal }: DialWish, guard: WebFetch
       failure = error
     }
   }
-  throw new ToolError('UPSTREAM_ERROR', `No connection to ${host}:${port}: ${messageOf(failure)}`, { cause: failure })
+  const what = `No connection to ${host}:${port}`
+  throw (
+    resourceError(failure, what) ??
+    new ToolError('UPSTREAM_ERROR', `${what}: ${messageOf(failure)}`, { cause: failure })
+  )
 }
 
 /** The socket once it is connected, and to the address that was judged. */

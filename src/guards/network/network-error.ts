@@ -1,9 +1,12 @@
+import { resourceError } from '../../disk/resource-error.ts'
 import { ToolError } from '../../errors.ts'
 import { ConnectError } from './connect-pinned.ts'
 
 /** What a failure on the wire means for the caller; anything that is not one stays as it is. */
 export function toNetworkError(error: unknown, { host }: URL): unknown {
   if (ToolError.is(error) || !(error instanceof Error)) return error
+  const exhausted = resourceError(error, `No connection to ${host}`)
+  if (exhausted) return exhausted
   if (error instanceof ConnectError) {
     return new ToolError('UPSTREAM_ERROR', `No connection to ${host}: ${error.message}`, { cause: error })
   }

@@ -1,9 +1,10 @@
-import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters, RemoteJWKSet } from 'jose'
+import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../../clock.ts'
 import { lazyModule } from '../../disk/lazy-module.ts'
 import { messageOf, ToolError } from '../../errors.ts'
 import type { WebFetch } from '../../source.ts'
+import { once } from '../../value/once.ts'
 import { type CheckedJwtConfig, jwtConfig } from './jwt-config.ts'
 
 const loadJose = lazyModule(() => import('jose'))
@@ -23,18 +24,14 @@ export async function openKeySet(config: CheckedJwtConfig, fetch: WebFetch, cloc
   const { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } = await loadJose()
   if (config.jwks) return createLocalJWKSet(config.jwks as JSONWebKeySet)
   const careful = carefulFetch(fetch, config.issuer, clock)
-  let remote: Promise<RemoteJWKSet> | undefined
-  const open = async () => {
+  const open = once(async () => {
     const address = config.jwksUri ?? (await discover(config.issuer, careful))
     return createRemoteJWKSet(new URL(address), { timeoutDuration: TIMEOUT_MS, [customFetch]: careful })
-  }
+  })
   return async (header, token) => {
-    remote ??= open().catch((error) => {
-      remote = undefined
-      throw error
-    })
+    const remote = await open()
     try {
-      return await (await remote)(header, token)
+      return await remote(header, token)
     } catch (error) {
       if (error instanceof errors.JWKSInvalid) throw unavailable(config.issuer, 'it gives something else', error)
       throw error

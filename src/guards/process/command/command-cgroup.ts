@@ -1,12 +1,13 @@
-import { type Cgroups, openCgroups } from '../jail/cgroup.ts'
+import { withFreeDescriptors } from '../../../disk/lazy-module.ts'
+import { once } from '../../../value/once.ts'
+import { openCgroups } from '../jail/cgroup.ts'
 import type { CommandLimits } from '../jail/jail.ts'
 
-let opened: Promise<Cgroups> | undefined
+const open = once(() => withFreeDescriptors('No cgroup can be made', openCgroups))
 
 /** A group that bounds all processes of a command together, where the machine has groups to give. */
 export function commandCgroup(limits: CommandLimits) {
-  opened ??= openCgroups()
-  const group = opened.then((groups) => groups.create(limits))
+  const group = open().then((groups) => groups.create(limits))
   return {
     /** Files in which a process writes 0 to be in it, with all that it starts from then on. */
     async entrances(): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { startProcess } from '../../../disk/start-process.ts'
 import type { Jail } from './jail.ts'
 import { inPrivateMounts } from './private-mounts.ts'
 
@@ -27,7 +27,7 @@ export async function runInJail(
   { cwd = '/', timeoutMs = 20_000, ...user }: JailRunOptions = {},
 ): Promise<JailRun> {
   const [file, ...args] = inPrivateMounts(jail, [jail.file, ...jail.args, ...words])
-  const child = spawn(file!, args, {
+  const child = startProcess(file!, args, {
     cwd,
     env: jail.env,
     ...user,

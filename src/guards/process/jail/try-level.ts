@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SandboxLevel } from '../../../contracts/commands.ts'
+import { isOutOfResources } from '../../../disk/lazy-module.ts'
+import { resourceError } from '../../../disk/resource-error.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import { buildJail } from './build-jail.ts'
 import { commandEnvironment } from './environment.ts'
@@ -20,7 +22,10 @@ echo inside >"$1/inside" && echo wrote-inside
 echo done
 `
 
-/** Really runs a level once; gives back why it does not hold, or undefined when it does. */
+/**
+ * Really runs a level once; gives back why it does not hold, or undefined when it does. Fails with OUT_OF_RESOURCES where
+ * it could not be tried: that says nothing about the machine, and must not lead to a weaker level.
+ */
 export async function tryLevel(level: SandboxLevel, timeoutMs: number): Promise<string | undefined> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'tool-hub-probe-')))
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
@@ -28,6 +33,8 @@ export async function tryLevel(level: SandboxLevel, timeoutMs: number): Promise<
     await once(server, 'listening')
     return await attempt(level, folder, portOf(server), timeoutMs)
   } catch (error) {
+    const exhausted = isOutOfResources(error) ? error : resourceError(error, 'The sandbox cannot be tried')
+    if (exhausted) throw exhausted
     return ToolError.is(error) ? `${error.message} ${error.fix.hint}` : messageOf(error)
   } finally {
     server.close()

@@ -35,7 +35,7 @@ export class JailPool {
 
   /** One of this kind, which then belongs to the caller; it may still be on its way. */
   take(jail: Jail): OpenJail | undefined {
-    const waiting = this.#kinds.get(this.#options.keyOf(jail))?.[0]
+    const waiting = this.#kinds.get(this.#options.keyOf(jail))?.find((one) => !one.jail.hasFailed)
     waiting?.forget()
     return waiting?.jail
   }

@@ -22,6 +22,8 @@ export interface StartFailure {
   readonly reason: string
   /** What the shell wrote about it. */
   readonly words: string
+  /** What was thrown in this process. */
+  readonly cause?: unknown
 }
 
 /** A jail from its seed on: it waits to be made, waits for its one command, runs it, or has ended. */
@@ -37,6 +39,7 @@ export class OpenJail {
   #early: HubMessage[] | undefined = []
   #ends: PipeEnds | undefined
   #pid: number | undefined
+  #hasFailed = false
 
   /** Starts the seed, for a jail like this one. */
   constructor(link: SpawnerLink, jail: Jail, cgroup?: CommandCgroup) {
@@ -62,6 +65,11 @@ export class OpenJail {
     void this.ended.then(letGo)
     this.#send({ type: 'run', id: this.#id, script, companion })
     return this.#started.promise
+  }
+
+  /** No command can be started in it any more. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
   }
 
   /** What its command is outside of it; known while that runs. */
@@ -99,7 +107,7 @@ export class OpenJail {
     if (message.type === 'pipes') this.#openEnds(message.paths)
     if (message.type === 'running') this.#runs(message.pid)
     if (message.type === 'refused' || message.type === 'broken') {
-      this.#started.resolve({ kind: message.type, reason: message.reason, words: this.#ends?.errors() ?? '' })
+      this.#fail({ kind: message.type, reason: message.reason, words: this.#ends?.errors() ?? '' })
     }
     if (message.type === 'ended') this.#end({ exitCode: message.exitCode, signal: message.signal })
   }
@@ -108,7 +116,7 @@ export class OpenJail {
     try {
       this.#ends = new PipeEnds(paths)
     } catch (error) {
-      this.#started.resolve({ kind: 'broken', reason: (error as Error).message, words: '' })
+      this.#fail({ kind: 'broken', reason: (error as Error).message, words: '', cause: error })
       void this.stop()
     }
     this.#link.send({ type: 'taken', id: this.#id })
@@ -120,9 +128,14 @@ export class OpenJail {
     this.#ends = undefined
   }
 
+  #fail(failure: StartFailure): void {
+    this.#hasFailed = true
+    this.#started.resolve(failure)
+  }
+
   #lost(how?: string): void {
     const failure: StartFailure = { kind: 'lost', reason: how ?? 'it was closed', words: '' }
-    this.#started.resolve(failure)
+    this.#fail(failure)
     this.#end(how === undefined ? { signal: 'SIGKILL' } : failure)
   }
 

@@ -40,6 +40,10 @@ export class Refill {
     this.#cancel = undefined
     const jails = [...this.#wanted.values()]
     this.#wanted.clear()
-    for (const jail of jails) this.#fill(jail)
+    try {
+      for (const jail of jails) this.#fill(jail)
+    } catch {
+      // What cannot be made ahead is made when it is needed, and fails there.
+    }
   }
 }

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { startProcess } from '../../../disk/start-process.ts'
 import { ownModule } from '../../../own-file.ts'
 import type { Jail } from '../jail/jail.ts'
 import { inPrivateMounts } from '../jail/private-mounts.ts'
@@ -40,7 +41,7 @@ export class SpawnerLink {
     const { file, flags } = ownModule('guards/process/start/spawner/spawner-main')
     const words = inPrivateMounts(jail, [process.execPath, ...SMALL, ...flags, fileURLToPath(file)])
     // A group of its own: Ctrl-C in a terminal is for the hub, which ends it in order.
-    this.#child = spawn(words[0]!, words.slice(1), {
+    this.#child = startProcess(words[0]!, words.slice(1), {
       detached: true,
       cwd: '/',
       env: { TMPDIR: tmpdir() },

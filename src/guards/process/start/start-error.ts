@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { resourceError } from '../../../disk/resource-error.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
 import type { StartFailure } from './open-jail.ts'
@@ -7,9 +8,11 @@ import type { StartOrder } from './started.ts'
 const DOCTOR = 'Run tool-hub doctor: it says what the sandbox needs on this machine.'
 
 /** Why a command did not start, as its caller reads it. */
-export async function startError({ kind, reason, words }: StartFailure, order: StartOrder): Promise<ToolError> {
+export async function startError({ kind, reason, words, cause }: StartFailure, order: StartOrder): Promise<ToolError> {
   if (kind === 'lost') return lostError(reason)
   if (kind === 'refused') return refusal(reason, words, order)
+  const exhausted = resourceError(cause, 'The sandbox did not start')
+  if (exhausted) return exhausted
   // A folder that has gone breaks the jail that was to show it.
   if (!(await isFolder(order.cwd))) return noFolder(order.cwd)
   const [line = ''] = reason.split('\n')

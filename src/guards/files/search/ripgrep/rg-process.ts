@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startProcess } from '../../../../disk/start-process.ts'
 import { ToolError } from '../../../../errors.ts'
 import type { RgCommand } from './rg-arguments.ts'
 
@@ -65,13 +66,14 @@ function start(rgPath: string, { args, ignoreFiles }: RgCommand, folder: number)
   const descriptors: number[] = []
   try {
     for (const text of ignoreFiles) descriptors.push(openNameless(text))
-    return spawn(rgPath, args, {
+    return startProcess(rgPath, args, {
       // The child still has our descriptors when it changes its folder, so this is the very folder that was judged.
       cwd: `/proc/self/fd/${folder}`,
       env: {},
       stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
     })
   } catch (cause) {
+    if (ToolError.is(cause)) throw cause
     throw new RipgrepMissing('ripgrep could not be started', { cause })
   } finally {
     for (const descriptor of descriptors) closeSync(descriptor)

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { startProcess } from '../../../../disk/start-process.ts'
 import { type Descriptors, descriptorsFor, GOING, READY, readyScript } from '../launch-script.ts'
 import type { OpenMessage, SeedMessage } from '../protocol.ts'
 import { readLines } from '../read-lines.ts'
@@ -36,7 +37,7 @@ export class CellShell {
   constructor(seed: SeedMessage, pipes: CellPipes, env: Readonly<Record<string, string>>, listener: ShellListener) {
     this.#at = descriptorsFor(seed)
     const stdio = pipes.stdio(this.#at, seed.hasCompanion)
-    this.#child = spawn('/bin/sh', [], { cwd: '/', env, stdio, detached: true })
+    this.#child = startProcess('/bin/sh', [], { cwd: '/', env, stdio, detached: true })
     this.#script = this.#child.stdio[this.#at.script] as Writable
     this.#child.on('error', (error) => this.pid === undefined && listener.failed(error))
     if (this.pid === undefined) return

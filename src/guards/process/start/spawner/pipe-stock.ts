@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
+import { startProcess } from '../../../../disk/start-process.ts'
 import { readLines } from '../read-lines.ts'
 
 /** A pipe that nobody writes to yet. Either end is opened, as often as wanted and by the hub too, by its path. */
@@ -28,8 +28,8 @@ const ENOUGH = 2 * AT_ONCE.length
  * /proc: no process, no file, well below 0.1 ms each. Throws where the shell's here-documents are files, or without /proc.
  */
 export async function openPipeStock(): Promise<PipeStock> {
-  const shell = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
-  const ask = conversation(shell.stdin, shell.stdout)
+  const shell = startProcess('/bin/sh', [], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const ask = conversation(shell.stdin!, shell.stdout!)
   shell.on('error', ask.fail)
   shell.on('exit', () => ask.fail(new Error('the shell that makes pipes has ended')))
   const stock: SparePipe[] = []
