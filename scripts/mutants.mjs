@@ -1,25 +1,14 @@
 // npm run mutants -- --seed N --count N [--only PATH] [--tests N]: changes one detail of the source at a time and looks
 // whether a type or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
-import { spawn } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { API } from 'typescript/unstable/sync'
-import { createRandom } from './fuzz-shell/random.mjs'
-import { mutantsOf } from './mutants/operators.mjs'
+import { openTypes } from './mutants/check-types.mjs'
+import { copyTree, filesBelow } from './mutants/copy-tree.mjs'
+import { drawSample } from './mutants/draw-sample.mjs'
+import { whyNotIsolated } from './mutants/isolation.mjs'
 import { readUsers } from './mutants/reaching-tests.mjs'
+import { runTests } from './mutants/run-tests.mjs'
 
 /** Where a mistake costs most: what decides, contains, records and keeps. */
 const FOLDERS = [
@@ -39,9 +28,6 @@ const FOLDERS = [
 const NEAREST = 6
 /** They take a minute and more, so they come last. */
 const SLOW = /^test\/(containment|console|attacks|race|kill|faults|fuzz-shell|full-disk|power-loss|mutants)/
-/** A mutant that makes a loop endless never ends by itself. */
-const RUN_LIMIT_MS = 300_000
-
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
@@ -59,21 +45,31 @@ if (![seed, count, mostTests].every(Number.isSafeInteger)) {
 const scratch = copyTree(process.cwd())
 // What was killed with it may still be ending.
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
-const files = ['src', 'test'].flatMap((folder) => filesBelow(folder)).filter((file) => /\.m?ts$|\.mjs$/.test(file))
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, (_, number) => process.exit(128 + number))
+const problem = whyNotIsolated(scratch)
+if (problem !== undefined) {
+  console.error(`A mutant may do anything, and as root nothing stops it. Run as another user: ${problem}`)
+  process.exit(1)
+}
+const files = ['src', 'test']
+  .flatMap((folder) => filesBelow(scratch, folder))
+  .filter((file) => /\.m?ts$|\.mjs$/.test(file))
 const users = readUsers(scratch, files)
-const types = openTypes()
+const types = openTypes(scratch, users)
 /** Test files that pass without a mutant, and those that do not: the latter prove nothing. */
 const [sound, broken] = [new Set(), new Set()]
 
-const sample = drawSample()
+const folders = options.only === undefined ? FOLDERS.map((name) => `src/${name}`) : [options.only]
+const sample = drawSample(scratch, files, { folders, seed, count })
 console.log(`${sample.length} mutants, seed ${seed}\n`)
 const started = Date.now()
 const outcomes = []
 for (const mutant of sample) {
   const outcome = await judge(mutant)
   outcomes.push({ ...mutant, ...outcome })
-  console.log(`${outcome.verdict.padEnd(9)} ${place(mutant)} ${mutant.operator} ${outcome.by ?? ''}`)
+  console.log(
+    `${outcome.verdict.padEnd(9)} ${place(mutant)} ${mutant.operator} ${outcome.by ?? change({ ...mutant, ...outcome })}`,
+  )
 }
 types.close()
 print()
@@ -105,142 +101,37 @@ async function judge({ file, source, start, end, becomes }) {
 
 /** The first test file that fails with the mutant and passes without it. */
 async function whoFails(tests, { before, without }) {
-  for (;;) {
-    const left = tests.filter((test) => !broken.has(test))
-    if (left.length === 0) return undefined
+  let left = tests.filter((test) => !broken.has(test))
+  while (left.length > 0) {
     before()
-    const failed = await runTests(left)
-    if (failed === undefined || failed === 'no end' || sound.has(failed)) {
-      if (failed === undefined) for (const test of left) sound.add(test)
-      return failed
-    }
+    const failed = await runTests(scratch, left)
+    if (failed === undefined) for (const test of left) sound.add(test)
+    if (failed === undefined || failed === 'no end') return failed
+    // The run failed, but no file of it did: who it was shows only if each runs alone.
+    if (failed === '' && left.length > 1) return firstOf(left, (test) => whoFails([test], { before, without }))
+    const name = failed === '' ? left[0] : failed
+    if (await isSound(name, without)) return name
+    left = left.filter((test) => test !== name)
+  }
+  return undefined
+}
+
+async function isSound(test, without) {
+  if (!sound.has(test) && !broken.has(test)) {
     without()
-    const alone = failed === '' ? left : [failed]
-    const passes = (await runTests(alone)) === undefined
-    for (const test of alone) (passes ? sound : broken).add(test)
-    if (passes) return failed
+    const passes = (await runTests(scratch, [test])) === undefined
+    const known = passes ? sound : broken
+    known.add(test)
   }
+  return sound.has(test)
 }
 
-/** Runs test files until one fails: its name, `''` if the run fails as a whole, `undefined` if all pass. */
-async function runTests(tests) {
-  const report = join(scratch, 'report.json')
-  rmSync(report, { force: true })
-  const flags = ['run', '--bail=1', '--testTimeout=30000', '--reporter=json', `--outputFile=${report}`]
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...flags, ...tests], {
-    cwd: scratch,
-    // A group of its own: workers in an endless loop end with it.
-    detached: true,
-    stdio: 'ignore',
-    env: { ...process.env, CI: '1', TMPDIR: join(scratch, 't') },
-  })
-  const killAll = () => process.kill(-child.pid, 'SIGKILL')
-  const timer = setTimeout(killAll, RUN_LIMIT_MS)
-  // Before the folder is removed.
-  process.prependOnceListener('exit', killAll)
-  const [code, signal] = await new Promise((resolve) => child.once('exit', (...end) => resolve(end)))
-  process.off('exit', killAll)
-  clearTimeout(timer)
-  if (signal !== null) return 'no end'
-  if (code === 0) return undefined
-  return failedIn(report)
-}
-
-function failedIn(report) {
-  if (!existsSync(report)) return ''
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'))
-  const failed = testResults.find(({ status }) => status === 'failed')
-  return failed === undefined ? '' : failed.name.slice(scratch.length + 1)
-}
-
-/** Draws folder by folder, then an operator, then a place, so that each kind gets its share. */
-function drawSample() {
-  const random = createRandom(seed)
-  const folders = options.only === undefined ? FOLDERS.map((name) => `src/${name}`) : [options.only]
-  const pools = folders.map((folder) => poolOf(folder)).filter((pool) => pool.size > 0)
-  const drawn = []
-  while (drawn.length < count && pools.some((pool) => pool.size > 0)) {
-    const pool = pools[drawn.length % pools.length]
-    if (pool.size === 0) pools.splice(pools.indexOf(pool), 1)
-    else drawn.push(takeOne(pool, random))
+async function firstOf(items, find) {
+  for (const item of items) {
+    const found = await find(item)
+    if (found !== undefined) return found
   }
-  return drawn
-}
-
-function takeOne(pool, random) {
-  const operator = random.pick([...pool.keys()])
-  const mutants = pool.get(operator)
-  const [mutant] = mutants.splice(random.below(mutants.length), 1)
-  if (mutants.length === 0) pool.delete(operator)
-  return mutant
-}
-
-/** The mutants of a file or folder by their operator. */
-function poolOf(folder) {
-  const pool = new Map()
-  const sources = files.filter((file) => file === folder || file.startsWith(`${folder}/`))
-  for (const file of sources.filter(
-    (name) => name.endsWith('.ts') && !/\.(test|test-d|generated|examples)\.ts$|-suite\.ts$/.test(name),
-  )) {
-    const source = readFileSync(join(scratch, file), 'utf8')
-    for (const mutant of mutantsOf(source)) {
-      if (!pool.has(mutant.operator)) pool.set(mutant.operator, [])
-      pool.get(mutant.operator).push({ ...mutant, file, source })
-    }
-  }
-  return pool
-}
-
-/** Checks the changed file and those that import it; one compiler stays open for all mutants. */
-function openTypes() {
-  const project = join(scratch, 'tsconfig.json')
-  const api = new API({ cwd: scratch })
-  let snapshot = api.updateSnapshot({ openProjects: [project] })
-  const changed = (file) => {
-    const last = snapshot
-    snapshot = api.updateSnapshot({ fileChanges: { changed: [join(scratch, file)] } })
-    last.dispose()
-  }
-  const accepts = (file) => {
-    changed(file)
-    const { program } = snapshot.getProject(project)
-    const checked = [file, ...users.importersOf(file)]
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(scratch, name))
-    return checked.every(
-      (name) => program.getSyntacticDiagnostics(name).length + program.getSemanticDiagnostics(name).length === 0,
-    )
-  }
-  const close = () => {
-    snapshot.dispose()
-    api.close()
-  }
-  return { accepts, changed, close }
-}
-
-/** A copy of the tree that shares the installed packages and the build, in which a run writes nothing. */
-function copyTree(root) {
-  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'mu-')))
-  mkdirSync(join(copy, 't'))
-  const shared = ['node_modules', 'dist']
-  for (const name of readdirSync(root)) {
-    if (name === '.git') continue
-    if (name === 'dist') symlinkSync(join(root, name), join(copy, name))
-    else if (!shared.includes(name))
-      cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !path.endsWith('/node_modules') })
-  }
-  // Not the folder itself: a run puts modules of its own into it.
-  mkdirSync(join(copy, 'node_modules'))
-  for (const name of readdirSync(join(root, 'node_modules')))
-    symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
-  return copy
-}
-
-function filesBelow(folder) {
-  return readdirSync(join(scratch, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(scratch.length + 1))
-    .sort()
+  return undefined
 }
 
 function place({ file, source, start }) {
@@ -251,8 +142,7 @@ function print() {
   const survivors = outcomes.filter(({ verdict }) => verdict === 'SURVIVED')
   console.log('\n| place | mutation | was | became |\n|---|---|---|---|')
   for (const mutant of survivors) {
-    const { source, start, end, operator, became } = mutant
-    console.log(`| ${place(mutant)} | ${operator} | ${cell(source.slice(start, end))} | ${cell(became)} |`)
+    console.log(`| ${place(mutant)} | ${mutant.operator} | ${change(mutant)} |`)
   }
   const number = (verdict) => outcomes.filter((outcome) => outcome.verdict === verdict).length
   const caught = outcomes.length - survivors.length
@@ -262,6 +152,10 @@ function print() {
     `\ncaught ${caught} of ${outcomes.length} (${share} %): ${number('types')} by types, ${number('tests')} by tests, ${number('timeout')} without an end; ${seconds} s each`,
   )
   if (broken.size > 0) console.log(`left out, because they fail without a mutant: ${[...broken].join(', ')}`)
+}
+
+function change({ source, start, end, became }) {
+  return `${cell(source.slice(start, end))} | ${cell(became)}`
 }
 
 function cell(text) {

@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,7 +13,7 @@ const WITHIN = "import { LIMIT } from './limit.ts'\nexport const isWithin = (use
 const FILES = {
   'package.json': '{"type":"module"}',
   'tsconfig.json':
-    '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","allowImportingTsExtensions":true,"types":[]},"include":["src"]}',
+    '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","allowImportingTsExtensions":true,"types":["node"]},"include":["src"]}',
   'vitest.config.ts': 'export default {}\n',
   'src/limit.ts': 'export const LIMIT: 3 | 5 = 3\n',
   'src/within.ts': WITHIN,
@@ -23,6 +25,35 @@ it('ends at the limit', () => expect([isWithin(2), isWithin(3)]).toEqual([true, 
   'src/unbounded.test.ts': `import { expect, it } from 'vitest'
 import { isUnbounded } from './unbounded.ts'
 it('ends somewhere', () => expect([isUnbounded(1), isUnbounded(9)]).toEqual([true, false]))
+`,
+  'src/writes.ts': 'export const isWritten = true\n',
+  // With its mutant it writes outside the copy.
+  'src/writes.test.ts': `import { writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { isWritten } from './writes.ts'
+it('is written', () => {
+  if (!isWritten) writeFileSync(process.env.OUTSIDE!, '')
+  expect(isWritten).toBe(true)
+})
+`,
+  'src/endless.ts': 'export const isEndless = false\n',
+  'src/endless.test.ts': `import { writeFileSync } from 'node:fs'
+import { it } from 'vitest'
+import { isEndless } from './endless.ts'
+it('ends', () => {
+  while (isEndless) writeFileSync('t/endless', '')
+})
+`,
+  'src/left.ts': 'export const isLeft = false\n',
+  'src/left.test.ts': `import { it } from 'vitest'
+import { isLeft } from './left.ts'
+it('leaves nothing', () => {
+  if (isLeft) void Promise.reject(new Error('left'))
+})
+`,
+  'src/left-beside.test.ts': `import { expect, it } from 'vitest'
+import { isLeft } from './left.ts'
+it('is a flag', () => expect(typeof isLeft).toBe('boolean'))
 `,
   'test/.keep': '',
 }
@@ -40,10 +71,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(base, { recursive: true, force: true }))
 
+const argsFor = (only: string) => [SCRIPT, '--seed', '1', '--count', '9', '--only', only]
+const options = () => ({ cwd: project, env: { ...process.env, TMPDIR: temporary, OUTSIDE: join(base, 'outside') } })
+
 async function mutants(only: string): Promise<string> {
-  const args = [SCRIPT, '--seed', '1', '--count', '9', '--only', only]
-  const env = { ...process.env, TMPDIR: temporary }
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: project, env })
+  const { stdout } = await promisify(execFile)(process.execPath, argsFor(only), options())
   return stdout
 }
 
@@ -62,6 +94,30 @@ it('a mutant that nothing notices survives, with its place', async () => {
   expect(report).toContain('| src/unbounded.ts:1 | bound | `<` | `<=` |')
   expect(report).toMatch(/^caught 0 of 2/m)
 }, 240_000)
+
+it('a mutant that fails no test but the run is caught by the file that does it', async () => {
+  const report = await mutants('src/left.ts')
+  expect(report).toMatch(/^tests +src\/left\.ts:1 boolean src\/left\.test\.ts$/m)
+  expect(report).not.toContain('left out')
+}, 240_000)
+
+it('as root, a mutant changes nothing outside the copy', async () => {
+  expect(await mutants('src/writes.ts')).toMatch(/^caught 1 of 1 .* 1 by tests/m)
+  // Others are held back by the rights of their user, if at all.
+  expect(existsSync(join(base, 'outside'))).toBe(process.getuid?.() !== 0)
+}, 240_000)
+
+it('a script that is ended ends its tests and removes its copy', async () => {
+  const script = spawn(process.execPath, argsFor('src/endless.ts'), { ...options(), stdio: 'ignore' })
+  const end = once(script, 'exit')
+  const isRunning = async () => (await readdir(temporary, { recursive: true })).some((name) => /\/endless$/.test(name))
+  await expect
+    .poll(isRunning)
+    .toBe(true)
+    .finally(() => script.kill('SIGTERM'))
+  expect(await end).toEqual([143, null])
+  expect(await readdir(temporary)).toEqual([])
+}, 300_000)
 
 const MUTATIONS: readonly (readonly [operator: string, was: string, became: string])[] = [
   ['regex-anchor', 'x = /^a$/g', 'x = /a$/g'],

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+
+/**
+ * Runs `"$@"` in the copy `$1` of the tree `$2`. Every file system is read-only, also the copy, except its `t` (which is
+ * `/tmp` too) and its `node_modules`, into which a run puts modules of its own. `/run` and `/dev/shm` are private.
+ * Cgroups stay: commands get some.
+ */
+const READ_ONLY = `
+set -euf
+copy=$1 tree=$2
+shift 2
+# What is below /tmp is hidden soon.
+exec 3< "$copy" 4< "$tree"
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+mount -t tmpfs -o mode=755 tmpfs /run
+for point in $(cut -d ' ' -f 5 /proc/self/mountinfo); do
+  point=$(printf %b "$point")
+  case $point in /proc | /proc/* | /run | /dev/shm | /dev/pts | /sys/fs/cgroup*) continue ;; esac
+  # One below another cannot be reached, neither by this nor by a test.
+  mount -o remount,bind,ro "$point" 2> /dev/null || true
+  if [ -d "$point" ] || [ -f "$point" ]; then
+    [ ! -w "$point" ] || { echo "$point stays writable" >&2; exit 1; }
+  fi
+done
+# Without -c, mount takes the name that a descriptor had.
+writable() { mount -c --bind "$1" "$2" && mount -o remount,bind,rw "$2"; }
+shown() { case $2 in /tmp/*) mkdir -p "$2" && mount -c --bind "$1" "$2" ;; esac; }
+writable /proc/self/fd/3/t /tmp
+shown /proc/self/fd/4 "$tree"
+shown /proc/self/fd/3 "$copy"
+exec 3<&- 4<&-
+cd "$copy"
+writable t "$copy/t"
+writable node_modules "$copy/node_modules"
+# Not exec: the first process of a namespace must collect what others leave behind, and Node does not.
+"$@" || exit $?
+`
+
+/**
+ * How a test run is started in the copy of the tree. A mutant may do anything, so as root it gets processes and mounts of
+ * its own and can change nothing but the copy.
+ */
+export function isolatedCommand(copy, command) {
+  if (!isRoot()) return { command, temporary: `${copy}/t` }
+  const namespaces = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']
+  return { command: [...namespaces, 'sh', '-c', READ_ONLY, 'sh', copy, process.cwd(), ...command], temporary: '/tmp' }
+}
+
+/** Why test runs must not be started here; `undefined` if they may. */
+export function whyNotIsolated(copy) {
+  if (!isRoot()) return undefined
+  const [file, ...args] = isolatedCommand(copy, ['sh', '-c', '[ ! -w / ] && [ -w /tmp ] && [ -w t ]']).command
+  const { status, error, stderr } = spawnSync(file, args, { encoding: 'utf8' })
+  if (status === 0) return undefined
+  return error?.message ?? (stderr.trim() || `${file} ends with ${status}`)
+}
+
+function isRoot() {
+  return process.getuid?.() === 0
+}
