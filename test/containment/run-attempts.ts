@@ -35,13 +35,23 @@ export interface Attempted {
   readonly written: ReadonlyMap<string, string>
 }
 
+/** Who attempts, and where. */
+export interface AttemptOptions {
+  readonly module: string
+  /** Owns the workspace, and runs the commands. */
+  readonly person: Person
+  /** Runs the hub, if that is somebody else. */
+  readonly hub?: Person
+  readonly level: SandboxLevel
+}
+
 /** Runs all attempts in a hub of that user; `module` is the bundled hub. */
 export async function runAttempts(
   attempts: readonly Attempt[],
-  { module, person, level }: { readonly module: string; readonly person: Person; readonly level: SandboxLevel },
+  { module, hub: hubUser, person, level }: AttemptOptions,
 ): Promise<Attempted> {
   const world = await makeWorld(person, LIMITS)
-  const hub = startHub(module, world, person)
+  const hub = startHub(module, world, hubUser ?? person)
   try {
     const facts = { ...world.facts, hubPid: hub.pid }
     writeFacts(world, facts, person)

@@ -43,7 +43,20 @@ export interface World {
 }
 
 const PLACES = [
-  ...['file', 'home', 'dotenv', 'key', 'deep', 'moving', 'late', 'session', 'configured', 'known', 'environment'],
+  ...[
+    'file',
+    'home',
+    'dotenv',
+    'key',
+    'deep',
+    'moving',
+    'closing',
+    'late',
+    'session',
+    'configured',
+    'known',
+    'environment',
+  ],
   ...['memory', 'socket', 'abstract', 'tcp', 'udp', 'unlinked', 'systemv', 'queue', 'shared'],
 ]
 
@@ -143,6 +156,8 @@ function filesOf(secrets: Readonly<Record<string, string>>): Record<string, stri
     'workspace/key.pem': `${secrets.key}\n`,
     'workspace/deep/down/.env': `TOKEN=${secrets.deep}\n`,
     'workspace/moving/first/.env': `TOKEN=${secrets.moving}\n`,
+    'workspace/closing/.env': `TOKEN=${secrets.closing}\n`,
+    'workspace/closing/.vscode/settings.json': '{}\n',
     'workspace/.git/HEAD': 'ref: refs/heads/main\n',
     'workspace/.git/config': '[core]\n\trepositoryformatversion = 0\n',
     'workspace/.git/objects/info/packs': '\n',

@@ -7,9 +7,10 @@ import { defineTool } from '../../src/define.ts'
 
 /**
  * A hub in a process of its own: makes the calls and undos that it is told, one JSON a line, and says what came of each.
- * `dieAfterRename` is the ending of a path: the process kills itself when something has got that name.
+ * `dieAfterRename` is the ending of a path: the process kills itself when something has got that name. `approveAll`:
+ * somebody says yes to everything, as the bundle has no second parser of command lines, without which all are asked.
  */
-const { dieAfterRename, ...options } = JSON.parse(process.argv[2]!)
+const { dieAfterRename, approveAll, ...options } = JSON.parse(process.argv[2]!)
 if (dieAfterRename !== undefined) dieAfter(dieAfterRename)
 
 const remove = defineTool({
@@ -38,7 +39,8 @@ async function* endless() {
 }
 
 const allowAll = [{ allow: 'write:fs' }, { allow: 'danger:destructive' }]
-const hub = createToolHub({ tools: [remove, half], policy: allowAll, ...options })
+const approve = () => ({ decision: 'allow' as const, by: 'the test' })
+const hub = createToolHub({ tools: [remove, half], policy: allowAll, ...(approveAll && { approve }), ...options })
 for await (const line of createInterface({ input: process.stdin })) {
   const { tool, input, undo } = JSON.parse(line)
   say(await (undo ? hub.undo(undo) : hub.callDynamic(tool, input)))

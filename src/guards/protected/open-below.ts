@@ -25,14 +25,18 @@ export function holdFolder(roots: readonly string[], folder: string): HeldFolder
   return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) }
 }
 
-/** Does something with a folder that its owner, who is this user, has closed; undefined if it belongs to somebody else. */
+/**
+ * Does something with a folder that its owner has closed, who is this user or, where this is root, the user that commands
+ * run as; undefined if it belongs to somebody else. Only its owner can enter it afterwards who could not before.
+ */
 export function withOpened<T>(roots: readonly string[], folder: string, work: (path: string) => T): T | undefined {
   const held = holdFolder(roots, folder)
   if (!held) return undefined
   try {
     const descriptor = Number(held.path.slice(held.path.lastIndexOf('/') + 1))
     const { uid, mode } = fstatSync(descriptor)
-    if (uid !== process.geteuid?.()) return undefined
+    const us = process.geteuid?.()
+    if (uid !== us && us !== 0) return undefined
     chmodSync(held.path, (mode & 0o7777) | 0o700)
     return work(held.path)
   } finally {

@@ -245,17 +245,11 @@ describe('what commands make at protected places', () => {
     expect(await during(() => write('.mcp.json'), { places })).toHaveLength(1)
   })
 
-  it('keeps commands from running while it cannot be taken away', async () => {
-    const places = keeper()
-    // A name that leaves no room for the ending of what is set aside.
-    const name = `${'x'.repeat(255 - '.code-workspace'.length)}.code-workspace`
-    const [done] = await during(() => write(name), { places })
-    expect(done!.problem).toMatch(/ENAMETOOLONG/)
-    await expect(places.enter({})).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
-    rmSync(join(root, name))
-    const command = {}
-    await places.enter(command)
-    await places.leave(command)
+  // What cannot be renamed is in test/protected-users.test.ts: it takes two users.
+  it('is set aside when its name leaves no room for another ending', async () => {
+    const name = `${'ü'.repeat((255 - '.code-workspace'.length) / 2)}.code-workspace`
+    const [done] = await during(() => write(name))
+    expect(done).toEqual({ path: join(root, name), movedTo: expect.stringMatching(/ü{50}\.set-aside-[0-9a-f]{8}$/) })
   })
 })
 

@@ -137,14 +137,19 @@ export class PlaceKeeper {
   }
 }
 
-/** Sets aside what commands have made whose hub no longer exists; `onSetAside` is called for each. */
+/**
+ * Sets aside what commands have made whose hub no longer exists; `onSetAside` is called for each. Throws when something
+ * stays, which would be believed otherwise; then the next call tries again.
+ */
 export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: SetAside) => void): Promise<void> {
   await forEachUnfinished(ledgerFolder, async ({ before, ...options }) => {
     const findings = await new Survey(options).look()
-    for (const { path } of madeSince(before, findings, options.roots)) {
-      const done = setAside(options.roots, path, before.get(path)?.link)
-      if (done) onSetAside(done)
-    }
+    const made = madeSince(before, findings, options.roots)
+    const done = made.flatMap(({ path }) => setAside(options.roots, path, before.get(path)?.link) ?? [])
+    for (const each of done) onSetAside(each)
+    const stuck = done.find(({ problem }) => problem !== undefined)
+    if (stuck) throw cannotSetAside(stuck.path, stuck.problem!)
+    if (findings.problem) throw findings.problem
   })
 }
 
@@ -170,6 +175,6 @@ function cannotSetAside(path: string, problem: string): ToolError {
   return new ToolError(
     'SANDBOX_UNAVAILABLE',
     `A command made ${path}, which is protected, and it could not be renamed: ${problem}.`,
-    { hint: 'Look at it, then remove it; no command runs as long as it is there.' },
+    { hint: 'Look at it, then remove it; until then, no command runs and no hub starts.' },
   )
 }

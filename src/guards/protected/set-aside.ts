@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { renameSync, symlinkSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { errnoOf } from '../../disk/errno.ts'
 import { messageOf } from '../../errors.ts'
 import { holdFolder, withOpened } from './open-below.ts'
@@ -18,7 +18,7 @@ export interface SetAside {
  * Undefined if it has gone meanwhile.
  */
 export function setAside(roots: readonly string[], path: string, link?: string): SetAside | undefined {
-  const movedTo = `${path}.set-aside-${randomBytes(4).toString('hex')}`
+  const movedTo = join(dirname(path), `${shortened(basename(path))}.set-aside-${randomBytes(4).toString('hex')}`)
   const rename = (folder: string): SetAside => {
     renameSync(`${folder}/${basename(path)}`, `${folder}/${basename(movedTo)}`)
     if (link !== undefined) symlinkSync(link, `${folder}/${basename(path)}`)
@@ -39,4 +39,9 @@ export function setAside(roots: readonly string[], path: string, link?: string):
   } catch (error) {
     return errnoOf(error) === 'ENOENT' ? undefined : { path, problem: messageOf(error) }
   }
+}
+
+/** A name has at most 255 bytes, and a character at most 4. */
+function shortened(name: string): string {
+  return Buffer.byteLength(name) > 200 ? [...name].slice(0, 50).join('') : name
 }

@@ -1,7 +1,8 @@
-import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { accessSync, constants, type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../disk/errno.ts'
+import { messageOf, ToolError } from '../../errors.ts'
 import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
 import { isStateFolder, stateFilesIn } from './git-state.ts'
 import { withOpened } from './open-below.ts'
@@ -26,6 +27,8 @@ export interface Findings {
   readonly places: ReadonlyMap<string, ProtectedPlace>
   /** Files and folders that commands do not see. */
   readonly secrets: readonly string[]
+  /** Folders of other users that can be entered but not listed: commands do not see them, whatever they hold. */
+  readonly unlisted: readonly string[]
   /** The folders of git, such as `.git`. */
   readonly gitFolders: readonly string[]
   /** Why some of it could not be looked at; absent when everything was. */
@@ -53,6 +56,7 @@ interface Folder {
   secrets: readonly string[]
   /** Files of git that commands may write as long as they run nothing: looked at each time, since their text counts. */
   states: readonly string[]
+  isUnlisted: boolean
   isGit: boolean
   /** Below `modules` or `worktrees` of git, where every folder can be one of git. */
   readonly isNested: boolean
@@ -103,6 +107,7 @@ export class Survey {
   async #look(): Promise<Findings> {
     const places = new Map<string, ProtectedPlace>()
     const secrets: string[] = []
+    const unlisted: string[] = []
     const gitFolders: string[] = []
     const exact = [...this.#options.exact]
     let problem: Error | undefined
@@ -115,21 +120,29 @@ export class Survey {
       }
       try {
         this.#refresh(folder)
+        for (const place of folder.states.flatMap(harmfulState)) places.set(place.path, place)
       } catch (error) {
         // What is found elsewhere still counts.
         folder.changedMs = undefined
-        problem ??= error as Error
+        problem ??= cannotLook(folder.path, error)
       }
-      for (const place of [...folder.places, ...folder.states.flatMap(harmfulState)]) places.set(place.path, place)
+      for (const place of folder.places) places.set(place.path, place)
       secrets.push(...folder.secrets)
       exact.push(...folder.named)
+      if (folder.isUnlisted) unlisted.push(folder.path)
       if (folder.isGit) gitFolders.push(folder.path)
       open.push(...folder.folders)
     }
-    for (const place of exact.flatMap((path) => this.#placesOnWay(path))) {
-      if (place.behind === undefined || !places.has(place.path)) places.set(place.path, place)
+    for (const path of exact) {
+      try {
+        for (const place of this.#placesOnWay(path)) {
+          if (place.behind === undefined || !places.has(place.path)) places.set(place.path, place)
+        }
+      } catch (error) {
+        problem ??= cannotLook(path, error)
+      }
     }
-    return { places, secrets: secrets.toSorted(), gitFolders: gitFolders.toSorted(), ...(problem && { problem }) }
+    return { places, secrets: secrets.toSorted(), unlisted, gitFolders: gitFolders.toSorted(), problem }
   }
 
   #refresh(folder: Folder): void {
@@ -139,15 +152,18 @@ export class Survey {
     folder.changedMs = isThere && Date.now() - stats.ctimeMs > COARSE_MS ? stats.ctimeMs : undefined
     // A command of this user can open a closed folder of this user at any time; those of others stay closed to it.
     if (isThere && (stats.mode & SEARCHABLE) !== SEARCHABLE) withOpened(this.#options.roots, folder.path, () => {})
-    this.#sort(folder, isThere ? this.#list(folder.path) : [])
+    folder.isUnlisted = false
+    this.#sort(folder, isThere ? this.#list(folder, stats) : [])
   }
 
-  #list(folder: string): Dirent[] {
+  #list(folder: Folder, { uid }: Stats): Dirent[] {
     try {
-      return readdirSync(folder, { withFileTypes: true })
+      return readdirSync(folder.path, { withFileTypes: true })
     } catch (error) {
       if (UNREACHABLE.has(errnoOf(error))) return []
-      throw error
+      if (errnoOf(error) !== 'EACCES' || isUs(uid) || this.#options.roots.includes(folder.path)) throw error
+      folder.isUnlisted = canEnter(folder.path)
+      return []
     }
   }
 
@@ -233,11 +249,12 @@ function placeAt(path: string, isGit: boolean): ProtectedPlace | undefined {
 }
 
 function folderAt(path: string, isNested: boolean): Folder {
-  return { path, folders: [], places: [], named: [], secrets: [], states: [], isGit: false, isNested }
+  const none = { folders: [], places: [], named: [], secrets: [], states: [] }
+  return { path, ...none, isUnlisted: false, isGit: false, isNested }
 }
 
 /** Nothing is there, or nobody gets there by this path: through a file, a loop of links, or more than 4,096 characters. */
-const UNREACHABLE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES'])
+const UNREACHABLE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 /** For its owner to read and to enter. */
 const SEARCHABLE = 0o500
 
@@ -246,7 +263,42 @@ function statsAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    if (UNREACHABLE.has(errnoOf(error))) return undefined
+    if (UNREACHABLE.has(errnoOf(error)) || (errnoOf(error) === 'EACCES' && isClosedByAnother(path))) return undefined
     throw error
   }
+}
+
+/**
+ * Whether the folder on the way that cannot be entered belongs to another user, so that commands cannot enter it either.
+ * One of this user was closed by a command a moment ago, which can open it again: that nothing is there is not known.
+ */
+function isClosedByAnother(path: string): boolean {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      return !isUs(lstatSync(folder).uid) && !canEnter(folder)
+    } catch (error) {
+      if (errnoOf(error) !== 'EACCES') return false
+    }
+  }
+  return false
+}
+
+function isUs(uid: number): boolean {
+  return uid === process.geteuid?.()
+}
+
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch (error) {
+    return errnoOf(error) !== 'EACCES'
+  }
+}
+
+function cannotLook(path: string, error: unknown): ToolError {
+  return new ToolError('SANDBOX_UNAVAILABLE', `Protected places in ${path} cannot be found: ${messageOf(error)}.`, {
+    hint: 'No command runs until they can. End background commands that change the folder, or make it readable for the user of the hub.',
+    cause: error,
+  })
 }

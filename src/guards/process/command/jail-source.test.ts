@@ -14,7 +14,7 @@ function source(root: string, options: Partial<JailOptions> = {}): JailSource {
 
 function findings(found: { places?: readonly ProtectedPlace[]; secrets?: readonly string[]; git?: readonly string[] }) {
   const places = new Map((found.places ?? []).map((place) => [place.path, place]))
-  return { places, secrets: found.secrets ?? [], gitFolders: found.git ?? [] } satisfies Findings
+  return { places, secrets: found.secrets ?? [], unlisted: [], gitFolders: found.git ?? [] } satisfies Findings
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `/r/${index}`)

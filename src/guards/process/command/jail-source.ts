@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { SandboxLevel } from '../../../contracts/commands.ts'
+import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import type { Findings } from '../../protected/survey.ts'
 import type { CommandReach } from '../command-call.ts'
@@ -77,7 +78,7 @@ export class JailSource {
     return {
       sees: [...pathsOf(roots), ...realPaths(readable), ...more],
       writes: [...pathsOf(roots.filter(({ mode }) => mode === 'write')), ...more],
-      hidden: hideSecrets ? [...hide, ...found.secrets] : hide,
+      hidden: [...hide, ...found.unlisted, ...(hideSecrets ? found.secrets : [])],
       untrusted: pathsOf(roots.filter(({ path, untrusted }) => untrusted && readdirSync(path).length > 0)),
       sandbox: (await this.report()).level,
     }
@@ -86,16 +87,16 @@ export class JailSource {
   async #spec(found: Findings, proxySocket: string | undefined): Promise<JailSpec> {
     const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#options
     const [{ level }] = await Promise.all([this.report(), this.#makeCaches()])
-    const protect = placesToProtect(found)
+    const protect = placesToProtect(found, roots)
     const secrets = hideSecrets ? found.secrets : []
-    if (protect.length + secrets.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
+    if (protect.length + secrets.length + found.unlisted.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
     return {
       level,
       roots,
       readable,
       writable: [...writable, ...cacheFolders(caches).writable],
       protect,
-      hide: [...hide, ...secrets],
+      hide: [...hide, ...found.unlisted, ...secrets],
       limits,
       proxySocket,
       environment: this.#environment(level),
@@ -132,11 +133,29 @@ function realPaths(paths: readonly string[]): string[] {
 const MAX_CLOSED = 500
 
 /** What a link leads to counts as well, and so do the hooks that a repository does not have yet. */
-function placesToProtect({ places, gitFolders }: Findings): string[] {
+function placesToProtect({ places, gitFolders }: Findings, roots: JailOptions['roots']): string[] {
   const paths = [...places.values()].flatMap(({ path, link, isOnWay }) =>
-    link !== undefined && !isOnWay && existsSync(path) ? [path, realpathSync(path)] : [path],
+    link !== undefined && !isOnWay ? [path, ...targetOf(path, resolve(dirname(path), link), roots)] : [path],
   )
   return [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
+}
+
+/** Nothing where a link leads nowhere, or to what only other users can enter. */
+function targetOf(link: string, target: string, roots: JailOptions['roots']): string[] {
+  try {
+    return [realpathSync(link)]
+  } catch (error) {
+    const isInRoots = roots.some(({ path }) => target.startsWith(`${path}/`))
+    if (errnoOf(error) !== 'EACCES' || !isInRoots) return []
+    throw new ToolError(
+      'SANDBOX_UNAVAILABLE',
+      `${link} cannot be followed to ${target}: a folder above it is closed.`,
+      {
+        hint: 'End background commands that change its mode, or make it readable for the user of the hub.',
+        cause: error,
+      },
+    )
+  }
 }
 
 function tooMany(places: number, secrets: readonly string[]): ToolError {

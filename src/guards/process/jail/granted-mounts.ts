@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { errnoOf } from '../../../disk/errno.ts'
 import { statsIfThere } from '../../../disk/stats-if-there.ts'
 import { ToolError } from '../../../errors.ts'
 import type { JailSpec } from './jail.ts'
@@ -36,7 +37,7 @@ export function grantedMounts(spec: JailSpec, owner: JailOwner): Grants {
     // Outside of everything there is nothing to close, and in what is read-only or hidden nothing to protect.
     if (isClosing && (!around || around.kind === 'hideFolder')) continue
     if (wish === 'protect' && around?.kind === 'read') continue
-    const found = look(path, wish, owner)
+    const found = lookOrRefuse(path, wish, owner)
     if ('why' in found) {
       leftOut.push({ path, why: found.why })
       continue
@@ -108,9 +109,23 @@ function enclosing(mounts: ReadonlyMap<string, Mount>, path: string): Mount | un
 }
 
 type Kind = 'folder' | 'file' | 'noHooks'
+type Found = { readonly kind: Kind } | { readonly why: string }
+
+/** A command that runs may have closed a folder on the way, and can open it again: what is there is not known. */
+function lookOrRefuse(path: string, wish: Wish, owner: JailOwner): Found {
+  try {
+    return look(path, wish, owner)
+  } catch (error) {
+    if (errnoOf(error) !== 'EACCES') throw error
+    throw new ToolError('SANDBOX_UNAVAILABLE', `${path} cannot be looked at: a folder above it is closed.`, {
+      hint: 'End background commands that change its mode, or make it readable for the user of the hub.',
+      cause: error,
+    })
+  }
+}
 
 /** What is there, or why it is left out. */
-function look(path: string, wish: Wish, owner: JailOwner): { kind: Kind } | { why: string } {
+function look(path: string, wish: Wish, owner: JailOwner): Found {
   const found = statsIfThere(path)
   if (!found) return isMissingHooks(path, wish) ? { kind: 'noHooks' } : { why: 'does not exist' }
   if (found.isSymbolicLink()) return { why: 'is a link' }

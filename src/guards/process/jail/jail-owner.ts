@@ -28,11 +28,11 @@ export function jailOwner({ roots }: Pick<JailSpec, 'roots'>): JailOwner {
   return { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid, isOther: true }
 }
 
-/** Whether a user comes through all folders of a path, by their mode bits. */
+/** Whether a user comes through all folders of a path, by their mode bits; those of his own he can open, whatever they say. */
 export function canEnter(folder: string, user: { readonly uid: number; readonly gid: number }): boolean {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found?.isDirectory()) return false
-  const bit = found.uid === user.uid ? 0o100 : found.gid === user.gid ? 0o010 : 0o001
-  if ((found.mode & bit) === 0) return false
+  const bit = found.gid === user.gid ? 0o010 : 0o001
+  if (found.uid !== user.uid && (found.mode & bit) === 0) return false
   return folder === '/' || canEnter(dirname(folder), user)
 }
