@@ -53,6 +53,11 @@ export const ERRORS = {
     'tool',
     { retryable: true },
   ),
+  TOOL_FAILED: kind(
+    'The tool reported that it failed; the message is its own.',
+    'Do what the message says, or use another tool.',
+    'caller',
+  ),
   TOOL_NOT_FOUND: kind('No tool has this name.', 'Use one of the nearest names, or list the tools.', 'caller'),
   TOOL_DISABLED: kind(
     'The tool exists but this agent may not see it.',

@@ -2,6 +2,7 @@ import { type AnyTool, type BaseContext, type Capability, defineTool, type Targe
 import { ToolError } from './errors.ts'
 import type { Content } from './result.ts'
 import type { JsonSchema } from './schema/infer.ts'
+import { toolFailure } from './tool-failure.ts'
 
 /** S3's result: content blocks for the model, details for the program. */
 export interface AgentToolResult<T = unknown> {
@@ -50,7 +51,7 @@ export function fromAgentTool<P = any>(tool: AgentTool<P>, governance: Governanc
     targets: targets as ((params: unknown) => Targets) | undefined,
     async execute(params: unknown, ctx: BaseContext) {
       const update = ({ content }: AgentToolResult) => ctx.progress(contentOf(content))
-      const result = await tool.execute(ctx.callId, params as P, ctx.signal, update)
+      const result = await attempt(tool.name, () => tool.execute(ctx.callId, params as P, ctx.signal, update))
       if (!Array.isArray(result?.content)) {
         throw new ToolError('OUTPUT_SCHEMA_INVALID', `${tool.name} returned no content blocks.`, {
           hint: 'Return { content: [{ type: "text", text }], details }.',
@@ -60,6 +61,14 @@ export function fromAgentTool<P = any>(tool: AgentTool<P>, governance: Governanc
     },
     toModel: ({ content }) => contentOf(content),
   })
+}
+
+async function attempt<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    throw toolFailure(name, thrown)
+  }
 }
 
 function contentOf(content: AgentToolResult['content']): Content {

@@ -1,4 +1,6 @@
+import type { AgentToolResult } from './from-agent-tool.ts'
 import type { Artifact, CallError, ContentBlock, Evidence, ToolResult } from './result.ts'
+import { isPlainObject } from './value/is-plain-object.ts'
 
 /** S0's form: `{ ok, result, evidence, error }`. */
 export function toCoreResult<T>(result: ToolResult<T>): {
@@ -19,14 +21,23 @@ export function toExecutorResult(
   return { tool_call_id: toolCallId, content: textOf(result.content), is_error: !result.ok }
 }
 
-/** S3's form: content blocks and details; an aborted call is thrown, as S3-13 says. */
-export function toAgentToolResult(result: ToolResult): {
-  readonly content: AgentContent
-  readonly details: unknown
-} {
+/**
+ * An AgentToolResult: content blocks and details. A failure is a result for the model; an aborted call is thrown.
+ * @param tool The name that was called, for the result of a failure.
+ */
+export function toAgentToolResult(result: ToolResult, tool: string = result.tool): AgentToolResult {
   if (result.status === 'aborted') throw new DOMException(result.summary, 'AbortError')
-  if (!result.ok) return jsonResult({ status: 'error', tool: result.tool, error: result.error.message })
-  return { content: toAgentContent(result.content), details: result.data }
+  if (!result.ok) return jsonResult({ status: 'error', tool, error: result.error.message })
+  const content = toAgentContent(result.content)
+  if (!isAgentToolData(result.data)) return { content, details: result.data }
+  const { details } = result.data
+  return details === null ? { content } : { content, details }
+}
+
+/** The data of a tool that came in as an AgentTool has both; what it called its details goes out as such. */
+function isAgentToolData(data: unknown): data is { readonly content: readonly unknown[]; readonly details: unknown } {
+  if (!isPlainObject(data) || Object.keys(data).sort().join() !== 'content,details') return false
+  return Array.isArray(data.content)
 }
 
 /** Content blocks in S3's words. */

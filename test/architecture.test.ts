@@ -22,6 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'clock',
     'version',
     'from-agent-tool',
+    'tool-failure',
     'source',
     'store',
     'store-parts/',

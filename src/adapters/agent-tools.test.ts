@@ -38,7 +38,7 @@ describe('S3 agent tools', () => {
     const log: string[] = []
     const options = { log: (line: string) => log.push(line) }
     const failed = await toolOf('build_run', options).execute('1', {})
-    expect(failed.details).toEqual({ status: 'error', tool: 'build.run', error: 'make ended with 2.' })
+    expect(failed.details).toEqual({ status: 'error', tool: 'build_run', error: 'make ended with 2.' })
     expect(log).toEqual(['[tools] build_run failed: make ended with 2.'])
     const stop = new AbortController()
     const updates: unknown[] = []
@@ -115,7 +115,7 @@ describe('S3 agent tools', () => {
         return { decision: 'deny', reason: 'no' }
       },
     })
-    expect((await save.execute('1', { text: 'x' })).details).toMatchObject({ status: 'error', tool: 'notes.save' })
+    expect((await save.execute('1', { text: 'x' })).details).toMatchObject({ status: 'error', tool: 'notes_save' })
     expect(asked).toEqual(['notes.save'])
   })
 

@@ -39,7 +39,7 @@ function agentTool(hub: Hub, card: ToolCard, options: AgentToolOptions): AgentTo
 
   const finish = (result: ToolResult): AgentToolResult => {
     if (!result.ok && result.status !== 'aborted') log(`[tools] ${name} failed: ${result.error.message}`)
-    return toAgentToolResult(result)
+    return toAgentToolResult(result, name)
   }
   /** What the loop does with what it hears is no failure of the tool. */
   const guard = (listener: string, tell: () => void): void => {

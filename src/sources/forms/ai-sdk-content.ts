@@ -19,7 +19,7 @@ export function aiSdkContent(output: unknown, data: unknown): readonly ContentBl
       return Array.isArray(value) ? value.map(toBlock) : []
     case 'error-text':
     case 'error-json':
-      throw new ToolError('UPSTREAM_ERROR', showValue(value), { retryable: false, data })
+      throw new ToolError('TOOL_FAILED', showValue(value), { data })
     case 'execution-denied':
       throw new ToolError('APPROVAL_DENIED', typeof reason === 'string' ? reason : 'The tool says that it was denied.')
     default:

@@ -3,7 +3,7 @@ import { messageOf, ToolError } from '../../errors.ts'
 import { assertToolName } from '../../names.ts'
 import type { Content } from '../../result.ts'
 import type { AnySchema } from '../../schema/infer.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { toolFailure } from '../../tool-failure.ts'
 import type { FormGovernance } from './form-governance.ts'
 
 /** What a tool of another framework says of itself. */
@@ -20,8 +20,6 @@ export interface Form {
   // biome-ignore lint/suspicious/noExplicitAny: what `execute` returned; only the form knows its type
   readonly toModel?: (data: any) => Content
 }
-
-const MOST_MESSAGE_CHARS = 2_000
 
 /**
  * Makes a governed tool of a form. One that says nothing of what it touches counts as able to run commands: policy
@@ -62,17 +60,10 @@ function nameOf({ kind, name: own }: Form, { name = own }: FormGovernance): stri
   }
 }
 
-/** Throwing is how tools of other frameworks tell a model what went wrong, so their words are passed on. */
 async function attempt(name: string, work: () => unknown): Promise<unknown> {
   try {
     return await work()
-  } catch (cause) {
-    if (ToolError.is(cause)) throw cause
-    const said = escapeText(messageOf(cause).slice(0, MOST_MESSAGE_CHARS))
-    throw new ToolError('UPSTREAM_ERROR', `${name} failed: ${said}`, {
-      hint: 'Do what the message says, or use another tool.',
-      retryable: false,
-      cause,
-    })
+  } catch (thrown) {
+    throw toolFailure(name, thrown, `${name} failed: `)
   }
 }

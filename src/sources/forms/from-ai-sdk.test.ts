@@ -136,7 +136,7 @@ describe('fromAiSdk', () => {
       toModelOutput: () => ({ type: 'error-text' as const, value: 'no such city' }),
     })
     const result = await open({ tools: fromAiSdk({ refusing }, PURE) }).callDynamic('refusing', {})
-    expect(result.error).toMatchObject({ code: 'UPSTREAM_ERROR', message: 'no such city', retryable: false })
+    expect(result.error).toMatchObject({ code: 'TOOL_FAILED', message: 'no such city', retryable: false })
     expect(result.data).toMatchObject({ output: 'x' })
   })
 
@@ -185,7 +185,7 @@ describe('fromAiSdk', () => {
     const silent = tool({ inputSchema: z.object({}), execute: async () => {} })
     const hub = open({ tools: fromAiSdk({ fails, silent } as never, PURE) })
     expect((await hub.callDynamic('fails', {})).error).toMatchObject({
-      code: 'UPSTREAM_ERROR',
+      code: 'TOOL_FAILED',
       message: 'fails failed: the oven is \\u{1b}[31mcold',
     })
     expect(await hub.callDynamic('silent', {})).toMatchObject({ ok: true, data: null })

@@ -116,7 +116,7 @@ describe('fromLangChain', () => {
     const message = { content: 'quota is used up', status: 'error' as const, tool_call_id: 'x' }
     take(tool(() => new ToolMessage(message), { name: 'failing', description: '', schema: z.object({}) }))
     expect((await hub.callDynamic('failing', {})).error).toMatchObject({
-      code: 'UPSTREAM_ERROR',
+      code: 'TOOL_FAILED',
       message: 'failing failed: quota is used up',
       retryable: false,
     })

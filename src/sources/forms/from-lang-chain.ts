@@ -63,7 +63,7 @@ function readAnswer(name: string, answer: unknown): LangChainOutput {
   const output = { content: langChainContent(answer.content), artifact: answer.artifact ?? null }
   if (answer.status !== 'error') return output
   const said = output.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
-  throw new ToolError('UPSTREAM_ERROR', `${name} failed: ${showValue(said)}`, { retryable: false, data: output })
+  throw new ToolError('TOOL_FAILED', `${name} failed: ${showValue(said)}`, { data: output })
 }
 
 function isMessage(answer: unknown): answer is { content: unknown; artifact?: unknown; status?: unknown } {

@@ -75,12 +75,12 @@ describe('fromMcpTool', () => {
       take(() => ({ content, isError: true })),
       {},
     )
-    expect(plain.error).toMatchObject({ code: 'UPSTREAM_ERROR', retryable: false })
+    expect(plain.error).toMatchObject({ code: 'TOOL_FAILED', retryable: false })
     expect(plain.error?.message).toMatch(/failed: no such city$/)
     expect(plain.data).toEqual({ content })
     const outputSchema = { type: 'object', required: ['n'] }
     const name = take(() => ({ content, isError: true }), { outputSchema })
-    expect((await hub.callDynamic(name, {})).error?.code).toBe('UPSTREAM_ERROR')
+    expect((await hub.callDynamic(name, {})).error?.code).toBe('TOOL_FAILED')
   })
 
   it('hands over id, signal and progress as both generations of the SDK do', async () => {

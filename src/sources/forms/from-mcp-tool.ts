@@ -98,10 +98,7 @@ function readResult(name: string, result: McpToolResult, isStructured: boolean):
   if (result.isError !== true) return output
   const said = output.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const data = isStructured && structuredContent === undefined ? undefined : output
-  throw new ToolError('UPSTREAM_ERROR', `${name} failed: ${showValue(said || 'it did not say why')}`, {
-    retryable: false,
-    data,
-  })
+  throw new ToolError('TOOL_FAILED', `${name} failed: ${showValue(said || 'it did not say why')}`, { data })
 }
 
 function extraOf(ctx: BaseContext): McpHandlerExtra {

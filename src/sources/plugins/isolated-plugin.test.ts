@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { HubOptions } from '../../options.ts'
+import { toAgentToolResult } from '../../project-result.ts'
 import type { ApprovalRequest } from '../../result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
@@ -106,6 +107,7 @@ export default ({ greeting = 'hi', secretPath }) => {
       { name: 'agent', label: 'Agent', description: 'S3.', parameters: any,
         execute: async (id, params, signal, onUpdate) => {
           onUpdate({ content: [{ type: 'text', text: 'working' }] })
+          if (params.broken) throw new Error('no such ' + params.broken)
           return { content: [{ type: 'text', text: 'from S3' }, { type: 'image', data: 'aa', mimeType: 'image/png' }], details: { id } }
         } },
     ],
@@ -278,6 +280,11 @@ describe('the tools of an isolated plugin', () => {
       { type: 'text', text: 'from S3' },
       { type: 'image', data: 'aa', mediaType: 'image/png' },
     ])
+    expect(toAgentToolResult(await call('agent')).details).toEqual({ id: expect.any(String) })
+    expect((await call('agent', { broken: 'lamp' })).error).toMatchObject({
+      code: 'TOOL_FAILED',
+      message: 'no such lamp',
+    })
     expect(hub.list().find(({ name }) => name === 'agent')?.capabilities).toEqual(['exec'])
   })
 

@@ -7,6 +7,7 @@ import { messageOf, ToolError } from '../../errors.ts'
 import { ownFile } from '../../own-file.ts'
 import type { Content } from '../../result.ts'
 import type { SourceHost, ToolSource } from '../../source.ts'
+import { toolFailure } from '../../tool-failure.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { withStop } from '../../value/with-stop.ts'
 import { declaredTargets } from './isolated/declared-targets.ts'
@@ -112,7 +113,7 @@ class IsolatedPlugin {
       return value
     } catch (error) {
       if (!process.isAlive) this.#countFailure(process)
-      throw error
+      throw definition.isAgentTool ? toolFailure(definition.name, error) : error
     }
   }
 
@@ -176,7 +177,7 @@ class IsolatedPlugin {
   }
 
   #toTool(definition: IsolatedDefinition): AnyTool {
-    const { targets, hasModelForm, lost, ...facts } = definition
+    const { targets, hasModelForm, isAgentTool, lost, ...facts } = definition
     return defineTool({
       ...facts,
       // Not what it likes: rules speak of the groups of the built-in tools.

@@ -125,6 +125,7 @@ function describe(tool) {
     // An AgentTool says nothing of what it touches, so it counts as able to run commands.
     capabilities: tool.capabilities ?? (isAgent ? ['exec'] : []),
     ...(typeof tool.targets === 'object' && tool.targets !== null && { targets: tool.targets }),
+    isAgentTool: isAgent,
     hasModelForm: isAgent || typeof tool.toModel === 'function',
     lost: [
       ...(typeof tool.targets === 'function' ? ['targets'] : []),

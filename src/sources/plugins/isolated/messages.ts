@@ -36,6 +36,7 @@ export const isolatedDefinition = z.strictObject({
   costUnits: z.number().min(0).optional(),
   /** It says by itself what a model sees of its data. */
   hasModelForm: z.boolean(),
+  isAgentTool: z.boolean().optional(),
   /** What it has that does not go over a wire. */
   lost: z.array(z.string().max(100)).max(10),
 })
