@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -316,6 +317,42 @@ describe('what git, editors, shells and agents run', () => {
 })
 
 describe('secrets in the roots', () => {
+  it('stay hidden where the file was replaced since the sandbox was prepared', async () => {
+    write('.env', 'DB_PASSWORD=first')
+    const { exec } = hubHere()
+    for (const secret of ['second', 'third', 'fourth']) {
+      await exec('cat .env || true')
+      renameSync(write('draft', `DB_PASSWORD=${secret}`), join(root, '.env'))
+      const next = await exec('cat .env || true')
+      expect(JSON.stringify(next)).not.toContain(secret)
+      expect(next.ok).toBe(true)
+    }
+  })
+
+  it.each([
+    { name: '.env', replace: (file: string, draft: string) => renameSync(draft, file) },
+    {
+      name: 'app/.git/config',
+      replace: (file: string, draft: string) => {
+        rmSync(file)
+        renameSync(draft, file)
+      },
+    },
+  ])('are not uncovered while a command runs: it is stopped when $name is replaced', async ({ name, replace }) => {
+    const file = write(name, 'mine')
+    const { hub, exec } = hubHere()
+    const started = await exec('echo ready; while :; do sleep 1; done', { background: true })
+    const { sessionId } = started.data as { sessionId: string }
+    writeFileSync(file, 'changed in place')
+    replace(file, write('draft', 'DB_PASSWORD=planted'))
+    const poll = () => hub.callDynamic('core/exec.process', { action: 'poll', sessionId })
+    await vi.waitFor(async () => expect((await poll()).data).toMatchObject({ command: { status: 'exited' } }), {
+      timeout: 60_000,
+      interval: 50,
+    })
+    expect(JSON.stringify(await poll())).toContain(`${name} was replaced`)
+  })
+
   it('stay hidden behind decoys, and a command is refused when they cannot all be hidden', async () => {
     write('.env', 'DB_PASSWORD=planted')
     await hubHere().exec('for i in $(seq 150); do : > d$i.pem; done')

@@ -49,6 +49,8 @@ export interface CommandState {
   readonly timedOut: boolean
   /** Why the hub ended it: what it added to the disk, and the key of the limit. */
   readonly overuse?: { readonly message: string; readonly key?: string }
+  /** Why the hub ended it: something new at this path, which was closed to it, was not covered any more. */
+  readonly uncovered?: string
   readonly durationMs: number
   /** It goes on though its call is over. */
   readonly isBackground: boolean

@@ -12,6 +12,10 @@ export const commandResult = z.strictObject({
   signal: z.string().optional().describe('The signal that ended it.'),
   timedOut: z.boolean().describe('Its time was over, so it was ended.'),
   overuse: z.string().optional().describe('What it added to the disk, so that it was ended.'),
+  uncovered: z
+    .string()
+    .optional()
+    .describe('A closed path whose file somebody replaced while it ran, so that it was ended.'),
   isWaiting: z.boolean().describe('It seems to wait for an answer on its standard input.'),
   durationMs: z.number().min(0).describe('How long it has run.'),
   bytes: z.int().min(0).describe('Bytes written to standard output and error in all.'),
@@ -24,8 +28,9 @@ export type CommandResult = z.infer<typeof commandResult>
 
 /** What to tell of a command now. */
 export async function describeCommand(command: RunningCommand): Promise<CommandResult> {
-  const { id, status, exitCode, signal, timedOut, overuse, isBackground, isWaiting, durationMs, bytes, sandbox } =
+  const { id, status, exitCode, signal, timedOut, overuse, uncovered, isBackground, isWaiting, ...rest } =
     command.state()
+  const { durationMs, bytes, sandbox } = rest
   const { stdout, stderr, tail, isCut } = command.output()
   const isRunning = status === 'running'
   const artifact = isCut && !isRunning ? await command.artifact() : undefined
@@ -39,6 +44,7 @@ export async function describeCommand(command: RunningCommand): Promise<CommandR
     ...(signal !== undefined && { signal }),
     timedOut,
     ...(overuse && { overuse: overuse.message }),
+    ...(uncovered !== undefined && { uncovered }),
     isWaiting,
     durationMs,
     bytes,

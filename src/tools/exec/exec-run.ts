@@ -3,7 +3,7 @@ import type { CommandLine, CommandRequest, RunningCommand } from '../../contract
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
 import { type CommandResult, commandResult, describeCommand } from './command-result.ts'
-import { showCommand, showShell } from './show-command.ts'
+import { showCommand, showShell, uncoveredNote } from './show-command.ts'
 
 const LONGEST_MS = 600_000
 const FOREGROUND_MS = 60_000
@@ -150,12 +150,16 @@ async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context
   const result = await describeCommand(running)
   const { status, exitCode, signal, timedOut, sandbox } = result
   const end = status === 'running' ? 'runs on' : timedOut ? 'timed out' : (signal ?? `exit code ${exitCode}`)
-  const { command, overuse } = running.state()
+  const { command, overuse, uncovered } = running.state()
   ctx.evidence({ type: 'tool', ref: command.slice(0, 200), summary: `${end}, sandbox ${sandbox}` })
   if (status === 'running') return result
   if (overuse) {
     const hint = 'Make it write less, or let it clear up behind it; the owner can raise the limit.'
     throw new ToolError('EXEC_FAILED', overuse.message, { fix: { key: overuse.key, hint }, data: result })
+  }
+  if (uncovered !== undefined) {
+    const hint = 'Run it again: the new file is closed to it then. Look whether the file holds what its owner wrote.'
+    throw new ToolError('EXEC_FAILED', uncoveredNote(uncovered), { hint, data: result })
   }
   if (exitCode === 0) return result
   if (NO_NETWORK.test(result.tail))

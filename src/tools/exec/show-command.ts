@@ -9,6 +9,7 @@ export function showCommand(result: CommandResult): string {
 export function showShell(result: CommandResult): string {
   const body = [cutNote(result), result.tail].filter((part) => part !== '').join('\n')
   if (result.overuse !== undefined) return `${result.overuse}\n${body}`
+  if (result.uncovered !== undefined) return `${uncoveredNote(result.uncovered)}\n${body}`
   if (result.timedOut) return `Timed out after ${seconds(result)}\n${body}`
   if (result.signal !== undefined) return `Killed by ${result.signal}\n${body}`
   return result.exitCode === 0 ? body : `Exit code: ${result.exitCode}\n${body}`
@@ -23,16 +24,22 @@ export function cutNote({ bytes, tail, artifact, sessionId, stdout, stderr }: Co
 }
 
 function endNote(result: CommandResult): string {
-  const { status, sessionId, exitCode, signal, timedOut, overuse, isWaiting, tail } = result
+  const { status, sessionId, exitCode, signal, timedOut, overuse, uncovered, isWaiting, tail } = result
   if (status === 'running') {
     const waiting = isWaiting ? ' It seems to wait for input.' : ''
     return `[still running after ${seconds(result)} as session ${sessionId}.${waiting} Use process to poll, write or kill]`
   }
   if (overuse !== undefined) return `[${overuse}]`
+  if (uncovered !== undefined) return `[${uncoveredNote(uncovered)}]`
   if (timedOut) return `[timed out after ${seconds(result)} and was ended]`
   if (signal !== undefined) return `[ended by ${signal} after ${seconds(result)}]`
   if (exitCode !== 0) return `[exit code ${exitCode}, ${seconds(result)}]`
   return tail === '' ? `[no output, exit code 0, ${seconds(result)}]` : ''
+}
+
+/** Why a command was stopped whose sandbox had a hole. */
+export function uncoveredNote(path: string): string {
+  return `The command was stopped: ${path} was replaced while it ran, so that the sandbox did not close it any more.`
 }
 
 function seconds({ durationMs }: CommandResult): string {

@@ -57,6 +57,7 @@ export function bubblewrapJail(spec: JailSpec): Jail {
     seccomp: { fd: SECCOMP_FD, program },
     ...(spec.proxySocket && { companion: bridgeCompanion() }),
     swappable: [...grants.inside].flatMap((mount) => ('from' in mount ? [mount.to] : [])),
+    closed: grants.closed,
     hasPrivateMounts: needsPrivateMounts(owner),
     limits: spec.limits,
   } as const

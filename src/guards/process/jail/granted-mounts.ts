@@ -14,6 +14,8 @@ export interface Grants {
   readonly mounts: readonly Mount[]
   /** Of these, the ones inside a writable folder, where a command that runs already could swap the source. */
   readonly inside: ReadonlySet<Mount>
+  /** Where the mounts are that hide something, or that keep something from being changed. */
+  readonly closed: readonly string[]
   /** Named, but not let in or not closed: missing, a link, or out of reach for the user of the jail. */
   readonly leftOut: ReadonlyArray<{ readonly path: string; readonly why: string }>
 }
@@ -26,6 +28,7 @@ export function grantedMounts(spec: JailSpec, owner: JailOwner): Grants {
   const leftOut: { path: string; why: string }[] = []
   const mounts = new Map<string, Mount>()
   const inside = new Set<Mount>()
+  const closed: string[] = []
   const add = (mount: Mount, isInside: boolean) => {
     mounts.set(mount.to, mount)
     if (isInside) inside.add(mount)
@@ -45,9 +48,10 @@ export function grantedMounts(spec: JailSpec, owner: JailOwner): Grants {
     const isInside = around?.kind === 'write'
     if (isInside) for (const pin of pins(around.to, path, mounts)) add(pin, true)
     add(mountFor(path, wish, found.kind), isInside)
+    if (isClosing) closed.push(path)
   }
   // A folder that was pinned late must still come before what is closed in it.
-  return { mounts: [...mounts.values()].toSorted((a, b) => byDepth(a.to, b.to)), inside, leftOut }
+  return { mounts: [...mounts.values()].toSorted((a, b) => byDepth(a.to, b.to)), inside, closed, leftOut }
 }
 
 function collect(spec: JailSpec): Map<string, Wish> {

@@ -48,6 +48,8 @@ export interface Jail {
    * this jail was made. `swappedMount` tells, from the mounts of a process in the jail, before it gets its command.
    */
   readonly swappable?: readonly string[]
+  /** Mounts that hide something or keep it from being changed: a command runs only as long as all are there. */
+  readonly closed?: readonly string[]
   /** Commands run as root: it is started where the devices and programs of the machine are read-only. */
   readonly hasPrivateMounts?: boolean
   readonly limits: CommandLimits

@@ -36,6 +36,7 @@ export function namespacesJail(spec: JailSpec): Jail {
     args,
     env: { ...spec.environment, ...(spec.proxySocket && proxyEnvironment()) },
     ...(spec.proxySocket && { companion: bridgeCompanion() }),
+    closed: grants.closed,
     hasPrivateMounts: needsPrivateMounts(owner),
     limits: spec.limits,
   } as const

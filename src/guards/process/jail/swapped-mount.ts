@@ -21,6 +21,12 @@ export function swappedMount(jail: Pick<Jail, 'swappable'>, mountInfo: string): 
   })
 }
 
+/** Those of the paths on which nothing is mounted, by the same text. */
+export function detachedMounts(paths: readonly string[], mountInfo: string): string[] {
+  const mounts = readMounts(mountInfo)
+  return paths.filter((path) => !mounts.has(path))
+}
+
 /** Where a path would lie if only the mount around it were there. */
 function outer(path: string, mounts: ReadonlyMap<string, readonly Place[]>): Place | undefined {
   for (let cut = path.lastIndexOf('/'); cut > 0; cut = path.lastIndexOf('/', cut - 1)) {

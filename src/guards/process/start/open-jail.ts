@@ -55,8 +55,8 @@ export class OpenJail {
   }
 
   /** Makes the seed a jail. */
-  open({ file, args, swappable }: Jail, { isAhead }: { isAhead: boolean }): void {
-    this.#send({ type: 'open', id: this.#id, file, args, swappable, isAhead })
+  open({ file, args, swappable, closed }: Jail, { isAhead }: { isAhead: boolean }): void {
+    this.#send({ type: 'open', id: this.#id, file, args, swappable, closed, isAhead })
   }
 
   /** Gives it its command; the streams of it, or why it did not start. */
@@ -109,7 +109,10 @@ export class OpenJail {
     if (message.type === 'refused' || message.type === 'broken') {
       this.#fail({ kind: message.type, reason: message.reason, words: this.#ends?.errors() ?? '' })
     }
-    if (message.type === 'ended') this.#end({ exitCode: message.exitCode, signal: message.signal })
+    if (message.type === 'ended') {
+      const { exitCode, signal, uncovered } = message
+      this.#end({ exitCode, signal, uncovered })
+    }
   }
 
   #openEnds(paths: readonly string[]): void {

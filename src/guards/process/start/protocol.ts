@@ -1,4 +1,5 @@
 import type { SandboxLevel } from '../../../contracts/commands.ts'
+import type { Exit } from './started.ts'
 
 /** What the hub tells its spawner, one JSON object a line. */
 export type HubMessage =
@@ -34,6 +35,8 @@ export interface OpenMessage {
   readonly args: readonly string[]
   /** Paths whose mounts are looked at before the jail gets a command. */
   readonly swappable?: readonly string[]
+  /** Paths that must be mounted as long as it has a command. */
+  readonly closed?: readonly string[]
   /** Made ahead: whether its folders are still the same is asked when its command comes. */
   readonly isAhead: boolean
 }
@@ -49,8 +52,8 @@ export type SpawnerMessage =
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** There is no jail, or no longer; what it said itself. */
   | { readonly type: 'broken'; readonly id: number; readonly reason: string }
-  /** Nothing of it is left. Always the last word about a jail. */
-  | { readonly type: 'ended'; readonly id: number; readonly exitCode?: number; readonly signal?: string }
+  /** Nothing of it is left. Always the last word about a jail. `uncovered`: why it was killed, a path of `closed`. */
+  | ({ readonly type: 'ended'; readonly id: number } & Exit)
 
 /** Reads a line from the hub; throws unless it is exactly a message. */
 export function parseHubMessage(line: string): HubMessage {
@@ -92,6 +95,7 @@ function isOpen(message: Fields): boolean {
     isText(message.file) &&
     isListOf(message.args, isText) &&
     isOptional(message.swappable, (it) => isListOf(it, isText)) &&
+    isOptional(message.closed, (it) => isListOf(it, isText)) &&
     typeof message.isAhead === 'boolean'
   )
 }
@@ -103,7 +107,8 @@ function isSpawnerMessage(message: unknown): message is SpawnerMessage {
   if (message.type === 'running') return isOptional(message.pid, isCount)
   if (message.type === 'pipes') return isListOf(message.paths, isText) && message.paths.length === 3
   if (message.type === 'refused' || message.type === 'broken') return isText(message.reason)
-  return message.type === 'ended' && isOptional(message.exitCode, isCount) && isOptional(message.signal, isText)
+  const isExit = isOptional(message.exitCode, isCount) && isOptional(message.signal, isText)
+  return message.type === 'ended' && isExit && isOptional(message.uncovered, isText)
 }
 
 function objectOf(line: string): unknown {

@@ -18,6 +18,8 @@ export interface StartOrder {
 export interface Exit {
   readonly exitCode?: number
   readonly signal?: string
+  /** It was killed because something new at this path, which its sandbox had closed, was not covered any more. */
+  readonly uncovered?: string
 }
 
 /** A command that runs. With a terminal, `stderr` ends at once and all output is in `stdout`. */

@@ -1,13 +1,14 @@
-import { swappedMount } from '../../jail/swapped-mount.ts'
+import { detachedMounts, swappedMount } from '../../jail/swapped-mount.ts'
 import type { HubMessage, OpenMessage, SeedMessage, SpawnerMessage } from '../protocol.ts'
+import type { Exit } from '../started.ts'
 import { CellPipes } from './cell-pipes.ts'
 import { CellProcesses } from './cell-processes.ts'
 import { CellShell } from './cell-shell.ts'
+import { watchCovers } from './cover-watch.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { PipeStock } from './pipe-stock.ts'
 
 type RunMessage = Extract<HubMessage, { type: 'run' }>
-type Exit = { exitCode?: number; signal?: string }
 
 const POLITE_MS = 150
 const COMPANION_MS = 5_000
@@ -31,6 +32,8 @@ export class Cell {
   #exit: Exit | undefined
   #killAt = Infinity
   #timer: NodeJS.Timeout | undefined
+  #uncovered: string | undefined
+  #endCoverWatch: (() => void) | undefined
 
   constructor(seed: SeedMessage, tell: (message: SpawnerMessage) => void) {
     this.#seed = seed
@@ -67,7 +70,7 @@ export class Cell {
       return
     }
     this.#run = message
-    if (this.#isReady) this.#give(message)
+    if (this.#isReady) this.#giveIfCovered(message)
   }
 
   /** The hub has opened its ends. */
@@ -144,7 +147,24 @@ export class Cell {
       this.stop()
       return
     }
-    if (this.#run) this.#give(this.#run)
+    if (this.#run) this.#giveIfCovered(this.#run)
+  }
+
+  /** Watched from before the command is there: nothing new is at a closed path then without being seen. */
+  #giveIfCovered(message: RunMessage): void {
+    const { closed = [] } = this.#jail!
+    const mounts = () => this.#processes.mounts()
+    this.#endCoverWatch = watchCovers({ closed, mounts, onUncovered: (path) => this.#uncover(path) })
+    const [detached] = closed.length > 0 ? detachedMounts(closed, mounts()) : []
+    if (detached === undefined) return void this.#give(message)
+    this.#broken(`${detached} was replaced while the sandbox was made`)
+    this.stop()
+  }
+
+  #uncover(path: string): void {
+    this.#uncovered = path
+    this.#isStopping = true
+    this.kill()
   }
 
   #goes(): void {
@@ -211,9 +231,10 @@ export class Cell {
 
   #finish(exit: Exit): void {
     clearTimeout(this.#timer)
+    this.#endCoverWatch?.()
     // Nobody was told of them.
     if (this.#shell?.pid === undefined) this.taken()
     this.#broken('it was stopped before its command')
-    this.#tell({ type: 'ended', id: this.#seed.id, ...exit })
+    this.#tell({ type: 'ended', id: this.#seed.id, ...exit, uncovered: this.#uncovered })
   }
 }
