@@ -1,6 +1,6 @@
-// npm run mutants -- --seed N --count N [--only PATH] [--tests N]: changes one detail of the source at a time and looks
-// whether a type or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+// npm run mutants -- --seed N --count N [--skip N] [--only PATH] [--tests N]: changes one detail of the source at a
+// time and looks whether a type or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openTypes } from './mutants/check-types.mjs'
@@ -8,7 +8,7 @@ import { copyTree, filesBelow } from './mutants/copy-tree.mjs'
 import { drawSample } from './mutants/draw-sample.mjs'
 import { whyNotIsolated } from './mutants/isolation.mjs'
 import { readUsers } from './mutants/reaching-tests.mjs'
-import { runTests } from './mutants/run-tests.mjs'
+import { openTests } from './mutants/run-tests.mjs'
 
 /** Where a mistake costs most: what decides, contains, records and keeps. */
 const FOLDERS = [
@@ -24,21 +24,25 @@ const FOLDERS = [
   'sources/mcp',
   'abilities',
 ]
-/** The nearest tests catch most mutants; the others only run for those that are left. */
-const NEAREST = 6
+/** How many of the nearest tests run at first, and next: they catch most mutants. The others run for those that are left. */
+const [FIRST, NEXT] = [2, 6]
+/** Builds modules before the first test, so Vitest is started anew for a mutant in them. */
+const SET_UP = 'test/support/join-own-modules.ts'
 /** They take a minute and more, so they come last. */
 const SLOW = /^test\/(containment|console|attacks|race|kill|faults|fuzz-shell|full-disk|power-loss|mutants)/
+
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
     count: { type: 'string', default: '40' },
+    skip: { type: 'string', default: '0' },
     only: { type: 'string' },
     tests: { type: 'string', default: '24' },
   },
 })
-const [seed, count, mostTests] = [options.seed, options.count, options.tests].map(Number)
-if (![seed, count, mostTests].every(Number.isSafeInteger)) {
-  console.error('--seed, --count and --tests are whole numbers.')
+const [seed, count, skip, mostTests] = [options.seed, options.count, options.skip, options.tests].map(Number)
+if (![seed, count, skip, mostTests].every(Number.isSafeInteger)) {
+  console.error('--seed, --count, --skip and --tests are whole numbers.')
   process.exit(2)
 }
 
@@ -56,41 +60,55 @@ const files = ['src', 'test']
   .filter((file) => /\.m?ts$|\.mjs$/.test(file))
 const users = readUsers(scratch, files)
 const types = openTypes(scratch, users)
+const vitest = openTests(scratch)
 /** Test files that pass without a mutant, and those that do not: the latter prove nothing. */
 const [sound, broken] = [new Set(), new Set()]
 
 const folders = options.only === undefined ? FOLDERS.map((name) => `src/${name}`) : [options.only]
-const sample = drawSample(scratch, files, { folders, seed, count })
+const sample = drawSample(scratch, files, { folders, seed, count: skip + count }).slice(skip)
 console.log(`${sample.length} mutants, seed ${seed}\n`)
 const started = Date.now()
 const outcomes = []
 for (const mutant of sample) {
+  const begun = Date.now()
   const outcome = await judge(mutant)
+  const seconds = ((Date.now() - begun) / 1000).toFixed(0)
   outcomes.push({ ...mutant, ...outcome })
-  console.log(
-    `${outcome.verdict.padEnd(9)} ${place(mutant)} ${mutant.operator} ${outcome.by ?? change({ ...mutant, ...outcome })}`,
-  )
+  const shown = outcome.by ?? change({ ...mutant, ...outcome })
+  console.log(`${outcome.verdict.padEnd(9)} ${place(mutant)} ${mutant.operator} ${shown} (${seconds} s)`)
 }
 types.close()
+vitest.close()
 print()
 
 /** Whether a type or a test notices the mutant; the file is as before afterwards. */
 async function judge({ file, source, start, end, becomes }) {
   const path = join(scratch, file)
-  const put = (text) => writeFileSync(path, text)
+  let current = source
+  const put = (text) => {
+    if (text === current) return
+    current = text
+    writeFileSync(path, text)
+    vitest.changed(file)
+    if (users.reaches(file, SET_UP)) vitest.close()
+  }
   try {
     const typed = becomes.find((text) => {
       put(source.slice(0, start) + text + source.slice(end))
       return types.accepts(file)
     })
     if (typed === undefined) return { verdict: 'types', became: becomes[0] }
-    const changed = readFileSync(path, 'utf8')
+    const changed = current
     const reaching = users.testsOf(file)
     const quick = reaching.filter((test) => !SLOW.test(test))
     const tests = [...quick, ...reaching.filter((test) => SLOW.test(test))].slice(0, mostTests)
-    for (const batch of [tests.slice(0, NEAREST), tests.slice(NEAREST)]) {
-      const by = await whoFails(batch, { before: () => put(changed), without: () => put(source) })
-      if (by !== undefined) return { verdict: by === 'no end' ? 'timeout' : 'tests', became: typed, by }
+    for (const batch of [tests.slice(0, FIRST), tests.slice(FIRST, NEXT), tests.slice(NEXT)]) {
+      const failure = await whoFails(batch, {
+        nearest: tests[0],
+        before: () => put(changed),
+        without: () => put(source),
+      })
+      if (failure !== undefined) return { verdict: failure.isLate ? 'timeout' : 'tests', became: typed, by: failure.by }
     }
     return { verdict: 'SURVIVED', became: typed }
   } finally {
@@ -100,27 +118,38 @@ async function judge({ file, source, start, end, becomes }) {
 }
 
 /** The first test file that fails with the mutant and passes without it. */
-async function whoFails(tests, { before, without }) {
+async function whoFails(tests, { nearest, before, without }) {
   let left = tests.filter((test) => !broken.has(test))
   while (left.length > 0) {
     before()
-    const failed = await runTests(scratch, left)
-    if (failed === undefined) for (const test of left) sound.add(test)
-    if (failed === undefined || failed === 'no end') return failed
+    const { failed, isLate } = await vitest.run(left)
+    if (failed === undefined) {
+      for (const test of left) sound.add(test)
+      return undefined
+    }
     // The run failed, but no file of it did: who it was shows only if each runs alone.
-    if (failed === '' && left.length > 1) return firstOf(left, (test) => whoFails([test], { before, without }))
+    if (failed === '' && left.length > 1) return firstOf(left, (test) => whoFails([test], { nearest, before, without }))
     const name = failed === '' ? left[0] : failed
-    if (await isSound(name, without)) return name
+    // What is late may be late because the machine is busy.
+    if (isLate) sound.delete(name)
+    if ((await isSound(name, without)) && (name === nearest || (await failsAgain(name, before))))
+      return { by: name, isLate }
     left = left.filter((test) => test !== name)
   }
   return undefined
 }
 
+/** A test that fails now and then would be taken for one that notices the mutant. */
+async function failsAgain(test, before) {
+  before()
+  return (await vitest.run([test])).failed !== undefined
+}
+
 async function isSound(test, without) {
   if (!sound.has(test) && !broken.has(test)) {
     without()
-    const passes = (await runTests(scratch, [test])) === undefined
-    const known = passes ? sound : broken
+    const { failed } = await vitest.run([test])
+    const known = failed === undefined ? sound : broken
     known.add(test)
   }
   return sound.has(test)
@@ -149,7 +178,7 @@ function print() {
   const share = ((caught / outcomes.length) * 100).toFixed(1)
   const seconds = ((Date.now() - started) / 1000 / outcomes.length).toFixed(1)
   console.log(
-    `\ncaught ${caught} of ${outcomes.length} (${share} %): ${number('types')} by types, ${number('tests')} by tests, ${number('timeout')} without an end; ${seconds} s each`,
+    `\ncaught ${caught} of ${outcomes.length} (${share} %): ${number('types')} by types, ${number('tests')} by tests, ${number('timeout')} by a time limit; ${seconds} s each`,
   )
   if (broken.size > 0) console.log(`left out, because they fail without a mutant: ${[...broken].join(', ')}`)
 }

@@ -10,7 +10,7 @@ set -euf
 copy=$1 tree=$2
 shift 2
 # What is below /tmp is hidden soon.
-exec 3< "$copy" 4< "$tree"
+exec 8< "$copy" 9< "$tree"
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 mount -t tmpfs -o mode=755 tmpfs /run
 for point in $(cut -d ' ' -f 5 /proc/self/mountinfo); do
@@ -25,10 +25,10 @@ done
 # Without -c, mount takes the name that a descriptor had.
 writable() { mount -c --bind "$1" "$2" && mount -o remount,bind,rw "$2"; }
 shown() { case $2 in /tmp/*) mkdir -p "$2" && mount -c --bind "$1" "$2" ;; esac; }
-writable /proc/self/fd/3/t /tmp
-shown /proc/self/fd/4 "$tree"
-shown /proc/self/fd/3 "$copy"
-exec 3<&- 4<&-
+writable /proc/self/fd/8/t /tmp
+shown /proc/self/fd/9 "$tree"
+shown /proc/self/fd/8 "$copy"
+exec 8<&- 9<&-
 cd "$copy"
 writable t "$copy/t"
 writable node_modules "$copy/node_modules"

@@ -7,7 +7,7 @@ const TYPES_ONLY = /^(import|export) type [^']*'[^']*'/gm
 
 /**
  * Who uses whom among the files of a tree, backwards: `importersOf(file)` are the files that name it, and
- * `testsOf(file)` are the test files that reach it, nearest first.
+ * `testsOf(file)` are the test files that reach it, nearest first; `reaches(file, user)`: whether this one does.
  */
 export function readUsers(root, files) {
   const known = new Set(files)
@@ -20,14 +20,23 @@ export function readUsers(root, files) {
       if (used !== undefined && used !== file) users.get(used).push(file)
     }
   }
-  return { importersOf: (file) => [...new Set(users.get(file))], testsOf: (file) => testsOf(users, file) }
+  return {
+    importersOf: (file) => [...new Set(users.get(file))],
+    testsOf: (file) => testsOf(users, file),
+    reaches: (file, user) => distancesFrom(users, file).has(user),
+  }
 }
 
-function testsOf(users, start) {
+function distancesFrom(users, start) {
   const distances = new Map([[start, 0]])
   for (const [file, distance] of distances) {
     for (const user of users.get(file)) if (!distances.has(user)) distances.set(user, distance + 1)
   }
+  return distances
+}
+
+function testsOf(users, start) {
+  const distances = distancesFrom(users, start)
   const own = start.replace(/\.ts$/, '.test.ts')
   return [...distances.keys()].filter((file) => file.endsWith('.test.ts')).sort((one, other) => rank(one) - rank(other))
 
