@@ -151,6 +151,16 @@ describe('the rights of a session', () => {
     expect(codes).toEqual([undefined, undefined, 'BUDGET_EXCEEDED'])
   })
 
+  it('are counted by its run if it has no limits, from its first call on', async () => {
+    const run = async ({ task, call }: SessionWork) => {
+      for (let n = 0; n < Number(task); n++) await call('test/note', {})
+      return 'done'
+    }
+    const { spawn, status } = setUp({ tools: TOOLS, limits: { run: { calls: 9 } } }, { run })
+    const used = async (calls: string) => (await status((await spawn(calls, { waitMs: 60_000 })).id)).budget?.used.calls
+    expect([await used('0'), await used('1'), await used('2')]).toEqual([undefined, 1, 2])
+  })
+
   it('are counted with those of the principal that it works for', async () => {
     const codes: (string | undefined)[] = []
     const run = async ({ call }: SessionWork) => {

@@ -34,3 +34,22 @@ it('a client that has registered nothing has nothing to answer', async () => {
     await served.close()
   }
 })
+
+it('the tools of a session end with it', async () => {
+  const served = await serveWs()
+  try {
+    const socket = await RawSocket.open(served.url)
+    socket.say({ type: 'tools', id: 't', name: 'desk', tools: toolsOf('desk_open') } as never)
+    await socket.next('done')
+    const hasTool = () =>
+      served.hub
+        .as({ name: 'token:ada' })
+        .cards()
+        .some(({ name }) => name.includes('open'))
+    expect(hasTool()).toBe(true)
+    socket.ws.close(1000)
+    await expect.poll(hasTool).toBe(false)
+  } finally {
+    await served.close()
+  }
+})

@@ -61,7 +61,28 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
   })
 })
 
+/** Their numbers in `asm/unistd_64.h` (x64) and `asm-generic/unistd.h` (arm64) of Linux. */
+const HEADERS = `
+ptrace:101:117 process_vm_readv:310:270 process_vm_writev:311:271 process_madvise:440:440 process_mrelease:448:448
+kcmp:312:272 pidfd_getfd:438:438 io_uring_setup:425:425 io_uring_enter:426:426 io_uring_register:427:427 bpf:321:280
+perf_event_open:298:241 userfaultfd:323:282 lookup_dcookie:212:18 fanotify_init:300:262 keyctl:250:219
+add_key:248:217 request_key:249:218 open_by_handle_at:304:265 mount:165:40 umount2:166:39 pivot_root:155:41
+chroot:161:51 fsopen:430:430 fsconfig:431:431 fsmount:432:432 fspick:433:433 move_mount:429:429 open_tree:428:428
+open_tree_attr:467:467 mount_setattr:442:442 unshare:272:97 setns:308:268 kexec_load:246:104 kexec_file_load:320:294
+init_module:175:105 finit_module:313:273 delete_module:176:106 reboot:169:142 swapon:167:224 swapoff:168:225
+acct:163:89 quotactl:179:60 quotactl_fd:443:443 syslog:103:116 settimeofday:164:170 clock_settime:227:112
+clock_adjtime:305:266 adjtimex:159:171 sethostname:170:161 setdomainname:171:162 vhangup:153:58 nfsservctl:180:42
+migrate_pages:256:238 move_pages:279:239 iopl:172:- ioperm:173:- modify_ldt:154:- uselib:134:- ustat:136:-
+sysfs:139:- _sysctl:156:- clone:56:220 clone3:435:435 ioctl:16:29 socket:41:198
+`
+
 describe('the filter', () => {
+  it('has the numbers that the headers of the kernel give its calls', () => {
+    const judged = Object.entries(JUDGED_CALLS).map(([name, { x64, arm64 }]) => [name, x64, arm64] as const)
+    const ours = [...REFUSED_CALLS, ...judged].map(([name, x64 = '-', arm64 = '-']) => `${name}:${x64}:${arm64}`)
+    expect(ours).toEqual(HEADERS.trim().split(/\s+/))
+  })
+
   it('refuses the second set of numbers that x64 has', () => {
     expect(run(seccompProgram('x64')!, ARCH.x64, 0x40000000 + 101, [])).toBe(EPERM)
   })

@@ -55,6 +55,11 @@ describe('each row of the tables of programs', () => {
     await expect(lines.join('')).toMatchFileSnapshot('./rows.snapshot.txt')
   })
 
+  it('is recorded with all harmless options and what they make of the next word', async () => {
+    const lines = TABLES.flatMap((table) => harmlessOf(table, ''))
+    await expect(lines.join('\n')).toMatchFileSnapshot('./options.snapshot.txt')
+  })
+
   it('has every spelling of an option', () => {
     const missing = TABLES.flatMap((table) => missingSpellings(table, ''))
     expect(missing).toEqual([])
@@ -76,6 +81,24 @@ describe('each row of the tables of programs', () => {
     expect(lines.filter((line) => look(line).hazards.length > 0)).toEqual([])
   })
 })
+
+/** Any word, and one that no table lists: what a program makes of operands, and of options it may not have. */
+const OTHERS = ['word', '--not-listed']
+
+/** The harmless options of a table by what follows if a word stands after them, as `git tag --contains a/b`. */
+function harmlessOf(table: ProgramTable, before: string): string[] {
+  const name = `${before}${namesIn(table.names)[0]}`
+  const { texts, pairs, files, scripts, maybes, flags } = table
+  const groups = new Map<string, string[]>()
+  const options = [texts, pairs, files, scripts, maybes, flags].flatMap((names) => namesIn(names ?? ''))
+  for (const option of [...OTHERS, ...options]) {
+    const { hazards, paths, pathValues } = look(`${name} ${option} a/b`)
+    const found = [...hazards.map(({ reason }) => reason), ...paths.map(() => 'an operand'), ...pathValues]
+    groups.set(found.join(', '), [...(groups.get(found.join(', ')) ?? []), option])
+  }
+  const own = [...groups].map(([found, options]) => `${name} ${options.join(' ')}: ${found}`.trimEnd())
+  return [...own, ...(table.commands ?? []).flatMap((command) => harmlessOf(command, `${name} `))]
+}
 
 /** Spellings of rows that are not found when they stand alone with a value that any row takes. */
 function missingSpellings(table: ProgramTable, before: string): string[] {
