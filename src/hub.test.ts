@@ -278,6 +278,27 @@ describe('other documents’ forms', () => {
     expect((await hub.callDynamic('read', { file_path: 'x' })).ok).toBe(true)
   })
 
+  it('a tool that touches no file works in a hub without records and without a root', async () => {
+    const hub = hubOf({
+      plugins: [{ name: 'p', setup: (api) => api.registerTool(agentTool) }],
+      tools: [
+        defineTool({
+          name: 'a.command',
+          description: 'x',
+          input: {},
+          capabilities: ['exec'],
+          execute: (_, ctx) => ctx.exec.start({ command: 'true', timeoutMs: 5_000 }),
+        }),
+      ],
+      policy: [{ allow: 'read' }, { allow: 'a.command' }],
+      runs: false,
+    })
+    expect((await hub.callDynamic('read', { file_path: 'x' })).ok).toBe(true)
+    expect((await hub.callDynamic('read', { file_path: 'x' }, { dryRun: true })).ok).toBe(true)
+    expect((await hub.explain('read', { file_path: 'x' })).effect).toBe('allow')
+    expect((await hub.callDynamic('a.command', {})).error?.code).toBe('SANDBOX_UNAVAILABLE')
+  })
+
   it('tool definitions of S3 call down the road: updates, errors as results, aborts thrown', async () => {
     const log: string[] = []
     const hub = hubOf({ tools: [fromAgentTool(agentTool, { capabilities: [] })] })

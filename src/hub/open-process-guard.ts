@@ -1,7 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Clock } from '../clock.ts'
+import type { SandboxLevel } from '../contracts/commands.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
+import { probeOnce } from '../guards/process/command/probe-once.ts'
 import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
 import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
 import type { CommandLimits, Sandbox } from '../options.ts'
@@ -20,6 +22,11 @@ export interface ProcessDoorOptions {
   readonly ledgerFolder: string
   readonly network: () => NetworkGuard
   readonly lost: readonly BackgroundProcess[]
+}
+
+/** How strongly this machine fences commands in; needs no root. */
+export async function sandboxLevel({ commands }: Sandbox): Promise<SandboxLevel> {
+  return (await probeOnce(commands?.level)).level
 }
 
 /** Opens the door to commands for the given roots. */

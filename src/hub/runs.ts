@@ -225,6 +225,7 @@ class OpenRun implements RunState, ReleasableRun {
         this.#commands = doors.sharedProcesses() ?? this.#ownProcesses(doors)
         return this.#commands
       },
+      sandboxLevel: () => doors.sandboxLevel(),
     }
     this.#isTainted = this.#marks?.isTainted ?? false
   }
@@ -320,6 +321,7 @@ class Rehearsal implements RunState {
       files: () => doors.sharedFiles() ?? doors.standIn(workspace),
       network: () => doors.network(),
       process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),
+      sandboxLevel: () => doors.sandboxLevel(),
     }
   }
 

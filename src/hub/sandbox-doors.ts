@@ -2,6 +2,7 @@ import { chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
+import type { SandboxLevel } from '../contracts/commands.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
@@ -48,7 +49,7 @@ export class SandboxDoors {
   #protect: readonly string[] | undefined
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
-  #openProcessGuard: typeof import('./open-process-guard.ts').openProcessGuard | undefined
+  #processDoor: typeof import('./open-process-guard.ts') | undefined
   #standIn: { readonly folder: string; readonly files: FilesGuard; processes?: ProcessGuard } | undefined
 
   constructor(options: SandboxDoorsOptions) {
@@ -70,7 +71,12 @@ export class SandboxDoors {
 
   /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
   async loadProcessGuard(): Promise<void> {
-    this.#openProcessGuard ??= (await loadOpenProcessGuard()).openProcessGuard
+    this.#processDoor ??= await loadOpenProcessGuard()
+  }
+
+  /** How strongly commands are fenced in, also where there is no root for one to run in; `loadProcessGuard` comes before. */
+  sandboxLevel(): Promise<SandboxLevel> {
+    return this.#processDoor!.sandboxLevel(this.#options.sandbox)
   }
 
   /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */
@@ -82,7 +88,7 @@ export class SandboxDoors {
 
   openProcesses(root: string | undefined): ProcessGuard {
     const { sandbox, commands: limits, clock, lost, ledgerFolder } = this.#options
-    return this.#openProcessGuard!(this.#roots(root), {
+    return this.#processDoor!.openProcessGuard(this.#roots(root), {
       ...{ sandbox, limits, clock, ledgerFolder },
       hidden: this.#options.hidden.map(realFolder),
       protect: this.#protected(),

@@ -15,6 +15,11 @@ export async function readCommands(
   call: Call,
   commands: readonly CommandTarget[],
 ): Promise<void> {
+  if (commands.length === 0) {
+    // A tool that names no command may run none: it needs no folder for one before it does.
+    call.sandbox = await run.doors.sandboxLevel()
+    return
+  }
   const door = run.doors.process()
   const [{ level }, askSecondParser, { readCommandLine }, { readArgv }] = await Promise.all([
     door.report(),

@@ -1,4 +1,4 @@
-import type { CommandTarget } from '../contracts/commands.ts'
+import type { CommandTarget, SandboxLevel } from '../contracts/commands.ts'
 import type { AnyTool, Capability, Targets } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { FilesGuard } from '../guards/files/files-guard.ts'
@@ -14,6 +14,8 @@ export interface Doors {
   files(): FilesGuard
   network(): NetworkGuard
   process(): ProcessGuard
+  /** How strongly commands are fenced in here; known without a root. */
+  sandboxLevel(): Promise<SandboxLevel>
 }
 
 const MOST_TARGETS = 1_000
