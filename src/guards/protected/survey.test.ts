@@ -54,6 +54,31 @@ describe('a survey', () => {
     })
   })
 
+  it.each(['.env', 'a/.vscode/tasks.json', '.git/config', 'bare/HEAD', 'a/.mcp.json'])(
+    'cannot close %s below a name that is no text, and says so',
+    async (place) => {
+      const bytes = (path: string) =>
+        Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9]), Buffer.from(path)])
+      mkdirSync(bytes('/src'), { recursive: true })
+      writeFileSync(bytes('/src/main.ts'), 'x')
+      write('\uFFFD/.mcp.json')
+      const of = survey()
+      expect((await of.look()).problem).toBeUndefined()
+      expect((await look(of)).places).toEqual(['\uFFFD/.mcp.json'])
+      mkdirSync(bytes(`/src/${dirname(place)}`), { recursive: true })
+      for (const folder of ['objects', 'refs']) mkdirSync(bytes(`/src/bare/${folder}`), { recursive: true })
+      writeFileSync(bytes(`/src/${place}`), 'x')
+      expect((await of.look()).problem).toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
+      rmSync(bytes(''), { recursive: true })
+      expect((await of.look()).problem).toBeUndefined()
+    },
+  )
+
+  it('cannot hide a secret whose own name is no text', async () => {
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/.env.`), Buffer.from([0xff])]), 'x')
+    expect((await survey().look()).problem).toMatchObject({ message: expect.stringContaining('not valid UTF-8') })
+  })
+
   it('does not look into node_modules and hidden folders, nor through links', async () => {
     write(
       'node_modules/x/.env',

@@ -7,6 +7,7 @@ import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamed
 import { isStateFolder, stateFilesIn } from './git-state.ts'
 import { withOpened } from './open-below.ts'
 import { foldName, holdsClosed, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
+import { refuseProtected, type Unnameable, unnameableIn } from './unnameable.ts'
 
 /** Something at a protected place. */
 export interface ProtectedPlace {
@@ -56,6 +57,8 @@ interface Folder {
   secrets: readonly string[]
   /** Files of git that commands may write as long as they run nothing: looked at each time, since their text counts. */
   states: readonly string[]
+  /** Looked into each time: what changes in them does not show here. */
+  unnameable: readonly Unnameable[]
   isUnlisted: boolean
   isGit: boolean
   /** Below `modules` or `worktrees` of git, where every folder can be one of git. */
@@ -121,6 +124,7 @@ export class Survey {
       try {
         this.#refresh(folder)
         for (const place of folder.states.flatMap(harmfulState)) places.set(place.path, place)
+        for (const found of folder.unnameable) refuseProtected(found)
       } catch (error) {
         // What is found elsewhere still counts.
         folder.changedMs = undefined
@@ -186,7 +190,8 @@ export class Survey {
     }
     const named = isGit ? placesNamedByConfig(folder.path, dirname(folder.path)) : []
     const states = isGit ? stateFilesIn(names).map((file) => join(folder.path, file)) : []
-    Object.assign(folder, { folders, places, secrets, isGit, named, states })
+    const unnameable = unnameableIn(folder.path, names)
+    Object.assign(folder, { folders, places, secrets, isGit, named, states, unnameable })
   }
 
   /** What is at an exact path in the roots; a link on the way, which could be led elsewhere, is one more place. */
@@ -249,7 +254,7 @@ function placeAt(path: string, isGit: boolean): ProtectedPlace | undefined {
 }
 
 function folderAt(path: string, isNested: boolean): Folder {
-  const none = { folders: [], places: [], named: [], secrets: [], states: [] }
+  const none = { folders: [], places: [], named: [], secrets: [], states: [], unnameable: [] }
   return { path, ...none, isUnlisted: false, isGit: false, isNested }
 }
 
@@ -297,6 +302,7 @@ function canEnter(folder: string): boolean {
 }
 
 function cannotLook(path: string, error: unknown): ToolError {
+  if (error instanceof ToolError) return error
   return new ToolError('SANDBOX_UNAVAILABLE', `Protected places in ${path} cannot be found: ${messageOf(error)}.`, {
     hint: 'No command runs until they can. End background commands that change the folder, or make it readable for the user of the hub.',
     cause: error,
