@@ -1,5 +1,6 @@
 import type { AgentToolResult } from './from-agent-tool.ts'
-import type { Artifact, CallError, ContentBlock, Evidence, ToolResult } from './result.ts'
+import { noticeLines } from './notice-lines.ts'
+import type { Artifact, CallError, ContentBlock, Evidence, Failure, ToolResult } from './result.ts'
 import { isPlainObject } from './value/is-plain-object.ts'
 
 /** S0's form: `{ ok, result, evidence, error }`. */
@@ -27,7 +28,7 @@ export function toExecutorResult(
  */
 export function toAgentToolResult(result: ToolResult, tool: string = result.tool): AgentToolResult {
   if (result.status === 'aborted') throw new DOMException(result.summary, 'AbortError')
-  if (!result.ok) return jsonResult({ status: 'error', tool, error: result.error.message })
+  if (!result.ok) return failedAgentResult(result, tool)
   const content = toAgentContent(result.content)
   if (!isAgentToolData(result.data)) return { content, details: result.data }
   const { details } = result.data
@@ -38,6 +39,11 @@ export function toAgentToolResult(result: ToolResult, tool: string = result.tool
 function isAgentToolData(data: unknown): data is { readonly content: readonly unknown[]; readonly details: unknown } {
   if (!isPlainObject(data) || Object.keys(data).sort().join() !== 'content,details') return false
   return Array.isArray(data.content)
+}
+
+function failedAgentResult({ error, meta }: Failure, tool: string): AgentToolResult {
+  const { content, details } = jsonResult({ status: 'error', tool, error: error.message })
+  return { content: [...content, ...noticeLines(meta.notices ?? [])], details }
 }
 
 /** Content blocks in S3's words. */

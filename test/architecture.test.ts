@@ -12,6 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'errors',
     'result',
     'project-result',
+    'notice-lines',
     'names',
     'define',
     'contracts/',

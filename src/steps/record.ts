@@ -1,4 +1,5 @@
 import { messageOf, ToolError } from '../errors.ts'
+import { withNoticeLines } from '../notice-lines.ts'
 import { MAX_ARGS_CHARS } from '../record/encode-event.ts'
 import type { CallEnded, CallFacts } from '../record/events.ts'
 import type { RunRecords } from '../record/run-records.ts'
@@ -62,6 +63,7 @@ export async function recordEnd(
     const unsafe = writing && (await writing)
     if (unsafe) result = withNotices(result, [unsafe])
   }
+  if (result.meta.notices) result = withNoticeLines(result)
   if (call.tool && parts.hooks.has('settled')) {
     const { id: callId, name: tool } = call
     await parts.hooks.settled(call, result, ({ message }) =>

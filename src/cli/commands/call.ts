@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Hub } from '../../hub.ts'
+import { withoutNoticeLines } from '../../notice-lines.ts'
 import type { HubOptions } from '../../options.ts'
 import { textOfBlock } from '../../project-result.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
@@ -93,7 +94,7 @@ async function tell(result: ToolResult, timeoutMs: number | undefined): Promise<
       isOurs ? 'Ask for less, or give a longer --timeout.' : hintOf(error),
     )
   }
-  const text = result.content.map(asText).join('\n')
+  const text = withoutNoticeLines(result).map(asText).join('\n')
   // Exact in a pipe, where it is data; harmless on a terminal.
   await print(process.stdout.isTTY ? escapeText(text) : text)
 }
