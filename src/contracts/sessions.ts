@@ -4,6 +4,11 @@ import type { Rule, SourcedRule } from '../rule.ts'
 import type { SessionState } from '../store-parts/sessions.ts'
 import type { ProgramFence } from './commands.ts'
 
+/** What an agent may call a session that it begins. */
+export const SESSION_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+/** Names by which sessions address their owner and the session that began them. */
+export const RESERVED_SESSION_NAMES: readonly string[] = ['owner', 'parent']
+
 /** What an owner says about sessions. */
 export type SessionsOptions = {
   /** Who works in sessions that agents begin, by name; none unless said, and then no agent begins one. */

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import type { Rights } from '../../contracts/ability.ts'
-import type { Runner, RunnerBrief, SessionLimits, SessionsOptions, SpawnWish } from '../../contracts/sessions.ts'
+import {
+  RESERVED_SESSION_NAMES,
+  type Runner,
+  type RunnerBrief,
+  SESSION_LABEL,
+  type SessionLimits,
+  type SessionsOptions,
+  type SpawnWish,
+} from '../../contracts/sessions.ts'
 import { ToolError } from '../../errors.ts'
 import { didYouMean } from '../../names.ts'
 import type { Principal } from '../../principal.ts'
 import type { NewSession, StoredSession } from '../../store-parts/sessions.ts'
-import { MOST_TEXT_CHARS, OWNER, PARENT } from './bounds.ts'
+import { MOST_TEXT_CHARS, OWNER } from './bounds.ts'
 
 /** Who begins a session. */
 export interface Beginner {
@@ -28,7 +36,6 @@ export interface Spawned {
 
 const DEFAULT_RUNNER = 'default'
 const LIMITS = ['calls', 'wallMs', 'cost'] as const
-const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
 /** A name of a principal has 200 characters at most, and that of a session holds the whole name of its owner. */
 const MOST_OWNER_CHARS = 160
 
@@ -100,9 +107,9 @@ function checkWish({ task, label, limits = {} }: SpawnWish): void {
     throw new ToolError('INPUT_SCHEMA_INVALID', `limits.${wrong} is ${limits[wrong]}.`, {
       hint: 'Give a number that bounds it, or leave it out.',
     })
-  if (label === undefined || (LABEL.test(label) && label !== OWNER && label !== PARENT)) return
-  throw new ToolError('INPUT_SCHEMA_INVALID', `${JSON.stringify(label.slice(0, 60))} is no label.`, {
-    hint: `Use letters, digits, ., _ and -, at most 40, and neither ${OWNER} nor ${PARENT}.`,
+  if (label === undefined || (SESSION_LABEL.test(label) && !RESERVED_SESSION_NAMES.includes(label))) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', `Invalid session label ${JSON.stringify(label.slice(0, 60))}.`, {
+    hint: `Use letters, digits, ., _ and -, at most 40, and neither ${RESERVED_SESSION_NAMES.join(' nor ')}.`,
   })
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actionNeeds } from '../action-needs.ts'
 
 /** Everything the browser can do, as policy judges it. */
 export const BROWSER_ACTIONS = [
@@ -33,8 +34,7 @@ export const BROWSER_ACTIONS = [
 const path = z.string().min(1).max(4_096)
 const ref = z.string().min(1).max(40)
 
-/** The arguments of the browser tool; which of them an action needs is checked with it. */
-export const browserInput = z.strictObject({
+const fields = z.strictObject({
   action: z.enum(BROWSER_ACTIONS).describe('What to do. Begin with open, then snapshot to see the page and get refs.'),
   url: z
     .string()
@@ -90,6 +90,25 @@ export const browserInput = z.strictObject({
   paths: z.array(path).min(1).max(10).optional().describe('upload: the files.'),
   accept: z.boolean().optional().describe('dialog: accept or dismiss the next dialog; others are dismissed.'),
 })
+
+/** The arguments of the browser tool. */
+export const browserInput = fields.superRefine(
+  actionNeeds('browser', {
+    navigate: ['url'],
+    click: ['ref'],
+    type: ['ref', 'text'],
+    press: ['key'],
+    hover: ['ref'],
+    drag: ['ref', 'toRef'],
+    select: ['ref', 'values'],
+    fill: ['fields'],
+    wait: [['text', 'textGone', 'url', 'loadState', 'timeMs']],
+    evaluate: ['expression'],
+    upload: ['ref', 'paths'],
+    download: ['path', 'ref'],
+    dialog: ['accept'],
+  }),
+)
 
 /** The arguments, checked. */
 export type BrowserInput = z.output<typeof browserInput>

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { CANVAS_KINDS, type CanvasDrawing } from '../../contracts/canvas.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { actionNeeds } from '../action-needs.ts'
 import { CANVAS_ACTIONS, type CanvasResult, canvasResult, showCanvas, summarise } from './canvas-result.ts'
-import { readForm } from './read-form.ts'
+import { formProblem, readForm } from './read-form.ts'
 
 const LONGEST_WAIT_MS = 3_600_000
 
-const input = z.strictObject({
+const fields = z.strictObject({
   action: z.enum(CANVAS_ACTIONS).describe('present shows something, update adds a version, eval runs a script in it.'),
   canvas: z
     .string()
@@ -41,6 +42,22 @@ const input = z.strictObject({
     .default(300_000)
     .describe('form: how long to wait for the answer, in milliseconds.'),
 })
+
+const input = fields
+  .superRefine(
+    actionNeeds('canvas', {
+      present: ['content', 'kind'],
+      update: ['content', 'canvas'],
+      hide: ['canvas'],
+      eval: ['script', 'canvas'],
+      snapshot: ['canvas'],
+    }),
+  )
+  .superRefine(({ action, kind, content }, context) => {
+    const showsForm = (action === 'present' || action === 'update') && kind === 'form' && content !== undefined
+    const problem = showsForm ? formProblem(content) : undefined
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['content'], message: problem })
+  })
 
 type Input = z.infer<typeof input>
 

@@ -30,6 +30,17 @@ export function readForm(content: string): z.infer<typeof form> {
   return parsed.data
 }
 
+/** What is wrong with a form; nothing when people can fill it in. */
+export function formProblem(content: string): string | undefined {
+  try {
+    readForm(content)
+    return undefined
+  } catch (error) {
+    if (!ToolError.is(error)) throw error
+    return `${error.message} ${error.fix.hint}`
+  }
+}
+
 function readJson(content: string): unknown {
   try {
     return JSON.parse(content)

@@ -72,7 +72,7 @@ describe('core/cron', () => {
   it.each([
     [{ action: 'add' }, 'cron add needs name'],
     [{ action: 'add', name: 'x', cron: '0 9 * * *' }, 'cron add needs calls'],
-    [{ action: 'add', name: 'x', calls }, 'needs one of cron, every and at; none is given'],
+    [{ action: 'add', name: 'x', calls }, 'cron add needs cron, every or at'],
     [{ action: 'add', name: 'x', calls, every: '5m', at: '2027-01-01T00:00' }, 'every and at are given'],
     [{ action: 'add', name: 'x', calls, cron: '0 25 * * *' }, 'field 2 (hour), "25"'],
     [{ action: 'add', name: 'x y', calls, every: '5m' }, 'name: letters, digits'],
@@ -84,7 +84,7 @@ describe('core/cron', () => {
     [{ action: 'add', name: 'x', calls, cron: '0 0 30 2 *' }, 'It would never run'],
     [{ action: 'add', name: 'x', calls, every: '1m', until: '2026-01-01T00:00:30' }, 'It would never run'],
     [{ action: 'add', name: 'x', calls, every: '1m', jitterMs: 60_000 }, 'A jitter of 60000 ms'],
-    [{ action: 'add', name: 'x', calls, every: '1m', timeZone: 'Mars/Phobos' }, 'There is no time zone'],
+    [{ action: 'add', name: 'x', calls, every: '1m', timeZone: 'Mars/Phobos' }, 'There is no such time zone'],
     [{ action: 'add', name: 'x', calls: [{ tool: 'nothere' }], every: '1m' }, 'Call 1 would fail'],
     [{ action: 'add', name: 'x', calls: [{ tool: 'note', input: { txt: 1 } }], every: '1m' }, 'Call 1 would fail'],
     [

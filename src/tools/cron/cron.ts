@@ -1,17 +1,29 @@
 import { z } from 'zod'
+import { cronProblem } from '../../contracts/cron-problem.ts'
 import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../../contracts/schedules.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { actionNeeds } from '../action-needs.ts'
 import { cronResult, showCron, toRun, toSchedule, toShortSchedule, toStatus } from './cron-result.ts'
 
 const TIMES = ['cron', 'every', 'at'] as const
+const SCHEDULE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,59}$/
+const NAME_RULE = 'letters, digits, . _ and -, beginning with a letter or digit, at most 60'
+const INTERVAL = /^\d{1,16}(\.\d{1,6})? ?(ms|s|m|min|h|d)$/
 
 const scheduledCall = z.strictObject({
   tool: z.string().min(1).max(128).describe('Name of the tool.'),
   input: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
 })
 
-const input = z.strictObject({
+/** Not in the schema that models see: its pattern has two hundred characters. */
+const TIME_FORM = z.iso.datetime({ local: true, offset: true })
+const TIME = z
+  .string()
+  .max(40)
+  .refine((text) => TIME_FORM.safeParse(text).success, 'must be a time such as 2027-01-31T09:00')
+
+const fields = z.strictObject({
   action: z
     .enum(['status', 'list', 'add', 'update', 'remove', 'run', 'runs', 'wake'])
     .describe('What to do: run makes the calls of a schedule now, runs tells what became of it, wake reminds once.'),
@@ -21,14 +33,25 @@ const input = z.strictObject({
     .max(80)
     .optional()
     .describe('The schedule: add, update, remove, run and runs need it; list shows all of one.'),
-  cron: z.string().max(200).optional().describe('add, update: a cron expression such as "0 9 * * 1-5", minute first.'),
-  every: z.string().max(30).optional().describe('add, update: an interval such as 15m, 2h, 1d.'),
-  at: z
+  cron: z
     .string()
-    .max(40)
+    .max(200)
+    .superRefine(checkCron)
     .optional()
-    .describe('add, update, wake: one time, such as 2027-01-31T09:00 or with an offset.'),
-  timeZone: z.string().max(64).optional().describe("Of cron and at: Europe/Berlin. The owner's unless said."),
+    .describe('add, update: a cron expression such as "0 9 * * 1-5", minute first.'),
+  every: z
+    .string()
+    .max(30)
+    .regex(INTERVAL, 'must be an interval such as 90s, 15m, 1h or 1d')
+    .optional()
+    .describe('add, update: an interval such as 15m, 2h, 1d.'),
+  at: TIME.optional().describe('add, update, wake: one time, such as 2027-01-31T09:00 or with an offset.'),
+  timeZone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'There is no such time zone: use a name such as Europe/Berlin or UTC')
+    .optional()
+    .describe("Of cron and at: Europe/Berlin. The owner's unless said."),
   calls: z.array(scheduledCall).min(1).max(20).optional().describe('add, update: the calls to make, in this order.'),
   continueOnError: z.boolean().optional().describe('Make the other calls also after one that failed.'),
   missed: z
@@ -41,7 +64,7 @@ const input = z.strictObject({
     .describe('When the run before is not over: leave out (unless said), wait for its end, or run beside it.'),
   jitterMs: z.int().min(0).max(3_600_000).optional().describe('Put each time off by a random part of this.'),
   enabled: z.boolean().optional().describe('update: false stops it, true lets it go on.'),
-  until: z.string().max(40).optional().describe('The last moment it may run at.'),
+  until: TIME.optional().describe('The last moment it may run at.'),
   maxRuns: z.int().min(1).max(1_000_000_000).optional().describe('So often and no more.'),
   timeoutMs: z.int().min(1_000).max(86_400_000).optional().describe('How long one run may take; an hour unless said.'),
   text: z.string().max(4_000).optional().describe('wake: what to be reminded of.'),
@@ -49,6 +72,25 @@ const input = z.strictObject({
   limit: z.int().min(1).max(100).default(20).describe('runs: how many, newest first.'),
   before: z.int().min(0).optional().describe('runs: the next of an earlier page.'),
 })
+
+const input = fields
+  .superRefine(
+    actionNeeds('cron', {
+      add: ['name', 'calls', TIMES],
+      update: ['name'],
+      remove: ['name'],
+      run: ['name'],
+      runs: ['name'],
+      wake: [['at', 'inMs']],
+    }),
+  )
+  .superRefine((given, context) => {
+    const times = TIMES.filter((key) => given[key] !== undefined)
+    if (given.action !== 'wake' && times.length > 1)
+      context.addIssue({ code: 'custom', message: `give one of cron, every and at; ${times.join(' and ')} are given` })
+    if (given.action === 'add' && given.name !== undefined && !SCHEDULE_NAME.test(given.name))
+      context.addIssue({ code: 'custom', path: ['name'], message: NAME_RULE })
+  })
 
 type Input = z.infer<typeof input>
 
@@ -151,6 +193,20 @@ function needed<K extends 'name' | 'calls'>(input: Input, key: K): NonNullable<I
   throw new ToolError('INPUT_SCHEMA_INVALID', `cron ${input.action} needs ${key}.`, {
     hint: key === 'name' ? 'Give name; cron list shows those there are.' : 'Give calls: [{ tool, input }].',
   })
+}
+
+function checkCron(expression: string, context: z.core.$RefinementCtx): void {
+  const problem = cronProblem(expression)
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone })
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Without what was left open. */

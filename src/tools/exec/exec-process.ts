@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { CommandState, RunningCommand } from '../../contracts/commands.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { actionNeeds } from '../action-needs.ts'
 import { describeCommand } from './command-result.ts'
-import { keyBytes } from './keys.ts'
+import { isKey, keyBytes, notAKey } from './keys.ts'
 import { processResult, showProcess } from './process-result.ts'
 
 const LONGEST_POLL_MS = 30_000
@@ -11,7 +12,7 @@ const PASTE = { begin: '\x1b[200~', end: '\x1b[201~' }
 /** Input makes a program do things, as a command does; looking and ending do not. */
 const SAYS_SOMETHING: ReadonlySet<string> = new Set(['write', 'send-keys', 'submit', 'paste'])
 
-const input = z.strictObject({
+const fields = z.strictObject({
   action: z
     .enum(['list', 'poll', 'log', 'write', 'send-keys', 'submit', 'paste', 'kill', 'clear', 'remove'])
     .describe('What to do: clear forgets all that have ended, remove one of them.'),
@@ -25,9 +26,32 @@ const input = z.strictObject({
   offset: z.int().min(1).optional().describe('log: the first line, 1-based; the last 200 lines unless said.'),
   limit: z.int().min(1).max(2_000).default(200).describe('log: the most lines.'),
   data: z.string().max(1_000_000).optional().describe('write, submit, paste: the text.'),
-  keys: z.array(z.string().min(1).max(20)).max(100).optional().describe('send-keys: such as C-c, Enter, Up, q.'),
+  keys: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(20)
+        .refine(isKey, { error: ({ input }) => notAKey(String(input)) }),
+    )
+    .max(100)
+    .optional()
+    .describe('send-keys: such as C-c, Enter, Up, q.'),
   eof: z.boolean().optional().describe('write: close its standard input afterwards.'),
 })
+
+const input = fields.superRefine(
+  actionNeeds('process', {
+    poll: ['sessionId'],
+    log: ['sessionId'],
+    write: ['sessionId', ['data', 'eof']],
+    'send-keys': ['sessionId', 'keys'],
+    submit: ['sessionId'],
+    paste: ['sessionId', 'data'],
+    kill: ['sessionId'],
+    remove: ['sessionId'],
+  }),
+)
 
 type Input = z.infer<typeof input>
 

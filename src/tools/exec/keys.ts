@@ -20,14 +20,29 @@ const KEYS: ReadonlyMap<string, string> = new Map([
 
 /** The bytes of a key: `Enter`, `Up`, `C-c`, `M-x`, or one character. */
 export function keyBytes(key: string): string {
+  const bytes = bytesOf(key)
+  if (bytes !== undefined) return bytes
+  throw new ToolError('INPUT_SCHEMA_INVALID', `There is no key ${JSON.stringify(key)}.`, { hint: HINT })
+}
+
+/** Whether a key has bytes to send. */
+export function isKey(key: string): boolean {
+  return bytesOf(key) !== undefined
+}
+
+/** What to say of one that has none. */
+export function notAKey(key: string): string {
+  return `There is no key ${JSON.stringify(key)}. ${HINT}`
+}
+
+const HINT = `Use one character, C-c for Ctrl and a letter, M-x for Alt, or ${[...KEYS.keys()].join(', ')}.`
+
+function bytesOf(key: string): string | undefined {
   const named = KEYS.get(key.toLowerCase())
   if (named !== undefined) return named
   const control = /^C-([a-z@[\\\]^_])$/i.exec(key)?.[1]
   if (control !== undefined) return String.fromCharCode(control.toUpperCase().charCodeAt(0) & 0x1f)
   const meta = /^M-(.)$/su.exec(key)?.[1]
   if (meta !== undefined) return `\x1b${meta}`
-  if ([...key].length === 1) return key
-  throw new ToolError('INPUT_SCHEMA_INVALID', `There is no key ${JSON.stringify(key)}.`, {
-    hint: `Use one character, C-c for Ctrl and a letter, M-x for Alt, or ${[...KEYS.keys()].join(', ')}.`,
-  })
+  return [...key].length === 1 ? key : undefined
 }

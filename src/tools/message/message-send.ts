@@ -3,9 +3,10 @@ import { messageTargets } from '../../contracts/message-target.ts'
 import type { MessageOutcome } from '../../contracts/messages.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { actionNeeds } from '../action-needs.ts'
 import { messageResult, showMessage } from './message-result.ts'
 
-const input = z.strictObject({
+const fields = z.strictObject({
   action: z
     .enum(['send', 'edit', 'react', 'channels'])
     .default('send')
@@ -40,6 +41,14 @@ const input = z.strictObject({
   emoji: z.string().min(1).max(16).optional().describe('react: one emoji.'),
   dryRun: z.boolean().optional().describe('Send nothing, and show exactly what would be sent.'),
 })
+
+const input = fields.superRefine(
+  actionNeeds('message', {
+    send: ['channel', 'text'],
+    edit: ['channel', 'text', 'messageId'],
+    react: ['channel', 'messageId', 'emoji'],
+  }),
+)
 
 type Input = z.infer<typeof input>
 

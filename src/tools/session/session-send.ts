@@ -15,7 +15,11 @@ export const sessionSend = defineTool({
     session: sessionName,
     message: z.string().min(1).max(20_000).describe('The text.'),
     waitMs: waitMs.default(0).describe('How long to wait for an answer, in milliseconds; 0 does not wait.'),
-    replyTo: z.string().max(100).optional().describe('Id of the message that this one answers.'),
+    replyTo: z
+      .string()
+      .regex(/^message-[0-9a-f]{16}$/, 'must be the id that came with the message, message-…')
+      .optional()
+      .describe('Id of the message that this one answers.'),
   }),
   output: z.strictObject({
     message: z.string().describe('Id of the message.'),

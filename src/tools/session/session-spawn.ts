@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../contracts/sessions.ts'
 import { defineTool } from '../../define.ts'
 import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
 import { showEntry } from './show-session.ts'
@@ -12,8 +13,18 @@ export const sessionSpawn = defineTool({
     'work that can go on beside yours; core/session.list names the runners. With waitMs, wait for its result; else ask later with ' +
     'core/session.status. Not for what one call of a tool does.',
   input: z.strictObject({
-    task: z.string().min(1).max(20_000).describe('What is to be done, whole: the agent knows nothing else.'),
-    label: z.string().max(40).optional().describe('A name for it: letters, digits, ., _ and -.'),
+    task: z
+      .string()
+      .min(1)
+      .max(20_000)
+      .refine((task) => task.trim() !== '', 'must not be blank')
+      .describe('What is to be done, whole: the agent knows nothing else.'),
+    label: z
+      .string()
+      .regex(SESSION_LABEL, 'must be letters, digits, ., _ and -, at most 40, beginning with a letter or digit')
+      .refine((label) => !RESERVED_SESSION_NAMES.includes(label), 'must not be owner or parent')
+      .optional()
+      .describe('A name for it: letters, digits, ., _ and -, without spaces; neither owner nor parent.'),
     runner: z.string().min(1).max(32).default('default').describe('Who works on it.'),
     limits: z
       .strictObject({
