@@ -41,8 +41,10 @@ describe('cutText', () => {
           expect(cut.text).toBe(text)
           return
         }
-        const marker = cut.text.includes(`<${cut.cutChars}>`) ? `<${cut.cutChars}>` : ''
-        if (marker) expect(stated).toBe(cut.cutChars)
+        const marks = [`<${cut.cutChars}>`, `[…${cut.cutChars} cut…]`, '…']
+        const marker = marks.find((mark) => cut.text.includes(mark)) ?? ''
+        if (maxChars > 0) expect(marker).not.toBe('')
+        if (marker === marks[0]) expect(stated).toBe(cut.cutChars)
         const kept = cut.text.length - marker.length
         expect(kept + cut.cutChars).toBe(text.length)
         expect(reassembles(text, cut.text, marker)).toBe(true)
@@ -57,8 +59,16 @@ describe('cutText', () => {
     expect(cutText('ab\udc00cd', { maxChars: 3, mode: 'tail', mark })).toEqual({ text: '\udc00cd', cutChars: 2 })
   })
 
-  it('cuts without a mark where the mark does not fit, and takes any number for a limit', () => {
-    expect(cutText('hello world', { maxChars: 4, mode: 'middle' })).toEqual({ text: 'held', cutChars: 7 })
+  it('marks the cut with fewer characters where the mark does not fit', () => {
+    const order = 'Do NOT delete the production database'
+    expect(truncateOutput(order, 20)).toBe('Do NO[…27 cut…]abase')
+    expect(truncateOutput(order, 10)).toBe('Do NO…base')
+    expect(cutText(order, { maxChars: 4, mode: 'head' })).toEqual({ text: 'Do …', cutChars: 34 })
+    expect(cutText(order, { maxChars: 4, mode: 'tail' })).toEqual({ text: '…ase', cutChars: 34 })
+    expect(truncateOutput(order, 1)).toBe('…')
+  })
+
+  it('takes any number for a limit', () => {
     for (const maxChars of [0, -1, Number.NaN]) {
       expect(cutText('hello', { maxChars, mode: 'head' })).toEqual({ text: '', cutChars: 5 })
     }

@@ -9,22 +9,26 @@ export interface CutOptions {
   readonly maxChars: number
   /** `middle` keeps head and tail. */
   readonly mode: CutMode
-  /** The words that stand for what was cut; how many characters unless said. */
+  /** The words that stand for what was cut. Default: the number of characters. */
   readonly mark?: (cutChars: number) => string
 }
 
 /**
- * Shortens a text to `maxChars`, the mark included, without splitting a surrogate pair; `cutChars` is exact. Where
- * not even the mark fits, the text is cut without one. On the road of every call it counts what `length` does, for
- * nothing; core/util.text.truncate has a cut of its own, which counts characters and bytes as readers do.
+ * Shortens a text to `maxChars`, the mark included, without splitting a surrogate pair; `cutChars` is exact. Where the
+ * mark does not fit, a shorter one marks the cut, down to a single ellipsis. Characters are UTF-16 units here, which cost
+ * nothing to count; core/util.text.truncate counts characters and bytes as readers do.
  */
 export function cutText(text: string, options: CutOptions): { text: string; cutChars: number } {
   const maxChars = Math.max(0, Math.trunc(options.maxChars) || 0)
   if (text.length <= maxChars) return { text, cutChars: 0 }
+  if (maxChars === 0) return { text: '', cutChars: text.length }
   const mark = options.mark ?? countMark
   // No cut is longer than the whole text, so a mark that counts never needs more room than this one.
-  const marked = cut(text, maxChars - mark(text.length).length, options.mode, mark)
-  return marked.text.length <= maxChars ? marked : cut(text, maxChars, options.mode, noMark)
+  const widest = (mark: (cutChars: number) => string) => mark(text.length).length
+  const marked = cut(text, maxChars - widest(mark), options.mode, mark)
+  if (marked.text.length <= maxChars) return marked
+  const shorter = 2 * widest(shortMark) <= maxChars ? shortMark : ellipsis
+  return cut(text, maxChars - widest(shorter), options.mode, shorter)
 }
 
 /** S1's cut: above the limit the middle goes, head and tail stay, and the number of characters cut is stated. */
@@ -57,6 +61,10 @@ function countMark(cutChars: number): string {
   return `\n… [${cutChars.toLocaleString('en-US')} characters cut] …\n`
 }
 
-function noMark(): string {
-  return ''
+function shortMark(cutChars: number): string {
+  return `[…${cutChars} cut…]`
+}
+
+function ellipsis(): string {
+  return '…'
 }

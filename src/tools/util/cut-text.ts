@@ -22,23 +22,34 @@ interface Room {
   readonly bytes: number
 }
 
+/** Marks a cut where the marker does not fit, if that leaves at least half of the room to the text. */
+const SHORT_MARKER = '[…{cut} cut…]'
+
 /** Cuts a text to its limits, marker included, between characters as a reader sees them. */
 export function cutText(text: string, { maxChars, maxBytes, keep, marker }: CutOptions): CutText {
   const size = measure(text)
   if (size.chars <= maxChars && size.bytes <= maxBytes) return { text, cutChars: 0, ...size }
 
-  const mark = (cut: number) => marker.replaceAll('{cut}', String(cut))
+  const mark = fittingMark(marker, size.chars, { chars: maxChars, bytes: maxBytes })
   const widest = measure(mark(size.chars))
-  const isMarked = widest.chars < maxChars && widest.bytes < maxBytes
-  const room = isMarked
-    ? { chars: maxChars - widest.chars, bytes: maxBytes - widest.bytes }
-    : { chars: maxChars, bytes: maxBytes }
-
+  const room = { chars: maxChars - widest.chars, bytes: maxBytes - widest.bytes }
   const headEnd = keep === 'tail' ? 0 : headWithin(text, keep === 'head' ? room : half(room, Math.ceil))
   const tailStart = keep === 'head' ? text.length : tailWithin(text, keep === 'tail' ? room : half(room, Math.floor))
   const cutChars = measure(text.slice(headEnd, tailStart)).chars
-  const kept = text.slice(0, headEnd) + (isMarked ? mark(cutChars) : '') + text.slice(tailStart)
+  const kept = text.slice(0, headEnd) + mark(cutChars) + text.slice(tailStart)
   return { text: kept, cutChars, ...measure(kept) }
+}
+
+/** The marker, or a shorter one that fits: the last resort is one byte long. */
+function fittingMark(marker: string, most: number, room: Room): (cut: number) => string {
+  const fill = (text: string, cut: number) => text.replaceAll('{cut}', String(cut))
+  const fits = (text: string, within: Room) => {
+    const { chars, bytes } = measure(fill(text, most))
+    return chars <= within.chars && bytes <= within.bytes
+  }
+  if (fits(marker, { chars: room.chars - 1, bytes: room.bytes - 1 })) return (cut) => fill(marker, cut)
+  if (fits(SHORT_MARKER, half(room, Math.floor))) return (cut) => fill(SHORT_MARKER, cut)
+  return () => (room.bytes >= Buffer.byteLength('…') ? '…' : '~')
 }
 
 function half({ chars, bytes }: Room, round: (value: number) => number): Room {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { toolContext } from '../../../test/support/tool-context.ts'
+import { testHub } from '../../testing/test-hub.ts'
 import { textTruncate } from './text-truncate.ts'
 
 interface Options {
@@ -48,9 +49,19 @@ describe('core/util.text.truncate', () => {
     expect(bytes).toBe(21)
   })
 
-  it('leaves the marker out when it would not fit', () => {
-    expect(truncate('0123456789', { maxChars: 3, keep: 'head', marker: 'a long marker' }).text).toBe('012')
-    expect(truncate('0123456789', { maxChars: 1, keep: 'tail' }).text).toBe('9')
+  it('marks every cut, with fewer characters where the marker does not fit', async () => {
+    const hub = testHub()
+    onTestFinished(() => hub.close())
+    const text = 'Do NOT delete the production database'
+    const cut = async (options: object) => {
+      const result = await hub.callDynamic('core/util.text.truncate', { text, ...options })
+      return (result.data as Cut).text
+    }
+    expect(await cut({ maxChars: 20 })).toBe('Do NO[…27 cut…]abase')
+    expect(await cut({ maxChars: 10, keep: 'head' })).toBe('Do NOT de…')
+    expect(await cut({ maxChars: 10, keep: 'tail' })).toBe('… database')
+    expect(await cut({ maxChars: 1 })).toBe('…')
+    expect(await cut({ maxBytes: 2 })).toBe('D~')
   })
 
   it('never separates a letter from its accent or the parts of an emoji', () => {
@@ -72,6 +83,7 @@ describe('core/util.text.truncate', () => {
         keep,
         (text, maxChars, maxBytes, side) => {
           const cut = truncate(text, { maxChars, maxBytes, keep: side, marker: '[{cut}]' })
+          if (cut.cutChars > 0) expect(cut.text).toMatch(/\[|…|~/)
           expect([...cut.text].length).toBe(cut.chars)
           expect(cut.chars).toBeLessThanOrEqual(maxChars)
           expect(Buffer.byteLength(cut.text)).toBe(cut.bytes)
