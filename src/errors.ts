@@ -46,7 +46,11 @@ export const ERRORS = {
   HTTP_TIMEOUT: kind('The server did not answer in time.', 'Try again, or raise timeoutMs.', 'tool', {
     retryable: true,
   }),
-  HTTP_TOO_LARGE: kind('The response is over its limit.', 'Raise maxBytes, or download it to a file.', 'caller'),
+  HTTP_TOO_LARGE: kind(
+    'The response is over its limit.',
+    'Raise the limit that the message names, or download it to a file.',
+    'caller',
+  ),
   UPSTREAM_ERROR: kind(
     'A server or program that the tool used failed.',
     'Try again later; details are in the audit.',

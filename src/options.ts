@@ -138,13 +138,13 @@ export interface Limits {
   readonly tools?: Readonly<Record<string, BudgetLimits & { readonly rate?: Rate; readonly concurrency?: number }>>
   readonly rate?: Rate
   readonly concurrency?: number
-  /** Bytes a file guard reads at once; 5 MB unless said. */
+  /** Most bytes of a file read at once. Default: 5 MiB; a call may then ask for up to 10 MiB. */
   readonly readBytes?: number
-  /** Bytes of one response; 5 MB unless said. */
+  /** Most bytes of one response. Default: 5 MiB; a call may then ask for up to 10 MiB. */
   readonly httpBytes?: number
   /** Time for one request, its redirects, retries and body; 15 s unless said. */
   readonly httpTimeoutMs?: number
-  /** Bytes of one download; 100 MB unless said. */
+  /** Most bytes of one download. Default: 100 MiB. */
   readonly downloadBytes?: number
   /** Bytes that a run keeps of what its changes replaced, for undo; 200 MB unless said. */
   readonly undoBytes?: number

@@ -40,7 +40,7 @@ import { protectedCode } from './protected-code.ts'
 import { ledgerFolderOf, recoverCommands } from './recover-commands.ts'
 import { rememberSight } from './remember-sight.ts'
 import { Runs } from './runs.ts'
-import { SandboxDoors, type SandboxDoorsOptions } from './sandbox-doors.ts'
+import { SandboxDoors, type SandboxDoorsOptions, type SizeLimit } from './sandbox-doors.ts'
 import { loadSecondParser } from './second-parser.ts'
 import { secretsOf } from './secrets-of.ts'
 import { Sources } from './sources.ts'
@@ -75,10 +75,10 @@ const DEFAULTS = {
   inputBytes: 10_000_000,
   inputDepth: 64,
   inputEntries: 50_000,
-  readBytes: 5_000_000,
-  httpBytes: 5_000_000,
+  readBytes: { usual: 5_242_880, most: 10_485_760 },
+  httpBytes: { usual: 5_242_880, most: 10_485_760 },
   httpTimeoutMs: 15_000,
-  downloadBytes: 100_000_000,
+  downloadBytes: 104_857_600,
   undoBytes: 200_000_000,
   approvalMs: 300_000,
 }
@@ -103,8 +103,8 @@ export function assembleParts(options: HubOptions): Assembly {
   const processes = new BackgroundProcesses(join(data, 'processes'))
   const doorsOptions: SandboxDoorsOptions = {
     sandbox,
-    readBytes: limits.readBytes ?? DEFAULTS.readBytes,
-    httpBytes: limits.httpBytes ?? DEFAULTS.httpBytes,
+    readBytes: sizeLimit(limits.readBytes, DEFAULTS.readBytes),
+    httpBytes: sizeLimit(limits.httpBytes, DEFAULTS.httpBytes),
     httpTimeoutMs: limits.httpTimeoutMs ?? DEFAULTS.httpTimeoutMs,
     downloadBytes: limits.downloadBytes ?? DEFAULTS.downloadBytes,
     commands: limits.commands ?? {},
@@ -262,6 +262,11 @@ function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: 
     limits[key] === undefined ? [] : [[name, limits[key]] as const],
   )
   return Object.fromEntries(entries) as Record<string, NonNullable<(typeof tools)[string][K]>>
+}
+
+/** What the owner says is both: what a call gets that does not say how much it wants, and the most that it may want. */
+function sizeLimit(owner: number | undefined, usual: SizeLimit): SizeLimit {
+  return owner === undefined ? usual : { usual: owner, most: owner }
 }
 
 /** A listener that throws must not take the call down with it: its error goes to the process as its own. */

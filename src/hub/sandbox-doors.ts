@@ -17,11 +17,17 @@ import { workspaceUser } from './make-workspace.ts'
 
 const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
 
+/** How many bytes a call gets that does not say how many it wants, and the most that it may want. */
+export interface SizeLimit {
+  readonly usual: number
+  readonly most: number
+}
+
 /** What the guards need to know of the owner's options. */
 export interface SandboxDoorsOptions {
   readonly sandbox: Sandbox
-  readonly readBytes: number
-  readonly httpBytes: number
+  readonly readBytes: SizeLimit
+  readonly httpBytes: SizeLimit
   readonly httpTimeoutMs: number
   readonly downloadBytes: number
   readonly commands: CommandLimits
@@ -98,11 +104,12 @@ export class SandboxDoors {
   }
 
   openFiles(root: string | undefined): FilesGuard {
-    const { readBytes: maxReadBytes, draftsFolder } = this.#options
+    const { readBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realFolder)
     const sweepBelow = this.#workspaceFolders()
     const roots = this.#roots(root)
-    return createFilesGuard({ roots, maxReadBytes, draftsFolder, sweepBelow, protect: this.#protected(), hidden })
+    const limits = { maxReadBytes: readBytes.most, usualReadBytes: readBytes.usual }
+    return createFilesGuard({ roots, ...limits, draftsFolder, sweepBelow, protect: this.#protected(), hidden })
   }
 
   /** By their own names and by where these lead. */
@@ -173,7 +180,8 @@ export class SandboxDoors {
       allowedHosts: sandbox.network ?? [],
       privateRanges: sandbox.privateRanges ?? [],
       blockedRanges: sandbox.blockedRanges ?? [],
-      maxBytes: httpBytes,
+      maxBytes: httpBytes.most,
+      usualBytes: httpBytes.usual,
       maxDownloadBytes: downloadBytes,
       timeoutMs: httpTimeoutMs,
       userAgent,

@@ -45,7 +45,9 @@ export interface FilesCall {
 /** What reading, changing and searching have in common: the roots, and who may pass. */
 export interface FilesDoor {
   readonly roots: Roots
+  /** The most bytes that one read may ask for, and the most of one that does not say how many. */
   readonly maxReadBytes: number
+  readonly usualReadBytes: number
   /** Throws PATH_DENIED for what is closed by default: secrets, what others run or trust, our own records. */
   admit(target: Target, access: Access): void
   /** Everything that a use of a path must pass: `admit`, and the decision of policy. */
@@ -63,6 +65,7 @@ export function createFilesDoor(
   maxReadBytes: number,
   protect: readonly string[],
   hidden: readonly string[] = [],
+  usualReadBytes: number = maxReadBytes,
 ): FilesDoor {
   const admit = (target: Target, access: Access): void => {
     const reason =
@@ -74,6 +77,7 @@ export function createFilesDoor(
   return {
     roots,
     maxReadBytes,
+    usualReadBytes,
     admit,
     pass(target, use, { permits, isUntrusted, onUntrusted }) {
       admit(target, use === 'read' ? 'read' : 'write')

@@ -13,7 +13,10 @@ import { findLink, followLinks, inParent, refuseLink } from './walk.ts'
 interface FilesGuardOptions {
   /** Folders that exist; relative paths are relative to the first. */
   readonly roots: readonly RootOptions[]
+  /** The most bytes that one read may ask for. */
   readonly maxReadBytes: number
+  /** The most bytes of a read that does not say how many. Default: `maxReadBytes`. */
+  readonly usualReadBytes?: number
   /** Absolute real paths inside the roots that tools never change: the config, its plugins. */
   readonly protect?: readonly string[]
   /** Those that tools do not see either: records, store. A root inside one of them is not meant. */
@@ -40,9 +43,17 @@ export interface FilesGuard {
  * swapped meanwhile leads outside.
  */
 export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
-  const { roots: folders, maxReadBytes, protect = [], hidden = [], draftsFolder, sweepBelow } = options
+  const {
+    roots: folders,
+    maxReadBytes,
+    usualReadBytes = maxReadBytes,
+    protect = [],
+    hidden = [],
+    draftsFolder,
+    sweepBelow,
+  } = options
   const roots = openRoots(folders)
-  const door = createFilesDoor(roots, maxReadBytes, protect, hidden)
+  const door = createFilesDoor(roots, maxReadBytes, protect, hidden, usualReadBytes)
   const { ledger } = openChanges(door, draftsFolder, sweepBelow)
 
   const settle = (path: string, access: Access): Target => {

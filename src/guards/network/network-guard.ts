@@ -28,9 +28,11 @@ export interface NetworkGuardOptions extends ConnectOptions {
   readonly privateRanges: readonly string[]
   /** Ranges that are refused, though they are public or opened, as CIDR. */
   readonly blockedRanges?: readonly string[]
-  /** The most bytes of a body that is read whole. */
+  /** The most bytes of a body that a request may ask for when it is read whole. */
   readonly maxBytes: number
-  /** The most bytes of a body that is streamed; `maxBytes` unless said. */
+  /** The most bytes of such a body for requests that do not say. Default: `maxBytes`. */
+  readonly usualBytes?: number
+  /** The most bytes of a body that is streamed. Default: `maxBytes`. */
   readonly maxDownloadBytes?: number
   /** Over names, connections, redirects and body together, for requests that do not say. */
   readonly timeoutMs: number
@@ -86,8 +88,8 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       first: { url: judge(url), ...parts, headers: withKey(parts, call) },
       options: asked,
       call,
-      limit: { maxBytes: mostBytes(options, asked, call), overflow: asked.overflow ?? 'fail' },
-      streamLimit: { maxBytes: mostBytes(options, STREAM, call), overflow: 'fail' },
+      limit: { ...bodyLimit(options, asked, call), overflow: asked.overflow ?? 'fail' },
+      streamLimit: { ...bodyLimit(options, STREAM, call), overflow: 'fail' },
       timeoutMs: timeLimit(asked.timeoutMs ?? options.timeoutMs),
       clock,
       watch,
@@ -142,9 +144,18 @@ function rememberJudged(): (text: string) => URL {
   }
 }
 
-function mostBytes(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall): number {
+/** The smallest of what the request asks for, what the deciding rule allows and what the owner allows; and who can raise it. */
+function bodyLimit(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall) {
   const most = asked.stream ? (owner.maxDownloadBytes ?? owner.maxBytes) : owner.maxBytes
-  return Math.min(asked.maxBytes ?? most, call.maxBytes ?? most, most)
+  const allowed = Math.min(call.maxBytes ?? most, most)
+  const usual = asked.stream ? allowed : Math.min(owner.usualBytes ?? allowed, allowed)
+  const maxBytes = Math.min(asked.maxBytes ?? usual, allowed)
+  const key = asked.stream ? 'limits.download' : 'limits.http'
+  const raise =
+    maxBytes < allowed
+      ? `Raise maxBytes (at most ${allowed} here)`
+      : `Have the owner raise ${allowed < most ? 'the size limit of the rule' : key}`
+  return { maxBytes, hint: asked.stream ? `${raise}.` : `${raise}, or download it to a file.` }
 }
 
 function timeLimit(timeoutMs: number): number {

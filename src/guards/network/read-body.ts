@@ -16,6 +16,8 @@ const DRAINED_BYTES = 16_384
 /** How much of a body is taken, in bytes after decompression. */
 export interface BodyLimit {
   readonly maxBytes: number
+  /** What lets more of it through. */
+  readonly hint?: string
   /** A longer body fails, or ends at the limit, or goes on as a stream. */
   readonly overflow: 'fail' | 'cut' | 'stream'
 }
@@ -40,9 +42,10 @@ export async function readWhole(hop: Hop, transfer: Transfer, limit: BodyLimit):
 }
 
 /** As much of the bytes as the limit lets through. */
-export function withinLimit(bytes: Buffer, { maxBytes, overflow }: BodyLimit): WholeBody {
+export function withinLimit(bytes: Buffer, limit: BodyLimit): WholeBody {
+  const { maxBytes, overflow } = limit
   if (bytes.length <= maxBytes) return { bytes, isCut: false }
-  if (overflow !== 'cut') throw tooLarge(`more than ${maxBytes}`, maxBytes)
+  if (overflow !== 'cut') throw tooLarge(`more than ${maxBytes}`, limit)
   return { bytes: bytes.subarray(0, maxBytes), isCut: true }
 }
 
@@ -62,7 +65,7 @@ export async function* readChunks(
         yield chunk
         continue
       }
-      if (overflow !== 'cut') throw tooLarge(`more than ${maxBytes}`, maxBytes)
+      if (overflow !== 'cut') throw tooLarge(`more than ${maxBytes}`, limit)
       onCut()
       yield chunk.subarray(0, chunk.length - (bytes - maxBytes))
       return
@@ -79,11 +82,12 @@ export async function drain(transfer: Transfer): Promise<void> {
 }
 
 /** True when the bytes are taken as they come; throws when the headers already say too much. */
-function isPlain({ method }: Hop, { status, headers }: Transfer, { maxBytes, overflow }: BodyLimit): boolean {
+function isPlain({ method }: Hop, { status, headers }: Transfer, limit: BodyLimit): boolean {
+  const { maxBytes, overflow } = limit
   const announced = Number(headers['content-length'])
   // An empty body is no valid gzip, whatever the headers say about it.
   if (method === 'HEAD' || status === 204 || status === 304 || announced === 0) return true
-  if (announced > maxBytes && overflow !== 'cut') throw tooLarge(announced, maxBytes)
+  if (announced > maxBytes && overflow !== 'cut') throw tooLarge(announced, limit)
   const encoding = headers['content-encoding']
   return encoding === undefined || encoding === 'identity'
 }
@@ -114,8 +118,9 @@ function decoded(transfer: Transfer): AsyncIterable<Buffer> {
   return pipeline([Readable.from(transfer), ...decoders], () => {}) as Transform
 }
 
-function tooLarge(size: number | string, limit: number): ToolError {
+function tooLarge(size: number | string, { maxBytes: limit, hint }: BodyLimit): ToolError {
   return new ToolError('HTTP_TOO_LARGE', `The response has ${size} bytes, the limit is ${limit}.`, {
+    hint,
     details: { limit },
   })
 }

@@ -39,6 +39,24 @@ describe('core/fs.readText', () => {
     expect(await text(READ, { path: 'utf16.txt' })).toBe('hi\n\n[The file is UTF-16LE.]')
   })
 
+  it('reads 5 MiB, and up to the 10 MiB of its schema if the call asks for it', async () => {
+    const { call } = fileHub({ '5mib.txt': 'x'.repeat(5_242_880), '9mb.txt': 'x'.repeat(9_000_000) }, {})
+    expect((await call(READ, { path: '5mib.txt' })).ok).toBe(true)
+    expect((await call(READ, { path: '9mb.txt', maxBytes: 10_485_760 })).ok).toBe(true)
+    const refused = await call(READ, { path: '9mb.txt' })
+    expect(refused.error).toMatchObject({ message: expect.stringContaining('the limit is 5242880') })
+    expect(refused.error!.fix.hint).toContain('Raise maxBytes (at most 10485760 here).')
+  })
+
+  it('names the key of the limit that the owner has set, or the rule', async () => {
+    const files = { 'a.txt': 'x'.repeat(6_000) }
+    const bound = await fileHub(files, { limits: { readBytes: 5_000 } }).call(READ, { path: 'a.txt', maxBytes: 9_000 })
+    expect(bound.error!.fix.hint).toContain('have the owner raise limits.read')
+    const policy = [{ allow: 'read:fs' as const, limit: { maxBytes: 5_000 } }]
+    const ruled = await fileHub(files, { policy }).call(READ, { path: 'a.txt' })
+    expect(ruled.error!.fix.hint).toContain('have the owner raise the size limit of the rule')
+  })
+
   it('gives size, hash, beginning and reference of a file that is too large, and how to read it', async () => {
     const { call } = hubOf({ 'big.txt': numbered(200_000) })
     const result = await call(READ, { path: 'big.txt', maxBytes: 100_000 })

@@ -22,6 +22,7 @@ const byteLimit = z
   .optional()
   .describe('The most bytes to read from byteOffset on; 51200 unless said.')
 
+const MAX_BYTES = 'The most bytes to read. Default: 5242880, or what the owner set as limits.read.'
 const PAGE_LINES = 2_000
 const PAGE_BYTES = 51_200
 const FILE_BYTES = 1_048_576
@@ -36,7 +37,7 @@ export const readText = defineTool({
     'maxBytes only size, hash, beginning and a reference come back. Not for folders (list them) nor for binary files.',
   input: z.strictObject({
     path,
-    maxBytes: z.int().min(1_024).max(10_485_760).default(5_242_880).describe('The most bytes to read.'),
+    maxBytes: z.int().min(1_024).max(10_485_760).optional().describe(MAX_BYTES),
     offset: line.optional().describe('The first line to read; lines are 1-based.'),
     limit: line.optional().describe('The most lines to read.'),
     byteOffset,

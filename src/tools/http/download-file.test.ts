@@ -51,6 +51,18 @@ describe('core/http.downloadFile', () => {
     }
   })
 
+  it('names the key that the owner can raise, and no other tool', async () => {
+    http.local.answer = (_, response) => response.end('x'.repeat(2000))
+    const { hub } = http.fileHub({ limits: { downloadBytes: 1500 } })
+    const refused = await hub.callDynamic(DOWNLOAD, { url: http.url(), destPath: 'x.bin' })
+    expect(refused.error).toMatchObject({
+      code: 'HTTP_TOO_LARGE',
+      fix: { hint: 'Have the owner raise limits.download.' },
+    })
+    const asked = await hub.callDynamic(DOWNLOAD, { url: http.url(), destPath: 'x.bin', maxBytes: 1024 })
+    expect(asked.error!.fix.hint).toBe('Raise maxBytes (at most 1500 here).')
+  })
+
   it('leaves nothing behind when it is stopped in the middle', async () => {
     const stopping = new AbortController()
     http.local.answer = (_, response) => void response.write('half', () => setImmediate(() => stopping.abort()))

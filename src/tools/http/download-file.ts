@@ -18,7 +18,7 @@ export const downloadFile = defineTool({
     url: urlSchema,
     destPath: z.string().min(1).max(4_096).describe('The file to make; missing folders above it are made, too.'),
     timeoutMs: timeoutSchema(120_000),
-    maxBytes: maxBytesSchema(104_857_600, '100 MB'),
+    maxBytes: maxBytesSchema(104_857_600, 104_857_600, 'limits.download'),
     overwrite: z.boolean().default(false).describe('Replace the file if it exists.'),
   }),
   output: z.strictObject({

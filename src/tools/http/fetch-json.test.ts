@@ -10,6 +10,30 @@ const serve = (body: string, status = 200, type = 'application/json') => {
 }
 
 describe('core/http.fetchJson', () => {
+  it('takes 5 MiB, and up to the 10 MiB of its schema if the call asks for it', async () => {
+    serve(JSON.stringify(['x'.repeat(5_242_876)]))
+    const hub = http.hub()
+    expect((await hub.callDynamic(FETCH, { url: http.url() })).ok).toBe(true)
+    serve(JSON.stringify(['x'.repeat(9_000_000)]))
+    const refused = await hub.callDynamic(FETCH, { url: http.url() })
+    expect(refused.error).toMatchObject({
+      code: 'HTTP_TOO_LARGE',
+      message: expect.stringContaining('the limit is 5242880'),
+      fix: { hint: 'Raise maxBytes (at most 10485760 here), or download it to a file.' },
+    })
+    expect((await hub.callDynamic(FETCH, { url: http.url(), maxBytes: 10_485_760 })).ok).toBe(true)
+  })
+
+  it('names the key of the limit that the owner has set, or the rule', async () => {
+    serve(JSON.stringify(['x'.repeat(5_000)]))
+    const bound = http.hub({ limits: { httpBytes: 2_000 } })
+    const refused = await bound.callDynamic(FETCH, { url: http.url(), maxBytes: 10_000 })
+    expect(refused.error!.fix.hint).toBe('Have the owner raise limits.http, or download it to a file.')
+    const ruled = http.hub({ policy: [{ allow: 'network', on: http.url('/**'), limit: { maxBytes: 2_000 } }] })
+    const stopped = await ruled.callDynamic(FETCH, { url: http.url() })
+    expect(stopped.error!.fix.hint).toContain('raise the size limit of the rule')
+  })
+
   it('gives the parsed answer, and its shape as evidence', async () => {
     serve('{"name":"Ada","token":"t0k3n"}')
     const result = await http.hub().callDynamic(FETCH, { url: http.url() })

@@ -26,13 +26,13 @@ export const timeoutSchema = (most: number) =>
     )
 
 /** How much of an answer is taken. */
-export const maxBytesSchema = (most: number, usual: string) =>
+export const maxBytesSchema = (most: number, usual: number, key: 'limits.http' | 'limits.download') =>
   z
     .int()
     .min(1_024)
     .max(most)
     .optional()
-    .describe(`The most bytes of the answer, after decompression; ${usual} unless said.`)
+    .describe(`The most bytes of the answer, after decompression. Default: ${usual}, or what the owner set as ${key}.`)
 
 /** What fetchText and fetchJson take. */
 export const requestSchema = z.strictObject({
@@ -41,7 +41,7 @@ export const requestSchema = z.strictObject({
   headers: headersSchema,
   body: z.string().max(10_485_760).nullable().optional().describe('What a POST sends; name its type in content-type.'),
   timeoutMs: timeoutSchema(60_000),
-  maxBytes: maxBytesSchema(10_485_760, '5 MB'),
+  maxBytes: maxBytesSchema(10_485_760, 5_242_880, 'limits.http'),
 })
 
 /** The same, checked. */

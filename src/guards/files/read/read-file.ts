@@ -9,13 +9,11 @@ import { type OpenFile, openFile } from './open-file.ts'
 import { readNow, readPart, readSmall, SMALL_BYTES } from './read-content.ts'
 import { refuseLarger } from './refuse-larger.ts'
 
-const TOO_LARGE = 'Read a part of it (lines with offset and limit, or bytes), or have the owner raise limits.read.'
-
 /** Reads a whole file as the text it held when it was opened. */
 export async function readFile(door: FilesDoor, call: FilesCall, path: string, maxBytes?: number): Promise<FileText> {
   const file = openFile(door, call, path)
   try {
-    refuseLarger(file, mostBytes(door, call, maxBytes), TOO_LARGE)
+    refuseLarger(file, mostBytes(door, call, maxBytes), tooLargeHint(door, call, maxBytes), allowedBytes(door, call))
     const { path: realPath } = file.target
     const { content, hash } = file.size <= SMALL_BYTES ? hashSmall(readSmall(file)) : await readLarge(file, call)
     const { text, encoding } = decodeText(content, realPath)
@@ -64,8 +62,20 @@ export async function readBytes(
 
 /** The smallest of what the caller asks for, what the deciding rule allows and what the owner allows. */
 export function mostBytes(door: FilesDoor, call: FilesCall, asked?: number): number {
-  const allowed = Math.min(call.maxBytes ?? door.maxReadBytes, door.maxReadBytes)
-  return Math.min(checkCount('maxBytes', asked, allowed), allowed)
+  const allowed = allowedBytes(door, call)
+  return Math.min(checkCount('maxBytes', asked, Math.min(door.usualReadBytes, allowed)), allowed)
+}
+
+function allowedBytes(door: FilesDoor, call: FilesCall): number {
+  return Math.min(call.maxBytes ?? door.maxReadBytes, door.maxReadBytes)
+}
+
+/** What the caller can do, and the owner, who may have set the limit by a rule. */
+function tooLargeHint(door: FilesDoor, call: FilesCall, asked: number | undefined): string {
+  const part = 'Read a part of it (lines with offset and limit, or bytes)'
+  if (asked !== undefined && asked < allowedBytes(door, call)) return `${part}.`
+  const isOfRule = call.maxBytes !== undefined && call.maxBytes <= mostBytes(door, call)
+  return `${part}, or have the owner raise ${isOfRule ? 'the size limit of the rule' : 'limits.read'}.`
 }
 
 function readSome(descriptor: number, offset: number, length: number, call: FilesCall): Promise<Buffer> | Buffer {

@@ -8,13 +8,15 @@ import { textEvidence } from './text-evidence.ts'
 interface PageOptions {
   readonly offset?: number
   readonly limit?: number
-  readonly maxBytes: number
+  readonly maxBytes?: number
   readonly images?: boolean
 }
 
+const PAGE_BYTES = 5_242_880
+
 /** Reads whole lines of a file of any size. */
 export async function readPage(path: string, options: PageOptions, ctx: Context<'read:fs'>): Promise<ReadResult> {
-  const { offset = 1, limit, maxBytes, images = false } = options
+  const { offset = 1, limit, maxBytes = PAGE_BYTES, images = false } = options
   const head = await readHead(path, ctx)
   if (images && imageType(head)) return readImage(path, ctx)
 

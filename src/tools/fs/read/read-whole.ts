@@ -12,7 +12,11 @@ const MOST_KEPT = 16_777_216
 const PREVIEW_CHARS = 500
 
 /** Reads a whole text file; one that is over the limit gives its size, hash, beginning and where all of it is. */
-export async function readWhole(path: string, maxBytes: number, ctx: Context<'read:fs'>): Promise<ReadResult> {
+export async function readWhole(
+  path: string,
+  maxBytes: number | undefined,
+  ctx: Context<'read:fs'>,
+): Promise<ReadResult> {
   try {
     const { text, bytes, encoding } = await ctx.fs.readFile(path, { maxBytes })
     ctx.evidence(textEvidence(path, text, `${bytes} bytes`))
@@ -35,10 +39,17 @@ async function tooLarge(path: string, cause: ToolError, ctx: Context<'read:fs'>)
     ...(preview ? [`It begins: ${quote(preview, PREVIEW_CHARS)}`] : []),
   ]
   return new ToolError('FILE_TOO_LARGE', parts.join(' '), {
-    fix: { key: 'offset', value: 1, hint: 'Read lines of it with offset (1-based) and limit, or search in it.' },
+    fix: { key: 'offset', value: 1, hint: adviceFor(cause, bytes) },
     details: { ...cause.details, bytes, sha256, artifact },
     cause,
   })
+}
+
+/** What helps is named: a larger maxBytes if the file fits into what is allowed, else the key that the guard names. */
+function adviceFor({ details, fix }: ToolError, bytes: number): string {
+  const { limit, allowed } = details as { readonly limit: number; readonly allowed: number }
+  const raise = bytes <= allowed ? `Raise maxBytes (at most ${allowed} here).` : limit === allowed ? fix.hint : ''
+  return `Read lines of it with offset (1-based) and limit, or search in it. ${raise}`.trim()
 }
 
 function beginning(head: Uint8Array): string {
