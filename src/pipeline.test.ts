@@ -31,7 +31,9 @@ describe('the road of a call', () => {
     const result = await hub.call(shout, { text: 'hi' })
     expect(result).toMatchObject({ ok: true, status: 'ok', tool: 'text.shout', data: { text: 'HI' } })
     expect(result.content).toEqual([{ type: 'text', text: '{"text":"HI"}' }])
-    expect(result.evidence).toEqual([{ type: 'tool', ref: result.callId, summary: '{"text":"HI"}' }])
+    expect(result.evidence).toEqual([
+      { type: 'tool', ref: result.callId, summary: 'text.shout: returned an object with text' },
+    ])
     expect(result.meta.rule).toContain('pure tool')
   })
 

@@ -11,6 +11,7 @@ import { outlineJson } from '../value/outline-json.ts'
 import type { Call } from './call.ts'
 import { blocks, mostChars } from './content.ts'
 import type { Parts, RunState } from './parts.ts'
+import { oneLine, summarize } from './summarize.ts'
 import { bounded } from './until-stopped.ts'
 
 /** A result and what the record says about its content. */
@@ -21,7 +22,6 @@ export interface Settled<R extends ToolResult = ToolResult> {
   readonly text?: string
 }
 
-const SUMMARY_CHARS = 200
 const UNTRUSTED = ['untrusted'] as const
 /** What a model sees of a result that goes into an artifact as a whole. */
 const PREVIEW_CHARS = 1_000
@@ -72,10 +72,10 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
     status: ERRORS[code].status,
     callId: call.id,
     tool: call.name,
-    summary: firstLine(message),
+    summary: oneLine(message),
     content: [{ type: 'text', text }],
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(parts, call, `${code}: ${firstLine(message)}`),
+    evidence: evidenceOf(parts, call, `${code}: ${oneLine(message)}`),
     error: callError,
     meta: metaOf(call),
   }
@@ -211,8 +211,7 @@ function hasText(block: ContentBlock): block is ContentBlock & { readonly text: 
 }
 
 function assemble(parts: Parts, call: Call, data: unknown, content: readonly ContentBlock[]): Success {
-  const first = content[0]
-  const summary = first?.type === 'text' ? firstLine(first.text) : call.name
+  const summary = summarize(call, { data, content, evidence: ownEvidence(parts, call) })
   return {
     ok: true,
     status: 'ok',
@@ -229,8 +228,11 @@ function assemble(parts: Parts, call: Call, data: unknown, content: readonly Con
 
 /** At least one a call, and never a secret. */
 function evidenceOf(parts: Parts, call: Call, summary: string) {
-  if (call.evidence.length === 0) return [{ type: 'tool', ref: call.id, summary } as const]
-  return call.evidence.map((evidence) => parts.redactor.value(evidence))
+  return call.evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary } as const] : ownEvidence(parts, call)
+}
+
+function ownEvidence({ redactor }: Parts, { evidence }: Call) {
+  return evidence.map((each) => redactor.value(each))
 }
 
 function metaOf(call: Call): ResultMeta {
@@ -244,12 +246,6 @@ function metaOf(call: Call): ResultMeta {
   if (call.approvedBy !== undefined) meta.approvedBy = call.approvedBy
   if (call.notices.length > 0) meta.notices = [...call.notices]
   return meta
-}
-
-function firstLine(text: string): string {
-  const end = text.indexOf('\n')
-  const line = end === -1 ? text : text.slice(0, end)
-  return line.length > SUMMARY_CHARS ? `${line.slice(0, SUMMARY_CHARS - 1)}…` : line
 }
 
 function badOutput(call: Call, what: string, hint?: string): ToolError {
