@@ -35,11 +35,17 @@ export function codeFiles(file: string): string[] {
   return joinPackages(new Set([...found, ...places]))
 }
 
+/** The package.json that makes a name mean the project around it. */
+export interface SelfReference {
+  readonly manifest: string
+  readonly name: string
+}
+
 /**
  * The package.json through which a file, or one that it imports, would import its own project by the name of a package:
  * Node looks there before `node_modules`. Undefined if there is none.
  */
-export function selfReference(file: string): { readonly manifest: string; readonly name: string } | undefined {
+export function selfReference(file: string): SelfReference | undefined {
   for (const path of codeFiles(file)) {
     const text = path.includes('/node_modules/') ? undefined : readCode(path)
     const names = text === undefined ? [] : packagesIn(text)
@@ -50,7 +56,8 @@ export function selfReference(file: string): { readonly manifest: string; readon
   return undefined
 }
 
-function nearestManifest(folder: string): string | undefined {
+/** The package.json that holds for code in this folder. */
+export function nearestManifest(folder: string): string | undefined {
   const manifest = join(folder, 'package.json')
   if (statsIfThere(manifest)) return manifest
   return dirname(folder) === folder ? undefined : nearestManifest(dirname(folder))

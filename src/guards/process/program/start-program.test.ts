@@ -65,6 +65,16 @@ describe('a program', () => {
     expect(names.filter((name) => !expected.test(name))).toEqual([])
   })
 
+  it('that is named as a package is not taken from the project around it', async () => {
+    const cwd = await workspace()
+    await writeFile(join(cwd, 'package.json'), JSON.stringify({ name: 'project', bin: { 'some-server': './evil.js' } }))
+    const refused = start({ argv: ['npx', '-y', 'some-server'], cwd })
+    await expect(refused).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: `npx would take some-server from the project of ${join(cwd, 'package.json')} itself.`,
+    })
+  })
+
   it('runs in its folder, and is found from there', async () => {
     const cwd = await workspace()
     await writeFile(join(cwd, 'server'), '#!/bin/sh\npwd; echo problem >&2; exit 7\n', { mode: 0o755 })

@@ -1,5 +1,8 @@
 import type { Clock } from '../../../clock.ts'
 import type { ProgramRequest, RunningProgram, SandboxLevel } from '../../../contracts/commands.ts'
+import type { SelfReference } from '../../../disk/code-files.ts'
+import { takenOver } from '../../../disk/taken-over.ts'
+import { ToolError } from '../../../errors.ts'
 import type { CommandLimits } from '../../../options.ts'
 import type { OpenedProxy, ProxySettings } from '../../network/proxy/open-proxy.ts'
 import { checkProgram } from './check-program.ts'
@@ -29,10 +32,19 @@ export interface ProgramMachine {
  */
 export async function startProgram(request: ProgramRequest, machine: ProgramMachine): Promise<RunningProgram> {
   const { argv, cwd, env, fence } = checkProgram(request)
+  // What runs in a fence can do no more than the project's own code could.
+  const own = fence ? undefined : takenOver(argv, cwd)
+  if (own) throw runsTheProject(argv[0]!, own)
   const asked = cwd === undefined ? undefined : await realFolder(cwd)
   const path = env.PATH ?? process.env.PATH ?? ''
   const executable = await findExecutable(argv[0]!, { path, cwd: asked ?? process.cwd() })
   const chosen = await chooseJail({ executable, cwd: asked, fence }, machine)
   const words = [chosen.program, ...argv.slice(1)]
   return launchProgram({ ...chosen, words, env, clock: machine.clock })
+}
+
+function runsTheProject(program: string, { manifest, name }: SelfReference): ToolError {
+  return new ToolError('CONFIG_INVALID', `${program} would take ${name} from the project of ${manifest} itself.`, {
+    hint: 'Whoever may write that file could choose what runs. Name the file to run by its path, rename the project, or set another cwd.',
+  })
 }
