@@ -207,9 +207,11 @@ export class SandboxDoors {
 
   /** What starting a program that sources talk to needs to know. */
   programMachine(): ProgramMachine {
-    const { sandbox, commands: limits, clock, hidden } = this.#options
+    const { sandbox, commands: limits, clock, hidden, ledgerFolder } = this.#options
     return {
       limits,
+      protect: this.#protected(),
+      ledgerFolder,
       ...(sandbox.commands?.level !== undefined && { level: sandbox.commands.level }),
       isFenceRequired: sandbox.required !== false,
       hidden: hidden.map(realFolder),

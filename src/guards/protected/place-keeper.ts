@@ -10,6 +10,8 @@ export interface PlaceKeeperOptions extends SurveyOptions {
   readonly clock: Clock
   /** Where is noted what was there before commands ran; nothing is noted without. */
   readonly ledgerFolder?: string
+  /** How many times longer to wait between two looks than for commands, for what runs all the time. Default: 1. */
+  readonly pace?: number
 }
 
 /** A command that runs, as far as protected places are concerned. */
@@ -38,6 +40,7 @@ export class PlaceKeeper {
   readonly #options: PlaceKeeperOptions
   readonly #survey: Survey
   readonly #ledger: Ledger | undefined
+  readonly #pace: number
   readonly #running = new Set<RunningCommand>()
   readonly #repeats = new Map<string, number>()
   /** What could not be set aside: no command runs while it is there. */
@@ -47,6 +50,7 @@ export class PlaceKeeper {
 
   constructor(options: PlaceKeeperOptions) {
     this.#options = options
+    this.#pace = options.pace ?? 1
     this.#survey = new Survey(options)
     this.#ledger = options.ledgerFolder === undefined ? undefined : new Ledger(options.ledgerFolder, options)
   }
@@ -64,7 +68,7 @@ export class PlaceKeeper {
     const findings = await this.#sweep()
     const [stuck] = this.#stuck
     if (stuck) throw cannotSetAside(...stuck)
-    this.#lookLater(INTERVAL_MS)
+    this.#lookLater(INTERVAL_MS * this.#pace)
     return findings
   }
 
@@ -109,7 +113,8 @@ export class PlaceKeeper {
     // What fails now is found by the look at the end of the command, which says so.
     await this.#sweep().catch(() => undefined)
     this.#cancelLook = undefined
-    if (this.#running.size > 0) this.#lookLater(Math.max(INTERVAL_MS, REST * (performance.now() - beganAt)))
+    const restMs = Math.max(INTERVAL_MS, REST * (performance.now() - beganAt)) * this.#pace
+    if (this.#running.size > 0) this.#lookLater(restMs)
   }
 
   /** Sets aside what has come since commands run; returns what is there then. */

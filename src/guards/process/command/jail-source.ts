@@ -87,9 +87,8 @@ export class JailSource {
   async #spec(found: Findings, proxySocket: string | undefined): Promise<JailSpec> {
     const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#options
     const [{ level }] = await Promise.all([this.report(), this.#makeCaches()])
-    const protect = placesToProtect(found, roots)
     const secrets = hideSecrets ? found.secrets : []
-    if (protect.length + secrets.length + found.unlisted.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
+    const protect = placesToProtect(found, roots, secrets)
     return {
       level,
       roots,
@@ -132,12 +131,21 @@ function realPaths(paths: readonly string[]): string[] {
 /** Each is a mount of its own, and the time they take grows with their square: about a second for so many. */
 const MAX_CLOSED = 500
 
-/** What a link leads to counts as well, and so do the hooks that a repository does not have yet. */
-function placesToProtect({ places, gitFolders }: Findings, roots: JailOptions['roots']): string[] {
+/**
+ * What a jail mounts read-only: what a link leads to counts as well, and so do the hooks that a repository does not have
+ * yet. Throws where that and what is hidden are too many to be closed.
+ */
+export function placesToProtect(
+  { places, gitFolders, unlisted }: Findings,
+  roots: JailOptions['roots'],
+  secrets: readonly string[] = [],
+): string[] {
   const paths = [...places.values()].flatMap(({ path, link, isOnWay }) =>
     link !== undefined && !isOnWay ? [path, ...targetOf(path, resolve(dirname(path), link), roots)] : [path],
   )
-  return [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
+  const protect = [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
+  if (protect.length + secrets.length + unlisted.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
+  return protect
 }
 
 /** Nothing where a link leads nowhere, or to what only other users can enter. */

@@ -1,4 +1,4 @@
-import type { ProgramFence } from '../../../contracts/commands.ts'
+import type { ProgramFence, RunningProgram } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
 import { probeOnce } from '../command/probe-once.ts'
@@ -24,6 +24,8 @@ export interface ProgramJail {
   readonly cwd: string
   /** Closes what was opened for it. */
   readonly release: () => Promise<void>
+  /** The program runs. */
+  readonly onStarted?: (program: RunningProgram) => void
 }
 
 /** The jail of a program: none unless it is asked for, or where the owner does without one that cannot be had. */

@@ -1,16 +1,19 @@
-import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { workspace } from '../../../../test/support/made-jails.ts'
 import { systemClock } from '../../../clock.ts'
 import type { ProgramRequest, RunningProgram } from '../../../contracts/commands.ts'
 import { type ProgramMachine, startProgram } from './start-program.ts'
 
 const machine: ProgramMachine = {
+  protect: [],
   limits: {},
   isFenceRequired: true,
   hidden: [],
@@ -189,5 +192,39 @@ describe('a fence that cannot be had', () => {
     const denied = { code: 'PATH_DENIED', message: expect.stringContaining('out of reach for user 65534') }
     await expect(start({ argv: ['true'], fence })).rejects.toMatchObject(denied)
     expect(await outputOf({ argv: ['id', '-u'], fence: { writable: [write] } })).toBe('65534\n')
+  })
+})
+
+describe('protected places in folders that a fenced program may change', () => {
+  it('are read-only in it, and what it makes there is renamed while it runs', async () => {
+    const folder = await workspace()
+    const paths = ['.git/config', '.git/HEAD', '.vscode/tasks.json', 'lib/code.mjs'].map((path) => join(folder, path))
+    for (const path of paths) {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, 'mine')
+    }
+    const changes = `for f in .git/config .vscode/tasks.json lib/code.mjs .git/hooks/pre-commit; do echo evil > $f; done`
+    const line = `${changes}; echo evil > .envrc; mkdir -p a/.claude; echo made > ordinary; echo done; exec cat`
+    const known = { protect: [join(folder, 'lib/code.mjs')], ledgerFolder: join(await workspace(), 'data/commands') }
+    const program = await start({ argv: sh(line), cwd: folder, fence: { writable: [folder] } }, known)
+    await once(program.stdout, 'data')
+    const left = () => ['.envrc', 'a/.claude', '.git/hooks/pre-commit'].filter((path) => existsSync(join(folder, path)))
+    await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 60_000 })
+    expect(await Promise.all(paths.map((path) => readFile(path, 'utf8')))).toEqual(paths.map(() => 'mine'))
+    expect(await readFile(join(folder, 'ordinary'), 'utf8')).toBe('made\n')
+    expect(await readdir(known.ledgerFolder)).toHaveLength(1)
+    await program.stop({ graceMs: 0 })
+    await vi.waitFor(async () => expect(await readdir(known.ledgerFolder)).toEqual([]), { timeout: 60_000 })
+  })
+
+  it('end a program that makes them again and again', async () => {
+    const folder = await workspace()
+    const program = await start({
+      argv: sh('while :; do : > .envrc; done'),
+      cwd: folder,
+      fence: { writable: [folder] },
+    })
+    await program.ended
+    await vi.waitFor(() => expect(existsSync(join(folder, '.envrc'))).toBe(false), { timeout: 60_000 })
   })
 })

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { ProgramFence, SandboxLevel } from '../../../contracts/commands.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
+import { placesToProtect } from '../command/jail-source.ts'
 import { buildJail } from '../jail/build-jail.ts'
 import { commandEnvironment } from '../jail/environment.ts'
 import { grantedMounts } from '../jail/granted-mounts.ts'
@@ -12,6 +13,7 @@ import type { JailRequest, ProgramJail } from './choose-jail.ts'
 import { findGrants } from './find-grants.ts'
 import { isSeen } from './is-seen.ts'
 import { isWithin } from './is-within.ts'
+import { KeptPlaces } from './kept-places.ts'
 import { programLimits } from './program-limits.ts'
 import type { ProgramMachine } from './start-program.ts'
 
@@ -36,15 +38,23 @@ export async function fencedJail(request: FenceRequest, machine: ProgramMachine)
   const { isOther, ...owner } = jailOwner({ roots })
   const settings = { limits: UNCOUNTED, ...(isOther && { owner }) }
   const proxy = fence.hosts.length > 0 ? await machine.openProxy(fence.hosts, settings) : undefined
-  const release = async () => proxy?.close()
+  const places = new KeptPlaces(grants.writable, machine)
+  const release = async () => {
+    try {
+      await places.release()
+    } finally {
+      await proxy?.close()
+    }
+  }
   try {
+    const found = await places.keep()
     const spec: JailSpec = {
       level,
       roots,
       readable: grants.readable,
       writable: [],
-      protect: [],
-      hide: machine.hidden,
+      protect: placesToProtect(found, roots),
+      hide: [...machine.hidden, ...found.unlisted],
       limits: programLimits(machine.limits),
       proxySocket: proxy?.socket,
       environment: commandEnvironment({ path: grants.path, git: { safeDirectories: grants.writable } }),
@@ -52,7 +62,7 @@ export async function fencedJail(request: FenceRequest, machine: ProgramMachine)
     refuseLeftOut(spec, folders)
     const jail = buildJail(spec)
     const program = isSeen(executable.path, folders) ? executable.path : executable.real
-    return { jail, program, cwd, release }
+    return { jail, program, cwd, release, onStarted: (running) => places.stopWith(running) }
   } catch (error) {
     await release()
     throw error

@@ -12,6 +12,7 @@ import { type ProgramMachine, startProgram } from './start-program.ts'
 
 const HOOK = resolve('test/support/load-typescript.mjs')
 const machine: ProgramMachine = {
+  protect: [],
   limits: {},
   isFenceRequired: true,
   hidden: [],
@@ -204,7 +205,7 @@ it('leaves nothing running when the hub is killed, fenced in or not', async () =
       ...['--import', HOOK, '--input-type=module', '-e'],
       `import { startProgram } from ${JSON.stringify(resolve('src/guards/process/program/start-program.ts'))}
        import { systemClock as clock } from ${JSON.stringify(resolve('src/clock.ts'))}
-       const machine = { limits: {}, isFenceRequired: true, hidden: [], clock }
+       const machine = { limits: {}, isFenceRequired: true, hidden: [], protect: [], clock }
        const [line, plain, fenced] = process.argv.slice(1)
        for (const request of [{ argv: ['sh', '-c', line, plain] }, { argv: ['sh', '-c', line, fenced], fence: {} }]) {
          const { stdout } = await startProgram(request, machine)

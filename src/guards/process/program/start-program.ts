@@ -20,6 +20,10 @@ export interface ProgramMachine {
   readonly isFenceRequired: boolean
   /** Folders that no fenced program sees: records, grants. */
   readonly hidden: readonly string[]
+  /** Real paths that no fenced program changes, in addition to protected names. */
+  readonly protect: readonly string[]
+  /** Where is noted, while programs run, what was at protected places before. */
+  readonly ledgerFolder?: string
   readonly clock: Clock
   /** Opens the way to the named hosts through the network guard. */
   readonly openProxy: (hosts: readonly string[], settings?: ProxySettings) => Promise<OpenedProxy>
@@ -40,7 +44,9 @@ export async function startProgram(request: ProgramRequest, machine: ProgramMach
   const executable = await findExecutable(argv[0]!, { path, cwd: asked ?? process.cwd() })
   const chosen = await chooseJail({ executable, cwd: asked, fence }, machine)
   const words = [chosen.program, ...argv.slice(1)]
-  return launchProgram({ ...chosen, words, env, clock: machine.clock })
+  const program = await launchProgram({ ...chosen, words, env, clock: machine.clock })
+  chosen.onStarted?.(program)
+  return program
 }
 
 function runsTheProject(program: string, { manifest, name }: SelfReference): ToolError {
