@@ -13,7 +13,7 @@ describe('tool names', () => {
 
   it('have a wire form that every provider takes, and a group', () => {
     expect(toWireName('core/fs.readText')).toBe('core_fs_readText')
-    expect(['core/fs.readText', 'notes.save', 'exec'].map(groupOf)).toEqual(['fs', 'notes', 'exec'])
+    expect(['core/fs.readText', 'notes.save', 'exec'].map(groupOf)).toEqual(['files', 'notes', 'exec'])
   })
 })
 

@@ -37,11 +37,15 @@ export function toWireName(name: string): string {
   return name.replaceAll(/[./]/g, '_')
 }
 
-/** The group of a tool: `core/fs.readText` is in `group:fs`, `notes.save` in `group:notes`. */
+/**
+ * The group of a tool: `notes.save` is in `group:notes`, `core/fs.readText` in `group:files`. `group:fs` is the name of a
+ * fixed list of four tools, so no area has it.
+ */
 export function groupOf(name: string): string {
-  const area = name.slice(name.lastIndexOf('/') + 1)
-  const dot = area.indexOf('.')
-  return dot === -1 ? area : area.slice(0, dot)
+  const last = name.slice(name.lastIndexOf('/') + 1)
+  const dot = last.indexOf('.')
+  const area = dot === -1 ? last : last.slice(0, dot)
+  return area.toLowerCase() === 'fs' ? 'files' : area
 }
 
 /** The names nearest to a mistyped one, best first; empty when nothing is near. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Rule } from '../src/rule.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 
 type Profile = 'minimal' | 'coding' | 'messaging' | 'full'
@@ -20,7 +21,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'group:sessions': ['sessions_list', 'sessions_send', 'sessions_spawn'],
   'group:messaging': ['message'],
 }
-/** The document has no further tools for files; ours are in its group by their folder. */
+/** The document's profile says "file system"; here that is every tool for files. */
 const isFurtherFileTool = (name: string) => /^(core_fs_|find$|ls$|grep$)/.test(name)
 
 interface Visibility {
@@ -70,9 +71,27 @@ describe('the profiles of S3', () => {
 
 describe('the groups of S3', () => {
   it.each(Object.entries(GROUPS))('%s holds the tools of its table, in allow and in deny', (group, tools) => {
-    const allowed = wireNames({ allow: [group] })
-    expect(allowed.filter((name) => !isFurtherFileTool(name)).sort()).toEqual([...tools].sort())
+    expect(wireNames({ allow: [group] }).sort()).toEqual([...tools].sort())
     const left = wireNames({ deny: [group] })
-    expect(tools.filter((name) => left.includes(name))).toEqual([])
+    const all = wireNames({})
+    expect(left).toEqual(all.filter((name) => !tools.includes(name)))
+  })
+
+  it('group:files holds every tool for files, and a deny of group:fs alone says what it leaves open', () => {
+    const files = hubWith({ allow: ['group:files'] })
+    const names = files.list().map(({ name }) => name)
+    expect(names).toEqual(files.registry.list().flatMap(({ name }) => (name.startsWith('core/fs.') ? [name] : [])))
+    expect(names).toHaveLength(13)
+    const warnings = (visibility: Visibility, policy: readonly Rule[] = []) => {
+      const hub = testHub({ visibility, policy })
+      onTestFinished(() => hub.close())
+      return hub.check().map(({ message, source }) => [source, message])
+    }
+    const left = expect.stringMatching(/group:fs is read, write, edit and apply_patch only.*group:files/)
+    expect(warnings({ deny: ['Group:fs'] })).toEqual([['tools.deny', left]])
+    expect(warnings({}, [{ deny: 'group:fs' }])).toEqual([[expect.any(String), left]])
+    expect(warnings({}, [{ ask: 'group:fs' }])).toEqual([[expect.any(String), left]])
+    expect(warnings({ deny: ['group:fs', 'group:files'] })).toEqual([])
+    expect(warnings({ allow: ['group:fs'] }, [{ allow: 'group:fs' }])).toEqual([])
   })
 })

@@ -7,6 +7,7 @@ import type { JailDescription as SandboxDescription } from '../guards/process/ja
 import type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from '../hub.ts'
 import { checkPolicy, type PolicyWarning } from '../policy/check-policy.ts'
 import type { PolicyLayers } from '../policy/compile-policy.ts'
+import { doubtNarrowGroup } from '../policy/tool-groups.ts'
 import { unknownVisibilityEntries } from '../policy/visibility.ts'
 import type { Principal } from '../principal.ts'
 import type { ArtifactReader } from '../record/artifact-reader.ts'
@@ -182,12 +183,14 @@ export class ToolHub {
       arriving,
     }
     const lists = unknownVisibilityEntries(visibility, known)
+    const narrow = doubtNarrowGroup(visibility.deny ?? [])
     return [
       ...plugins.failed.map(({ name, error }) => failureWarning(`plugin ${name}`, error)),
       ...sources.failed.map(({ name, error }) => failureWarning(`source ${name}`, error)),
       ...checkPolicy(layers, known),
       ...checkSandbox(sandbox, layers.owner ?? []),
       ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
+      ...(narrow === undefined ? [] : [{ level: 'warning' as const, message: narrow, source: 'tools.deny' }]),
       ...(arriving.length > 0 || tools.some((tool) => parts.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
     ]
   }

@@ -5,7 +5,7 @@ import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject, type Subject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
 import { SHELLS } from './shell/wrappers.ts'
-import { normaliseName, TOOL_GROUPS } from './tool-groups.ts'
+import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './tool-groups.ts'
 
 /** A doubt about a rule that compiles. */
 export interface PolicyWarning {
@@ -31,11 +31,19 @@ export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: Kn
   const subjects = new Set(['*', ...CAPABILITIES, ...TOOL_GROUPS.keys(), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))
   const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
+  const narrowed = owner.filter(({ rule }) => effectOf(rule) !== 'allow').map(({ rule }) => subjectOf(rule))
+  const doubt = doubtNarrowGroup(narrowed)
   return owner.flatMap((sourced) => [
+    ...(doubt === undefined ? [] : checkNarrowGroup(sourced, doubt)),
     ...checkSubject(sourced, { subjects, folded, arriving: known.arriving ?? [] }),
     ...checkShadow(sourced, denies),
     ...checkCommands(sourced),
   ])
+}
+
+function checkNarrowGroup({ rule, source }: SourcedRule, doubt: string): PolicyWarning[] {
+  if (effectOf(rule) === 'allow' || normaliseName(subjectOf(rule)) !== 'group:fs') return []
+  return [{ level: 'warning', message: `${effectOf(rule)} group:fs: ${doubt}`, source: describeSource(source) }]
 }
 
 function checkSubject({ rule, source }: SourcedRule, { subjects, folded, arriving }: KnownNames): PolicyWarning[] {

@@ -1,9 +1,16 @@
 import { groupOf } from '../names.ts'
 import type { Visibility } from '../options.ts'
 
-/** Groups by the names models know (S3); a tool is also in the group of its own area: `core/util.time.now` in `group:util`. */
+/** Groups by the names that models know; a tool is also in the group of its own area: `core/util.time.now` in `group:util`. */
 export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['group:fs', ['read', 'write', 'edit', 'apply_patch', 'find', 'ls', 'grep']],
+  ['group:fs', ['read', 'write', 'edit', 'apply_patch']],
+  [
+    'group:files',
+    [
+      ...['read', 'write', 'edit', 'apply_patch', 'find', 'ls', 'grep'],
+      ...['read_file', 'write_file', 'list_files', 'search_files', 'grep_files'],
+    ],
+  ],
   ['group:runtime', ['exec', 'process']],
   ['group:web', ['web_search', 'web_fetch']],
   ['group:sessions', ['sessions_list', 'sessions_send', 'sessions_spawn']],
@@ -14,7 +21,7 @@ export const TOOL_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
 /** The built-in tools that each profile shows. */
 export const PROFILES: ReadonlyMap<NonNullable<Visibility['profile']>, readonly string[]> = new Map([
   ['minimal', ['session_status']],
-  ['coding', ['group:fs', 'group:runtime', 'group:sessions', 'group:skill']],
+  ['coding', ['group:files', 'group:runtime', 'group:sessions', 'group:skill']],
   ['messaging', ['group:messaging', 'sessions_list', 'sessions_history', 'session_status']],
   ['full', ['*']],
 ])
@@ -25,7 +32,7 @@ export interface ToolNames {
   readonly name: string
   /** Dialect and wire names too. */
   readonly names: readonly string[]
-  /** `fs` for `group:fs`; the area in the name unless said. */
+  /** `notes` for `group:notes`; the area in the name unless said. */
   readonly group?: string
 }
 
@@ -36,6 +43,13 @@ export function groupsOf({ name, names, group = groupOf(name) }: ToolNames): str
     .filter(([, members]) => members.some((member) => all.has(member)))
     .map(([key]) => key)
   return [...new Set([normaliseName(`group:${group}`), ...listing])]
+}
+
+/** What a deny or an ask of `group:fs` leaves open, for an owner who means every tool for files. */
+export function doubtNarrowGroup(denied: readonly string[]): string | undefined {
+  const names = new Set(denied.map(normaliseName))
+  if (!names.has('group:fs') || names.has('group:files') || names.has('*')) return undefined
+  return 'group:fs is read, write, edit and apply_patch only; every tool for files is in group:files.'
 }
 
 /** Names in lists are compared without blanks around them and without case. */

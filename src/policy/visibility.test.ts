@@ -3,7 +3,7 @@ import type { Visibility } from '../options.ts'
 import { groupsOf } from './tool-groups.ts'
 import { compileVisibility, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
 
-const read = { name: 'core/fs.readText', names: ['core_fs_readText', 'read', 'read_file'], group: 'fs' }
+const read = { name: 'core/fs.readText', names: ['core_fs_readText', 'read', 'read_file'], group: 'files' }
 const exec = { name: 'core/exec.run', names: ['exec', 'bash', 'run_shell'], group: 'exec' }
 const status = { name: 'core/session.status', names: ['session_status'], group: 'session' }
 const spawn = { name: 'core/session.spawn', names: ['sessions_spawn'], group: 'session' }
@@ -81,6 +81,8 @@ describe('isToolAllowedByPolicy, as S3 writes it', () => {
     ['exec', { deny: ['group:runtime'] }, false],
     ['read', { allow: ['group:fs'] }, true],
     ['exec', { allow: ['group:fs'] }, false],
+    ['grep', { allow: ['group:fs'] }, false],
+    ['grep', { allow: ['group:files'] }, true],
     ['exec', { allow: ['group:runtime'], deny: ['exec'] }, false],
     ['process', { allow: ['group:runtime'], deny: ['exec'] }, true],
     ['core/util.time.now', { allow: ['group:util'] }, true],
@@ -89,7 +91,7 @@ describe('isToolAllowedByPolicy, as S3 writes it', () => {
 })
 
 it('a tool is in its own group and in those that list one of its names', () => {
-  expect(groupsOf(read)).toEqual(['group:fs'])
+  expect(groupsOf(read)).toEqual(['group:files', 'group:fs'])
   expect(groupsOf(exec)).toEqual(['group:exec', 'group:runtime'])
   expect(groupsOf({ name: 'notes.save', names: [] })).toEqual(['group:notes'])
 })

@@ -115,7 +115,7 @@ export const builtinFacts = [
     "name": "core/fs.applyPatch",
     "title": "Apply a patch",
     "description": "Change several files at once by a patch: add, update, move and delete; all of it happens or nothing. Show three lines around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs",
       "write:fs",
@@ -127,6 +127,7 @@ export const builtinFacts = [
       "apply_patch"
     ],
     "groups": [
+      "group:files",
       "group:fs"
     ]
   },
@@ -134,7 +135,7 @@ export const builtinFacts = [
     "name": "core/fs.copy",
     "title": "Copy a file or folder",
     "description": "Copy a file, or a folder with all that is in it; missing folders above the new place are made. Nothing is ever replaced: the new name must be free. Links are left out.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs",
       "write:fs"
@@ -144,14 +145,14 @@ export const builtinFacts = [
       "core_fs_copy"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.deletePath",
     "title": "Delete a file or folder",
     "description": "Delete a file or a folder. Call it without confirm first: nothing is deleted and you are told what would be. Then repeat it with confirm: true. A folder that is not empty also needs recursive: true. Owners have to allow it by a rule.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs",
       "write:fs",
@@ -162,14 +163,14 @@ export const builtinFacts = [
       "core_fs_deletePath"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.edit",
     "title": "Edit a text file",
     "description": "Replace a text in a file by another; every other byte stays. The old text must stand there exactly once, unless replaceAll is set; blanks at line ends and kinds of quotes are forgiven. Use edits for several changes at once. Not for new files: write them.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs",
       "write:fs",
@@ -181,6 +182,7 @@ export const builtinFacts = [
       "edit"
     ],
     "groups": [
+      "group:files",
       "group:fs"
     ]
   },
@@ -188,7 +190,7 @@ export const builtinFacts = [
     "name": "core/fs.find",
     "title": "Find files",
     "description": "Find files by a glob on their names, in a folder and below it. What .gitignore leaves out and hidden files are not looked at unless asked. Not for what is in files: search them.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -198,14 +200,14 @@ export const builtinFacts = [
       "find"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.listDir",
     "title": "List a folder",
     "description": "List what is in a folder, sorted by name, with type, size and time; with recursive also what is below it. Links are named, not followed. Use it to look around. Not to look for files by name: find them.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -216,14 +218,14 @@ export const builtinFacts = [
       "list_files"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.mkdir",
     "title": "Make a folder",
     "description": "Make a folder and the missing ones above it; one that exists already is fine. Not needed before writing a file: that makes its folders.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "write:fs"
     ],
@@ -232,14 +234,14 @@ export const builtinFacts = [
       "core_fs_mkdir"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.move",
     "title": "Move a file or folder",
     "description": "Move or rename a file or a folder; missing folders above the new place are made. Nothing is ever replaced: the new name must be free. Not to change what is in a file.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "write:fs"
     ],
@@ -248,14 +250,14 @@ export const builtinFacts = [
       "core_fs_move"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.readText",
     "title": "Read a text file",
     "description": "Read a text file (UTF-8, or UTF-16 with its mark). Use offset and limit to read some lines of a long one: over maxBytes only size, hash, beginning and a reference come back. Not for folders (list them) nor for binary files.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -266,6 +268,7 @@ export const builtinFacts = [
       "read_file"
     ],
     "groups": [
+      "group:files",
       "group:fs"
     ]
   },
@@ -273,7 +276,7 @@ export const builtinFacts = [
     "name": "core/fs.searchText",
     "title": "Search in files",
     "description": "Search the text of all files in a folder and below it; what .gitignore leaves out, hidden files and secrets are not searched. Use it to find where something is said or used. Not to find files by name: core/fs.find does that.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -285,14 +288,14 @@ export const builtinFacts = [
       "grep_files"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.sha256",
     "title": "SHA-256 of a file",
     "description": "Compute the SHA-256 of a file of any size. Use it to compare files or to check a download. Not for a text in the conversation: core/util.hash.sha256Text hashes that.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -301,14 +304,14 @@ export const builtinFacts = [
       "core_fs_sha256"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.stat",
     "title": "Facts about a file",
     "description": "Tell what a path is: file or folder, its size, the time of its last change, its permissions. Use it before you read something large, or to see whether something exists. Not for what is in it.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "read:fs"
     ],
@@ -317,14 +320,14 @@ export const builtinFacts = [
       "core_fs_stat"
     ],
     "groups": [
-      "group:fs"
+      "group:files"
     ]
   },
   {
     "name": "core/fs.writeText",
     "title": "Write a text file",
     "description": "Write a text to a file, whole or not at all; missing folders are made. Use it for new files and to move long text out of the conversation. An existing file is only replaced with overwrite, and only when this run has read it or a rule allows it. Not for small changes to a file: edit it.",
-    "group": "fs",
+    "group": "files",
     "capabilities": [
       "write:fs",
       "danger:destructive"
@@ -336,6 +339,7 @@ export const builtinFacts = [
       "write_file"
     ],
     "groups": [
+      "group:files",
       "group:fs"
     ]
   },

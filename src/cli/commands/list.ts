@@ -34,7 +34,7 @@ export function describeList(command: Command): void {
   addConfigOption(command)
     .description('List the tools that an agent sees: name, capabilities, names in dialects, what it is for.')
     .option('--profile <name>', 'As if tools.profile were this: minimal, coding, messaging, full')
-    .option('--group <name>', 'Only this group: fs, group:fs')
+    .option('--group <name>', 'Only this group: files, group:fs')
     .option('--hidden', 'Also what the agent does not see, and why')
     .addHelpText('after', EXAMPLES)
     .action(list)
