@@ -260,12 +260,15 @@ describe('what git, editors, shells and agents run', () => {
   it('is not made in further folders that commands may write to either', async () => {
     const other = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-writable-')))
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
-    const { exec } = hubHere({ sandbox: { root, commands: { writable: [other] } } })
+    const own = join(other, 'own.sh')
+    writeFileSync(own, 'mine')
+    const { exec } = hubHere({ sandbox: { root, protect: [own], commands: { writable: [other] } } })
     const result = await exec(
-      `echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json`,
+      `echo evil > ${own}; echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json`,
     )
     expect(result.error).toBeUndefined()
     expect([existsSync(join(other, 'ordinary')), existsSync(join(other, '.vscode'))]).toEqual([true, false])
+    expect(readFileSync(own, 'utf8')).toBe('mine')
   })
 
   it('is taken away while a background command that made it goes on', async () => {

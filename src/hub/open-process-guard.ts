@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
+import { realIfThere } from '../disk/code-files.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { probeOnce } from '../guards/process/command/probe-once.ts'
 import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
@@ -46,13 +47,14 @@ export function openProcessGuard(
   } = sandbox.commands ?? {}
   const { cpuMs, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
+  const written = writable.map(realIfThere)
   return createProcessGuard({
     roots: real,
     readable,
     writable,
     caches,
     passEnv: env,
-    protect: protect.filter(below),
+    protect: protect.filter((path) => below(path) || written.some((folder) => isBelow(folder, path))),
     ledgerFolder,
     hide: hidden.filter(below),
     hideSecrets: secrets === 'hidden',
