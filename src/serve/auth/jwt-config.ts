@@ -31,6 +31,8 @@ export type JwtConfig = z.input<typeof jwtConfig>
 export type CheckedJwtConfig = z.output<typeof jwtConfig>
 
 function isPrivateWay(address: string): boolean {
+  // Also asked of what is no URL, which is said already.
+  if (!URL.canParse(address)) return true
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

@@ -54,6 +54,12 @@ describe.runIf(cgroups.version !== 'none')('a group of processes', () => {
   })
 })
 
+it('where none can be made, and so none can be taken away, there is none', async () => {
+  const folder = await folderWith({ file: '' })
+  const layout = { version: 'v2', parents: [join(folder, 'file')], limits: () => [] } as const
+  expect(await openCgroups([layout])).toMatchObject({ version: 'none' })
+})
+
 describe('where groups can be made', () => {
   it('is the own group of version 2 where it hands its controllers down', async () => {
     const top = await folderWith({ 'user/hub/cgroup.subtree_control': 'memory pids\n' })

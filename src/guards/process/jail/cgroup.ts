@@ -56,8 +56,8 @@ async function create(
     }
     return group(folders, layout.version === 'v1' ? 'tasks' : 'cgroup.procs')
   } catch {
-    // Taken away from us since it was tried: commands go on with the limits that each process has.
-    await Promise.all(folders.map(removeFolder))
+    // Read-only, or taken away since it was tried: commands continue with the limits that each process has.
+    await Promise.allSettled(folders.map(removeFolder))
     return undefined
   }
 }
