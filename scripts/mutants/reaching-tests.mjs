@@ -37,13 +37,23 @@ function distancesFrom(users, start) {
 
 function testsOf(users, start) {
   const distances = distancesFrom(users, start)
+  const tests = [...distances.keys()].filter((file) => file.endsWith('.test.ts'))
   const own = start.replace(/\.ts$/, '.test.ts')
-  return [...distances.keys()].filter((file) => file.endsWith('.test.ts')).sort((one, other) => rank(one) - rank(other))
+  const home = nearestFolder(start, new Set(tests.map(dirname)))
+  return tests.sort((one, other) => rank(one) - rank(other))
 
-  /** Its own test, then the fewest steps; among equals, the nearest folder. */
+  /** Its own test, then those beside it, which were written for it, then the fewest steps; at last the nearest folder. */
   function rank(file) {
-    return file === own ? -1 : distances.get(file) * 100 - sharedFolders(file, start)
+    if (file === own) return Number.NEGATIVE_INFINITY
+    return distances.get(file) * 100 - sharedFolders(file, start) - (dirname(file) === home ? 100_000 : 0)
   }
+}
+
+/** The folder of a file, or the nearest above it, that is one of these. */
+function nearestFolder(file, folders) {
+  let folder = dirname(file)
+  while (folder !== '.' && !folders.has(folder)) folder = dirname(folder)
+  return folder
 }
 
 function sharedFolders(one, other) {
