@@ -5,7 +5,15 @@ const closed = (path: string, access: 'read' | 'write') => closedToFileTools(pat
 
 describe('protected names', () => {
   it('keeps secrets from being read', () => {
-    for (const path of ['server.key', 'a/ca.PEM', '.env', 'app/.env.local', '.env.d/db', '.ssh/config'])
+    for (const path of [
+      'server.key',
+      'a/ca.PEM',
+      '.env',
+      'app/.env.local',
+      '.env.d/db',
+      '.ssh/config',
+      'app/.tool-hub/key',
+    ])
       expect(closed(path, 'read')).toBe(true)
   })
 
@@ -134,7 +142,7 @@ describe('each name of the list', () => {
     expect(isHiddenFromCommands(name, true)).toBe(false)
   })
 
-  it.each(['.ssh', '.gnupg', '.aws'])('%s is a folder of secrets', (name) => {
+  it.each(['.ssh', '.gnupg', '.aws', '.tool-hub'])('%s is a folder of secrets', (name) => {
     expect([closed(`${name}/x`, 'read'), isHiddenFromCommands(name, true)]).toEqual([true, true])
     expect(isHiddenFromCommands(name, false)).toBe(false)
   })

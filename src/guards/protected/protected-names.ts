@@ -3,7 +3,8 @@
  * to write them and to read secrets; commands see them read-only, do not see secrets, and lose what they create there.
  */
 
-const SECRET_FOLDERS = new Set(['.ssh', '.gnupg', '.aws'])
+/** The data folder of a hub has its keys, tokens and sign-ins. */
+const SECRET_FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.tool-hub'])
 const SECRET_FILE =
   /^\.env|\.(pem|key|p12|pfx|jks|keystore|kdbx)$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|^\.(netrc|pgpass|git-credentials|pypirc|htpasswd)$/
 /** Made to be seen. */
@@ -43,7 +44,6 @@ const TRUSTED_FOLDERS = new Set([
     '.factory',
     '.agents',
   ],
-  '.tool-hub',
 ])
 
 const SHELLS =
