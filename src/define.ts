@@ -7,6 +7,7 @@ import type { MessageHandle } from './contracts/messages.ts'
 import type { ScheduleHandle } from './contracts/schedules.ts'
 import type { SessionHandle } from './contracts/sessions.ts'
 import type { AgentTool } from './from-agent-tool.ts'
+import type { HandlerTool } from './from-handler-tool.ts'
 import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
 import type { AnySchema, Infer, InferInput, JsonSchema } from './schema/infer.ts'
 
@@ -335,8 +336,8 @@ export const HOOK_NAMES = ['before', 'decide', 'after', 'settled'] as const
 
 /** What a plugin's `setup` may do. */
 export interface PluginApi {
-  /** Takes a tool, or S3's AgentTool as it is. */
-  registerTool(tool: AnyTool | AgentTool): void
+  /** Takes a tool, an AgentTool, or a definition with a handler as it is. */
+  registerTool(tool: AnyTool | AgentTool | HandlerTool): void
   addHooks(hooks: Hooks): void
   onEvent(listener: (event: CallEvent) => void): () => void
 }

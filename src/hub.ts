@@ -1,6 +1,7 @@
 import type { Grant } from './approval/grants.ts'
 import type { CallOptions } from './call-options.ts'
 import type { AnyTool, Plugin, ToolInput, ToolOutput } from './define.ts'
+import type { HandlerTool } from './from-handler-tool.ts'
 import type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
 import type { Desks } from './hub/abilities.ts'
 import { assembleParts } from './hub/assemble-parts.ts'
@@ -112,9 +113,10 @@ export interface PrincipalHub
 
 type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
 
-/** S2's Register, Get, List, ListForLLM. */
+/** The tools of a hub by name: register, get, list, and list for a model. */
 export interface ToolRegistry {
-  register(tool: AnyTool): void
+  /** Takes a tool, or a definition with `parameters` and a `handler` as it is. */
+  register(tool: AnyTool | HandlerTool): void
   get(name: string): AnyTool | undefined
   list(): readonly AnyTool[]
   /** The visible tools in the form model providers want, in one dialect: the profile's own unless said. */

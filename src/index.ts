@@ -100,6 +100,7 @@ export {
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
+export { fromHandlerTool, type HandlerOutput, type HandlerTool } from './from-handler-tool.ts'
 export type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
 export type { Explanation } from './hub/explanation.ts'
 export type { ToolListing } from './hub/list-tools.ts'

@@ -14,12 +14,14 @@ export function toCoreResult<T>(result: ToolResult<T>): {
   return result.ok ? { ok: true, result: result.data, evidence } : { ok: false, evidence, error: result.error }
 }
 
-/** S2's form: `{ tool_call_id, content, is_error }`. */
+/** `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice. */
 export function toExecutorResult(
   result: ToolResult,
   toolCallId: string = result.callId,
 ): { readonly tool_call_id: string; readonly content: string; readonly is_error: boolean } {
-  return { tool_call_id: toolCallId, content: textOf(result.content), is_error: !result.ok }
+  const isThrown = result.error?.code === 'TOOL_FAILED' && result.data === undefined
+  const content = isThrown ? result.error.message : textOf(result.content)
+  return { tool_call_id: toolCallId, content, is_error: !result.ok }
 }
 
 /**

@@ -23,6 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'clock',
     'version',
     'from-agent-tool',
+    'from-handler-tool',
     'tool-failure',
     'source',
     'store',

@@ -2,7 +2,8 @@ import type { CallOptions } from '../call-options.ts'
 import type { AnyTool, Hooks, Plugin } from '../define.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
-import { fromAgentTool } from '../from-agent-tool.ts'
+import { type AgentTool, fromAgentTool } from '../from-agent-tool.ts'
+import { fromHandlerTool, type HandlerTool, isHandlerTool } from '../from-handler-tool.ts'
 import type { JailDescription as SandboxDescription } from '../guards/process/jail/describe-jail.ts'
 import type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from '../hub.ts'
 import { checkPolicy, type PolicyWarning } from '../policy/check-policy.ts'
@@ -47,6 +48,12 @@ function groupsOfArriving(prefixes: readonly string[]): string[] {
   return prefixes.some((prefix) => prefix.startsWith('mcp/')) ? ['group:mcp'] : []
 }
 
+/** A tool in one of the forms that a plugin may register. */
+function asTool(tool: AnyTool | AgentTool | HandlerTool): AnyTool {
+  if (isHandlerTool(tool)) return fromHandlerTool(tool)
+  return 'parameters' in tool ? fromAgentTool(tool) : tool
+}
+
 /** A hub, wired: everything comes in here and goes on to the part that does it. */
 export class ToolHub {
   readonly run: string
@@ -86,7 +93,7 @@ export class ToolHub {
     this.browser = desks.browser
     this.canvas = desks.canvas
     this.registry = {
-      register: (tool) => this.add(tool, 'caller'),
+      register: (tool) => this.add(isHandlerTool(tool) ? fromHandlerTool(tool) : tool, 'caller'),
       get: (name) => parts.registry.get(name),
       list: () => parts.registry.list().map(({ tool }) => tool),
       listForLLM: (options) => this.#entrance.listForLLM(options),
@@ -116,7 +123,7 @@ export class ToolHub {
       registerTool: (tool) => {
         if (typeof tool !== 'object' || tool === null)
           throw new ToolError('CONFIG_INVALID', 'registerTool needs a tool.')
-        registry.register('parameters' in tool ? fromAgentTool(tool) : tool, 'plugin', plugin)
+        registry.register(asTool(tool), 'plugin', plugin)
       },
       addHooks: (hooks) => this.addHooks(hooks),
       onEvent: (listener) => this.onEvent(listener),
