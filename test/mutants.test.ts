@@ -139,6 +139,7 @@ const MUTATIONS: readonly (readonly [operator: string, was: string, became: stri
   ['drop-exit', 'function f() { if (a) return b; return c }', 'function f() { if (a) {} return c }'],
   ['drop-exit', 'for (;;) { break }', 'for (;;) { {} }'],
   ['return-default', 'function f() { return c }', 'function f() { return false }'],
+  ['return-default', 'function f() { return false }', 'function f() { return undefined }'],
 ]
 it.each(MUTATIONS)('%s: %s', (operator, was, became) => {
   const mutated = mutantsOf(was)

@@ -18,8 +18,10 @@ const DEFAULTS = ['false', 'undefined', '0', "''", '[]', '{}', 'true']
 export function mutantsOf(source) {
   const mutants = []
   walk(parseAst(source, { lang: 'ts' }), [], (node, parents) => {
-    for (const [operator, start, end, ...becomes] of mutate(node, parents, source))
+    for (const [operator, start, end, ...texts] of mutate(node, parents, source)) {
+      const becomes = texts.filter((text) => text !== source.slice(start, end))
       mutants.push({ operator, start, end, becomes })
+    }
   })
   return mutants
 }

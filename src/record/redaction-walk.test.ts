@@ -42,6 +42,20 @@ describe('secrets in unusual places', () => {
     expect(texts(redactor.value(value))).not.toContain(secret)
   })
 
+  it.each<[string, (inner: unknown) => unknown]>([
+    ['a list', (inner) => [inner]],
+    ['an object', (inner) => ({ inner })],
+    ['a map', (inner) => new Map([['inner', inner]])],
+    ['the keys of a map', (inner) => new Map([[inner, 1]])],
+    ['a set', (inner) => new Set([inner])],
+    ['an error', (inner) => Object.assign(new Error('x'), { inner })],
+    ['a toJSON', (inner) => ({ toJSON: () => [inner] })],
+  ])('are out of reach more than a hundred deep in %s', (_name, wrap) => {
+    const nest = (depth: number) => Array.from({ length: depth }).reduce((inner) => wrap(inner), 'x' as unknown)
+    const isCut = (depth: number) => inspect(redactor.value(nest(depth)), { depth: 500 }).includes('too-deep')
+    expect([isCut(40), isCut(150)]).toEqual([false, true])
+  })
+
   it('do not come back through a toJSON that returns its own object', () => {
     const value: Record<string, unknown> = { key: secret }
     value.toJSON = () => value

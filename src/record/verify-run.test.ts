@@ -260,6 +260,9 @@ describe('verifyRun', () => {
     expect(await verifyRun(folder)).toMatchObject(unused)
     await rm(join(folder, 'events.jsonl'))
     expect(await verifyRun(folder)).toMatchObject(unused)
+    // Not all of its folders were made.
+    for (const name of ['archive', 'undo']) await rm(join(folder, name), { recursive: true })
+    expect(await verifyRun(folder)).toMatchObject(unused)
     await writeFile(join(folder, 'artifacts', 'left'), 'x')
     expect(await verifyRun(folder)).toMatchObject({
       ok: false,
