@@ -42,10 +42,15 @@ function testsOf(users, start) {
   const home = nearestFolder(start, new Set(tests.map(dirname)))
   return tests.sort((one, other) => rank(one) - rank(other))
 
-  /** Its own test, then those beside it, which were written for it, then the fewest steps; at last the nearest folder. */
+  /**
+   * Its own test, then those beside it, which were written for it, then the fewest steps, where those count less that
+   * lead to a test of the whole; at last the nearest folder.
+   */
   function rank(file) {
     if (file === own) return Number.NEGATIVE_INFINITY
-    return distances.get(file) * 100 - sharedFolders(file, start) - (dirname(file) === home ? 100_000 : 0)
+    const folder = dirname(file)
+    const bonus = folder === home ? 1000 : start.startsWith(`${folder}/`) ? 6 : folder === 'test' ? 2 : 0
+    return (distances.get(file) - bonus) * 100 - sharedFolders(file, start)
   }
 }
 
