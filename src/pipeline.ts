@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { isCallerGone } from './caller-gone.ts'
 import { buildContext, type Enter } from './context.ts'
 import type { AnyTool, Dialect } from './define.ts'
 import { ToolError } from './errors.ts'
@@ -264,12 +265,18 @@ function listen(call: Call): (() => void) | undefined {
   const signals = [own, call.parent?.signal].filter((signal) => signal !== undefined)
   // Many calls may share one signal, and each takes its listener away again.
   setMaxListeners(0, ...signals)
-  const stop = () => call.abort(new ToolError('ABORTED', `${call.name} was stopped by its caller.`))
-  for (const signal of signals) {
+  const stops = signals.map((signal) => {
+    const stop = () => call.abort(stopReason(call, signal))
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
-  }
+    return () => signal.removeEventListener('abort', stop)
+  })
   return () => {
-    for (const signal of signals) signal.removeEventListener('abort', stop)
+    for (const stopListening of stops) stopListening()
   }
+}
+
+/** A caller that went away did not take back what it wanted; one that stops its call did. */
+function stopReason({ name }: Call, { reason }: AbortSignal): ToolError {
+  return isCallerGone(reason) ? reason : new ToolError('ABORTED', `${name} was stopped by its caller.`)
 }

@@ -124,6 +124,8 @@ export interface AskStore {
   withdraw(id: string, state: 'withdrawn' | 'expired'): Awaitable<void>
   /** Hands an ask that waits, or whose answer nobody has used, to a new owner: the same call, made again after a crash. */
   adopt(asked: { hash: string; caller: string; owner: string; now: number }): Awaitable<Ask | undefined>
+  /** Gives an ask that waits to another owner: nobody, when its caller went away and may come again. */
+  leave(id: string, owner: string): Awaitable<void>
   /** The answer was acted on: it is not given to anybody else. */
   use(id: string): Awaitable<void>
   find(id: string): Awaitable<Ask | undefined>

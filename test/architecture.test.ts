@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'result',
     'project-result',
     'notice-lines',
+    'caller-gone',
     'names',
     'define',
     'contracts/',

@@ -99,6 +99,11 @@ export class AskBoard {
     await this.#store.asks.withdraw(id, state)
   }
 
+  /** Its caller went away: the same call, made again, has it. */
+  async leave(id: string): Promise<void> {
+    await this.#store.asks.leave(id, nobody())
+  }
+
   async find(id: string): Promise<Ask | undefined> {
     return this.#store.asks.find(id)
   }

@@ -1,3 +1,4 @@
+import { isCallerGone } from '../caller-gone.ts'
 import type { Clock } from '../clock.ts'
 import { ToolError } from '../errors.ts'
 import type { Ask, AskAnswer } from '../store.ts'
@@ -10,7 +11,7 @@ import { WaitingRoom } from './waiting-room.ts'
 interface Waiting<Q, A> extends AskWays<Q, A> {
   readonly request: Q
   /** Nobody waits: the answer is for the same call, made again. */
-  readonly isLeft: boolean
+  isLeft: boolean
   /** Those who may still be asked in code. */
   inCode: ReadonlyArray<(request: Q) => unknown>
   /** Whether other processes can see it. */
@@ -37,6 +38,8 @@ export class AskDesk<Q extends Asked, A> {
   readonly #watchers = new Set<{ readonly tell: (request: Q) => void }>()
   readonly #waiting = new Map<string, Waiting<Q, A>>()
   readonly #room = new WaitingRoom()
+  /** Asks whose caller went away, while the store is told. */
+  readonly #leaving = new Set<Promise<unknown>>()
   /** Writes to the store that nobody waits for. */
   readonly #writing = new Set<Promise<unknown>>()
 
@@ -65,19 +68,20 @@ export class AskDesk<Q extends Asked, A> {
     }
     const { promise, ...settle } = withResolvers<Reply<A> | 'lost'>()
     const waiting = this.#open(request, { ...ways, ...settle, isLeft: false })
-    const stop = () => this.#end(waiting, this.#kind.aborted(request, signal))
+    const stop = () => this.#stop(waiting, signal)
     signal.addEventListener('abort', stop, { once: true })
-    waiting.cleanUp.push(() => {
-      signal.removeEventListener('abort', stop)
-      waiting.isOver = true
-      this.#forget(waiting)
-    })
     try {
       // Whoever is told can answer at once, also from another process.
       void waiting.filed.then((isFiled) => this.#announce(waiting, isFiled))
       return await promise
     } finally {
-      for (const clean of waiting.cleanUp) clean()
+      signal.removeEventListener('abort', stop)
+      // What was left stays until it is answered, adopted or expired.
+      if (!waiting.isLeft) {
+        waiting.isOver = true
+        this.#forget(waiting)
+        for (const clean of waiting.cleanUp) clean()
+      }
     }
   }
 
@@ -97,6 +101,7 @@ export class AskDesk<Q extends Asked, A> {
 
   /** An ask for the same call that waits, or whose answer nobody has used, of an earlier process or one that was left. */
   async adopt(asked: { readonly hash: string; readonly caller: string }, isLeft = false): Promise<Ask | undefined> {
+    await Promise.allSettled(this.#leaving)
     const ask = await this.#board.adopt(asked, isLeft)
     if (ask?.kind !== this.#kind.kind) return undefined
     const here = this.#waiting.get(ask.id)
@@ -329,6 +334,22 @@ export class AskDesk<Q extends Asked, A> {
     } catch (cause) {
       throw this.#kind.nonsense(request, cause)
     }
+  }
+
+  /** A caller that stops its call withdraws what it asked; one that went away does not, where somebody can still answer. */
+  #stop(waiting: Waiting<Q, A>, signal: AbortSignal): void {
+    const { request, inCode } = waiting
+    const canBeAnswered = inCode.length > 0 || this.#isReachable()
+    if (!isCallerGone(signal.reason) || !canBeAnswered || !this.#waits(waiting)) {
+      this.#end(waiting, this.#kind.aborted(request, signal))
+      return
+    }
+    waiting.isLeft = true
+    const leaving = this.#track(waiting.filed.then((isFiled) => (isFiled ? this.#board.leave(request.id) : undefined)))
+    this.#leaving.add(leaving)
+    const done = () => this.#leaving.delete(leaving)
+    leaving.then(done, done)
+    waiting.reject(this.#kind.leftBehind(request))
   }
 
   /** Ends the wait without an answer: nobody is asked any more. */

@@ -34,7 +34,7 @@ export interface AskKind<Q extends Asked, A> {
   readonly nonsense: (request: Q, cause: unknown) => unknown
   readonly timedOut: (request: Q) => unknown
   readonly aborted: (request: Q, signal: AbortSignal) => unknown
-  /** The hub is closed; the ask goes on without it. */
+  /** The caller is gone, or the hub is closed; the ask continues without it. */
   readonly leftBehind: (request: Q) => unknown
 }
 

@@ -341,7 +341,7 @@ describe('through the store', () => {
     await desk.close()
     await expect(answer).rejects.toMatchObject({
       code: 'APPROVAL_UNAVAILABLE',
-      fix: { hint: expect.stringContaining('make the same call again') },
+      fix: { hint: expect.stringContaining('Repeat the same call') },
     })
     expect((await store.asks.find(request.id))?.state).toBe('waiting')
     expect(clock.waiting).toBe(0)

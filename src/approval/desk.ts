@@ -128,7 +128,7 @@ const KIND: AskKind<ApprovalRequest, ApprovalReply> = {
   timedOut,
   aborted,
   leftBehind: (request) => {
-    const { message, details } = unavailable(request, 'the hub was closed before somebody answered')
+    const { message, details } = unavailable(request, 'nobody has answered yet')
     return new ToolError('APPROVAL_UNAVAILABLE', message, {
       details: { ...details, waits: true },
       hint: callAgain(request),
@@ -138,7 +138,7 @@ const KIND: AskKind<ApprovalRequest, ApprovalReply> = {
 
 /** What to do when an ask goes on without its call. */
 export function callAgain({ id }: Pick<ApprovalRequest, 'id'>): string {
-  return `${id} waits for an answer: make the same call again after it, and it is used.`
+  return `${id} still waits for an answer. Repeat the same call: it continues to wait, or uses the answer.`
 }
 
 function allowed(request: ApprovalRequest, outcome: Reply<ApprovalReply> | 'lost'): ApprovalReply | 'lost' {

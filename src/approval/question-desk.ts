@@ -107,8 +107,8 @@ const KIND: AskKind<QuestionRequest, QuestionReply> = {
     ),
   aborted: (_, signal) => signal.reason,
   leftBehind: ({ id, tool }) =>
-    new ToolError('APPROVAL_UNAVAILABLE', `${tool} has a question and the hub was closed before somebody answered.`, {
-      hint: `${id} waits for an answer: make the same call again after it, and it is used.`,
+    new ToolError('APPROVAL_UNAVAILABLE', `${tool} has a question and nobody has answered yet.`, {
+      hint: `${id} still waits for an answer. Repeat the same call: it continues to wait, or uses the answer.`,
     }),
 }
 

@@ -32,7 +32,7 @@ export class HttpRequests {
   /** The JSON of an answer; throws an `ApiError` for any that is not 2xx. */
   async json<T>(method: Method, path: string, request: HttpRequest = {}): Promise<T> {
     const response = await this.send(method, path, request)
-    return (await readBody(response)) as T
+    return (await this.#bodyOf(response, request)) as T
   }
 
   /** The answer itself; throws an `ApiError` for any that is not 2xx. */
@@ -69,7 +69,20 @@ export class HttpRequests {
       })
     } catch (cause) {
       if (signal?.aborted) throw cause
-      throw new ApiError('UPSTREAM_ERROR', `${this.base} cannot be reached.`, { retryable: true, cause })
+      throw new ApiError('UPSTREAM_ERROR', `${this.base} ${whatFailed(cause)}`, { retryable: true, cause })
+    }
+  }
+
+  async #bodyOf(response: Response, { signal }: HttpRequest): Promise<unknown> {
+    try {
+      return await readBody(response)
+    } catch (cause) {
+      if (signal?.aborted || cause instanceof SyntaxError) throw cause
+      throw new ApiError('UPSTREAM_ERROR', `${this.base} ended the connection before its answer was complete.`, {
+        fix: { hint: CALL_AGAIN },
+        retryable: true,
+        cause,
+      })
     }
   }
 
@@ -79,6 +92,18 @@ export class HttpRequests {
     if (response.ok) this.#csrf = ((await response.json()) as Me).csrf
     return this.#csrf
   }
+}
+
+const CALL_AGAIN = 'An approval that the call waits for stays open: repeat the same call to continue waiting.'
+
+/** Only a connection that was never made says that nobody is there. */
+function whatFailed(error: unknown): string {
+  const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown }
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return `was reached, but the HTTP client stopped waiting for its answer. ${CALL_AGAIN}`
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET')
+    return `ended the connection before it answered. ${CALL_AGAIN}`
+  return 'cannot be reached.'
 }
 
 async function readBody(response: Response): Promise<unknown> {

@@ -243,7 +243,7 @@ describe('an ask whose process is gone', () => {
     await hub.close()
     expect(await call).toMatchObject({
       status: 'approval_required',
-      error: { code: 'APPROVAL_UNAVAILABLE', fix: { hint: expect.stringContaining('make the same call again') } },
+      error: { code: 'APPROVAL_UNAVAILABLE', fix: { hint: expect.stringContaining('Repeat the same call') } },
     })
     expect((await before.asks.find(ask.id))?.state).toBe('waiting')
     return store

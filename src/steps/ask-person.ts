@@ -1,4 +1,5 @@
 import { fitAnswer } from '../approval/fit-answer.ts'
+import { isCallerGone } from '../caller-gone.ts'
 import type { Answer, Question } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { QuestionReply } from '../options.ts'
@@ -47,7 +48,7 @@ async function putQuestion(question: Question, call: Call, parts: Parts, round: 
     over({ by, ...(via !== undefined && { via }) })
     return await fitting(request, reply.answer)
   } catch (error) {
-    over()
+    if (!isCallerGone(call.abortReason)) over()
     if (question.defaultAnswer === undefined || !isLate(error)) throw error
     return { answer: question.defaultAnswer, isDefault: true }
   } finally {

@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { callerGone } from '../../caller-gone.ts'
 import { ToolError } from '../../errors.ts'
 import { newRunId } from '../../hub/new-run-id.ts'
 import { HeldCalls } from './call/held-calls.ts'
@@ -45,7 +46,13 @@ export class ClientSession {
     this.knownName = knownName
     const asks = options.elicitation ?? asksClient
     this.asksClient = asks !== false
-    this.#home = { hub, run: this.run, asksApprovals: asks === true, onEnd: (call) => void this.#calls.delete(call) }
+    this.#home = {
+      hub,
+      run: this.run,
+      asksApprovals: asks === true,
+      forms: new Map(),
+      onEnd: (call) => void this.#calls.delete(call),
+    }
     this.artifacts = new SessionArtifacts(hub, this.run)
     this.held = new HeldCalls(clock)
     this.tasks = new SessionTasks(clock)
@@ -77,7 +84,7 @@ export class ClientSession {
   async #end(): Promise<void> {
     this.held.clear()
     this.tasks.clear()
-    for (const call of this.#calls) call.abort(new ToolError('ABORTED', 'The client is gone.'))
+    for (const call of this.#calls) call.abort(callerGone('The client is gone.'))
     await this.whenIdle()
     await this.service.hub.endRun(this.run)
   }

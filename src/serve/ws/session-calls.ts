@@ -1,4 +1,5 @@
 import type { CallOptions } from '../../call-options.ts'
+import { callerGone } from '../../caller-gone.ts'
 import { ToolError } from '../../errors.ts'
 import type { CallEvent } from '../../result.ts'
 import type { CallMessage } from './read-message.ts'
@@ -78,7 +79,7 @@ export class SessionCalls {
   /** Nobody is left who could get a result, but of calls that can be made again. */
   abort(): void {
     this.#held = []
-    const gone = new ToolError('ABORTED', 'The client went away and did not come back.')
+    const gone = callerGone('The client went away and did not come back.')
     for (const { controller, survivesClient } of this.#underWay.values()) if (!survivesClient) controller?.abort(gone)
   }
 

@@ -47,6 +47,11 @@ export class MemoryAsks implements AskStore {
     return found && this.#set({ ...found, owner }, now)
   }
 
+  leave(id: string, owner: string): void {
+    const ask = this.#asks.get(id)
+    if (ask?.state === 'waiting') this.#set({ ...ask, owner }, this.#now())
+  }
+
   use(id: string): void {
     const ask = this.#asks.get(id)
     if (ask?.state === 'answered' && !ask.used) this.#set({ ...ask, used: true }, this.#now())

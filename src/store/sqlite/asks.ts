@@ -36,6 +36,9 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
     `UPDATE asks SET owner = ? WHERE id = ? AND owner = ?
      AND (state = 'waiting' OR (state = 'answered' AND used = 0)) RETURNING ${ASK_COLUMNS}`,
   )
+  const leave = connection.statement<AskRow>(
+    `UPDATE asks SET owner = ? WHERE id = ? AND state = 'waiting' RETURNING ${ASK_COLUMNS}`,
+  )
   const use = connection.statement<AskRow>(
     `UPDATE asks SET used = 1 WHERE id = ? AND state = 'answered' AND used = 0 RETURNING ${ASK_COLUMNS}`,
   )
@@ -97,6 +100,9 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
         if (adopted) return adopted
       }
       return undefined
+    },
+    leave(id, owner) {
+      change(now(), () => leave.get(owner, id))
     },
     use(id) {
       change(now(), () => use.get(id))

@@ -3,19 +3,17 @@ import { requireScope } from '../../auth/require-scope.ts'
 import type { Visitor } from '../../service.ts'
 import { admit } from '../admit.ts'
 import { errorAnswer } from '../answer/error-answer.ts'
-import { API_HEADERS } from '../answer/security-headers.ts'
 import type { HttpDoor } from '../http-door.ts'
 import { discardBody, readJson } from '../read-body.ts'
 import { readCall, type WantedCall } from './read-call.ts'
 import { socketSignal } from './socket-signal.ts'
 import { streamCall } from './stream-call.ts'
-
-const HEADERS = { ...API_HEADERS, 'content-type': 'application/json' }
+import { WaitingAnswer } from './waiting-answer.ts'
 
 /**
  * `POST /v1/tools/{name}/call`, on Node's own request and response: the road that must be fast. 200 for every call that
  * took the road, whatever came of it. A client that goes away stops its call, unless the call has an idempotency key:
- * then it goes on, and gives its result to whoever asks again with that key.
+ * then it continues, and whoever asks again with that key gets its result. An approval that the call waited for stays.
  */
 export async function answerCall(
   door: HttpDoor,
@@ -30,9 +28,12 @@ export async function answerCall(
     const wanted = readCall(body, request.headers['idempotency-key'] as string | undefined)
     if (wantsStream(request.headers.accept)) return await streamCall(door, visitor, name, wanted, request, response)
     await door.turns.next()
-    const json = JSON.stringify(await call(visitor, name, wanted, request))
-    response.writeHead(200, { ...HEADERS, 'content-length': Buffer.byteLength(json) })
-    response.end(json)
+    const answer = new WaitingAnswer(response, door.clock)
+    try {
+      answer.send(JSON.stringify(await call(visitor, name, wanted, request)))
+    } finally {
+      answer.stop()
+    }
   } catch (error) {
     refuseOn(response, error, door.report)
     discardBody(request)

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-import { ToolError } from '../../../errors.ts'
+import { callerGone } from '../../../caller-gone.ts'
 
 const SIGNALS = new WeakMap<Socket, AbortSignal>()
 
@@ -9,7 +9,7 @@ export function socketSignal(socket: Socket): AbortSignal {
   const known = SIGNALS.get(socket)
   if (known) return known
   const gone = new AbortController()
-  const abort = () => gone.abort(new ToolError('ABORTED', 'The client closed the connection.'))
+  const abort = () => gone.abort(callerGone('The client closed the connection.'))
   if (socket.destroyed) abort()
   else socket.once('close', abort)
   // A client may pipeline as many requests as it likes.

@@ -5,17 +5,22 @@ import { type FormAnswer, parseFormAnswer } from '../ask/elicitation.ts'
 import type { AskedThing, Bound, RequestState } from '../ask/request-states.ts'
 import type { ClientView } from '../client-view.ts'
 import { modernTask } from '../tasks/task-form.ts'
+import { answerInTime } from './answer-in-time.ts'
 import type { CallParams } from './call-params.ts'
 import type { Connection } from './connection.ts'
 import type { OngoingCall } from './ongoing-call.ts'
-import { progressOf } from './progress.ts'
-import { eventListener, startCall } from './start-call.ts'
+import { progressOf, type TellProgress } from './progress.ts'
+import { eventListener, progressTeller, startCall } from './start-call.ts'
 
-interface Round {
+interface Request {
   readonly connection: Connection
   readonly client: ClientView
   readonly params: CallParams
   readonly context: ServerContext
+}
+
+interface Round extends Request {
+  readonly tell: TellProgress | undefined
 }
 
 /**
@@ -23,11 +28,11 @@ interface Round {
  * `input_required`, and the client comes back with the answers and the sealed state. The call waits for it here; when it
  * is gone by then, an approval still counts for the very same call, made anew.
  */
-export async function callModern(round: Round): Promise<Result> {
-  const { requestState, signal } = round.context.mcpReq
+export async function callModern(request: Request): Promise<Result> {
+  const round: Round = { ...request, tell: progressTeller(request.connection, request.params, request.context) }
+  const { requestState } = round.context.mcpReq
   const sealed: unknown = requestState()
-  if (!mayWait(round)) return begin(round, { signal }).ended
-  if (sealed === undefined) return nextTurn(round, begin(round))
+  if (sealed === undefined || !mayWait(round)) return nextTurn(round, begin(round))
   const { states } = round.connection.session.service
   const state = await states.open(sealed, boundTo(round))
   const held = round.connection.session.held.take(state.id)
@@ -43,14 +48,14 @@ function mayWait({ client }: Round): boolean {
 }
 
 function begin(
-  { connection, client, params, context }: Round,
-  more: { readonly answers?: ReadonlyMap<string, FormAnswer>; readonly signal?: AbortSignal } = {},
+  { connection, client, params, context, tell }: Round,
+  { answers }: { readonly answers?: ReadonlyMap<string, FormAnswer> } = {},
 ): OngoingCall {
-  return startCall(connection, client, { params, context, hearsEvents: more.signal === undefined, ...more })
+  return startCall(connection, client, { params, context, tell, answers })
 }
 
 function goOn(round: Round, call: OngoingCall, { asked }: RequestState): OngoingCall {
-  call.onEvent = eventListener(round.connection, round.params, round.context)
+  call.onEvent = eventListener(round.connection, round.context, round.tell)
   for (const { key } of asked) {
     const answer = answerTo(round, key)
     // Without one it stays open, and is asked again.
@@ -65,6 +70,7 @@ async function nextTurn(round: Round, call: OngoingCall): Promise<Result> {
   const { clock, taskAfterMs } = session.service
   const letGo = call.follow(context.mcpReq.signal)
   const late = client.takesTasks && session.tasks.hasRoom ? timer(clock, taskAfterMs) : undefined
+  const stop = late ? () => {} : answerInTime(call, { name: round.params.name, clock, tell: round.tell })
   try {
     const turn = await call.turn(late?.over)
     if (turn === 'ended') return await call.ended
@@ -72,6 +78,7 @@ async function nextTurn(round: Round, call: OngoingCall): Promise<Result> {
     return await askClient(round, call)
   } finally {
     late?.cancel()
+    stop()
     letGo()
   }
 }

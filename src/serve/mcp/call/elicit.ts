@@ -2,21 +2,23 @@ import { RELATED_TASK_META_KEY, type ServerContext } from '@modelcontextprotocol
 import { parseFormAnswer } from '../ask/elicitation.ts'
 import type { Ask, OngoingCall } from './ongoing-call.ts'
 
-const WAIT_MS = 600_000
+/** As long as approvals wait. */
+const WAIT_MS = 3_600_000
 
 /**
  * Puts an ask to a client of the legacy era, beside the request that it belongs to. A client that fails to ask leaves it
- * to the hub's other ways; when the call has ended, because somebody else answered, the client is told to stop asking.
+ * to the hub's other ways; when nobody needs the answer any more, because somebody else answered, the client is told to
+ * stop asking.
  */
 export async function elicit(
   call: OngoingCall,
-  { key, form }: Ask,
+  { key, form, closed }: Ask,
   context: ServerContext,
   { taskId }: { readonly taskId?: string } = {},
 ): Promise<void> {
   const closing = new AbortController()
   const close = () => closing.abort(new Error('The call has ended.'))
-  call.ended.then(close, close)
+  closed.then(close, close)
   const related = taskId !== undefined && { _meta: { [RELATED_TASK_META_KEY]: { taskId } } }
   try {
     const answer = await context.mcpReq.send(

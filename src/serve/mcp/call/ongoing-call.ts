@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { GivenAnswer } from '../../../approval/given-answer.ts'
+import { isCallerGone } from '../../../caller-gone.ts'
 import type { Question } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from '../../../result.ts'
@@ -7,6 +8,7 @@ import { approvalForm, readApproval } from '../ask/approval-form.ts'
 import type { Form, FormAnswer } from '../ask/elicitation.ts'
 import { questionForm, readAnswer } from '../ask/question-form.ts'
 import type { ServedHub } from '../options.ts'
+import { cancelReason } from './cancel-reason.ts'
 
 /** Something the client is asked while its call waits. */
 export interface Ask {
@@ -14,9 +16,13 @@ export interface Ask {
   readonly form: Form
   /** What an approval approves; a question has none. */
   readonly hash?: string
+  /** Resolves when nobody needs the answer any more. */
+  readonly closed: Promise<unknown>
 }
 
-interface OpenAsk extends Ask {
+/** A form that the client shows, or is about to. */
+export interface OpenAsk extends Ask {
+  readonly answer: Promise<FormAnswer | undefined>
   readonly settle: (answer: FormAnswer | undefined) => void
 }
 
@@ -26,6 +32,8 @@ export interface CallHome {
   readonly run: string
   /** Whether a client that can be asked is also asked for its yes. */
   readonly asksApprovals: boolean
+  /** Forms of approvals, by the id of the request: the same call, made again, waits for the form that is shown already. */
+  readonly forms: Map<string, OpenAsk>
   readonly onEnd: (call: OngoingCall) => void
 }
 
@@ -34,15 +42,11 @@ export interface CallStart {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: string
-  /** What stops it; without, it can outlive the request that made it, and is stopped by `abort`. */
-  readonly signal?: AbortSignal
   /** Whether the client can be asked; else all is left to the hub. */
   readonly canAsk: boolean
   /** Answers that came before the call, by the hash of what they approve; each counts once. */
   readonly answers?: ReadonlyMap<string, FormAnswer>
   readonly onEvent?: (event: CallEvent) => void
-  /** Whether somebody may listen later. */
-  readonly hearsEvents?: boolean
   /** Is told of each ask, instead of it waiting for the next turn. */
   readonly onAsk?: (ask: Ask, call: OngoingCall) => void
   readonly toResult: (result: ToolResult) => CallToolResult | Promise<CallToolResult>
@@ -66,17 +70,18 @@ export class OngoingCall {
   onEvent: CallStart['onEvent']
   readonly #home: CallHome
   readonly #start: CallStart
-  readonly #controller: AbortController | undefined
+  readonly #controller = new AbortController()
   readonly #open = new Map<string, OpenAsk>()
   readonly #answers: Map<string, FormAnswer> | undefined
   #asked = 0
+  #waitsFor: string | undefined
+  #isLeft = false
   #canAsk: boolean
   #noteTurn: ((turn: Turn) => void) | undefined
 
   constructor(home: CallHome, start: CallStart) {
     this.#home = home
     this.#start = start
-    this.#controller = start.signal ? undefined : new AbortController()
     this.#answers = start.answers ? new Map(start.answers) : undefined
     this.#canAsk = start.canAsk
     this.onAsk = start.onAsk
@@ -88,13 +93,28 @@ export class OngoingCall {
 
   /** Stops the call, and everything that it asked. */
   abort(reason: unknown): void {
-    this.#controller?.abort(reason)
+    this.#controller.abort(reason)
+  }
+
+  /** The id of the approval request that the call waits for. */
+  get waitsFor(): string | undefined {
+    return this.#waitsFor
+  }
+
+  /** Ends the call while what it asked stays open, for the same call made again. */
+  leave(reason: ToolError): void {
+    this.#isLeft = true
+    this.abort(reason)
   }
 
   /** Lets a request stop the call for as long as it waits for it. Returns how to let go. */
   follow(signal: AbortSignal | undefined): () => void {
     if (!signal) return () => {}
-    const stop = () => this.abort(signal.reason)
+    const stop = () => {
+      const reason = cancelReason(signal.reason)
+      this.#isLeft = isCallerGone(reason)
+      this.abort(reason)
+    }
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
     return () => signal.removeEventListener('abort', stop)
@@ -129,31 +149,54 @@ export class OngoingCall {
 
   async #run(): Promise<CallToolResult> {
     const { hub, run, asksApprovals, onEnd } = this.#home
-    const { name, input, caller, canAsk, onEvent, hearsEvents, toResult } = this.#start
+    const { name, input, caller, canAsk, toResult } = this.#start
     try {
       const result = await hub.callDynamic(name, input, {
         run,
         caller,
-        signal: this.#start.signal ?? this.#controller?.signal,
+        signal: this.#controller.signal,
         ...(canAsk && asksApprovals && { approve: this.#approve }),
         ...(canAsk && { onQuestion: this.#onQuestion }),
-        ...((onEvent || hearsEvents) && { onEvent: (event) => this.onEvent?.(event) }),
+        onEvent: (event) => {
+          this.#noteWaiting(event)
+          this.onEvent?.(event)
+        },
       })
       const made = toResult(result)
       return made instanceof Promise ? await made : made
     } finally {
-      if (canAsk) this.giveUpAsking()
+      if (canAsk && !this.#isLeft) this.giveUpAsking()
       onEnd(this)
     }
   }
 
   readonly #approve = async (request: ApprovalRequest): Promise<ApprovalReply | undefined> => {
-    const answer = this.#takeAnswer(request.hash) ?? (await this.#ask(approvalForm(request), request.hash))
+    const answer = this.#takeAnswer(request.hash) ?? (await this.#askApproval(request))
     return answer && readApproval(answer, this.#start.caller, request)
   }
 
+  /** A form that the same call opened before it was answered in the meantime is still on the screen: it is the one to wait for. */
+  async #askApproval(request: ApprovalRequest): Promise<FormAnswer | undefined> {
+    const { forms } = this.#home
+    const known = forms.get(request.id)
+    if (known && this.onAsk) {
+      const key = `form-${request.id}`
+      this.#open.set(key, known)
+      return known.answer.finally(() => this.#open.delete(key))
+    }
+    const ask = this.#ask(approvalForm(request), request.hash)
+    if (!ask) return undefined
+    forms.set(request.id, ask)
+    return ask.answer.finally(() => forms.delete(request.id))
+  }
+
+  #noteWaiting(event: CallEvent): void {
+    if (event.type === 'approval-requested') this.#waitsFor = event.request.id
+    else if (event.type !== 'call-progressed') this.#waitsFor = undefined
+  }
+
   readonly #onQuestion = async (question: Question): Promise<GivenAnswer> => {
-    const answer = await this.#ask(questionForm(this.#start.name, question))
+    const answer = await this.#ask(questionForm(this.#start.name, question))?.answer
     if (answer) return new GivenAnswer(readAnswer(question, answer), { by: this.#start.caller, via: 'mcp' })
     throw new ToolError('APPROVAL_UNAVAILABLE', `${this.#start.name} has a question and the client did not answer it.`)
   }
@@ -164,17 +207,21 @@ export class OngoingCall {
     return answer
   }
 
-  #ask(form: Form, hash?: string): Promise<FormAnswer | undefined> {
-    if (!this.#canAsk || this.#open.size >= MOST_OPEN_ASKS) return Promise.resolve(undefined)
-    return new Promise((resolve) => {
-      const key = `ask-${++this.#asked}`
-      const settle = (answer: FormAnswer | undefined) => {
-        this.#open.delete(key)
-        resolve(answer)
-      }
-      this.#open.set(key, { key, form, hash, settle })
-      if (this.onAsk) this.onAsk({ key, form, hash }, this)
-      else this.#noteTurn?.('asked')
+  #ask(form: Form, hash?: string): OpenAsk | undefined {
+    if (!this.#canAsk || this.#open.size >= MOST_OPEN_ASKS) return undefined
+    const key = `ask-${++this.#asked}`
+    let resolve: (answer: FormAnswer | undefined) => void = () => {}
+    const answer = new Promise<FormAnswer | undefined>((settled) => {
+      resolve = settled
     })
+    const settle = (given: FormAnswer | undefined) => {
+      this.#open.delete(key)
+      resolve(given)
+    }
+    const ask: OpenAsk = { key, form, hash, answer, settle, closed: answer }
+    this.#open.set(key, ask)
+    if (this.onAsk) this.onAsk(ask, this)
+    else this.#noteTurn?.('asked')
+    return ask
   }
 }

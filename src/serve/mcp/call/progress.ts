@@ -11,15 +11,26 @@ const BURST = 50
 const PER_SECOND = 20
 const MOST_CHARS = 2_000
 
+/** Tells a client of events, and that a call which is silent has not ended. */
+export interface TellProgress {
+  (event: CallEvent): void
+  readonly keepAlive: (message: string) => void
+}
+
 /**
  * Tells a client how far its call is, in growing numbers. A command that prints without end does not flood it: then
  * some are left out.
  */
-export function tellProgress(context: ServerContext, token: ProgressToken, clock: Clock): (event: CallEvent) => void {
+export function tellProgress(context: ServerContext, token: ProgressToken, clock: Clock): TellProgress {
   let progress = 0
   let tokens = BURST
   let filledAt = clock.now()
-  return (event) => {
+  const notify = (message: string) => {
+    const params = { progressToken: token, progress, message }
+    // A client that is gone hears nothing; its call is stopped elsewhere.
+    context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+  }
+  const tell = (event: CallEvent) => {
     const message = progressOf(event)
     if (message === undefined) return
     progress++
@@ -28,10 +39,13 @@ export function tellProgress(context: ServerContext, token: ProgressToken, clock
     filledAt = now
     if (tokens < 1) return
     tokens--
-    const params = { progressToken: token, progress, message }
-    // A client that is gone hears nothing; its call is stopped elsewhere.
-    context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+    notify(message)
   }
+  const keepAlive = (message: string) => {
+    progress++
+    notify(message)
+  }
+  return Object.assign(tell, { keepAlive })
 }
 
 /** What an event says of how far the call is; undefined when it says nothing of it. */

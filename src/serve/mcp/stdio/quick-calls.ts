@@ -51,7 +51,8 @@ export class QuickCalls {
 
   #cancel(params: unknown): boolean {
     const controller = isPlainObject(params) ? this.#underWay.get(params.requestId as RequestId) : undefined
-    controller?.abort(new Error('The client cancelled the call.'))
+    const { reason } = isPlainObject(params) ? params : {}
+    controller?.abort(new Error(`The client cancelled the call: ${String(reason ?? 'no reason given')}`))
     return controller !== undefined
   }
 
