@@ -65,13 +65,8 @@ async function join(names, options = {}) {
     logLevel: 'warn',
     ...options,
   })
-  await bundle.write({
-    dir: 'dist',
-    format: 'esm',
-    chunkFileNames: 'chunks/[name]-[hash].js',
-    // Less to read for Node; names stay, for stacks.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-  })
+  // Not minified: Node prints the line that threw, and people read it.
+  await bundle.write({ dir: 'dist', format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' })
   await bundle.close()
 }
 

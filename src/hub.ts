@@ -31,14 +31,15 @@ export interface Hub<T extends AnyTool = AnyTool> extends Desks {
   readonly run: string
   /** How many keys and elements the arguments of a call may have, all together (`limits.entries`). */
   readonly maxInputEntries: number
+  /** Calls a tool by value. */
+  call<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): Promise<ToolResult<ToolOutput<X>>>
+  // Last: TypeScript explains only why the last overload does not match, and most calls are by name.
   /** Calls a tool by name. Never throws for a tool's failure: look at `ok`. */
   call<K extends keyof ByName<T> & string>(
     tool: K,
     input: ToolInput<ByName<T>[K]>,
     options?: CallOptions,
   ): Promise<ToolResult<ToolOutput<ByName<T>[K]>>>
-  /** Calls a tool by value. */
-  call<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): Promise<ToolResult<ToolOutput<X>>>
   /** Calls a tool whose name comes from a model or a file: nothing is known of it before. */
   callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult>
   /** The same road, told as it goes: `call-started`, `approval-requested`, `call-progressed`, last `call-ended`. */

@@ -61,3 +61,13 @@ it('the built package finds every file that it runs or reads', async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+it('an uncaught error of the built package shows its message, the line that threw and a short stack', async () => {
+  const index = JSON.stringify(pathToFileURL('dist/index.js').href)
+  const script = `import { createToolHub } from ${index}\ncreateToolHub({ polcy: [] })`
+  const failed = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  const { stderr } = await failed.catch((error) => error)
+  expect(stderr).toContain('createToolHub has no option "polcy".')
+  expect(stderr).toContain('Did you mean policy?')
+  expect(stderr.length).toBeLessThan(3_000)
+})

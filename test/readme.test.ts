@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,27 +19,40 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** What the compiler says about a file of the folder. */
+function compile(file: string): string {
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', file]
+  const compiler = [resolve('node_modules/typescript/bin/tsc'), ...options]
+  return spawnSync(process.execPath, compiler, { cwd: folder, encoding: 'utf8' }).stdout
+}
+
+describe('a call with a mistake', () => {
+  it('names the wrong argument and the nearest one, or the tools there are', () => {
+    writeFileSync(
+      join(folder, 'mistakes.ts'),
+      `import { createToolHub } from 'tool-hub'
+const hub = createToolHub()
+await hub.call('core/fs.stat', { pth: 'a' })
+await hub.call('core/fs.stta', { path: 'a' })
+`,
+    )
+    const [argument, name, ...others] = compile('mistakes.ts')
+      .split(/^(?=mistakes)/m)
+      .map((message) => message.trim())
+    expect(argument).toContain("'pth' does not exist in type")
+    expect(argument).toContain("Did you mean to write 'path'?")
+    expect(name).toContain('"core/ask.user" | "core/browser"')
+    expect(others).toEqual([])
+  })
+})
+
 describe('the example of the README', () => {
   it('is at most twenty lines of code', () => {
     expect(example.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(20)
   })
 
   it('compiles in strict mode against the types of the package', () => {
-    const options = [
-      '--strict',
-      '--noEmit',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--types',
-      'node',
-      'example.ts',
-    ]
-    execFileSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), ...options], {
-      cwd: folder,
-      stdio: 'pipe',
-    })
+    expect(compile('example.ts')).toBe('')
   })
 
   it('runs in an empty folder, and does what the README says of it', () => {
