@@ -5,6 +5,7 @@ import type { FilesGuard } from '../guards/files/files-guard.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import type { ProcessGuard } from '../guards/process/process-guard.ts'
 import { commandValue } from '../value/command-value.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 import { readCommands } from './read-commands.ts'
@@ -74,9 +75,10 @@ function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run
     if (isNew) call.unread = path
     return isNew
   }
-  const stated = targets(call.input, { isUnread })
-  if (stated !== null && typeof stated === 'object') return stated
-  throw new ToolError('INTERNAL', `targets() of ${call.name} returned no object.`)
+  const stated: unknown = targets(call.input, { isUnread })
+  // A promise or a map has no fields: as an object it would state that the call touches nothing.
+  if (isPlainObject(stated)) return stated
+  throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, and not a promise of one.`)
 }
 
 function realTarget(call: Call, capability: Capability, value: string | CommandTarget, doors: Doors): string {
