@@ -173,6 +173,25 @@ describe('arguments that the approver changed', () => {
     expect(await hub.grants.list()).toEqual([])
   })
 
+  it('are judged by what they touch, though it takes time to find that out', async () => {
+    const slow = defineTool({
+      name: 'shell.pretend',
+      description: 'Pretends to run a command, for tests.',
+      input: z.strictObject({ line: z.string().refine(async (line) => line !== 'broken') }),
+      capabilities: ['exec'],
+      targets: ({ line }) => ({ exec: line }),
+      execute: ({ line }) => `ran ${line}`,
+    })
+    const policy = [{ ask: 'exec' }, { deny: 'exec', on: 'rm *' }]
+    const runInstead = async (line: string) => {
+      const result = await changing({ line }, { tools: [slow], policy }).call(slow, { line: 'ls a' })
+      return result.error?.code ?? result.data
+    }
+    expect(await runInstead('ls b')).toBe('ran ls b')
+    expect(await runInstead('rm b')).toBe('POLICY_DENIED')
+    expect(await runInstead('broken')).toBe('INPUT_SCHEMA_INVALID')
+  })
+
   it('pass the hooks of the owner like any', async () => {
     const seen: unknown[] = []
     const hub = changing({ disk: 'b' }, { hooks: [{ before: ({ input }) => void seen.push(input) }] })
