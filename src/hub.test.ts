@@ -321,7 +321,11 @@ describe('other documents’ forms', () => {
     const good = await hub.callDynamic('text.greet', { name: 'x' })
     const bad = await hub.callDynamic('text.greet', {})
     expect(toCoreResult(good)).toEqual({ ok: true, result: 'hi x', evidence: good.evidence })
-    expect(toCoreResult(bad)).toEqual({ ok: false, error: bad.error, evidence: bad.evidence })
+    expect(toCoreResult(bad)).toEqual({
+      ok: false,
+      error: { kind: 'INPUT_SCHEMA_INVALID', ...bad.error },
+      evidence: bad.evidence,
+    })
     expect(toExecutorResult(good, 'call-9')).toEqual({ tool_call_id: 'call-9', content: 'hi x', is_error: false })
     expect(toExecutorResult(bad)).toMatchObject({
       is_error: true,

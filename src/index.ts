@@ -1,4 +1,6 @@
 export { type AgentToolOptions, toAgentTools } from './adapters/agent-tools.ts'
+export { type AuditEvent, toAuditEvent } from './adapters/audit-event.ts'
+export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './adapters/executor.ts'
 export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
 export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
 export type { Grant } from './approval/grants.ts'

@@ -1,17 +1,19 @@
+import type { ErrorCode } from './errors.ts'
 import type { AgentToolResult } from './from-agent-tool.ts'
 import { noticeLines } from './notice-lines.ts'
 import type { Artifact, CallError, ContentBlock, Evidence, Failure, ToolResult } from './result.ts'
 import { isPlainObject } from './value/is-plain-object.ts'
 
-/** S0's form: `{ ok, result, evidence, error }`. */
+/** `{ ok, result, evidence, error }`, where `error.kind` is the code of the error. */
 export function toCoreResult<T>(result: ToolResult<T>): {
   readonly ok: boolean
   readonly result?: T
   readonly evidence: readonly Evidence[]
-  readonly error?: CallError
+  readonly error?: CallError & { readonly kind: ErrorCode }
 } {
   const { evidence } = result
-  return result.ok ? { ok: true, result: result.data, evidence } : { ok: false, evidence, error: result.error }
+  if (result.ok) return { ok: true, result: result.data, evidence }
+  return { ok: false, evidence, error: { kind: result.error.code, ...result.error } }
 }
 
 /** `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice. */

@@ -1,0 +1,42 @@
+import { ToolError } from '../errors.ts'
+import type { Hub } from '../hub.ts'
+import { toExecutorResult } from '../project-result.ts'
+import { ModelTools, type RunOptions } from './model-tools.ts'
+
+/** A call as a model makes it. */
+export interface ExecutorCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text, as it came from the model, or the arguments themselves. */
+  readonly arguments: string | object
+}
+
+/** What an executor says of all its calls: their run, session, caller, signal, time limit, approver. */
+export type ExecutorConfig = RunOptions
+
+/** Executes calls of tools, one at a time or concurrently. */
+export interface ToolExecutor {
+  /**
+   * Makes a call. What the tool answers is the result, also its failure (`is_error`). Rejects with a `ToolError` if the
+   * tool was never executed: it does not exist, the arguments do not fit, the policy or a person denies it, a limit holds.
+   */
+  execute(call: ExecutorCall, options?: ExecutorConfig): Promise<ReturnType<typeof toExecutorResult>>
+}
+
+/**
+ * An executor over the tools of a hub; every call goes through the same pipeline as any other.
+ * @example
+ * const executor = createExecutor(hub, { run: 'night-shift' })
+ * const { content, is_error } = await executor.execute({ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}' })
+ */
+export function createExecutor(hub: Hub, config: ExecutorConfig = {}): ToolExecutor {
+  const tools = new ModelTools(hub, config, () => [])
+  return {
+    async execute({ id, name, arguments: given }, options) {
+      const result = await tools.call({ name, given }, options)
+      if (result.ok || result.meta.attempts > 0) return toExecutorResult(result, id)
+      const { code, message, fix, retryable } = result.error
+      throw new ToolError(code, message, { fix, retryable })
+    },
+  }
+}
