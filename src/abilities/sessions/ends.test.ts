@@ -156,7 +156,8 @@ describe('the owner', () => {
     await hub.callDynamic('core/util.time.now', {}, { run: 'root' })
     const { entries } = await hub.sessions.history('root', { after: whole.later })
     expect(entries).toMatchObject([{ type: 'call', tool: 'core/util.time.now' }])
-    await expect(hub.sessions.history('root', { before: 'x' })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    for (const before of ['x', '1', '1.2x', 'x1.2', '1.2.3'])
+      await expect(hub.sessions.history('root', { before })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
   })
 
   it('lists runs that never asked about sessions, page by page', async () => {
