@@ -199,6 +199,7 @@ class OpenRun implements RunState, ReleasableRun {
   #isTaintedByMany = false
   readonly #taintListeners = new Set<() => void>()
   #files: FilesGuard | undefined
+  #artifacts: FilesGuard | undefined
   #processes: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
 
@@ -220,6 +221,7 @@ class OpenRun implements RunState, ReleasableRun {
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.doors = {
       files: () => doors.sharedFiles() ?? this.#ownFiles(doors),
+      artifacts: () => this.#openArtifacts(doors),
       network: () => doors.network(),
       process: () => {
         this.#commands = doors.sharedProcesses() ?? this.#ownProcesses(doors)
@@ -268,6 +270,11 @@ class OpenRun implements RunState, ReleasableRun {
     }
   }
 
+  #openArtifacts(doors: SandboxDoors): FilesGuard | undefined {
+    if (this.records) this.#artifacts ??= doors.openArtifacts(join(this.records.folder, 'artifacts'))
+    return this.#artifacts
+  }
+
   #ownFiles(doors: SandboxDoors): FilesGuard {
     this.#files ??= doors.openFiles(this.#workspace(doors))
     return this.#files
@@ -294,6 +301,7 @@ class OpenRun implements RunState, ReleasableRun {
     await this.#commands?.endRun(this.id)
     await this.#processes?.close()
     this.#files?.close()
+    this.#artifacts?.close()
     await this.records?.close()
   }
 }
@@ -319,6 +327,7 @@ class Rehearsal implements RunState {
     this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
     this.doors = {
       files: () => doors.sharedFiles() ?? doors.standIn(workspace),
+      artifacts: () => undefined,
       network: () => doors.network(),
       process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),
       sandboxLevel: () => doors.sandboxLevel(),

@@ -103,13 +103,24 @@ export class SandboxDoors {
     })
   }
 
+  /** The artifacts of one run, to be read. */
+  openArtifacts(folder: string): FilesGuard {
+    return createFilesGuard({ roots: [{ path: folder, mode: 'read' }], ...limitsOf(this.#options.readBytes) })
+  }
+
   openFiles(root: string | undefined): FilesGuard {
     const { readBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realFolder)
     const sweepBelow = this.#workspaceFolders()
     const roots = this.#roots(root)
-    const limits = { maxReadBytes: readBytes.most, usualReadBytes: readBytes.usual }
-    return createFilesGuard({ roots, ...limits, draftsFolder, sweepBelow, protect: this.#protected(), hidden })
+    return createFilesGuard({
+      roots,
+      ...limitsOf(readBytes),
+      draftsFolder,
+      sweepBelow,
+      protect: this.#protected(),
+      hidden,
+    })
   }
 
   /** By their own names and by where these lead. */
@@ -234,4 +245,8 @@ export class SandboxDoors {
 function realFolder(folder: string): string {
   if (existsSync(folder) || dirname(folder) === folder) return realpathSync(folder)
   return join(realFolder(dirname(folder)), basename(folder))
+}
+
+function limitsOf({ usual, most }: SizeLimit) {
+  return { maxReadBytes: most, usualReadBytes: usual }
 }

@@ -6,18 +6,12 @@ import { syncFolder } from '../disk/sync-folder.ts'
 import { ToolError } from '../errors.ts'
 import { assertRunId } from '../names.ts'
 import type { Artifact } from '../result.ts'
+import { artifactHash } from '../value/artifact-ref.ts'
 import { sha256 } from '../value/hash.ts'
 import { artifactDraft, isStored } from './artifact-files.ts'
 import { ArtifactReader, changed } from './artifact-reader.ts'
 import { ArtifactWriter } from './artifact-writer.ts'
 import { diskError } from './disk-error.ts'
-
-const REF = /^artifact:([0-9a-f]{64})$/
-
-/** The hash, and with it the file name, of a reference; undefined when it is none. */
-export function artifactHash(ref: string): string | undefined {
-  return REF.exec(ref)?.[1]
-}
 
 /** An artifact of a run that need not be open. */
 export function readArtifactOf(root: string, run: string, ref: string): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import type { Capability } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { type Decision, decide } from '../policy/decide.ts'
 import { createRunJournal } from '../record/undo/run-journal.ts'
+import { withArtifacts } from './artifact-files.ts'
 import type { Call } from './call.ts'
 import { question } from './decide.ts'
 import { markUntrusted } from './mark-untrusted.ts'
@@ -22,7 +23,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
   // What the owner's own call replaces or removes is kept by its journal, all of it: nothing is destroyed.
   const canRestore = isOwners(call)
   const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
-  return run.doors.files().handle({
+  const files = run.doors.files().handle({
     signal: () => call.signal,
     isStopped: () => call.isStopped,
     canRead: capabilities.has('read:fs'),
@@ -38,6 +39,8 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
     isUntrusted: (path) => parts.untrusted.has(path),
     onUntrusted: () => markUntrusted(run, call),
   })
+  const statesNoFile = capabilities.has('read:fs') && !call.capabilities.includes('read:fs')
+  return statesNoFile ? withArtifacts(files, run, call) : files
 }
 
 /** The network of one call; a request that sends something is on record before its first byte goes out. */

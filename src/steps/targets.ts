@@ -13,6 +13,8 @@ import { readCommands } from './read-commands.ts'
 /** The doors that turn what a tool says into what would really be touched. */
 export interface Doors {
   files(): FilesGuard
+  /** The artifacts of the run, each a file that is named after its hash; none where no records are kept. */
+  artifacts(): FilesGuard | undefined
   network(): NetworkGuard
   process(): ProcessGuard
   /** How strongly commands are fenced in here; known without a root. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { artifactHash } from '../../value/artifact-ref.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { readPage } from './read/read-page.ts'
 import { readRange } from './read/read-range.ts'
@@ -8,7 +9,7 @@ import { readResult } from './read/read-result.ts'
 import { readWhole } from './read/read-whole.ts'
 import { showLines, showNumbered, showPlain } from './read/show-text.ts'
 
-const path = pathSchema('The file to read.')
+const path = pathSchema('The file to read, or artifact:<sha256> of this run.')
 const line = z.int().min(1).max(2_000_000_000)
 const byteOffset = z
   .int()
@@ -46,7 +47,7 @@ export const readText = defineTool({
   }),
   output: readResult,
   capabilities: ['read:fs'],
-  targets: ({ path }) => ({ 'read:fs': path }),
+  targets: ({ path }) => ({ 'read:fs': artifactHash(path) === undefined ? path : [] }),
   timeoutMs: 30_000,
   // 30,000 of the text, and the note below that says how to read on.
   maxOutputChars: 31_000,

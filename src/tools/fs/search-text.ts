@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
+import { artifactHash } from '../../value/artifact-ref.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { ALL_FILES, MOST_FILES, MOST_MATCHES, runSearch } from './search/run-search.ts'
 import { searchResult } from './search/search-result.ts'
@@ -16,7 +17,7 @@ const multiline = z.boolean().default(false).describe('The pattern may span line
 const glob = z.string().min(1).max(1_000)
 
 const input = z.strictObject({
-  root: pathSchema('The folder (or file) to search in.'),
+  root: pathSchema('The folder (or file) to search in, or artifact:<sha256> of this run.'),
   query: z.string().min(1).max(10_000).describe('What to look for: plain text, unless regex is set.'),
   glob: glob.default(DEFAULT_GLOB).describe('Which files to search; ** searches all.'),
   maxMatches: z.int().min(1).max(MOST_MATCHES).default(200).describe('The most matches to give back.'),
@@ -47,7 +48,7 @@ export const searchText = defineTool({
   input,
   output: searchResult,
   capabilities: ['read:fs'],
-  targets: ({ root }) => ({ 'read:fs': root }),
+  targets: ({ root }) => ({ 'read:fs': artifactHash(root) === undefined ? root : [] }),
   timeoutMs: 30_000,
   category: 'search',
   tags: ['file', 'text', 'search', 'grep'],
@@ -73,7 +74,7 @@ export const searchText = defineTool({
         'Go on with offset when not all is shown.',
       input: z.strictObject({
         pattern: z.string().min(1).max(10_000).describe('A regular expression.'),
-        path: pathSchema('The folder or file to search in.').default('.'),
+        path: pathSchema('The folder or file to search in, or artifact:<sha256> of this run.').default('.'),
         glob: glob.optional().describe('Which files to search: *.ts, src/**.'),
         type,
         outputMode: outputMode.default('content'),
@@ -101,7 +102,7 @@ export const searchText = defineTool({
       description: 'Search files for a regular expression, in path and below it: file, line and text of each match.',
       input: z.strictObject({
         pattern: z.string().min(1).max(10_000).describe('A regular expression.'),
-        path: pathSchema('The folder or file to search in.').default('.'),
+        path: pathSchema('The folder or file to search in, or artifact:<sha256> of this run.').default('.'),
         file_pattern: glob.optional().describe('Which files to search: *.ts'),
       }),
       toInput: ({ pattern, path, file_pattern: glob = ALL_FILES }) => ({
@@ -114,7 +115,7 @@ export const searchText = defineTool({
       toModel: showFound,
     },
   },
-  execute: runSearch,
+  execute: (request, ctx) => runSearch(artifactHash(request.root) ? { ...request, glob: ALL_FILES } : request, ctx),
   toModel: showFound,
 })
 
