@@ -60,6 +60,12 @@ export type CallerKind = 'direct' | 'script'
 /** How to shorten a text for the model when it is over the limit; the whole becomes an artifact. */
 export type Overflow = 'head' | 'tail' | 'middle' | 'artifact'
 
+/** What `toModel` may use, if it wants to choose itself what is left out; longer text is shortened as `overflow` says. */
+export interface ModelLimit {
+  /** The most characters of text that the model gets of this call. */
+  readonly maxChars: number
+}
+
 /** Says that repeating `execute` is safe, and how often; only retryable errors are repeated. */
 export interface Retry {
   readonly attempts: number
@@ -172,7 +178,7 @@ export interface Dialect {
   // biome-ignore lint/suspicious/noExplicitAny: wire arguments were checked by `input`; their type is the author's
   readonly toInput?: (args: any) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: data was checked by the output schema; its type is the author's
-  readonly toModel?: (data: any) => Content
+  readonly toModel?: (data: any, limit: ModelLimit) => Content
 }
 
 declare const TYPES: unique symbol
@@ -208,7 +214,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
-  readonly toModel?: (output: any) => Content
+  readonly toModel?: (output: any, limit: ModelLimit) => Content
   readonly [TYPES]?: { readonly input: I; readonly output: O; readonly call: CallI }
 }
 
@@ -269,7 +275,7 @@ export interface ToolDefinition<
     ctx: Context<Caps[number]>,
   ) => [Out] extends [undefined] ? R | Promise<R> : Infer<Out> | Promise<Infer<Out>>
   /** The short form for a model; the data as JSON unless said. */
-  toModel?: (output: NoInfer<[Out] extends [undefined] ? R : Infer<Out>>) => Content
+  toModel?: (output: NoInfer<[Out] extends [undefined] ? R : Infer<Out>>, limit: ModelLimit) => Content
 }
 
 /**

@@ -247,15 +247,19 @@ function timeLimit(parts: Parts, call: Call): Pick<Execution, 'timeoutMs' | 'out
 }
 
 function outOfTime(call: Call, timeoutMs: number): ToolError {
-  return new ToolError('TIMEOUT', `${call.name} did not finish within ${timeoutMs} ms.`, {
+  return new ToolError('TIMEOUT', `${call.name} did not finish within ${Math.ceil(timeoutMs)} ms.`, {
     fix: { key: 'limits.timeout', hint: 'Ask for less, or have the owner raise limits.timeout.' },
   })
 }
 
 function outOfBudget(call: Call, wallMs: number): ToolError {
-  return new ToolError('BUDGET_EXCEEDED', `${call.name} used up the ${wallMs} ms that were left of the time budget.`, {
-    fix: { key: 'limits.run.time', hint: 'Finish with what there is, or have the owner raise the budget of time.' },
-  })
+  return new ToolError(
+    'BUDGET_EXCEEDED',
+    `${call.name} used up the ${Math.ceil(wallMs)} ms that were left of the time budget.`,
+    {
+      fix: { key: 'limits.run.time', hint: 'Finish with what there is, or have the owner raise the budget of time.' },
+    },
+  )
 }
 
 /** The caller's signal stops the call wherever it is, and so does its parent's. */

@@ -33,7 +33,10 @@ const commandLimits = z.strictObject({
 export const limitsSchema = z
   .strictObject({
     timeout: key(duration, 'Longest time of one call; commands have their own.', '60s'),
-    output: key(size, 'Characters of text that a model gets of one call; the whole is kept as an artifact.', '30KB'),
+    output: key(
+      size,
+      'Most characters of text that a model gets of one call; the whole is kept as an artifact. Tools set their own, most of them 30KB; this only lowers it.',
+    ),
     input: key(size, 'Most bytes of the arguments of one call.', '10MB'),
     depth: key(z.int().min(1), 'Deepest nesting of arguments.', 64),
     entries: key(z.int().min(1), 'Most keys and elements of the arguments of one call, all together.', 50_000),

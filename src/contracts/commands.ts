@@ -66,6 +66,8 @@ export interface CommandOutput {
   readonly stderr: string
   /** Both, in the order they came. */
   readonly tail: string
+  /** The first of both, where there was more than `tail` holds. */
+  readonly head?: string
   /** There was more than the texts hold; `log` and the artifact have all of it. */
   readonly isCut: boolean
 }

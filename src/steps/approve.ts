@@ -138,7 +138,7 @@ function withRule(error: unknown, { decision, caller }: Call): unknown {
 function whoCouldAnswer(caller: string): string {
   return caller.startsWith('mcp:')
     ? 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
-    : 'Set an approver (approve, or whoever watches hub.approvals); on the command line use --yes or --wait.'
+    : 'Set an approver (approve, or whoever watches hub.approvals); on the command line use --yes, or --wait 5m and tool-hub approvals.'
 }
 
 function changedMeanwhile(tool: string): ToolError {

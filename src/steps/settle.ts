@@ -176,7 +176,7 @@ function modelContent(parts: Parts, call: Call, data: unknown): readonly Content
   const { tool, dialects } = call.tool!
   const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
   if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }]
-  return parts.redactor.value(blocks(toModel(data)))
+  return parts.redactor.value(blocks(toModel(data, { maxChars: mostChars(parts, call) })))
 }
 
 function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {

@@ -7,7 +7,10 @@ export const commandResult = z.strictObject({
   sessionId: z.string().optional().describe('The name of a command in the background, for core/exec.process.'),
   stdout: z.string().describe('The last of standard output.'),
   stderr: z.string().describe('The last of standard error.'),
-  tail: z.string().describe('The last of both, in the order they came.'),
+  head: z.string().optional().describe('The first of both, where there was more than tail holds.'),
+  tail: z
+    .string()
+    .describe('The last of both, in the order they were read; what both write at the same moment may change places.'),
   exitCode: z.int().optional().describe('What it ended with; absent while it runs and when a signal ended it.'),
   signal: z.string().optional().describe('The signal that ended it.'),
   timedOut: z.boolean().describe('Its time was over, so it was ended.'),
@@ -31,7 +34,7 @@ export async function describeCommand(command: RunningCommand): Promise<CommandR
   const { id, status, exitCode, signal, timedOut, overuse, uncovered, isBackground, isWaiting, ...rest } =
     command.state()
   const { durationMs, bytes, sandbox } = rest
-  const { stdout, stderr, tail, isCut } = command.output()
+  const { stdout, stderr, head, tail, isCut } = command.output()
   const isRunning = status === 'running'
   const artifact = isCut && !isRunning ? await command.artifact() : undefined
   return {
@@ -39,6 +42,7 @@ export async function describeCommand(command: RunningCommand): Promise<CommandR
     ...(isBackground && { sessionId: id }),
     stdout,
     stderr,
+    ...(head !== undefined && { head }),
     tail,
     ...(exitCode !== undefined && { exitCode }),
     ...(signal !== undefined && { signal }),

@@ -25,6 +25,24 @@ describe('core/exec.run', () => {
     expect(dataOf({ data }).tail.split('\n').sort()).toEqual(['', 'bash', 'err', 'out'])
   })
 
+  it.each(['bash', 'exec', 'run_shell', RUN])(
+    'shows a model both ends of a long output as %s, at most 30,000 characters',
+    async (name) => {
+      const { call, text } = hubOf()
+      for (const last of [8_000, 200_000]) {
+        const shown = await text(name, { command: `seq 1 ${last}` })
+        expect(shown.length).toBeLessThanOrEqual(30_000)
+        expect(shown.startsWith('1\n2\n3\n')).toBe(true)
+        expect(shown.trimEnd().endsWith(`\n${last - 1}\n${last}`)).toBe(true)
+        expect(shown).toMatch(
+          /\[.*(?:artifact|all of it): ?\S*artifact:[0-9a-f]{64}|the whole is artifact:[0-9a-f]{64}/,
+        )
+      }
+      const { data } = await call(name, { command: 'seq 1 200000' })
+      expect(dataOf({ data }).head).toMatch(/^1\n2\n/)
+    },
+  )
+
   it('works in the root, or in a folder below it, and writes there', async () => {
     const { call, read } = hubOf({ 'sub/a.txt': 'A' })
     expect(dataOf(await call(RUN, { argv: ['cat', 'a.txt'], cwd: 'sub' })).stdout).toBe('A')

@@ -47,6 +47,15 @@ describe('core/fs.listDir', () => {
     expect(await text('ls', { limit: 1 })).toBe('.hidden\n[Only 1 entries; some were left out.]')
   })
 
+  it('says which limit left entries out', async () => {
+    const { call } = hubOf(FILES)
+    const notices = async (input: object) => (await call(LIST, { path: '.', ...input })).meta.notices
+    expect(await notices({ maxEntries: 1 })).toEqual(['.: some entries were left out: the limit is 1 entries.'])
+    expect(await notices({ recursive: true, maxDepth: 2 })).toEqual([
+      '.: some entries were left out: those below maxDepth 2, or that could not be read.',
+    ])
+  })
+
   it.each([
     ['a path outside', { path: '..' }, 'PATH_OUTSIDE_SANDBOX'],
     ['a missing folder', { path: 'missing' }, 'NOT_FOUND'],

@@ -63,7 +63,15 @@ export const listDir = defineTool({
     const { entries, isComplete } = await ctx.fs.list(path, { maxEntries: most, includeHidden, recursive, maxDepth })
     const listed = `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
     ctx.evidence({ type: 'file', ref: path, summary: `${listed}${isComplete ? '' : ', more left out'}` })
-    if (!isComplete) ctx.truncated(`${path}: some entries were left out; the limit is ${most} entries.`)
+    if (!isComplete) {
+      const why =
+        entries.length >= most
+          ? `the limit is ${most} entries`
+          : recursive
+            ? `those below maxDepth ${maxDepth}, or that could not be read`
+            : 'those that could not be read'
+      ctx.truncated(`${path}: some entries were left out: ${why}.`)
+    }
     return { entries: [...entries], isComplete }
   },
   toModel: showSizes,

@@ -48,6 +48,36 @@ describe('core/fs.readText', () => {
     expect(refused.error!.fix.hint).toContain('Raise maxBytes (at most 10485760 here).')
   })
 
+  it.each([undefined, 30_000, 5_000])(
+    'pages by whole lines that fit, when a model gets %s characters',
+    async (outputChars) => {
+      const lines = Array.from({ length: 20_000 }, (_, index) => `${index + 1} some line of text here`)
+      const { text } = fileHub({ 'log.txt': lines.join('\n') }, { limits: { outputChars } })
+      for (const [tool, key, first] of [
+        ['read', 'offset', '    1\t1 some'],
+        ['core/fs.readText', 'offset', '1 some'],
+      ] as const) {
+        const shown = await text(tool, { path: 'log.txt', ...(tool === 'read' ? {} : { maxBytes: 10_000_000 }) })
+        expect(shown.length).toBeLessThanOrEqual(outputChars ?? 30_000)
+        expect(shown.trimStart().startsWith(first.trimStart())).toBe(true)
+        const next = Number(new RegExp(`Use ${key}=(\\d+) to read on`).exec(shown)?.[1])
+        expect(shown).toContain(`${next - 1} some line of text here\n`)
+        expect(shown).not.toContain(`${next} some line`)
+        expect(await text(tool, { path: 'log.txt', [key]: next, limit: 1 })).toContain(`${next} some line`)
+      }
+    },
+  )
+
+  it.each(['a\nb\n', 'a\nb', 'a\r\nb\r\n', '\ufeffa\n', '\n', ''])(
+    'gives all of %j by the name read_file',
+    async (content) => {
+      const { text } = fileHub({ 'a.txt': content }, {})
+      const shown = await text('read_file', { path: 'a.txt' })
+      const note = content.startsWith('\ufeff') ? '\n[The file is UTF-8 with a byte order mark.]' : ''
+      expect(shown).toBe(content === '' ? '[The file is empty.]' : `${content.replace('\ufeff', '')}${note}`)
+    },
+  )
+
   it('names the key of the limit that the owner has set, or the rule', async () => {
     const files = { 'a.txt': 'x'.repeat(6_000) }
     const bound = await fileHub(files, { limits: { readBytes: 5_000 } }).call(READ, { path: 'a.txt', maxBytes: 9_000 })
@@ -163,20 +193,20 @@ describe('read in the coding dialect', () => {
     expect(await text('read', { path: 'short.txt' })).toBe('1\ta\n2\tb')
   })
 
-  it('shows whole lines up to 50 KB', async () => {
+  it('shows whole lines up to 29 KB', async () => {
     const { call } = hubOf({ 'a.txt': `${'x'.repeat(999)}\n`.repeat(100) })
     const { data, meta } = await call('read', { path: 'a.txt' })
-    expect(data).toMatchObject({ page: { from: 1, to: 51, totalLines: 100, next: 52 } })
+    expect(data).toMatchObject({ page: { from: 1, to: 29, totalLines: 100, next: 30 } })
     expect(meta.truncated).toBeUndefined()
   })
 
   it('tells how to read a line that is too long, and that works', async () => {
     const { text } = hubOf({ 'a.txt': `short\n${'x'.repeat(60_000)}\nlast\n` })
     expect(await text('read', { path: 'a.txt' })).toBe(
-      '1\tshort\n\n[Showing lines 1-1 of 3. Line 2 has 60000 bytes, too many for one page. Use byteOffset=6 byteLimit=51200 to read in it. Use offset=3 to read on after it.]',
+      '1\tshort\n\n[Showing lines 1-1 of 3. Line 2 has 60000 bytes, too many for one page. Use byteOffset=6 byteLimit=25600 to read in it. Use offset=3 to read on after it.]',
     )
-    const part = await text('read', { path: 'a.txt', byteOffset: 6, byteLimit: 51_200 })
-    expect(part).toBe(`${'x'.repeat(51_200)}\n\n[Showing bytes 6-51206 of 60012. Use byteOffset=51206 to read on.]`)
+    const part = await text('read', { path: 'a.txt', byteOffset: 6, byteLimit: 25_600 })
+    expect(part).toBe(`${'x'.repeat(25_600)}\n\n[Showing bytes 6-25606 of 60012. Use byteOffset=25606 to read on.]`)
   })
 
   it('gives an image as an image, by its content and not its name', async () => {
@@ -213,7 +243,7 @@ describe('read_file in the files dialect', () => {
 
   it('gives plain lines from start_line to end_line', async () => {
     const { text } = hubOf({ 'a.txt': numbered(5) })
-    expect(await text('read_file', { path: 'a.txt' })).toBe('line 1\nline 2\nline 3\nline 4\nline 5')
+    expect(await text('read_file', { path: 'a.txt' })).toBe('line 1\nline 2\nline 3\nline 4\nline 5\n')
     expect(await text('read_file', { path: 'a.txt', start_line: 2, end_line: 3 })).toBe(
       'line 2\nline 3\n\n[Showing lines 2-3 of 5. Use start_line=4 to read on.]',
     )

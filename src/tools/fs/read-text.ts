@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { artifactHash } from '../../artifact-ref.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
-import { artifactHash } from '../../value/artifact-ref.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { readPage } from './read/read-page.ts'
 import { readRange } from './read/read-range.ts'
@@ -21,11 +21,12 @@ const byteLimit = z
   .min(1)
   .max(1_048_576)
   .optional()
-  .describe('The most bytes to read from byteOffset on; 51200 unless said.')
+  .describe('The most bytes to read from byteOffset on; Default: 25600.')
 
 const MAX_BYTES = 'The most bytes to read. Default: 5242880, or what the owner set as limits.read.'
 const PAGE_LINES = 2_000
-const PAGE_BYTES = 51_200
+/** A line of more bytes is read with byteOffset. */
+const PAGE_BYTES = 29_000
 const FILE_BYTES = 1_048_576
 const ALL_LINES = 2_000_000_000
 
@@ -49,8 +50,6 @@ export const readText = defineTool({
   capabilities: ['read:fs'],
   targets: ({ path }) => ({ 'read:fs': artifactHash(path) === undefined ? path : [] }),
   timeoutMs: 30_000,
-  // 30,000 of the text, and the note below that says how to read on.
-  maxOutputChars: 31_000,
   overflow: 'head',
   category: 'read',
   tags: ['file', 'text', 'read'],
@@ -62,11 +61,9 @@ export const readText = defineTool({
   dialects: {
     coding: {
       name: 'read',
-      // A page of 50 KB and the numbers of its lines.
-      maxOutputChars: 80_000,
       argumentAliases: PATH_ALIASES,
       description:
-        'Read a file: text with line numbers (the first 2000 lines or 50 KB; go on with offset), or an image. Lines are ' +
+        'Read a file: text with line numbers (at most 2000 lines or 29 KB at a time; continue with offset), or an image. Lines are ' +
         '1-based. The numbers are not part of the file. For folders use ls.',
       input: z.strictObject({
         path,

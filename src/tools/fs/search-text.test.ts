@@ -116,6 +116,9 @@ describe('grep in the coding dialect', () => {
     expect(await text('grep', { pattern: 'foo', headLimit: 2 })).toBe(
       'a.md:2:foo bar\na.md:4:foo\n[Showing 1-2 of 4. Use offset=2 to see more.]',
     )
+    expect(await text('grep', { pattern: 'foo', offset: 9 })).toBe(
+      'No more matches: offset=9 is after the last of 4 matches.',
+    )
     expect(await text('grep', { pattern: 'foo', headLimit: 2, offset: 2 })).toBe(
       'src/b.ts:1:const foo = 1\nsrc/c.css:1:.foo {}',
     )

@@ -150,6 +150,19 @@ describe('core/web.search with Tavily', () => {
     expect(JSON.stringify(result)).not.toContain('key-of-tavily')
   })
 
+  it('searches again in a run that its first answer has tainted, when a rule allows sending there', async () => {
+    const { url } = await fake(TAVILY)
+    const policy = [{ allow: 'send' as const, on: `${new URL(url).origin}/**`, reason: 'search queries may leave' }]
+    const approve = () => ({ decision: 'deny' }) as const
+    const search = async (rules: typeof policy) => {
+      const hub = hubWith({ provider: 'tavily', url }, { policy: rules, approve })
+      for (const query of ['one', 'two']) await hub.callDynamic('web_search', { query })
+      return (await hub.callDynamic('web_search', { query: 'three' })).ok
+    }
+    expect(await search([])).toBe(false)
+    expect(await search(policy)).toBe(true)
+  })
+
   it('is judged as sending, and says what it cannot do', async () => {
     const { url, seen } = await fake(TAVILY)
     const denied = hubWith({ provider: 'tavily', url }, { policy: [{ deny: 'send' }] })

@@ -41,6 +41,7 @@ describe('kept output', () => {
       stdout: 'line 7\nline 8\n',
       stderr: 'line 6\nline 9\n',
       tail: 'line 8\nline 9\n',
+      head: 'line 1\nline 2\nline ',
       isCut: true,
     })
     expect(await kept.log({ offset: 1, limit: 2 })).toMatchObject({ text: 'line 1\nline 2\n', totalLines: 9 })

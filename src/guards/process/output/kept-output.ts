@@ -6,7 +6,7 @@ import { LastBytes } from './last-bytes.ts'
 import type { StreamName } from './live-output.ts'
 import { countLineEnds, LogPages } from './log-pages.ts'
 import { plainText } from './plain-text.ts'
-import { fromWholeLine } from './whole-parts.ts'
+import { fromWholeLine, upToWholeCharacter } from './whole-parts.ts'
 
 /** How much is held in memory, and where the rest goes. */
 interface KeptOutputOptions {
@@ -15,11 +15,15 @@ interface KeptOutputOptions {
   readonly keepOutput?: () => OutputFile
 }
 
-/** What a command has written: the last of it in memory, all of it in a file once it is more than memory holds. */
+/** How much of the beginning is held, for who wants both ends. */
+const HEAD_BYTES = 16_000
+
+/** What a command has written: the first and the last of it in memory, all of it in a file once it is more than memory holds. */
 export class KeptOutput {
   readonly #options: KeptOutputOptions
   readonly #both: LastBytes
   readonly #tails: Record<StreamName, LastBytes>
+  #head = Buffer.alloc(0)
   #file: OutputFile | undefined
   #fileBytes = 0
   #failure: unknown
@@ -42,6 +46,8 @@ export class KeptOutput {
     const waiting = isOver && this.#options.keepOutput ? this.#toFile(bytes, this.#options.keepOutput) : undefined
     if (!this.#options.keepOutput) this.#lineEnds += countLineEnds(bytes)
     this.#tails[stream].push(bytes)
+    const missing = Math.min(HEAD_BYTES, this.#options.bound) - this.#head.length
+    if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)])
     this.#both.push(bytes)
     return waiting
   }
@@ -51,6 +57,9 @@ export class KeptOutput {
       stdout: textOf(this.#tails.stdout),
       stderr: textOf(this.#tails.stderr),
       tail: textOf(this.#both),
+      ...(this.#both.isCut && {
+        head: plainText(upToWholeCharacter(this.#head, this.#head.length - 1).toString('utf8')),
+      }),
       isCut: this.#both.isCut,
     }
   }

@@ -4,10 +4,13 @@ import { quote } from '../quote.ts'
 import type { ReadResult } from './read-result.ts'
 import { textEvidence } from './text-evidence.ts'
 
+/** What fits into the text that a model gets of one call, with a note. */
+export const RANGE_BYTES = 25_600
+
 /** Reads bytes from the middle of a file as text; characters that are cut at the ends of the range are left to its neighbours. */
 export async function readRange(
   path: string,
-  { byteOffset = 0, byteLimit = 51_200 }: { readonly byteOffset?: number; readonly byteLimit?: number },
+  { byteOffset = 0, byteLimit = RANGE_BYTES }: { readonly byteOffset?: number; readonly byteLimit?: number },
   ctx: Context<'read:fs'>,
 ): Promise<ReadResult> {
   const { content, bytes } = await ctx.fs.readBytes(path, { offset: byteOffset, maxBytes: byteLimit })

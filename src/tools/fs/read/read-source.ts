@@ -2,7 +2,7 @@ import type { ReadContext } from '../../../define.ts'
 import { ToolError } from '../../../errors.ts'
 import { quote } from '../quote.ts'
 
-/** The most bytes of a file that is changed by parts. */
+/** The most bytes that a file which is changed by parts may have afterwards. */
 export const MOST_SOURCE_BYTES = 10_485_760
 
 /** A file that is about to be changed. */
@@ -20,7 +20,7 @@ export interface SourceFile {
 
 /** Reads a file to change it: all of it, and only what can be written back byte by byte. */
 export async function readSource(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<SourceFile> {
-  const { encoding, text, sha256, bytes, path: realPath } = await fs.readFile(path, { maxBytes: MOST_SOURCE_BYTES })
+  const { encoding, text, sha256, bytes, path: realPath } = await fs.readFile(path)
   if (encoding === 'utf-8') return { path: realPath, text, mark: '', sha256, bytes }
   if (encoding === 'utf-8-bom') return { path: realPath, text, mark: '\ufeff', sha256, bytes }
   throw new ToolError(

@@ -1,16 +1,20 @@
+import type { ModelLimit } from '../../../define.ts'
 import type { Content } from '../../../result.ts'
+import { RANGE_BYTES } from './read-range.ts'
 import type { ReadResult } from './read-result.ts'
 
-/** What a model sees of a whole file; longer ones are read in parts. */
-const MOST_CHARS = 30_000
+/** Room for what is said of the part that is shown. */
+const NOTE_CHARS = 500
 
 /** The plain form: the text, and what is left out of it. */
-export function showPlain(result: ReadResult): Content {
+export function showPlain(result: ReadResult, limit: ModelLimit): Content {
   const { text, page, range } = result
-  if (page) return withNotes(text, [...pageNotes(page, 'offset'), ...encodingNotes(result)])
+  if (page) return showPage(result, page, { ...limit, key: 'offset' })
   if (range) return withNotes(text, rangeNotes(range, result.bytes))
-  if (text.length <= MOST_CHARS) return withNotes(text, encodingNotes(result))
-  const end = text.lastIndexOf('\n', MOST_CHARS) + 1 || MOST_CHARS
+  const whole = withNotes(text, encodingNotes(result))
+  if (whole.length <= limit.maxChars) return whole
+  const room = Math.max(1, limit.maxChars - NOTE_CHARS)
+  const end = text.lastIndexOf('\n', room - 1) + 1 || room
   const shown = text.slice(0, end)
   const line = shown.split('\n').length
   const left = `${text.length - end} of ${text.length} characters left out. Use offset=${line} to read on.`
@@ -18,7 +22,7 @@ export function showPlain(result: ReadResult): Content {
 }
 
 /** The form of the coding dialect: numbered lines, images as they are. */
-export function showNumbered(result: ReadResult): Content {
+export function showNumbered(result: ReadResult, limit: ModelLimit): Content {
   const { path, text, bytes, page, range, image } = result
   if (image) {
     const { mediaType, width, height, data } = image
@@ -30,25 +34,58 @@ export function showNumbered(result: ReadResult): Content {
   }
   if (range) return withNotes(text, rangeNotes(range, bytes))
   if (!page) return text
-  const numbered = page.to < page.from ? '' : numberLines(text, page.from, page.to)
-  return withNotes(numbered, [...pageNotes(page, 'offset'), ...encodingNotes(result)])
+  return showPage(result, page, { ...limit, key: 'offset', isNumbered: true })
 }
 
 /** The form of the files dialect: the text alone, and what is left out in its words. */
-export function showLines(result: ReadResult): Content {
+export function showLines(result: ReadResult, limit: ModelLimit): Content {
   const { text, page } = result
-  return withNotes(text, [...(page ? pageNotes(page, 'start_line') : []), ...encodingNotes(result)])
+  if (!page) return withNotes(text, encodingNotes(result))
+  return showPage({ ...result, text: text + lastLineEnd(result, page) }, page, { ...limit, key: 'start_line' })
 }
 
-function numberLines(text: string, from: number, to: number): string {
+/** A page leaves the end of its last line out; what is missing of a whole file tells whether, and how, that one ends. */
+function lastLineEnd({ text, bytes, encoding }: ReadResult, { from, to, totalLines }: Page): string {
+  if (from !== 1 || to !== totalLines || encoding?.startsWith('utf-16')) return ''
+  const missing = bytes - Buffer.byteLength(text) - (encoding === 'utf-8-bom' ? 3 : 0)
+  return ['', '\n', '\r\n'][missing] ?? ''
+}
+
+type Page = NonNullable<ReadResult['page']>
+
+/** Which lines of a page are shown, in which form, and the argument that reads on. */
+interface PageForm extends ModelLimit {
+  readonly key: string
+  readonly isNumbered?: boolean
+}
+
+/** As many whole lines of the page as fit, so that the model can read on after the last one that it has seen. */
+function showPage(result: ReadResult, page: Page, { maxChars, key, isNumbered = false }: PageForm): Content {
+  const { from, to } = page
+  if (to < from) return withNotes('', [...pageNotes(page, key), ...encodingNotes(result)])
   const width = String(to).length
-  return text
-    .split('\n')
-    .map((line, index) => `${String(from + index).padStart(width)}\t${line}`)
-    .join('\n')
+  const number = (line: string, index: number) => `${String(from + index).padStart(width)}\t${line}`
+  const lines = isNumbered ? result.text.split('\n').map(number) : result.text.split('\n')
+  const whole = withNotes(lines.join('\n'), [...pageNotes(page, key), ...encodingNotes(result)])
+  const count = whole.length <= maxChars ? lines.length : fitting(lines, maxChars - NOTE_CHARS)
+  if (count === lines.length) return whole
+  const shown = { ...page, to: from + count - 1, next: from + count, tooLong: undefined }
+  return withNotes(lines.slice(0, count).join('\n'), [...pageNotes(shown, key), ...encodingNotes(result)])
 }
 
-function pageNotes({ from, to, totalLines, next, tooLong }: NonNullable<ReadResult['page']>, key: string): string[] {
+/** How many of the lines fit; the first one always does: what is too long alone is cut like any text. */
+function fitting(lines: readonly string[], room: number): number {
+  let chars = 0
+  let count = 0
+  for (const line of lines) {
+    chars += line.length + 1
+    if (chars > room && count > 0) break
+    count += 1
+  }
+  return count
+}
+
+function pageNotes({ from, to, totalLines, next, tooLong }: Page, key: string): string[] {
   if (totalLines === 0) return ['The file is empty.']
   if (from > totalLines) return [`The file has ${totalLines} lines; there is nothing from line ${from} on.`]
   const long = tooLong && longLineNote(tooLong, key)
@@ -64,7 +101,7 @@ function longLineNote(
 ): string {
   const past = `Use ${key}=${line + 1} to read on after it.`
   if (key !== 'offset') return `Line ${line} has ${bytes} bytes, too many to show. ${past}`
-  return `Line ${line} has ${bytes} bytes, too many for one page. Use byteOffset=${byteOffset} byteLimit=${Math.min(bytes, 51_200)} to read in it. ${past}`
+  return `Line ${line} has ${bytes} bytes, too many for one page. Use byteOffset=${byteOffset} byteLimit=${Math.min(bytes, RANGE_BYTES)} to read in it. ${past}`
 }
 
 function rangeNotes({ byteOffset, bytes, next }: NonNullable<ReadResult['range']>, all: number): string[] {

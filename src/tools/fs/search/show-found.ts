@@ -5,7 +5,13 @@ import type { SearchTextResult } from './search-result.ts'
 export function showFound(result: SearchTextResult): string {
   const { matches, files } = result
   const found = files ? files.map(showFile) : showLines(matches)
-  return [...(found.length === 0 ? ['No matches found.'] : found), ...notes(result)].join('\n')
+  return [...(found.length === 0 ? [nothing(result)] : found), ...notes(result)].join('\n')
+}
+
+function nothing({ page, files }: SearchTextResult): string {
+  if (!page || page.total === 0) return 'No matches found.'
+  const what = files ? 'files with matches' : 'matches'
+  return `No more matches: offset=${page.offset} is after the last of ${page.total} ${what}.`
 }
 
 function showFile({ file, matches }: { file: string; matches?: number }): string {
