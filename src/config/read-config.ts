@@ -1,17 +1,16 @@
 import path from 'node:path'
 import { codeFiles } from '../disk/code-files.ts'
 import { recoverCommands } from '../hub/recover-commands.ts'
-import type { SourcedRule } from '../rule.ts'
-import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
+import { type CheckedConfig, checkConfig } from './check-config.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { findWarnings } from './find-warnings.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { isFolder, loadPlugins, pluginEntry } from './load-plugins.ts'
 import { readDocument } from './read-document.ts'
+import { rulesOf } from './read-rules.ts'
 import { resolvePath } from './resolve-path.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
-import { toPolicyRules, toRules } from './to-rules.ts'
 import { toService } from './to-service.ts'
 
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
@@ -58,15 +57,4 @@ async function codeOf(configFile: string, use: string): Promise<string[]> {
   // Beside a plugin lies what belongs to it; only the folder of the config itself holds other things as well.
   const isAlone = path.dirname(module) === path.dirname(configFile)
   return [...(isAlone ? [] : [path.dirname(module)]), ...codeFiles(module)]
-}
-
-async function rulesOf(
-  document: ConfigDocument,
-  { policy, policyTools }: CheckedConfig,
-  cwd: string,
-): Promise<SourcedRule[]> {
-  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
-  if (typeof policy !== 'string') return [...byTool, ...toRules(document, policy ?? [])]
-  const policyDocument = await readDocument(resolvePath(path.dirname(document.file), policy), cwd)
-  return [...byTool, ...toPolicyRules(policyDocument, checkPolicyFile(policyDocument))]
 }

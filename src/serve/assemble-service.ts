@@ -14,18 +14,22 @@ import { createMcpSource } from '../sources/mcp/mcp-source.ts'
 import { isOlderStore } from '../store/sqlite/generation.ts'
 import { openStore } from '../store/sqlite/open-store.ts'
 import { VERSION } from '../version.ts'
+import type { ConfigState } from './api/service.ts'
 import { createAskDesk } from './asks/create-ask-desk.ts'
 import { createPrincipalLookup, createTokenDesk, type OwnTokenDesk } from './auth/create-token-desk.ts'
 import { createCallBook } from './book/create-call-book.ts'
 import { createEventFeed } from './book/create-event-feed.ts'
 import { createPolicyDesk } from './book/create-policy-desk.ts'
 import { describeHealth } from './book/describe-health.ts'
+import { ConfigReload, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 
 /** What is behind the doors, before there are any. */
 export interface AssembledService {
   readonly service: Service
   readonly tokens: OwnTokenDesk
+  /** Reads the config file again; nothing without one. */
+  reload(): Promise<ConfigState | undefined>
   /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
   calmDown(): void
   /** Stops what is still under way, and flushes everything. */
@@ -78,6 +82,17 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const asks = createAskDesk({ hub, store, feed, clock })
   const tokens = createTokenDesk({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const redact = createRedactor(secretsOf(hubOptions)).text
+  const reload = configFile === undefined ? undefined : openReload(configFile)
+  const policy = createPolicyDesk({
+    hub,
+    store,
+    runsFolder,
+    indexer,
+    feed,
+    ...(configFile && { configFile }),
+    warnings: () => reload?.warnings() ?? [],
+  })
+  await reload?.start()
   const service: Service = {
     hub,
     store,
@@ -86,7 +101,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     book: createCallBook({ hub, store, runsFolder, indexer, redact }),
     feed,
     asks,
-    policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, ...(configFile && { configFile }) }),
+    policy,
     tokens: {
       list: () => tokens.list(),
       admit: (secret) => tokens.admit(secret),
@@ -105,6 +120,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
         startedAt,
         clock,
         servers: () => mcp?.status() ?? [],
+        config: () => reload?.state,
         principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
       }),
   }
@@ -112,19 +128,30 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   return {
     service,
     tokens,
+    reload: async () => reload?.reload(),
     calmDown() {
       ending ??= hub.close()
       // Told by `close`.
       ending.catch(() => {})
     },
     async close() {
-      await recovering
+      await Promise.all([recovering, reload?.close()])
       asks.close()
       feed.close()
       await Promise.all([hub.close({ abort: true }), ending])
       await indexer.close()
       if (!hubOptions.store) await store.close()
     },
+  }
+
+  function openReload(file: string): ConfigReload {
+    const onChange = (state: ConfigState) => {
+      feed.publish({ type: 'policy-changed' })
+      if (state.problem !== undefined)
+        onProblem(`${state.file} has changed and is refused; the rules from before the change hold. ${state.problem}`)
+      else if (state.restart.length > 0) onProblem(restartMessage(state))
+    }
+    return new ConfigReload({ file, clock, apply: (rules) => policy.adopt(rules), onChange })
   }
 }
 

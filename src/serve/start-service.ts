@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions } from '../options.ts'
 import { builtFile } from '../own-file.ts'
+import type { ConfigState } from './api/service.ts'
 import { checkWebhooks } from './asks/check-webhooks.ts'
 import { createAnswerDoor } from './asks/create-answer-door.ts'
 import { startWebhooks } from './asks/start-webhooks.ts'
@@ -26,13 +27,15 @@ export interface RunningService {
   /** Signs the owner in, as long as the process lives. */
   readonly token: string
   readonly hub: Hub
+  /** Applies the rules of the config file as it is now, or says why it is refused; `undefined` without a file. */
+  reload(): Promise<ConfigState | undefined>
   /** Takes no more, lets calls under way end, ends what waits in good order, flushes everything. */
   close(): Promise<void>
 }
 
 /** What the one who starts it may say beside. */
 export interface StartServiceOptions extends ServiceOptions {
-  /** The config that the options come from, absolute: the console saves rules there. */
+  /** The config that the options come from, absolute: the console saves rules there, and edits of it are applied. */
   readonly configFile?: string
   /** Hears what no caller is there to be told. */
   readonly onProblem?: (message: string) => void
@@ -117,6 +120,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     url: server.url,
     token: tokens.createOwnerToken(),
     hub,
+    reload: () => assembled.reload(),
     close() {
       closing ??= close()
       return closing

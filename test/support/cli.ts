@@ -19,6 +19,8 @@ export interface Running {
   readonly ended: Promise<Ended>
   /** Resolves when stdout or stderr has said this. */
   says(text: string): Promise<void>
+  /** What it has printed so far. */
+  said(): { readonly stdout: string; readonly stderr: string }
 }
 
 /** A folder with a config, a plugin and the real, built CLI to run in it. */
@@ -84,7 +86,7 @@ export function startCli(cwd: string, words: readonly string[], main = CLI_MAIN)
       waiting.push({ text, resolve: told })
       void ended.then(() => failed(new Error(`It ended without saying ${text}: ${said.stdout}${said.stderr}`)))
     })
-  return { child, ended, says }
+  return { child, ended, says, said: () => ({ ...said }) }
 }
 
 const CONFIG = `version: 1

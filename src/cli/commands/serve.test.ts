@@ -25,6 +25,30 @@ describe('tool-hub serve', () => {
     expect(statSync(join(folder.path, '.tool-hub/store.db')).mode & 0o777).toBe(0o600)
   })
 
+  it('reads its config again at SIGHUP, and continues', async () => {
+    const own = cliFolder('version: 1\n')
+    const serving = own.start(['serve', '--port', '0', '--json'])
+    await serving.says('token')
+    const { url, token } = JSON.parse(serving.said().stdout)
+    const call = async () => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: '{"input":{}}' }
+      return (await fetch(`${url}/v1/tools/core%2Futil.time.now/call`, init)).json()
+    }
+    expect(await call()).toMatchObject({ ok: true })
+    own.write('tool-hub.yaml', 'policy: [{ deny: core/util.time.now }]\n')
+    serving.child.kill('SIGHUP')
+    await serving.says('tool-hub.yaml was read again')
+    expect(await call()).toMatchObject({ ok: false, error: { code: 'POLICY_DENIED' } })
+    own.write('tool-hub.yaml', 'policy: [{ dny: core/util.time.now }]\n')
+    serving.child.kill('SIGHUP')
+    await serving.says('is refused')
+    expect(await call()).toMatchObject({ ok: false, error: { code: 'POLICY_DENIED' } })
+    serving.child.kill('SIGTERM')
+    expect((await serving.ended).code).toBe(143)
+    own.remove()
+  })
+
   it('says what to do when a port is taken, not a port, or open to everybody', async () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))

@@ -27,7 +27,7 @@ interface Flags {
 
 const EXAMPLES = `
 One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a link to sign in with, which holds
-as long as the process lives. Agents get tokens of their own; docs/service.md shows how they call.
+as long as the process lives. Edits of the rules in the config are applied as they are saved; SIGHUP reads it again. Agents get tokens of their own; docs/service.md shows how they call.
 
 Examples:
   tool-hub serve
@@ -69,7 +69,10 @@ async function serve(flags: Flags): Promise<void> {
         onProblem: (message) => say(escapeLine(message)),
       },
     )
-  const running = await start(port).catch((error) => {
+  let running: RunningService | undefined
+  // A closed terminal sends it too: the service continues.
+  process.on('SIGHUP', () => void reload(running))
+  running = await start(port).catch((error) => {
     if (errnoOf((error as Error)?.cause) !== 'EADDRINUSE') throw error
     if (port !== undefined) throw taken(port)
     // Nobody chose the port, so another one does as well.
@@ -84,6 +87,12 @@ async function serve(flags: Flags): Promise<void> {
     if (!flags.json) say('Ending: calls under way may finish.')
     await running.close()
   }
+}
+
+/** What is wrong with the config is told by the service itself. */
+async function reload(running: RunningService | undefined): Promise<void> {
+  const state = await running?.reload()
+  if (state && state.problem === undefined) say(`${escapeLine(state.file)} was read again.`)
 }
 
 async function greet({ url, token, hub }: RunningService, file: string | undefined, sandbox: string): Promise<void> {

@@ -92,6 +92,18 @@ export const auditReport = z.object({
 })
 export type AuditReport = z.infer<typeof auditReport>
 
+/** How the config file compares with what the service uses. */
+export const configState = z.object({
+  file: z.string(),
+  /** When its rules were last taken over. */
+  appliedAt: z.number(),
+  /** Why the file as it is now is refused; the rules before it hold. */
+  problem: z.string().optional(),
+  /** Changed sections that take effect after a restart. */
+  restart: z.array(z.string()),
+})
+export type ConfigState = z.infer<typeof configState>
+
 /** `GET /v1/health`: how the service does. */
 export const health = z.object({
   startedAt: z.number(),
@@ -117,6 +129,8 @@ export const health = z.object({
   ),
   budgets: z.array(z.object({ account: z.string(), unit: z.string(), used: z.number(), limit: z.number() })),
   store: z.object({ ok: z.boolean(), problem: z.string().optional() }),
+  /** The config file, where there is one. */
+  config: configState.optional(),
 })
 export type Health = z.infer<typeof health>
 

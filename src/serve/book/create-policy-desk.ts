@@ -1,8 +1,10 @@
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { Hub } from '../../hub.ts'
+import type { PolicyWarning } from '../../policy/check-policy.ts'
 import { compilePolicy } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource, effectOf } from '../../policy/describe-rule.ts'
 import type { SourcedRule } from '../../rule.ts'
@@ -29,13 +31,21 @@ export interface PolicyDeskOptions {
   readonly feed: Pick<EventFeed, 'publish'>
   /** The config that the hub was made from, absolute; none when there is none. */
   readonly configFile?: string
+  /** What is wrong with the config file as it is now. */
+  readonly warnings?: () => readonly PolicyWarning[]
   /** What rules and messages name the file relative to; the working folder unless said. */
   readonly cwd?: string
 }
 
+/** What only the service itself does with the rules. */
+export interface OwnPolicyDesk extends PolicyDesk {
+  /** Uses the rules that the config file has now. A change is recorded as made by `file`; returns whether there was one. */
+  adopt(rules: readonly SourcedRule[]): Promise<boolean>
+}
+
 /** Shows the rules, tries others on what was recorded, and saves them. */
-export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
-  const { hub, store, runsFolder, indexer, feed, configFile, cwd = process.cwd() } = options
+export function createPolicyDesk(options: PolicyDeskOptions): OwnPolicyDesk {
+  const { hub, store, runsFolder, indexer, feed, configFile, warnings = () => [], cwd = process.cwd() } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
   const tests = new SharedTurns('A test of rules')
@@ -49,7 +59,8 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
       ...owner.map((rule) => showRule('owner', rule)),
       ...defaults.map((rule) => showRule('defaults', rule)),
     ]
-    return { rules: shown, warnings: hub.check().map(showWarning), ...(await showFile(configFile, label, owner)) }
+    const doubts = [...warnings(), ...hub.check()].map(showWarning)
+    return { rules: shown, warnings: doubts, ...(await showFile(configFile, label, owner)) }
   }
 
   return {
@@ -80,12 +91,15 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
       })
     },
 
-    save(wish) {
-      const saved = saving.then(() => save(wish))
-      // Whoever asked for it is told; the next one goes on.
-      saving = saved.catch(() => {})
-      return saved
-    },
+    save: (wish) => next(() => save(wish)),
+    adopt: (rules) => next(() => adopt(rules)),
+  }
+
+  function next<T>(change: () => Promise<T>): Promise<T> {
+    const changed = saving.then(change)
+    // Its caller gets the error; the next change is made all the same.
+    saving = changed.catch(() => {})
+    return changed
   }
 
   /** The rules that would hold: those typed, beside what the config says of tools elsewhere. */
@@ -110,6 +124,20 @@ export function createPolicyDesk(options: PolicyDeskOptions): PolicyDesk {
     await hub.recordChange({ by, change: 'policy-saved', subject: label })
     return state()
   }
+
+  async function adopt(rules: readonly SourcedRule[]): Promise<boolean> {
+    const before = hub.policyLayers().owner ?? []
+    hub.setPolicy(rules)
+    if (isDeepStrictEqual(before.map(withoutSource), rules.map(withoutSource))) return false
+    feed.publish({ type: 'policy-changed' })
+    await hub.recordChange({ by: 'file', change: 'policy-saved', subject: label })
+    return true
+  }
+}
+
+/** A rule is the same wherever in the file it stands. */
+function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, 'source'> {
+  return rule
 }
 
 const NO_FILE = 'There is no config file: write one with tool-hub init, and start the service again.'

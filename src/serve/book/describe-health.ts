@@ -7,7 +7,7 @@ import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
 import { isFailure } from '../../store/rules/index-call.ts'
 import type { Awaitable, IndexedCall, Store } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
-import type { Health } from '../api/service.ts'
+import type { ConfigState, Health } from '../api/service.ts'
 
 /** Whose health it is. */
 export interface HealthOptions {
@@ -17,6 +17,8 @@ export interface HealthOptions {
   readonly clock?: Clock
   /** How the MCP servers are that the hub has its tools from. */
   readonly servers?: () => readonly McpServerStatus[]
+  /** How the config file is, where there is one. */
+  readonly config?: () => ConfigState | undefined
   /** Those who may use only so much a day. */
   readonly principals?: () => Awaitable<readonly { readonly name: string; readonly budget?: BudgetLimits }[]>
 }
@@ -32,6 +34,7 @@ const MOST_WAITING = 1_000
 /** Says how the service does; a part that cannot be looked at says so, and the others are told all the same. */
 export async function describeHealth(options: HealthOptions): Promise<Health> {
   const { hub, store, startedAt, clock = systemClock, servers = () => [], principals = () => [] } = options
+  const config = options.config?.()
   const now = clock.now()
   const [inFlight, waiting, slices, tools, sandbox, budgets, storeState] = await Promise.all([
     countInFlight(hub),
@@ -56,6 +59,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     servers: upstream,
     budgets,
     store: storeState,
+    ...(config && { config }),
   }
 }
 

@@ -12,7 +12,7 @@ const SINCE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyl
 
 /** What there is to know at a glance. */
 export function HealthFacts({ health }: { health: Health }) {
-  const { slices, store, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
+  const { slices, store, config, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
   const calls = slices.reduce((sum, slice) => sum + slice.calls, 0)
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0)
   return (
@@ -25,6 +25,20 @@ export function HealthFacts({ health }: { health: Health }) {
           <p>
             Look at the disk and the permissions of the data folder, then at <code>tool-hub doctor</code> and{' '}
             <code>tool-hub store check</code>.
+          </p>
+        </Note>
+      )}
+      {config?.problem !== undefined && (
+        <Note tone="bad" isLive title="The config file is refused: the rules from before the change hold">
+          <p>
+            <VisibleText text={config.problem} />
+          </p>
+        </Note>
+      )}
+      {config !== undefined && config.restart.length > 0 && (
+        <Note tone="warn" title="The config file has changes that are not in use yet">
+          <p>
+            <VisibleText text={`Restart the service to use the change of ${config.restart.join(', ')}.`} />
           </p>
         </Note>
       )}

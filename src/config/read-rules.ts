@@ -1,0 +1,39 @@
+import path from 'node:path'
+import type { SourcedRule } from '../rule.ts'
+import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
+import type { ConfigDocument } from './config-document.ts'
+import { readDocument } from './read-document.ts'
+import { resolvePath } from './resolve-path.ts'
+import { toPolicyRules, toRules } from './to-rules.ts'
+
+/** The owner's rules as the files have them now, and the rest of the config to compare. */
+export interface ConfigRules {
+  /** How messages name the config. */
+  readonly label: string
+  readonly rules: readonly SourcedRule[]
+  /** The config, and the policy file that it names. */
+  readonly files: readonly string[]
+  /** Everything in the config that is not a rule, by section. */
+  readonly sections: Readonly<Record<string, unknown>>
+}
+
+/** Reads and checks a config for its rules alone: no plugin is loaded, nothing is changed. */
+export async function readRules(file: string, cwd: string): Promise<ConfigRules> {
+  const document = await readDocument(file, cwd)
+  const config = checkConfig(document)
+  const { policy, policyTools: _, ...sections } = config
+  const files = typeof policy === 'string' ? [file, resolvePath(path.dirname(file), policy)] : [file]
+  return { label: document.label, rules: await rulesOf(document, config, cwd), files, sections }
+}
+
+/** The rules of a checked config, with those of the policy file that it names. */
+export async function rulesOf(
+  document: ConfigDocument,
+  { policy, policyTools }: CheckedConfig,
+  cwd: string,
+): Promise<SourcedRule[]> {
+  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
+  if (typeof policy !== 'string') return [...byTool, ...toRules(document, policy ?? [])]
+  const policyDocument = await readDocument(resolvePath(path.dirname(document.file), policy), cwd)
+  return [...byTool, ...toPolicyRules(policyDocument, checkPolicyFile(policyDocument))]
+}
