@@ -39,6 +39,16 @@ export interface CallOptions {
   readonly onAsk?: 'wait' | 'return'
   /** Answers what the tool asks the person, instead of the hub's own `onQuestion`. */
   readonly onQuestion?: HubOptions['onQuestion']
+  /** Other names of `onQuestion` and `signal`, which win where both are given. */
+  readonly onClarificationRequest?: HubOptions['onQuestion']
+  readonly abortSignal?: AbortSignal
   /** Hears what `stream` would yield. */
   readonly onEvent?: (event: CallEvent) => void
+}
+
+/** The same options by their own names. */
+export function withOwnNames(options: CallOptions): CallOptions {
+  if (options.onClarificationRequest === undefined && options.abortSignal === undefined) return options
+  const { onClarificationRequest, abortSignal, ...others } = options
+  return { onQuestion: onClarificationRequest, signal: abortSignal, ...others }
 }

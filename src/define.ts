@@ -168,6 +168,8 @@ export interface Dialect {
   readonly aliases?: readonly string[]
   /** Other spellings of arguments, and the ones they stand for: `{ file_path: 'path' }`. */
   readonly argumentAliases?: Readonly<Record<string, string>>
+  /** Refuses arguments by how they are spelled, before that is forgotten: throws a `ToolError`. */
+  readonly checkSpelling?: (args: Readonly<Record<string, unknown>>) => void
   readonly description?: string
   /** Schema of the wire arguments; the tool's own when absent. */
   readonly input?: AnySchema

@@ -269,6 +269,8 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
     question: Question,
     call: { readonly callId: string; readonly signal: AbortSignal },
   ) => QuestionReply | Promise<QuestionReply>
+  /** Another name of `onQuestion`, which wins where both are given. */
+  readonly onClarificationRequest?: HubOptions['onQuestion']
   /** Folder of the run records; `./runs` unless said; `false` keeps none. */
   readonly runs?: string | false
   /** Folder of what outlives runs (pins, sign-ins, the store of the command line); `./.tool-hub` unless said. */

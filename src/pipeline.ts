@@ -179,6 +179,7 @@ function find(parts: Parts, call: Call, asked: string | AnyTool): void {
 /** A dialect's own arguments become the canonical ones; policy and records see only those. */
 async function translate(parts: Parts, call: Call): Promise<void> {
   const { dialect, input } = call.dialect!
+  if (dialect.checkSpelling && isPlainObject(call.input)) dialect.checkSpelling(call.input)
   if (dialect.argumentAliases) call.input = renameArguments(call, dialect.argumentAliases)
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)

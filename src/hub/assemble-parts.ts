@@ -169,7 +169,7 @@ export function assembleParts(options: HubOptions): Assembly {
       ...asking,
     }),
     questions: new QuestionDesk(asking),
-    onQuestion: options.onQuestion,
+    onQuestion: options.onQuestion ?? options.onClarificationRequest,
     processes,
     readyForCommands: once(async () => {
       await Promise.all([doors.loadProcessGuard(), reportLost(processes), recoverCommands(data)])

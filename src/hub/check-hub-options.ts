@@ -40,6 +40,7 @@ const OPTIONS: Keys<HubOptions> = {
   approve: true,
   approvals: true,
   onQuestion: true,
+  onClarificationRequest: true,
   runs: true,
   data: true,
   store: true,

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../call-options.ts'
+import { type CallOptions, withOwnNames } from '../call-options.ts'
 import type { Enter } from '../context.ts'
 import type { AnyTool } from '../define.ts'
 import type { Visibility } from '../options.ts'
@@ -48,18 +48,16 @@ export class Entrance {
   }
 
   call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
-    return this.#start(tool, input, options ?? {})
+    return this.#start(tool, input, withOwnNames(options ?? {}))
   }
 
   stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
-    return streamEvents(
-      (emit, signal) => this.#start(tool, input, { ...options, signal }, undefined, emit),
-      options?.signal,
-    )
+    const own = withOwnNames(options ?? {})
+    return streamEvents((emit, signal) => this.#start(tool, input, { ...own, signal }, undefined, emit), own.signal)
   }
 
   explain(tool: string | AnyTool, input: unknown, { policy, ...options }: ExplainOptions = {}): Promise<Explanation> {
-    const call = this.#newCall(tool, input, options)
+    const call = this.#newCall(tool, input, withOwnNames(options))
     const parts = policy ? { ...this.#parts, policy } : this.#parts
     return explainCall(parts, this.#options.rehearsal(call.run), call, tool)
   }

@@ -20,6 +20,22 @@ describe('core/ask.user', () => {
     await hub.close()
   })
 
+  it('asks by onClarificationRequest, of the hub or of the call, and stops by abortSignal', async () => {
+    const hub = testHub({ onClarificationRequest: ({ question }) => `hub: ${question}` })
+    expect((await hub.callDynamic('clarify', { question: 'Who?' })).data).toMatchObject({ answer: 'hub: Who?' })
+    const onClarificationRequest = async () => 'call'
+    const asked = await hub.callDynamic('clarify', { question: 'Who?' }, { onClarificationRequest })
+    expect(asked.data).toMatchObject({ answer: 'call' })
+    const abortSignal = AbortSignal.abort()
+    expect((await hub.callDynamic('clarify', { question: 'Who?' }, { abortSignal })).status).toBe('aborted')
+    const ends: unknown[] = []
+    for await (const event of hub.stream('clarify', { question: 'Who?' }, { abortSignal })) ends.push(event)
+    expect(ends.at(-1)).toMatchObject({ type: 'call-ended', result: { status: 'aborted' } })
+    const wrong = await hub.callDynamic('clarify', { question: 'Who?' }, { onClarificationRequest: 'x' as never })
+    expect(wrong.error?.code).toBe('CONFIG_INVALID')
+    await hub.close()
+  })
+
   it('fails at once when nobody can be asked', async () => {
     const hub = testHub()
     expect((await hub.call(askUser, { question: 'Anybody?' })).error?.code).toBe('APPROVAL_UNAVAILABLE')

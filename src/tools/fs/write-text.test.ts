@@ -67,7 +67,7 @@ describe('core/fs.writeText', () => {
 describe('the dialects of writeText', () => {
   it.each([
     ['write', { path: 'x/a.txt', content: 'hi' }],
-    ['write', { filePath: 'x/a.txt', content: 'hi' }],
+    ['write', { file_path: 'x/a.txt', content: 'hi' }],
     ['write_file', { path: 'x/a.txt', content: 'hi' }],
   ])('%s makes folders and writes', async (tool, input) => {
     const { call, root } = hubOf({})
@@ -81,5 +81,22 @@ describe('the dialects of writeText', () => {
     expect(await call('write', { path: 'a.txt', content: 'new' })).toMatchObject({ ok: true })
     expect(read('a.txt')).toBe('new')
     expect(await call('write', { path: 'b.txt', content: 'new' })).toMatchObject({ status: 'denied' })
+  })
+})
+
+describe('write with filePath', () => {
+  it('takes an absolute path below the root, and no relative one', async () => {
+    const { call, read, root } = hubOf({})
+    const relative = await call('write', { filePath: 'rel.txt', content: 'hi' })
+    expect(relative.error).toMatchObject({
+      code: 'INPUT_SCHEMA_INVALID',
+      message: 'filePath must be an absolute path, "rel.txt" is not.',
+      fix: { key: 'filePath', hint: expect.stringContaining('use path') },
+    })
+    expect(await call('write', { filePath: join(root, 'x/abs.txt'), content: 'hi' })).toMatchObject({ ok: true })
+    expect(read('x/abs.txt')).toBe('hi')
+    expect((await call('write', { filePath: '/etc/outside', content: 'hi' })).error?.code).toBe('PATH_OUTSIDE_SANDBOX')
+    expect((await call('write', { path: 'rel.txt', content: 'hi' })).ok).toBe(true)
+    expect((await call('write', { filePath: 5, content: 'hi' })).error?.code).toBe('INPUT_SCHEMA_INVALID')
   })
 })

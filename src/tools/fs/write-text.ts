@@ -1,5 +1,7 @@
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
+import { ToolError } from '../../errors.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { count } from './quote.ts'
 import { readIfThere } from './read/read-if-there.ts'
@@ -52,6 +54,7 @@ export const writeText = defineTool({
       argumentAliases: { ...PATH_ALIASES, text: 'content' },
       description:
         'Write a file; missing folders are made and an existing file is replaced, so read it first. For small changes use edit.',
+      checkSpelling: needAbsoluteFilePath,
       input: z.strictObject({ path: pathSchema('The file to write, best as an absolute path.'), content }),
       toInput: ({ path, content }) => ({ path, text: content, overwrite: true, mkdirp: true }),
     },
@@ -70,3 +73,15 @@ export const writeText = defineTool({
   },
   toModel: ({ path, bytes }) => `Wrote ${count(bytes, 'byte')} to ${path}.`,
 })
+
+/** Tool sets that call this argument `filePath` require an absolute path, so that no model writes to a place it did not mean. */
+function needAbsoluteFilePath({ filePath }: Readonly<Record<string, unknown>>): void {
+  if (typeof filePath !== 'string' || isAbsolute(filePath)) return
+  throw new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    `filePath must be an absolute path, ${JSON.stringify(filePath)} is not.`,
+    {
+      fix: { key: 'filePath', hint: 'Give the absolute path of the file, or use path for one relative to the root.' },
+    },
+  )
+}
