@@ -17,6 +17,13 @@ export interface Artifact {
   readonly mediaType: string
 }
 
+const ARTIFACT_REF = /^artifact:([0-9a-f]{64})$/
+
+/** The hash, and with it the file name, of a reference to an artifact; undefined for any other text. */
+export function artifactHash(ref: string): string | undefined {
+  return ARTIFACT_REF.exec(ref)?.[1]
+}
+
 /** One block of what a model sees. */
 export type ContentBlock =
   | {

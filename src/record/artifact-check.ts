@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { artifactHash } from '../artifact-ref.ts'
 import { errnoOf } from '../disk/errno.ts'
 import { openRegular } from '../disk/open-regular.ts'
+import { artifactHash } from '../result.ts'
 
 const CHUNK_BYTES = 256 * 1024
 /** What was found intact is not read again; a run with more artifacts than this begins to forget. */

@@ -1,6 +1,6 @@
-import { artifactHash } from '../artifact-ref.ts'
 import type { ReadFiles } from '../contracts/handles.ts'
 import { ToolError } from '../errors.ts'
+import { artifactHash } from '../result.ts'
 import type { Call } from './call.ts'
 import { markUntrusted } from './mark-untrusted.ts'
 import type { RunState } from './parts.ts'

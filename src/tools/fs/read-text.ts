@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { artifactHash } from '../../artifact-ref.ts'
 import { type Context, defineTool } from '../../define.ts'
 import { ToolError } from '../../errors.ts'
+import { artifactHash } from '../../result.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { readPage } from './read/read-page.ts'
 import { readRange } from './read/read-range.ts'

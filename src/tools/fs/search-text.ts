@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { artifactHash } from '../../artifact-ref.ts'
 import { defineTool } from '../../define.ts'
+import { artifactHash } from '../../result.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { ALL_FILES, MOST_FILES, MOST_MATCHES, runSearch } from './search/run-search.ts'
 import { searchResult } from './search/search-result.ts'
