@@ -6,6 +6,7 @@ import type { ApprovalReply, ApprovalRequest, CallEvent } from './result.ts'
 export interface CallOptions {
   /** The run whose records, budget and workspace the call belongs to; the hub's own unless said. */
   readonly run?: string
+  /** The agent's conversation, for `limits.session` and for answers remembered for a session. Default: the run. */
   readonly session?: string
   /** Who calls; recorded. */
   readonly caller?: string
@@ -13,6 +14,7 @@ export interface CallOptions {
   readonly callerKind?: CallerKind
   /** Why; recorded and shown to the approver. */
   readonly purpose?: string
+  /** Stops the call when it aborts: the result then has the code `ABORTED`. */
   readonly signal?: AbortSignal
   /** Lowers the tool's own time limit, never raises it. */
   readonly timeoutMs?: number
@@ -20,6 +22,7 @@ export interface CallOptions {
   readonly idempotencyKey?: string
   /** With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). */
   readonly requestId?: string
+  /** The second half of the key that `requestId` describes. */
   readonly taskId?: string
   /** The only capabilities this call may use; narrows, never allows. */
   readonly grants?: readonly Capability[]

@@ -1,15 +1,27 @@
-import type { BrowserHandle } from './contracts/browser.ts'
-import type { CanvasHandle } from './contracts/canvas.ts'
-import type { Commands, CommandTarget } from './contracts/commands.ts'
-import type { GuardedFetch, ReadFiles, WriteFiles } from './contracts/handles.ts'
-import type { MemoryHandle } from './contracts/memory.ts'
-import type { MessageHandle } from './contracts/messages.ts'
-import type { ScheduleHandle } from './contracts/schedules.ts'
-import type { SessionHandle } from './contracts/sessions.ts'
-import type { AgentTool } from './from-agent-tool.ts'
-import type { HandlerTool } from './from-handler-tool.ts'
-import type { Artifact, CallEvent, Content, Evidence, ToolResult } from './result.ts'
-import type { AnySchema, Infer, InferInput, JsonSchema } from './schema/infer.ts'
+import type { CommandTarget } from './contracts/commands.ts'
+import type { Context, ReadContext, TextChange } from './contracts/context.ts'
+import type { Content } from './result.ts'
+import type { AnySchema, Infer, InferInput } from './schema/infer.ts'
+
+export type {
+  Answer,
+  BaseContext,
+  Context,
+  Question,
+  ReadContext,
+  RunCache,
+  TextChange,
+} from './contracts/context.ts'
+export {
+  type CallView,
+  definePlugin,
+  type Effect,
+  HOOK_NAMES,
+  type Hooks,
+  type Plugin,
+  type PluginApi,
+  type ResolvedTarget,
+} from './contracts/plugin.ts'
 
 /** What a tool may need of the world. A tool without capabilities is pure and runs unasked. */
 export const CAPABILITIES = [
@@ -68,101 +80,17 @@ export interface ModelLimit {
 
 /** Says that repeating `execute` is safe, and how often; only retryable errors are repeated. */
 export interface Retry {
+  /** How often `execute` runs at most, the first time included. */
   readonly attempts: number
+  /**
+   * Longest wait before the second attempt, in milliseconds; doubled for each further one, at most 30 s. Default: 200.
+   */
   readonly baseMs?: number
-}
-
-/** Values that tools of one run share: bounded, in memory, gone with the run. */
-export interface RunCache {
-  get(key: string): { readonly value: unknown; readonly expiresAt: number | undefined } | undefined
-  set(key: string, value: unknown, options?: { readonly ttlMs?: number }): { readonly bytes: number }
-}
-
-/** A question to the person behind the agent. Never for secrets. */
-export interface Question {
-  readonly question: string
-  readonly context?: string
-  readonly options?: readonly string[]
-  /** Taken when nobody answers in time. */
-  readonly defaultAnswer?: string
-  readonly timeoutMs?: number
-  /** Asks for several values at once: a flat object of texts, numbers, yes or no, and choices. */
-  readonly form?: JsonSchema
-}
-
-/** What the person said, or the default that stood in. */
-export interface Answer {
-  /** Empty for a form. */
-  readonly answer: string
-  /** What was filled in, for a form; checked against it. */
-  readonly values?: Readonly<Record<string, unknown>>
-  readonly isDefault: boolean
-}
-
-/** What every tool gets. */
-export interface BaseContext {
-  readonly callId: string
-  readonly run: string
-  /** Aborts when the caller stops, the time is over or the budget is spent. Pass it on. */
-  readonly signal: AbortSignal
-  readonly cache: RunCache
-  /** The longest text the owner wants a model to see, in characters. */
-  readonly maxOutputChars: number
-  /** Bounds that the deciding rule set for this call; a tool that reads or lists keeps to them. */
-  readonly constraints: { readonly maxBytes?: number; readonly maxResults?: number }
-  now(): number
-  progress(update: Content): void
-  evidence(evidence: Evidence): void
-  /** Tells the caller something beside the result; goes to `meta.notices`. */
-  notice(text: string): void
-  /** The same, and marks the result as cut: `meta.truncated`. */
-  truncated(notice: string): void
-  /** Keeps something large out of the result; gives back its reference. */
-  artifact(
-    content: string | Uint8Array,
-    options?: { readonly name?: string; readonly mediaType?: string },
-  ): Promise<Artifact>
-  /** Says that the call now waits for somebody else, such as the client that executes it; the caller hears `call-pending`. */
-  pending(message: string): void
-  /** Asks the person behind the agent; fails at once when nobody can be asked. */
-  ask(question: Question): Promise<Answer>
-  /** Calls another tool down the same road, under this call's budget and signal. */
-  call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
-  call(tool: string, input: unknown): Promise<ToolResult>
-}
-
-/** The context of a tool with the capabilities `C`: a handle that was not declared is not there. */
-export type Context<C extends Capability = never> = BaseContext &
-  ('read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
-  ('write:fs' extends C ? { readonly fs: WriteFiles } : unknown) &
-  ('network' extends C ? { readonly fetch: GuardedFetch } : unknown) &
-  ('exec' extends C ? { readonly exec: Commands } : unknown) &
-  ('memory' extends C ? { readonly memory: MemoryHandle } : unknown) &
-  ('session' extends C ? { readonly sessions: SessionHandle } : unknown) &
-  ('message' extends C ? { readonly messages: MessageHandle } : unknown) &
-  ('schedule' extends C ? { readonly schedules: ScheduleHandle } : unknown) &
-  ('browser' extends C ? { readonly browser: BrowserHandle } : unknown) &
-  ('canvas' extends C ? { readonly canvas: CanvasHandle } : unknown)
-
-/** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
-export interface ReadContext {
-  readonly fs: ReadFiles
-  readonly signal: AbortSignal
-}
-
-/** What a call would make of one text file. */
-export interface TextChange {
-  readonly path: string
-  /** Where the file goes, when it is moved. */
-  readonly movedTo?: string
-  /** Undefined for a file that is not there yet. */
-  readonly before: string | undefined
-  /** Undefined for a file that would be gone. */
-  readonly after: string | undefined
 }
 
 /** Another wire form of the same tool: its own name and arguments, one canonical call. */
 export interface Dialect {
+  /** The name that models call, letters, digits, `_` and `-`, at most 64; no other tool may have it. */
   readonly name: string
   /** Further names that mean the same; lists show only `name`. */
   readonly aliases?: readonly string[]
@@ -170,6 +98,7 @@ export interface Dialect {
   readonly argumentAliases?: Readonly<Record<string, string>>
   /** Refuses arguments by how they are spelled, before that is forgotten: throws a `ToolError`. */
   readonly checkSpelling?: (args: Readonly<Record<string, unknown>>) => void
+  /** What models read instead of the tool's own description. Default: the tool's own. */
   readonly description?: string
   /** Schema of the wire arguments; the tool's own when absent. */
   readonly input?: AnySchema
@@ -177,8 +106,10 @@ export interface Dialect {
   readonly maxOutputChars?: number
   /** How long a call by this name may take; the tool's own when absent. */
   readonly timeoutMs?: number
+  /** Turns the wire arguments into the tool's input. Default: they are the input. */
   // biome-ignore lint/suspicious/noExplicitAny: wire arguments were checked by `input`; their type is the author's
   readonly toInput?: (args: any) => unknown
+  /** The short form for a model that called by this name. Default: the tool's own `toModel`. */
   // biome-ignore lint/suspicious/noExplicitAny: data was checked by the output schema; its type is the author's
   readonly toModel?: (data: any, limit: ModelLimit) => Content
 }
@@ -187,34 +118,65 @@ declare const TYPES: unique symbol
 
 /** A tool as the hub holds it: frozen facts, no behaviour but `execute`. */
 export interface Tool<Name extends string = string, I = unknown, O = unknown, CallI = I> {
+  /** The canonical name, which policy, limits and records use. */
   readonly name: Name
+  /** A short name for people; absent when the author gave none. */
   readonly title?: string
+  /** When to use the tool, then when not to. Read by models. */
   readonly description: string
+  /** Schema of the arguments, checked before anything else happens. */
   readonly input: AnySchema
+  /** Schema of `data`; absent when the tool does not declare one and any JSON value passes. */
   readonly output?: AnySchema
+  /** What the tool declared to need; empty for a pure tool. */
   readonly capabilities: readonly Capability[]
+  /** What a call will touch, by capability; policy decides on it before the call runs. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly targets?: (input: any, known: Known) => Targets
+  /** What a call would make of text files, for the person who approves it. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly preview?: (input: any, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
+  /** How often `execute` may be repeated; absent when repeating is not safe. */
   readonly retry?: Retry
+  /** Who may call it. Default: `direct` and `script`; destructive tools: `direct` only. */
   readonly callers?: readonly CallerKind[]
+  /** Longest time of one call with all its attempts. Default: `limits.timeoutMs` of the hub. */
   readonly timeoutMs?: number
+  /** Which part of a text over the limit is kept for the model. Default: `middle` is cut out. */
   readonly overflow?: Overflow
+  /**
+   * Characters of text that a model gets of one call. Default: 30,000; the owner's `limits.outputChars` can only lower
+   * it.
+   */
   readonly maxOutputChars?: number
+  /** Inputs that work, each with an optional note. */
   readonly examples?: ReadonlyArray<{ readonly input: unknown; readonly note?: string }>
+  /** Other wire forms of the tool, by the name of the dialect. */
   readonly dialects?: Readonly<Record<string, Dialect>>
+  /** For catalogues; no rule looks at it. */
   readonly category?: string
+  /** `group:<name>` in rules and lists. Default: from the name, `notes.save` is in `group:notes`. */
   readonly group?: string
+  /** For catalogues; no rule looks at them. */
   readonly tags?: readonly string[]
+  /** For catalogues; recorded nowhere and compared with nothing. */
   readonly version?: string
+  /** What one call takes from a `cost` budget. Default: 0. */
   readonly costUnits?: number
+  /**
+   * What a failure is about; several failures in a row pause only the calls about the same. Default: all calls of the
+   * tool.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly circuit?: (input: any, run: string) => string
+  /** Whether it may replace a built-in tool of the same name. */
   readonly override?: boolean
+  /** Why its definition is not trusted now; every call then asks. */
   readonly doubt?: string
+  /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
+  /** The short form for a model. Default: the data as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly toModel?: (output: any, limit: ModelLimit) => Content
   readonly [TYPES]?: { readonly input: I; readonly output: O; readonly call: CallI }
@@ -241,28 +203,58 @@ export interface ToolDefinition<
 > {
   /** `namespace/area.verbNoun`, e.g. `core/fs.readText`. */
   name: Name
+  /** A short name for people, in lists and approval requests. Default: none; they show `name`. */
   title?: string
   /** When to use it, then when not to. Read by models. */
   description: string
+  /**
+   * Schema of the arguments: zod 4, another Standard Schema, TypeBox or JSON Schema. Arguments that do not match never
+   * reach `execute`.
+   */
   input: In
+  /**
+   * Schema of what `execute` returns; a mismatch ends the call with `OUTPUT_SCHEMA_INVALID`. Default: any JSON value.
+   */
   output?: Out
+  /**
+   * What the tool needs: `read:fs` and `write:fs` add `ctx.fs`, `network` adds `ctx.fetch`, `exec` adds `ctx.exec`, and
+   * so on. Default: none; the tool is pure and runs without an approval.
+   */
   capabilities?: Caps
   /** What this call will touch, told before it happens; policy decides on it. */
   targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
   /** What the call would make of text files, for the person who is asked; called only then, and may look only at its targets. */
   preview?: (input: Infer<In>, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
+  /** Declares that repeating `execute` is safe, and how often; only retryable errors are repeated. Default: never. */
   retry?: Retry
   /** `direct` and `script` unless said; destructive tools: `direct` only. */
   callers?: readonly CallerKind[]
+  /**
+   * Longest time of one call with all its attempts, in milliseconds; then `ctx.signal` aborts. Default:
+   * `limits.timeoutMs` of the hub, 60 s.
+   */
   timeoutMs?: number
+  /**
+   * Which part of a text over `maxOutputChars` the model gets; the whole becomes an artifact. Default: `middle`, which
+   * cuts the middle out.
+   */
   overflow?: Overflow
+  /**
+   * Characters of text that a model gets of one call. Default: 30,000; the owner's `limits.outputChars` can only lower
+   * it.
+   */
   maxOutputChars?: number
+  /** Inputs that work, shown to people and run by `toolContract`. */
   examples?: ReadonlyArray<{ readonly input: InferInput<In>; readonly note?: string }>
+  /** Other names and argument forms of the tool, by the name of the dialect, such as `coding`. */
   dialects?: Readonly<Record<string, Dialect>>
+  /** For catalogues; no rule looks at it. */
   category?: string
   /** `group:<name>` in rules; the part of the name before the first `.` unless said. */
   group?: string
+  /** For catalogues; no rule looks at them. */
   tags?: readonly string[]
+  /** For catalogues, in any form. */
   version?: string
   /** What one call takes from a `cost` budget. */
   costUnits?: number
@@ -272,6 +264,10 @@ export interface ToolDefinition<
   override?: boolean
   /** Why its definition is not trusted now, e.g. that a server changed it; while there is one, every call asks and shows it. */
   doubt?: string
+  /**
+   * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
+   * TypeScript says that `fs` does not exist on `BaseContext`, add `capabilities: ['read:fs']`.
+   */
   execute: (
     input: Infer<In>,
     ctx: Context<Caps[number]>,
@@ -300,68 +296,4 @@ export function defineTool<
   definition: ToolDefinition<Name, In, Out, Caps, R>,
 ): Tool<Name, Infer<In>, [Out] extends [undefined] ? R : Infer<Out>, InferInput<In>> {
   return Object.freeze({ ...definition, capabilities: Object.freeze([...(definition.capabilities ?? [])]) }) as never
-}
-
-/** What a hook sees of a call. */
-export interface CallView {
-  readonly callId: string
-  readonly run: string
-  readonly tool: string
-  readonly wire: string
-  readonly input: unknown
-  readonly targets: readonly ResolvedTarget[]
-  readonly caller: string
-}
-
-/** A target after the guards looked at it: the real path, the normal form of the URL. */
-export interface ResolvedTarget {
-  readonly capability: Capability
-  readonly value: string
-}
-
-/** Allow, ask or deny. */
-export type Effect = 'allow' | 'ask' | 'deny'
-
-/** Code that the owner runs at four places of the road; a hook that fails or hangs blocks the call. */
-export interface Hooks {
-  /** Tools it looks at: names, `group:…`, capabilities, globs; all unless said. */
-  readonly match?: string | readonly string[]
-  /** Lower runs first; 0 unless said. */
-  readonly order?: number
-  readonly timeoutMs?: number
-  /** May rewrite the input, which is validated after. */
-  readonly before?: (call: CallView) => void | { input: unknown } | Promise<void | { input: unknown }>
-  /** May only tighten the decision. */
-  readonly decide?: (call: CallView, effect: Effect) => Effect | void | Promise<Effect | void>
-  /** May change the data, which is checked against the output schema again. */
-  readonly after?: (call: CallView, result: ToolResult) => void | { data: unknown } | Promise<void | { data: unknown }>
-  /** May only look. */
-  readonly settled?: (call: CallView, result: ToolResult) => void | Promise<void>
-}
-
-/** The hook names, in the order they fire. */
-export const HOOK_NAMES = ['before', 'decide', 'after', 'settled'] as const
-
-/** What a plugin's `setup` may do. */
-export interface PluginApi {
-  /** Takes a tool, an AgentTool, or a definition with a handler as it is. */
-  registerTool(tool: AnyTool | AgentTool | HandlerTool): void
-  addHooks(hooks: Hooks): void
-  onEvent(listener: (event: CallEvent) => void): () => void
-}
-
-/** Tools and hooks that come together. */
-export interface Plugin {
-  readonly name: string
-  readonly tools?: readonly AnyTool[]
-  readonly hooks?: Hooks | readonly Hooks[]
-  readonly setup?: (api: PluginApi) => void | Promise<void>
-  /** While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone unless said. */
-  readonly required?: boolean
-  readonly close?: () => void | Promise<void>
-}
-
-/** Gives a plugin its type and freezes it. */
-export function definePlugin<const P extends Plugin>(plugin: P): P {
-  return Object.freeze(plugin)
 }

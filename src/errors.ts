@@ -5,10 +5,15 @@ export type FailureStatus = 'error' | 'denied' | 'approval_required' | 'aborted'
 export type Blame = 'caller' | 'owner' | 'tool'
 
 interface ErrorKind {
+  /** What is wrong, in one sentence for people and models. */
   readonly meaning: string
+  /** What to do next; the hint of an error that brings none of its own. */
   readonly fix: string
+  /** Whether the same call may succeed later, for errors that do not say so themselves. */
   readonly retryable: boolean
+  /** The `status` of a call that failed with this code. */
   readonly status: FailureStatus
+  /** Who has to act: only failures of the `tool` count for its circuit breaker. */
   readonly blame: Blame
 }
 
@@ -163,20 +168,27 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** What to change, and where, so that the call would work. */
 export interface Fix {
+  /** The option or the config key to change, such as `sandbox.network`; absent when no setting would help. */
   readonly key?: string
+  /** A value of `key` that would let the call work, where one is known. */
   readonly value?: unknown
+  /** What to do next, in one sentence that a model can follow and a person can read. */
   readonly hint: string
 }
 
 /** What a `ToolError` may carry beside code and message. */
 export interface ToolErrorOptions {
+  /** What to do next. Default: the fix that the error table has for the code. */
   readonly hint?: string
+  /** A setting that would help, in addition to the hint; its own `hint` wins over `hint`. */
   readonly fix?: { readonly key?: string; readonly value?: unknown; readonly hint?: string }
+  /** Whether the same call may succeed later. Default: what the error table says for the code. */
   readonly retryable?: boolean
   /** For the audit only, never sent to a model. */
   readonly details?: Readonly<Record<string, unknown>>
   /** What there is to give nevertheless, of the tool's output schema: the output of a command that failed. */
   readonly data?: unknown
+  /** The error behind this one; kept for the audit, never sent to a model. */
   readonly cause?: unknown
 }
 
@@ -189,10 +201,15 @@ const MARK = Symbol.for('tool-hub.ToolError')
  */
 export class ToolError extends Error {
   readonly [MARK] = true
+  /** The code of the error table, such as `FILE_TOO_LARGE`; callers branch on it, not on the message. */
   readonly code: ErrorCode
+  /** What to change so that the call would work; always has a `hint`. */
   readonly fix: Fix
+  /** Whether the same call may succeed later; only such errors are repeated when a tool declares `retry`. */
   readonly retryable: boolean
+  /** For the audit only, never sent to a model. */
   readonly details: Readonly<Record<string, unknown>> | undefined
+  /** What the tool has to return nevertheless, such as the output of a command that failed. */
   readonly data: unknown
 
   constructor(code: ErrorCode, message: string, options: ToolErrorOptions = {}) {

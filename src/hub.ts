@@ -48,6 +48,7 @@ export interface Hub<T extends AnyTool = AnyTool> extends Desks {
     input: ToolInput<X>,
     options?: CallOptions,
   ): AsyncIterable<CallEvent<ToolOutput<X>>>
+  /** The same for a name that comes from a model or a file. */
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
   /** Adds a plugin's tools and hooks. */
   use<const P extends Plugin>(plugin: P): Hub<T | PluginTools<P>>
@@ -72,8 +73,13 @@ export interface Hub<T extends AnyTool = AnyTool> extends Desks {
   check(): PolicyWarning[]
   /** The registry in S2's words. */
   readonly registry: ToolRegistry
+  /** Approval requests that wait for a person, and how to answer them. */
   readonly approvals: Approvals
+  /** Questions of tools that wait for a person, and how to answer them. */
   readonly questions: Questions
+  /**
+   * Answers that are remembered: `list()` returns those that still hold, `revoke(id)` returns whether there was one.
+   */
   readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
   /** Reads an artifact of a run by its reference. */
   artifact(ref: string, options?: { readonly run?: string }): Promise<Uint8Array>
@@ -107,8 +113,11 @@ export interface Hub<T extends AnyTool = AnyTool> extends Desks {
 export interface PrincipalHub
   extends Pick<Hub, 'run' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'>,
     Pick<Hub, 'openArtifact' | 'ready' | 'connect' | 'registry'> {
+  /** The name of the principal, recorded with every call. */
   readonly name: string
+  /** Calls a tool and yields its events; `call-ended` is last. */
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
+  /** What policy would decide for a call of this principal, and by which rule. Does nothing. */
   explain(tool: string, input: unknown, options?: CallOptions): Promise<Explanation>
 }
 
@@ -118,7 +127,9 @@ type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extend
 export interface ToolRegistry {
   /** Takes a tool, or a definition with `parameters` and a `handler` as it is. */
   register(tool: AnyTool | HandlerTool): void
+  /** Finds a tool by canonical, wire or dialect name, visible or not. */
   get(name: string): AnyTool | undefined
+  /** All tools, visible or not. */
   list(): readonly AnyTool[]
   /** The visible tools in the form model providers want, in one dialect: the profile's own unless said. */
   listForLLM(options?: { readonly dialect?: string }): WireTool[]
@@ -126,6 +137,7 @@ export interface ToolRegistry {
 
 /** What waits for a person, and how to answer. Watching makes somebody reachable. */
 export interface Approvals {
+  /** What waits in this process now. */
   list(): readonly ApprovalRequest[]
   /** False when the request is unknown or answered already: the first answer wins. */
   reply(id: string, reply: ApprovalReply): boolean
@@ -134,11 +146,16 @@ export interface Approvals {
    * faster, undefined when there is no such request.
    */
   answer(id: string, reply: ApprovalReply): Promise<boolean | undefined>
+  /**
+   * Calls the listener for every new request; while there is one, calls wait instead of failing. Returns a function
+   * that removes it.
+   */
   watch(listener: (request: ApprovalRequest) => void): () => void
 }
 
 /** What tools ask the person behind the agent, and how to answer. Watching makes somebody reachable. */
 export interface Questions {
+  /** What waits in this process now. */
   list(): readonly QuestionRequest[]
   /** Answers a question of any process that shares the store; tells whether it was the first. */
   reply(id: string, reply: QuestionReply, whose?: { readonly by?: string; readonly via?: string }): Promise<boolean>
@@ -148,6 +165,10 @@ export interface Questions {
     reply: QuestionReply,
     whose?: { readonly by?: string; readonly via?: string },
   ): Promise<boolean | undefined>
+  /**
+   * Calls the listener for every new question; while there is one, questions wait instead of failing. Returns a
+   * function that removes it.
+   */
   watch(listener: (request: QuestionRequest) => void): () => void
 }
 

@@ -15,6 +15,7 @@ import type { Awaitable, Store } from './store.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
+  /** A ready-made choice of tools. Default: `full`, which hides nothing. */
   readonly profile?: 'minimal' | 'coding' | 'messaging' | 'full'
   /** Not empty: nothing else is visible. Tool names, dialect names, `group:…`. */
   readonly allow?: readonly string[]
@@ -30,8 +31,11 @@ export interface Sandbox {
   readonly workspaces?: string
   /** Further folders; what is read in an untrusted one counts as content from outside. */
   readonly roots?: ReadonlyArray<{
+    /** The folder; relative paths start at the working directory of the process. */
     readonly path: string
+    /** What tools may do there; `write` includes reading. */
     readonly mode: 'read' | 'write'
+    /** What is read there counts as content from outside. Default: `false`. */
     readonly untrusted?: boolean
   }>
   /** Files and folders in them that tools never change, beside those that they never do. */
@@ -44,6 +48,7 @@ export interface Sandbox {
   readonly blockedRanges?: readonly string[]
   /** `false` lets your rules allow commands also where this machine cannot fence them in; there, all are asked unless said. */
   readonly required?: boolean
+  /** What commands get in addition to the roots. Default: nothing. */
   readonly commands?: CommandSandbox
 }
 
@@ -93,6 +98,7 @@ export interface CommandLimits {
 
 /** A secret that tools use by name, `${secret:NAME}` in a header, and never see. */
 export interface Secret {
+  /** The secret itself. It is removed from every record and result, and tools never see it. */
   readonly value: string
   /** Where it may be sent: `api.github.com`, `*.example.org`. */
   readonly hosts: readonly string[]
@@ -102,6 +108,7 @@ export interface Secret {
 export interface WebOptions {
   /** Who answers `core/web.search`; for a service of your own give `createWebSearch(…)` among the tools. */
   readonly search?: {
+    /** The service that answers. Without `search`, `core/web.search` fails and its error says what to set. */
     readonly provider: 'tavily' | 'brave' | 'searxng'
     /** Where the service answers; its public address unless said. SearXNG has none. */
     readonly url?: string
@@ -112,31 +119,48 @@ export interface WebOptions {
 
 /** What one run, session or tool may use in all. */
 export interface BudgetLimits {
+  /** Most calls. Default: no limit. */
   readonly calls?: number
+  /** Most time of all calls together, in milliseconds. Default: no limit. */
   readonly wallMs?: number
+  /** Most bytes returned in all. Default: no limit. */
   readonly bytes?: number
+  /** Most cost units in all; a tool declares the cost of one call as `costUnits`. Default: no limit. */
   readonly cost?: number
 }
 
 /** A token bucket: `perSecond` on average, `burst` at once. */
 export interface Rate {
+  /** Calls per second on average; every whole 100 kB of arguments counts as one more call. */
   readonly perSecond: number
+  /** Calls that may come together before the average applies. Default: `perSecond`, rounded up, at least 1. */
   readonly burst?: number
 }
 
 /** Bounds on calls; every number has a safe default. */
 export interface Limits {
+  /** Longest time of one call with all its attempts, for tools without a `timeoutMs` of their own. Default: 60 s. */
   readonly timeoutMs?: number
   /** Characters of text that a model gets of one call. */
   readonly outputChars?: number
+  /** Most bytes of the arguments of one call. Default: 10 MB. */
   readonly inputBytes?: number
+  /** Deepest nesting of arguments. Default: 64. */
   readonly inputDepth?: number
   /** Keys of objects and elements of arrays in the arguments of one call. Default: 50,000. */
   readonly inputEntries?: number
+  /** What one run may use in all; then its calls end with `BUDGET_EXCEEDED`. Default: no limit. */
   readonly run?: BudgetLimits
+  /** What one session may use in all; a call without a session counts for the session of its run. Default: no limit. */
   readonly session?: BudgetLimits
+  /**
+   * What one tool may use in each run, how fast and how often at the same time, by its canonical name. Default: no
+   * limits, except 8 concurrent calls of `core/exec.run`.
+   */
   readonly tools?: Readonly<Record<string, BudgetLimits & { readonly rate?: Rate; readonly concurrency?: number }>>
+  /** How fast tools may be called, all together; a call over it ends with `RATE_LIMITED`. Default: no limit. */
   readonly rate?: Rate
+  /** Calls at the same time; further calls wait for their turn. Default: no limit. */
   readonly concurrency?: number
   /** Most bytes of a file read at once. Default: 5 MiB; a call may then ask for up to 10 MiB. */
   readonly readBytes?: number
@@ -154,14 +178,23 @@ export interface Limits {
 
 /** S0's configuration of the core tools, accepted as it is. */
 export interface CoreToolsConfig {
+  /** The same as `sandbox.workspaces`: the folder below which each run has a workspace of its own. */
   readonly sandboxRoot?: string
+  /** The same as `limits.readBytes`. */
   readonly maxReadBytes?: number
+  /** The same as `limits.httpBytes`. */
   readonly maxHttpBytes?: number
+  /** The same as `limits.downloadBytes`. */
   readonly maxDownloadBytes?: number
+  /** The same as `sandbox.network`. */
   readonly allowedHosts?: readonly string[]
+  /** The same as `sandbox.blockedRanges`. */
   readonly blockedCidrs?: readonly string[]
+  /** The same as `limits.httpTimeoutMs`. */
   readonly defaultTimeoutMs?: number
+  /** The `User-Agent` of requests: printable ASCII characters. Default: `tool-hub/<version>`. */
   readonly httpUserAgent?: string
+  /** Accepted and ignored: text over the output limit always becomes an artifact. */
   readonly enableAutoWriteLargeResponses?: boolean
 }
 
@@ -171,10 +204,13 @@ export type Durability = 'effects' | 'full' | 'behind'
 /** A program that speaks MCP on its standard input and output. */
 export interface StdioMcpServer extends McpServerCommon {
   readonly type?: 'stdio'
+  /** The program, found on PATH; no shell reads it. `${env:X}` and `${secret:x}` are filled in. */
   readonly command: string
+  /** Arguments of the program, each as it is. Default: none. */
   readonly args?: readonly string[]
   /** Its whole environment beside PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
   readonly env?: Readonly<Record<string, string>>
+  /** The folder it runs in. Default: the working directory of the process; with `sandbox`, a folder that it can see. */
   readonly cwd?: string
   /** Fences it in like a command: `true`, or what it gets beside the system's own folders; not unless said. */
   readonly sandbox?: boolean | ProgramFence
@@ -184,6 +220,7 @@ export interface StdioMcpServer extends McpServerCommon {
 export interface HttpMcpServer extends McpServerCommon {
   /** `sse` for servers of the first protocol; found out unless said. */
   readonly type?: 'http' | 'streamable-http' | 'sse'
+  /** Where it answers, `http:` or `https:`; need not be listed in `sandbox.network`. */
   readonly url: string
   /** `${env:X}` and `${secret:x}` are filled in. */
   readonly headers?: Readonly<Record<string, string>>
@@ -193,17 +230,20 @@ export interface HttpMcpServer extends McpServerCommon {
 
 /** What an authorization server must be told that it does not find out. */
 export interface McpOAuth {
+  /** The id that the service knows this client by. Default: the hub registers itself. */
   readonly clientId?: string
   /** `${env:X}` or `${secret:x}`. */
   readonly clientSecret?: string
   /** The only authorization server that may get the secret; the first that the service names unless said. */
   readonly issuer?: string
+  /** What to ask for. Default: what the service suggests. */
   readonly scopes?: readonly string[]
   /** Port of the loopback address that the browser returns to; any free one unless said. */
   readonly callbackPort?: number
 }
 
 interface McpServerCommon {
+  /** Keeps the entry but does not connect; its tools do not exist. Default: `false`. */
   readonly disabled?: boolean
   /** Believes what it says of its tools: read-only ones run unasked, and the results of those count as trusted. */
   readonly trust?: boolean
@@ -223,6 +263,7 @@ export type QuestionReply = string | Readonly<Record<string, unknown>>
 export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   /** Your tools; they win over plugins' and built-in ones of the same name. */
   readonly tools?: T
+  /** Tools and hooks that belong together; no call runs before all of them are set up. */
   readonly plugins?: readonly Plugin[]
   /** Where tools come from that come and go: `fromFolder(…)`, your own. */
   readonly sources?: readonly ToolSource[]
@@ -230,15 +271,29 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly mcpServers?: Readonly<Record<string, McpServer>>
   /** Folders of skills, each a folder with a SKILL.md. */
   readonly skills?: readonly string[]
+  /** Your code at four places of every call: `before`, `decide`, `after`, `settled`. */
   readonly hooks?: readonly Hooks[]
+  /** Which tools an agent sees; a call of a hidden tool ends with `TOOL_DISABLED`. Default: all. */
   readonly visibility?: Visibility
+  /**
+   * What tools may do: `{ allow: 'write:fs', on: 'notes/**' }`. A deny wins, then the most specific rule; calls that no
+   * rule matches follow the shipped policy.
+   */
   readonly policy?: readonly (Rule | SourcedRule)[]
+  /** What skills ask for; shown to the approver, never granted. */
   readonly requests?: readonly SkillRequest[]
+  /**
+   * Which files and hosts tools and commands can reach, whatever the policy allows. Default: the run's own
+   * `workspace/`, no network.
+   */
   readonly sandbox?: Sandbox
+  /** Bounds on time, sizes, budgets, rates and concurrency of calls; docs/limits.md. */
   readonly limits?: Limits
+  /** The configuration of the core tools in its original form; `sandbox` and `limits` win over it. */
   readonly core?: CoreToolsConfig
   /** Secrets by name; a tool names one, the network guard fills it in. */
   readonly secrets?: Readonly<Record<string, Secret>>
+  /** Which service answers `core/web.search`. Default: none; the tool then fails and says what to set. */
   readonly web?: WebOptions
   /** What agents remember; docs/memory.md. */
   readonly memory?: MemoryOptions
@@ -256,6 +311,7 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly principals?: (known: Principal) => Awaitable<Principal | undefined>
   /** Answers what policy asks. Without it, and with nobody watching `hub.approvals`, an ask fails at once. */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
+  /** How approval requests wait for a person. */
   readonly approvals?: {
     /** How long an ask waits for its answer; 5 minutes unless said. */
     readonly timeoutMs?: number
@@ -277,6 +333,10 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly data?: string
   /** What outlives the process: grants, waiting asks, idempotency keys, budgets. In memory unless given: `openStore(…)`. */
   readonly store?: Store
+  /**
+   * What is synced to disk before a call returns: calls with side effects (`effects`), every call (`full`), or nothing
+   * (`behind`). Default: `effects`.
+   */
   readonly durability?: Durability
   /** The run of calls that name none; a new id unless said. */
   readonly run?: string
@@ -284,5 +344,6 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly caller?: string
   /** Secret values and further key names that must never be written or returned. */
   readonly redact?: { readonly values?: readonly string[]; readonly keys?: readonly string[] }
+  /** The source of time, for tests: `fakeClock()` of `tool-hub/testing`. Default: the machine's clock. */
   readonly clock?: Clock
 }

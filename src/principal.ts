@@ -11,6 +11,7 @@ export interface Principal {
   readonly policy?: readonly (Rule | SourcedRule)[]
   /** What it may use a day (UTC), counted in the store. */
   readonly budget?: BudgetLimits
+  /** How fast it may call, in addition to the rates of the hub. Default: no further limit. */
   readonly rate?: Rate
   /** How long the budget lasts: a day unless said, or as long as there is such a principal. */
   readonly budgetFor?: 'day' | 'ever'

@@ -2,8 +2,11 @@ import type { ErrorCode, FailureStatus, Fix } from './errors.ts'
 
 /** Something a person or a program can check afterwards; never holds a secret. */
 export interface Evidence {
+  /** What `ref` names: a path, a URL, a call, or the text itself. */
   readonly type: 'file' | 'url' | 'tool' | 'text'
+  /** Where to check it: a path, a URL or a call id, without secrets. */
   readonly ref: string
+  /** What was done or seen there, in one line, such as a size and a hash. */
   readonly summary: string
 }
 
@@ -11,9 +14,13 @@ export interface Evidence {
 export interface Artifact {
   /** `artifact:<sha256>`, readable by `hub.artifact(ref)`. */
   readonly ref: string
+  /** File name for people; it does not identify the artifact, `ref` does. */
   readonly name: string
+  /** Size of the content. */
   readonly bytes: number
+  /** Hash of the content in lower-case hex, the same as in `ref`. */
   readonly sha256: string
+  /** Media type such as `text/plain`, as the tool declared it. */
   readonly mediaType: string
 }
 
@@ -28,6 +35,7 @@ export function artifactHash(ref: string): string | undefined {
 export type ContentBlock =
   | {
       readonly type: 'text'
+      /** The text as the model gets it, already cut to the limit. */
       readonly text: string
       /** Of the progress of a command: where it wrote this. */
       readonly stream?: 'stdout' | 'stderr'
@@ -37,19 +45,29 @@ export type ContentBlock =
   /** A document that came whole: its text, or its bytes as base64. */
   | {
       readonly type: 'resource'
+      /** Where the document is, as its server names it. */
       readonly uri: string
+      /** Media type such as `text/markdown`; absent when it is not known. */
       readonly mediaType?: string
+      /** The text of the document; absent for bytes. */
       readonly text?: string
+      /** The bytes of the document as base64; absent for text. */
       readonly data?: string
     }
   /** A document that stays where it is. */
   | {
       readonly type: 'resource-link'
+      /** Where the document is, as its server names it. */
       readonly uri: string
+      /** Name of the document for programs and models. */
       readonly name: string
+      /** Name of the document for people. */
       readonly title?: string
+      /** What the document is about, in words of its server. */
       readonly description?: string
+      /** Media type such as `text/markdown`; absent when it is not known. */
       readonly mediaType?: string
+      /** Size of the document, where its server says it. */
       readonly bytes?: number
     }
 
@@ -58,9 +76,13 @@ export type Content = string | readonly ContentBlock[]
 
 /** The failure of a call, in the form that callers and models get. */
 export interface CallError {
+  /** The code of the error table; branch on it, not on the message. */
   readonly code: ErrorCode
+  /** What happened, with names and numbers, for people and models. */
   readonly message: string
+  /** Whether the same call may succeed later without a change. */
   readonly retryable: boolean
+  /** What to change so that the call would work; always has a `hint`. */
   readonly fix: Fix
 }
 
@@ -69,7 +91,9 @@ export type Label = 'untrusted'
 
 /** What happened on the way; marks of truncation live here, never in `data`. */
 export interface ResultMeta {
+  /** Time from the start of the call to its end in milliseconds, waiting for approval included. */
   readonly durationMs: number
+  /** How often `execute` ran; 0 when the call was refused before. */
   readonly attempts: number
   /** The text for the model was cut; the whole is the artifact of this reference. */
   readonly truncated?: { readonly cutChars?: number; readonly artifact?: string }
@@ -81,6 +105,7 @@ export interface ResultMeta {
   readonly abandoned?: true
   /** The rule that decided, as `policy explain` prints it. */
   readonly rule?: string
+  /** Who approved the call, or the remembered answer that covered it; absent when policy did not ask. */
   readonly approvedBy?: string
   /** Where the content comes from, when that matters: `untrusted` for the network and untrusted roots. */
   readonly labels?: readonly Label[]
@@ -89,30 +114,41 @@ export interface ResultMeta {
 }
 
 interface ResultBase {
+  /** Id of the call, as events and records name it. */
   readonly callId: string
   /** Canonical name. */
   readonly tool: string
+  /** What the call did in one line of at most 200 characters, for logs and people. */
   readonly summary: string
+  /** What a model gets: `toModel` of the data or the data as JSON, cut to the limit. */
   readonly content: readonly ContentBlock[]
+  /** Content stored for this call; read it with `hub.artifact(ref)`. */
   readonly artifacts: readonly Artifact[]
+  /** What can be checked afterwards: files, URLs and hashes that the call touched. */
   readonly evidence: readonly Evidence[]
+  /** How the call went: time, attempts, rule, approval, truncation, notices. */
   readonly meta: ResultMeta
 }
 
 /** A call that worked. */
 export interface Success<T = unknown> extends ResultBase {
   readonly ok: true
+  /** `ok`; `pending` or `running` when the tool started something that continues after the call. */
   readonly status: 'ok' | 'pending' | 'running'
+  /** What the tool returned, checked against its output schema and never cut. */
   readonly data: T
+  /** Never set on a success. */
   readonly error?: undefined
 }
 
 /** A call that did not: refused, failed, stopped. */
 export interface Failure<T = unknown> extends ResultBase {
   readonly ok: false
+  /** The kind of failure, such as `denied` or `timeout`; `error.code` says why. */
   readonly status: FailureStatus
   /** What there is nevertheless: the output of a command that failed. */
   readonly data?: T
+  /** What went wrong and what to do next. */
   readonly error: CallError
 }
 
@@ -126,11 +162,15 @@ export type CallEvent<T = unknown> =
   /** Somebody has answered; whoever else was asked need not. */
   | {
       readonly type: 'approval-answered'
+      /** Id of the call, the same in all its events. */
       readonly callId: string
       /** Id of the request. */
       readonly approval: string
+      /** What was answered. */
       readonly decision: ApprovalReply['decision']
+      /** Who answered. */
       readonly by: string
+      /** The way the answer came, such as `console`, `cli` or `mcp`. */
       readonly via?: string
       /** The approver changed the arguments. */
       readonly changed?: true
@@ -139,10 +179,13 @@ export type CallEvent<T = unknown> =
   /** Somebody has answered, or without `by` nobody will any more. */
   | {
       readonly type: 'question-answered'
+      /** Id of the call, the same in all its events. */
       readonly callId: string
       /** Id of the request. */
       readonly question: string
+      /** Who answered; absent when nobody will any more. */
       readonly by?: string
+      /** The way the answer came, such as `console`, `cli` or `mcp`. */
       readonly via?: string
     }
   /** Somebody else has to do it now, such as the client; the call goes on when they answer. */
@@ -152,20 +195,29 @@ export type CallEvent<T = unknown> =
 
 /** A question to a person: may this very call happen? */
 export interface ApprovalRequest {
+  /** Answer with this id: `hub.approvals.reply(id, …)`. */
   readonly id: string
+  /** Id of the call that waits. */
   readonly callId: string
+  /** Id of the run that the call belongs to. */
   readonly run: string
+  /** The session of the call; absent when the caller named none. */
   readonly session?: string
+  /** Canonical name of the tool. */
   readonly tool: string
+  /** The final arguments, validated, with secrets removed. */
   readonly input: unknown
   /** `write:fs /srv/notes.md`, one line a target. */
   readonly targets: readonly string[]
   /** The rule that asks. */
   readonly rule: string
+  /** Why the rule asks, for people. */
   readonly reason: string
+  /** Who calls, as the caller says. */
   readonly caller: string
   /** Who calls for certain, where others come in by the same door; nobody answers for their own calls. */
   readonly principal?: string
+  /** Why the call is made, as the caller says; absent when it does not. */
   readonly purpose?: string
   /** What skills asked for that touches this call; information, never a grant. */
   readonly requests: readonly string[]
@@ -179,6 +231,7 @@ export interface ApprovalRequest {
   readonly coverage: { readonly exact: string; readonly targets?: string }
   /** Binds the answer to tool, final input, targets and sandbox level. */
   readonly hash: string
+  /** When the request was made, as ISO 8601. */
   readonly askedAt: string
   /** An answer that comes later is too late. */
   readonly expiresAt: string
@@ -189,12 +242,19 @@ export type AskView =
   /** A command as policy reads it: its parts in order, the one that decided marked. */
   | {
       readonly kind: 'command'
+      /** The whole command line. */
       readonly command: string
+      /** Folder it would run in. */
       readonly cwd?: string
+      /** The simple commands of the line, in order. */
       readonly parts: ReadonlyArray<{
+        /** The simple command as it was written. */
         readonly text: string
+        /** What policy decided for this part alone. */
         readonly effect: 'allow' | 'ask' | 'deny'
+        /** The rule that decided this part. */
         readonly rule: string
+        /** Whether this part made the decision for the whole line. */
         readonly decides: boolean
       }>
     }
@@ -205,20 +265,27 @@ export type AskView =
 
 /** A call that has ended, in short. */
 export interface RecentCall {
+  /** Id of the call, as records name it. */
   readonly callId: string
+  /** Canonical name of the tool. */
   readonly tool: string
+  /** How the call ended. */
   readonly status: ToolResult['status']
+  /** What it did in one line, where that is known. */
   readonly summary?: string
 }
 
 /** The answer of a person or of the code that stands for one. */
 export interface ApprovalReply {
+  /** `allow` runs the call, `deny` ends it with `APPROVAL_DENIED`. */
   readonly decision: 'allow' | 'deny'
   /** How long the answer holds; `once` unless said. */
   readonly remember?: 'once' | 'session' | 'always' | { readonly until: string }
   /** What a remembered answer covers: this very call, or any call of the tool on the same targets; `exact` unless said. */
   readonly covers?: 'exact' | 'targets'
+  /** Returned to the model with a denial, and recorded. */
   readonly reason?: string
+  /** Who answers; recorded. Default: `approver`. */
   readonly by?: string
   /** The way it came: console, cli, websocket, webhook, mcp, terminal; `library` unless said. */
   readonly via?: string
@@ -228,20 +295,30 @@ export interface ApprovalReply {
 
 /** Something a tool asks the person behind the agent, while it waits for the answer. */
 export interface QuestionRequest {
+  /** Answer with this id: `hub.questions.reply(id, …)`. */
   readonly id: string
+  /** Id of the call that waits for the answer. */
   readonly callId: string
+  /** Id of the run that the call belongs to. */
   readonly run: string
+  /** Canonical name of the tool that asks. */
   readonly tool: string
+  /** Who calls, as the caller says. */
   readonly caller: string
   /** Who calls for certain, where others come in by the same door. */
   readonly principal?: string
+  /** The question as the person reads it. */
   readonly question: string
+  /** What the person needs to know to answer. */
   readonly context?: string
+  /** Answers to choose from; absent when any text is an answer. */
   readonly options?: readonly string[]
   /** Taken when nobody answers in time. */
   readonly defaultAnswer?: string
   /** Flat JSON Schema, where more than a text is wanted. */
   readonly form?: Readonly<Record<string, unknown>>
+  /** When the question was asked, as ISO 8601. */
   readonly askedAt: string
+  /** Until when an answer counts, as ISO 8601; then `defaultAnswer` is taken, or the question fails. */
   readonly expiresAt: string
 }

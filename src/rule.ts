@@ -4,13 +4,17 @@ import type { CallerKind, Capability } from './define.ts'
 export interface When {
   /** The run has read untrusted content. */
   readonly tainted?: boolean
+  /** Who calls: the agent itself (`direct`), or a script that the model wrote (`script`). Default: both. */
   readonly caller?: CallerKind
 }
 
 /** Bounds that a rule puts on the calls it lets through. */
 export interface Constraints {
+  /** Longest time of such a call, in milliseconds; shortens the tool's own limit, never extends it. */
   readonly timeoutMs?: number
+  /** Most bytes that such a call reads or writes at once. */
   readonly maxBytes?: number
+  /** Most entries that such a call lists. */
   readonly maxResults?: number
   /** How often a request that sends data is repeated; only with an idempotency key. */
   readonly retries?: number
@@ -21,8 +25,11 @@ interface RuleFields {
   readonly on?: string | readonly string[]
   /** Targets it is not about. */
   readonly except?: string | readonly string[]
+  /** The rule holds only under these conditions. Default: always. */
   readonly when?: When
+  /** Returned to the model when the rule denies, and shown to the approver when it asks. */
   readonly reason?: string
+  /** Bounds on the calls that the rule lets through. */
   readonly limit?: Constraints
 }
 
@@ -39,14 +46,19 @@ export type Rule = RuleFields &
 
 /** Where a rule was written. */
 export interface RuleSource {
+  /** Path of the file, as messages name it. */
   readonly file: string
+  /** Line of the rule in the file, counted from 1; absent when it is not known. */
   readonly line?: number
 }
 
 /** A rule that knows where it comes from and what its relative globs are relative to. */
 export interface SourcedRule {
+  /** The rule as its author wrote it. */
   readonly rule: Rule
+  /** The place that `explain` and the records name for it. */
   readonly source: RuleSource
+  /** Folder that the relative path globs of the rule start at. */
   readonly base: string
   /** Consulted only for demands that no other rule of its layer matches, e.g. `tools.default` of policy.yaml. */
   readonly fallback?: boolean
@@ -56,7 +68,10 @@ export interface SourcedRule {
 
 /** A skill's wish: shown to the approver, never an allow. */
 export interface SkillRequest {
+  /** Name of the skill that asks. */
   readonly skill: string
+  /** Capabilities and tool names that the skill says it needs. */
   readonly wants: readonly (Capability | string)[]
+  /** Why the skill needs them, in its own words. */
   readonly reason?: string
 }

@@ -6,11 +6,13 @@ import type { SkillRequest } from './rule.ts'
 
 /** Where tools come from that may come and go while the hub lives: MCP servers, a folder, skills, a client. */
 export interface ToolSource {
+  /** Names the source in errors, warnings and records. */
   readonly name: string
   /** While it has failed to start no call passes; others fail alone. */
   readonly required?: boolean
   /** Begins to offer tools. What takes long goes on after it has returned; calls wait for `expect`ed names only. */
   start(host: SourceHost): void | Promise<void>
+  /** Releases what `start` opened; called when the source is disconnected or the hub closes. */
   close?(): void | Promise<void>
 }
 
@@ -45,6 +47,7 @@ export interface SourceHost {
   warn(message: string): void
   /** Folder of what outlives runs, absolute. */
   readonly data: string
+  /** The hub's clock; use it instead of timers, so that tests control the time. */
   readonly clock: Clock
 }
 

@@ -7,20 +7,29 @@ import { SavedGrants } from './saved-grants.ts'
 
 /** An answer that was given once and holds for later calls. */
 export interface Grant {
+  /** Revoke with this id: `hub.grants.revoke(id)`. */
   readonly id: string
+  /** What was answered: later calls it covers run or are denied without a new request. */
   readonly effect: 'allow' | 'deny'
+  /** Canonical name of the tool it covers. */
   readonly tool: string
   /** The very call, or any call of the tool on these targets. */
   readonly covers: 'exact' | 'targets'
+  /** Binds an `exact` grant to tool, arguments, targets and sandbox level. */
   readonly hash: string
+  /** The targets that a `targets` grant covers, one line each: `write:fs /srv/notes.md`. */
   readonly targets: readonly string[]
   /** Whose calls it covers, where others come in by the same door. */
   readonly principal?: string
   /** Holds only there; such a grant is never saved. */
   readonly session?: string
+  /** When it ends, as ISO 8601; absent when it holds until it is revoked or its session ends. */
   readonly until?: string
+  /** Who answered. */
   readonly by: string
+  /** Why, as the person said. */
   readonly reason?: string
+  /** When it was given, as ISO 8601. */
   readonly createdAt: string
 }
 
