@@ -18,40 +18,57 @@ export interface CanvasOptions {
 export interface CanvasVersion {
   /** From 1 up. */
   readonly n: number
+  /** Its content, `artifact:<sha256>`. */
   readonly artifact: string
+  /** Size of the content. */
   readonly bytes: number
+  /** When it was made, in milliseconds since 1970. */
   readonly at: number
+  /** The call that made it. */
   readonly callId: string
 }
 
 /** Something that an agent shows to people. */
 export interface Canvas {
+  /** Unique among the canvases of all runs. */
   readonly id: string
   /** Unique within its run. */
   readonly name: string
+  /** What people read above it. */
   readonly title: string
+  /** What its latest version is made of. */
   readonly kind: CanvasKind
+  /** The run that shows it. */
   readonly run: string
+  /** Who called, as the caller said. */
   readonly caller: string
   /** Who called for certain, where somebody at the door has found that out. */
   readonly principal?: string
+  /** Taken out of people's sight. */
   readonly hidden: boolean
   /** It was made by a run that had read content from outside. */
   readonly tainted: boolean
+  /** Milliseconds since 1970. */
   readonly createdAt: number
+  /** When its latest version was made, or it was hidden or shown, in milliseconds since 1970. */
   readonly updatedAt: number
+  /** The version that people see. */
   readonly latest: CanvasVersion
 }
 
 /** The same with all versions that are still listed, oldest first. */
 export interface CanvasDetail extends Canvas {
+  /** Oldest first. */
   readonly versions: readonly CanvasVersion[]
 }
 
 /** What is to be shown. */
 export interface CanvasContent {
+  /** What `content` is made of. */
   readonly kind: CanvasKind
+  /** The source text, at most `maxBytes` of the options. */
   readonly content: string
+  /** What people read above it. Default: its name, or the title it has. */
   readonly title?: string
 }
 
@@ -59,14 +76,19 @@ export interface CanvasContent {
 export interface DrawOptions {
   /** The latest unless said. */
   readonly version?: number
+  /** Pixels. Default: 1024. */
   readonly width?: number
+  /** Pixels. Default: 768. */
   readonly height?: number
 }
 
 /** A canvas as a browser without network drew it. */
 export interface CanvasDrawing {
+  /** What was drawn. */
   readonly canvas: Canvas
+  /** Number of the version that was drawn. */
   readonly version: number
+  /** The picture. */
   readonly png: Uint8Array
   /** What the script gave, as JSON. */
   readonly value?: unknown
@@ -82,6 +104,7 @@ export interface CanvasHandle {
   present(wish: CanvasContent & { readonly name?: string }): Promise<Canvas>
   /** Adds a version. */
   update(canvas: string, wish: Omit<CanvasContent, 'kind'> & { readonly kind?: CanvasKind }): Promise<Canvas>
+  /** Takes it out of people's sight; presenting it again shows it. */
   hide(canvas: string): Promise<Canvas>
   /** Newest first, hidden ones too. */
   list(): Promise<readonly Canvas[]>
@@ -93,12 +116,15 @@ export interface CanvasHandle {
 
 /** Which canvases. */
 export interface CanvasFilter {
+  /** Only those of this run. Default: all. */
   readonly run?: string
+  /** Only those of this principal. Default: all. */
   readonly principal?: string
   /** Only those that are shown, or only the others. */
   readonly hidden?: boolean
   /** Made before this time. */
   readonly before?: number
+  /** Most canvases of the answer. */
   readonly limit?: number
 }
 
@@ -106,6 +132,7 @@ export interface CanvasFilter {
 export interface CanvasPageOptions {
   /** The latest unless said. */
   readonly version?: number
+  /** Colours of the page. Default: `light`. */
   readonly theme?: 'light' | 'dark'
   /** Host and path of our scripts, `127.0.0.1:4040/v1/canvas-scripts`; unless said they are inside the page. */
   readonly scripts?: string

@@ -26,7 +26,9 @@ export type ScheduleRunStatus = (typeof SCHEDULE_RUN_STATUSES)[number]
 
 /** One of the calls that a schedule makes. */
 export interface ScheduledCall {
+  /** Canonical, wire or dialect name of the tool. */
   readonly tool: string
+  /** Its arguments. Default: `{}`. */
   readonly input?: unknown
 }
 
@@ -44,6 +46,7 @@ export type When = { readonly cron: string } | { readonly everyMs: number } | { 
 export interface NewSchedule {
   /** Unique among those of one principal; what policy decides on. */
   readonly name: string
+  /** A cron expression, an interval or one time. */
   readonly when: WrittenWhen
   /** IANA name, for expressions and for times without an offset; that of the options, or of the machine, unless said. */
   readonly timeZone?: string
@@ -57,6 +60,7 @@ export interface NewSchedule {
   readonly overlap?: OverlapPolicy
   /** Each time is put off by a random part of this, so that not all begin at once; 0 unless said. */
   readonly jitterMs?: number
+  /** `false` keeps it from running. Default: `true`. */
   readonly enabled?: boolean
   /** The last moment it may run at, ISO 8601. */
   readonly until?: string
@@ -71,35 +75,56 @@ export type ScheduleChange = Partial<Omit<NewSchedule, 'name'>>
 
 /** A schedule. Times are milliseconds since 1970. */
 export interface Schedule {
+  /** Unique among all schedules of the store. */
   readonly id: string
+  /** Unique among those of one principal. */
   readonly name: string
   /** Whose it is; the hub's own owner's without. */
   readonly principal?: string
+  /** A cron expression, an interval or one time. */
   readonly when: When
+  /** IANA name such as `Europe/Berlin`. */
   readonly timeZone: string
+  /** Made in this order, each only if the one before succeeded unless `continueOnError` is set. */
   readonly calls: readonly ScheduledCall[]
+  /** Makes the other calls also after one that failed. */
   readonly continueOnError: boolean
+  /** What becomes of times that passed while nothing ran. */
   readonly missed: MissedPolicy
+  /** What happens at a time at which the run before is not over. */
   readonly overlap: OverlapPolicy
+  /** Each time is put off by a random part of this. */
   readonly jitterMs: number
+  /** How long all calls of one run may take. */
   readonly timeoutMs: number
+  /** The last moment it may run at, ISO 8601; absent when there is none. */
   readonly until?: string
+  /** How often it may run in all; absent when there is no limit. */
   readonly maxRuns?: number
+  /** `false` when it does not run, because somebody switched it off or for `disabledBecause`. */
   readonly enabled: boolean
   /** Why it is not, when nobody switched it off. */
   readonly disabledBecause?: string
   /** Written in the config: it is changed there. */
   readonly isFromConfig: boolean
+  /** Milliseconds since 1970. */
   readonly createdAt: number
+  /** Who made it, and in which call. */
   readonly createdBy: {
+    /** Who made it, as the records name them. */
     readonly by: string
+    /** The call that made it; absent for the owner's own. */
     readonly callId?: string
+    /** Run of that call. */
     readonly run?: string
     /** Its maker had read content from outside, so its runs count as tainted. */
     readonly tainted: boolean
   }
+  /** When it is due next; absent when it never is. */
   readonly nextAt?: number
+  /** When it was due last; absent before its first time. */
   readonly lastAt?: number
+  /** What became of its last time. */
   readonly lastStatus?: ScheduleRunStatus
   /** How often it has fired. */
   readonly runs: number
@@ -107,20 +132,27 @@ export interface Schedule {
 
 /** One time of a schedule, and what became of it. */
 export interface ScheduleRun {
+  /** Id of this time of the schedule; the records are under `runId`. */
   readonly id: string
   /** Id of the schedule. */
   readonly schedule: string
   /** Counts up; `before` of a page. */
   readonly seq: number
+  /** When it was to begin. */
   readonly dueAt: number
+  /** When it began; absent while it waits, and when it was left out. */
   readonly startedAt?: number
+  /** When it was over; absent before. */
   readonly endedAt?: number
+  /** What became of it; `waiting` and `running` are not over. */
   readonly status: ScheduleRunStatus
   /** The hub's run with the records, once it has begun. */
   readonly runId?: string
   /** Earlier times that this run stands for, or that were left out with it. */
   readonly missed: number
+  /** What its calls did, in one line. */
   readonly summary?: string
+  /** Why it failed; absent when it did not. */
   readonly error?: string
   /** What it tells came from outside. */
   readonly untrusted: boolean
@@ -132,10 +164,15 @@ export interface ScheduleStatus {
   readonly isTicking: boolean
   /** This one does. */
   readonly isTickingHere: boolean
+  /** All schedules that the asker may see. */
   readonly schedules: number
+  /** Those of them that are enabled. */
   readonly enabled: number
+  /** When the next one is due, in milliseconds since 1970; absent when none is. */
   readonly nextAt?: number
+  /** Runs under way. */
   readonly running: number
+  /** Runs that wait for an earlier one to end. */
   readonly waiting: number
   /** Schedules of the config that could not be used, and why. */
   readonly problems: readonly string[]
@@ -143,6 +180,7 @@ export interface ScheduleStatus {
 
 /** A page of what became of a schedule, newest first. */
 export interface ScheduleRunPage {
+  /** The runs, newest first. */
   readonly runs: readonly ScheduleRun[]
   /** `before` of the next page, where there is one. */
   readonly next?: number
@@ -166,14 +204,21 @@ export interface SchedulesOptions {
 
 /** The handle of a tool that declares the capability: what its principal has, and no other's. */
 export interface ScheduleHandle {
+  /** How the principal's schedules do, and whether any process fires them. */
   status(): Promise<ScheduleStatus>
+  /** All schedules of the principal. */
   list(): Promise<readonly Schedule[]>
+  /** A schedule by its name; throws `NOT_FOUND` if there is none. */
   find(name: string): Promise<Schedule>
+  /** Makes a schedule; throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` for a mistake in `when`. */
   add(schedule: NewSchedule): Promise<Schedule>
+  /** Changes a schedule; what is absent stays. Throws `NOT_FOUND` if there is none. */
   update(name: string, change: ScheduleChange): Promise<Schedule>
+  /** Removes a schedule and returns it as it was; throws `NOT_FOUND` if there is none. */
   remove(name: string): Promise<Schedule>
   /** Begins a run now, and waits a while for its end. */
   run(name: string): Promise<ScheduleRun>
+  /** What became of its times, newest first. Default: 20 of them; at most 500. */
   runs(name: string, page?: { readonly limit?: number; readonly before?: number }): Promise<ScheduleRunPage>
   /** A text for the agent's own session, or the console, at a time or after some. */
   wake(wish: { readonly text?: string; readonly at?: string; readonly inMs?: number }): Promise<Schedule>
@@ -196,18 +241,24 @@ export interface ScheduleDesk {
   start(config?: Pick<SchedulesOptions, 'entries'>): Promise<void>
   /** Begins nothing new; runs under way go on. */
   stop(): Promise<void>
+  /** How the schedules of the store do, and whether any process fires them. */
   status(): Promise<ScheduleStatus>
+  /** All schedules, or those of one principal. */
   list(filter?: { readonly principal?: string }): Promise<readonly Schedule[]>
+  /** Throws `NOT_FOUND` if there is none, `CONFLICT` if several have the name. */
   find(schedule: string): Promise<Schedule>
+  /** Makes a schedule; throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` for a mistake in `when`. */
   add(schedule: NewSchedule, maker?: ScheduleMaker): Promise<Schedule>
   /** FORBIDDEN when `as` is to change what somebody else's schedule calls. */
   update(schedule: string, change: ScheduleChange, maker?: ScheduleMaker): Promise<Schedule>
+  /** Removes a schedule and returns it as it was; throws `NOT_FOUND` if there is none. */
   remove(schedule: string, maker?: Pick<ScheduleMaker, 'by'>): Promise<Schedule>
   /** A run right now, beside its times. Waits for its end unless told not to. */
   run(
     schedule: string,
     options?: Pick<ScheduleMaker, 'by'> & { readonly wait?: boolean; readonly signal?: AbortSignal },
   ): Promise<ScheduleRun>
+  /** What became of its times, newest first. Default: 20 of them; at most 500. */
   runs(schedule: string, page?: { readonly limit?: number; readonly before?: number }): Promise<ScheduleRunPage>
   /** The next times of an expression, an interval or a date; INPUT_SCHEMA_INVALID says where the mistake is. */
   next(
