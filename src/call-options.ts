@@ -44,6 +44,7 @@ export interface CallOptions {
   readonly onQuestion?: HubOptions['onQuestion']
   /** Other names of `onQuestion` and `signal`, which win where both are given. */
   readonly onClarificationRequest?: HubOptions['onQuestion']
+  /** Another name of `signal`, which wins where both are given. */
   readonly abortSignal?: AbortSignal
   /** Hears what `stream` would yield. */
   readonly onEvent?: (event: CallEvent) => void

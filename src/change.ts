@@ -1,6 +1,8 @@
 /** The content of a regular file, by hash. */
 export interface FileState {
+  /** Hash of the content in lower-case hex. */
   readonly sha256: string
+  /** Size of the content. */
   readonly bytes: number
   /** Permission bits. */
   readonly mode: number
@@ -24,6 +26,7 @@ export type Change =
 export type KeptChange = Change & {
   /** Name below the run's `undo/` folder of the removed tree. */
   readonly tree?: string
+  /** Why the change cannot be undone; absent when it can. */
   readonly notUndoable?: string
 }
 

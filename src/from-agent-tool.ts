@@ -6,19 +6,28 @@ import { toolFailure } from './tool-failure.ts'
 
 /** S3's result: content blocks for the model, details for the program. */
 export interface AgentToolResult<T = unknown> {
+  /** What the model gets. */
   readonly content: ReadonlyArray<
     | { readonly type: 'text'; readonly text: string }
     | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
   >
+  /** For the program; no model sees it. */
   readonly details?: T
 }
 
 /** S3's tool: TypeBox parameters, a call id, a signal, updates. */
 export interface AgentTool<P = unknown, T = unknown> {
+  /**
+   * Becomes the canonical name, so it must be a tool name: letters, digits, `_` and `-` in parts joined by `/` or `.`.
+   */
   readonly name: string
+  /** A short name for people. */
   readonly label?: string
+  /** When to use it, for the model. */
   readonly description: string
+  /** JSON Schema of the arguments, or one that TypeBox built. */
   readonly parameters: JsonSchema
+  /** Does the work; what it throws is a failed call for the model. */
   execute(
     toolCallId: string,
     params: P,
@@ -29,7 +38,9 @@ export interface AgentTool<P = unknown, T = unknown> {
 
 /** What S3's form cannot say and policy needs: what the tool touches. */
 export interface Governance<P> {
+  /** What the tool touches. Default: `['exec']`, which policy denies until a rule allows it. */
   readonly capabilities?: readonly Capability[]
+  /** What a call will touch, by capability; policy decides on it. Default: judged without a target. */
   readonly targets?: (params: P) => Targets
 }
 

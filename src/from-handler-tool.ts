@@ -8,27 +8,38 @@ import { parseAmount, TIME_UNITS } from './value/parse-amount.ts'
 
 /** What a handler answers: a text for the model, whether it is an error, and what only the program needs. */
 export interface HandlerOutput {
+  /** What the model gets. */
   readonly content: string
+  /** `true` ends the call with `TOOL_FAILED` and the content as its message. Default: `false`. */
   readonly is_error?: boolean
+  /** For the program; no model sees it. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 /** A tool as a definition with a handler. */
 export interface HandlerTool {
+  /** Becomes the canonical name: letters, digits, `_` and `-` in parts joined by `/` or `.`, at most 64. */
   readonly name: string
+  /** When to use it, for the model. */
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly parameters: object
+  /** Does the work; `ctx.signal` says when to stop. What it throws is a failed call for the model. */
   // biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the author's; they are validated by their schema
   handler(ctx: BaseContext, args: any): HandlerOutput | Promise<HandlerOutput>
+  /** For catalogues; no rule looks at it. */
   readonly category?: string
+  /** For catalogues; no rule looks at them. */
   readonly tags?: readonly string[]
+  /** For catalogues, in any form. */
   readonly version?: string
   /** Milliseconds, or a text with a unit: `10s`. */
   readonly default_timeout?: number | string
   /** The most characters of the content that a model gets. */
   readonly max_output_size?: number
+  /** What the tool touches. Default: `['exec']`, which policy denies until a rule allows it. */
   readonly capabilities?: readonly Capability[]
+  /** What a call will touch, by capability; policy decides on it. Default: judged without a target. */
   // biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the author's; they are validated by their schema
   readonly targets?: (args: any) => Targets
 }

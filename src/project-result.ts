@@ -6,9 +6,13 @@ import { isPlainObject } from './value/is-plain-object.ts'
 
 /** `{ ok, result, evidence, error }`, where `error.kind` is the code of the error. */
 export function toCoreResult<T>(result: ToolResult<T>): {
+  /** Whether the call succeeded. */
   readonly ok: boolean
+  /** The data of a call that succeeded. */
   readonly result?: T
+  /** What can be checked afterwards. */
   readonly evidence: readonly Evidence[]
+  /** Why the call failed; absent when it succeeded. */
   readonly error?: CallError & { readonly kind: ErrorCode }
 } {
   const { evidence } = result
@@ -67,10 +71,15 @@ export function toAgentContent(content: readonly ContentBlock[]): AgentContent {
 
 /** S4's form: `{ ok, summary, data, artifacts, error }`. */
 export function toSummaryResult<T>(result: ToolResult<T>): {
+  /** Whether the call succeeded. */
   readonly ok: boolean
+  /** What the call did, in one line. */
   readonly summary: string
+  /** The data of a call that succeeded. */
   readonly data?: T
+  /** Content stored for the call. */
   readonly artifacts: readonly Artifact[]
+  /** Why the call failed; absent when it succeeded. */
   readonly error?: CallError
 } {
   const { ok, summary, artifacts } = result

@@ -2,6 +2,7 @@
 export interface AdapterOptions {
   /** The run whose records, budget and workspace the calls belong to; the hub's own unless said. */
   readonly run?: string
+  /** The agent's conversation, for `limits.session` and for answers remembered for a session. Default: the run. */
   readonly session?: string
   /** Who calls; recorded. */
   readonly caller?: string

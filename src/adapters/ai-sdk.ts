@@ -33,19 +33,29 @@ export type AiSdkOutput = ToolResult | CallProgress
 /** A tool as the AI SDK (6 and 7) takes it, by shape. */
 export interface AiSdkTool {
   readonly type: 'dynamic'
+  /** A short name for people; absent when the tool has none. */
   readonly title?: string
+  /** When to use it, for the model. */
   readonly description: string
+  /** Schema that the model is shown; it accepts any value, because the hub validates. */
   readonly inputSchema: StandardSchema
+  /** Whether the provider makes the model keep to the schema; absent when it cannot. */
   readonly strict?: boolean
+  /** Whether policy asks about this call; absent with `approvals: 'hub'`. */
   readonly needsApproval?: (input: unknown) => Promise<boolean>
+  /** Calls the tool through the hub; a failure is a result, never an exception. */
   readonly execute: (
     input: unknown,
     options: {
+      /** The SDK's id of the call. */
       readonly toolCallId: string
+      /** The conversation so far; approvals of the user are read from it. */
       readonly messages: readonly unknown[]
+      /** Stops the call when it aborts. */
       readonly abortSignal?: AbortSignal
     },
   ) => AsyncIterable<AiSdkOutput> | Promise<AiSdkOutput>
+  /** The result in the form that the SDK sends to the model. */
   readonly toModelOutput: (result: { readonly output: AiSdkOutput }) => AiSdkModelOutput
 }
 
@@ -170,11 +180,13 @@ function partOf(block: ContentBlock): AiSdkContentPart {
 
 /** What an agent of the AI SDK works with in a session. */
 export interface AiSdkJob {
+  /** What is to be done, as the agent that began the session wrote it. */
   readonly task: string
   /** What the session may call, as a tool set. */
   readonly tools: Record<string, AiSdkTool>
   /** For `abortSignal`. */
   readonly signal: AbortSignal
+  /** The session itself, for messages and calls beyond the tool set. */
   readonly session: SessionWork
 }
 

@@ -23,18 +23,26 @@ export interface AnthropicOptions extends ModelToolOptions {
 
 /** A tool for the Messages API. */
 export interface AnthropicTool {
+  /** The name that the model calls. */
   name: string
+  /** When to use it, for the model. */
   description: string
+  /** JSON Schema of the arguments, as the Messages API takes it. */
   input_schema: ObjectSchema
+  /** Set where `strict` was asked for and the schema allows it. */
   strict?: boolean
+  /** Set on the last tool if `cacheControl` was asked for. */
   cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
 }
 
 /** The answer to one `tool_use`. */
 export interface AnthropicToolResult {
   type: 'tool_result'
+  /** Id of the `tool_use` block that it answers. */
   tool_use_id: string
+  /** What the model reads: text, or blocks when there are images or documents. */
   content: string | AnthropicResultBlock[]
+  /** `true` when the call failed; absent otherwise. */
   is_error?: boolean
 }
 

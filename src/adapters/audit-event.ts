@@ -9,7 +9,11 @@ export interface AuditEvent {
   readonly action: string
   /** The arguments as JSON, redacted; absent where the line does not repeat them. */
   readonly resource?: string
+  /**
+   * `denied` for what a rule or a person refused and for what still needs an approval, `error` for every other failure.
+   */
   readonly result: 'success' | 'error' | 'denied'
+  /** Ids, caller, rule and times of the call; `duration_ms` in milliseconds. */
   readonly metadata: Readonly<Record<string, unknown>> & { readonly duration_ms: number }
 }
 

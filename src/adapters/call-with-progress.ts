@@ -4,6 +4,7 @@ import type { CallEvent, ContentBlock, ToolResult } from '../result.ts'
 export interface CallProgress {
   /** `pending`: it waits for somebody else. */
   readonly status: 'running' | 'pending'
+  /** What the tool has said so far. */
   readonly content: readonly ContentBlock[]
 }
 

@@ -1,22 +1,30 @@
 /** A tool call of a chat completion. */
 export interface ChatToolCall {
+  /** Id that the tool message must repeat. */
   id: string
   type: 'function'
+  /** The name that the model calls, and its arguments as JSON text. */
   function: { name: string; arguments: string }
 }
 
 /** As much of a streamed chunk as is looked at. */
 export interface ChatChunk {
+  /** Parts of the answers; only those of index 0 are collected. */
   readonly choices?: ReadonlyArray<{
+    /** Which of several answers it belongs to. Default: 0. */
     readonly index?: number
+    /** What came with this chunk. */
     readonly delta?: { readonly tool_calls?: readonly ChatToolCallDelta[] | null }
   }>
 }
 
 /** A piece of a tool call. */
 export interface ChatToolCallDelta {
+  /** Which of several calls it belongs to. */
   readonly index?: number
+  /** Id of the call; comes with its first part only. */
   readonly id?: string | null
+  /** The next part of the name and of the arguments. */
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null
 }
 

@@ -5,7 +5,9 @@ import { ModelTools, type RunOptions } from './model-tools.ts'
 
 /** A call as a model makes it. */
 export interface ExecutorCall {
+  /** Comes back as `tool_call_id` of the result. */
   readonly id: string
+  /** Canonical, wire or dialect name of the tool. */
   readonly name: string
   /** JSON text, as it came from the model, or the arguments themselves. */
   readonly arguments: string | object

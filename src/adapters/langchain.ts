@@ -14,8 +14,14 @@ import { shownSchema } from './shown-schema.ts'
 
 /** How the tools behave in LangChain, and the two classes of the caller's LangChain that they are made of. */
 export interface LangChainOptions<T> extends AdapterOptions {
-  readonly DynamicStructuredTool: new (fields: LangChainFields) => T
-  readonly ToolMessage: new (fields: LangChainMessageFields) => object
+  /** The class of `@langchain/core/tools`; the package is not imported here. */
+  readonly DynamicStructuredTool: new (
+    fields: LangChainFields,
+  ) => T
+  /** The class of `@langchain/core/messages`. */
+  readonly ToolMessage: new (
+    fields: LangChainMessageFields,
+  ) => object
   /** Show the parameters as this provider takes them; as the tools have them unless said. */
   readonly provider?: Provider
   /** LangGraph's `interrupt`: where policy asks, the graph stops with a question; without it, the hub's approver is asked. */
@@ -26,9 +32,13 @@ export interface LangChainOptions<T> extends AdapterOptions {
 export interface LangChainQuestion {
   /** Of this very call with this input. The answer repeats it: LangGraph pairs answers by order, and calls run at once. */
   readonly id: string
+  /** LangChain's id of the call; `undefined` when the tool was invoked without one. */
   readonly toolCallId: string | undefined
+  /** Canonical name of the tool. */
   readonly tool: string
+  /** The arguments, as the model wrote them. */
   readonly input: unknown
+  /** Why the rule asks. */
   readonly reason: string
   /** All that policy says, for people, several lines. */
   readonly text: string
@@ -36,11 +46,15 @@ export interface LangChainQuestion {
 
 /** What a `DynamicStructuredTool` is made of, by shape. */
 export interface LangChainFields {
+  /** The name that the model calls. */
   name: string
+  /** When to use it, for the model. */
   description: string
+  /** Accepts any value and shows the tool's JSON Schema; the hub validates. */
   schema: z.ZodAny
   /** What `func` gives is a pair: for the model, and for the program. */
   responseFormat: 'content_and_artifact'
+  /** Calls the tool through the hub. */
   func: (
     input: unknown,
     runManager?: { readonly handleToolEvent?: (chunk: unknown) => unknown },
@@ -51,9 +65,13 @@ export interface LangChainFields {
 /** What a `ToolMessage` is made of, by shape. */
 export interface LangChainMessageFields {
   status: 'error'
+  /** The name that the model called. */
   name: string
+  /** LangChain's id of the call. */
   tool_call_id: string
+  /** Why the call failed and what to do next, for the model. */
   content: string
+  /** The whole result; `undefined` when the call never reached the hub. */
   artifact: ToolResult | undefined
 }
 

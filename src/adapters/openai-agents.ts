@@ -12,6 +12,7 @@ import { shownSchema } from './shown-schema.ts'
 
 /** How the tools behave in the OpenAI Agents SDK, and the caller's own `tool` of that SDK, which makes them. */
 export interface OpenAiAgentsOptions<T> extends AdapterOptions {
+  /** The function `tool` of `@openai/agents`; the package is not imported here. */
   readonly tool: (options: OpenAiAgentsToolOptions) => T
   /** Show the parameters as this provider takes them, and strict where it can be; `openai` unless said. */
   readonly provider?: Provider
@@ -21,9 +22,13 @@ export interface OpenAiAgentsOptions<T> extends AdapterOptions {
 
 /** What `tool` is given, by shape. */
 export interface OpenAiAgentsToolOptions extends OpenAiAgentsParameters {
+  /** The name that the model calls. */
   name: string
+  /** When to use it, for the model. */
   description: string
+  /** Whether policy asks about this call; absent with `approvals: 'hub'`. */
   needsApproval?: (context: unknown, input: unknown) => Promise<boolean>
+  /** Calls the tool through the hub; a failure is a text for the model, never an exception. */
   execute: (
     input: unknown,
     context?: { isToolApproved(call: { toolName: string; callId: string }): boolean | undefined },
@@ -34,9 +39,12 @@ export interface OpenAiAgentsToolOptions extends OpenAiAgentsParameters {
 /** The SDK's types tell strict schemas from others; ours is known only when it runs, so its type is that of the others. */
 export interface OpenAiAgentsParameters {
   strict: false
+  /** JSON Schema of the arguments; the hub validates, not the SDK. */
   parameters: {
     type: 'object'
+    /** Schemas of the arguments by name. */
     properties: Record<string, Record<string, unknown>>
+    /** Names of arguments that must be given. */
     required: string[]
     additionalProperties: true
   }

@@ -27,36 +27,47 @@ export interface OpenAiOptions extends ModelToolOptions {
 /** A tool for chat completions. */
 export interface OpenAiChatTool {
   type: 'function'
+  /** Name, description and JSON Schema, as Chat Completions takes them. */
   function: { name: string; description: string; parameters: ObjectSchema; strict?: boolean }
 }
 
 /** The answer to one tool call of a chat. */
 export interface OpenAiToolMessage {
   role: 'tool'
+  /** Id of the call that it answers. */
   tool_call_id: string
+  /** What the model reads. */
   content: string
 }
 
 /** The images of tool results, for models that see. */
 export interface OpenAiImageMessage {
   role: 'user'
+  /** The images of the results before it, each named by a text. */
   content: ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
 }
 
 /** A tool for the Responses API. */
 export interface OpenAiFunctionTool {
   type: 'function'
+  /** The name that the model calls. */
   name: string
+  /** When to use it, for the model. */
   description: string
+  /** JSON Schema of the arguments. */
   parameters: ObjectSchema
+  /** `true` where `strict` was asked for and the schema allows it. */
   strict: boolean
 }
 
 /** The answer to one function call of a response. */
 export interface OpenAiFunctionOutput {
   type: 'function_call_output'
+  /** Id of the function call that it answers. */
   call_id: string
+  /** What the model reads: text, or parts when there are images. */
   output: string | OpenAiOutputPart[]
+  /** Repeated from the function call, where that names one. */
   caller?: { type: 'direct' } | { type: 'program'; caller_id: string }
 }
 
@@ -67,6 +78,7 @@ export type OpenAiOutputPart =
 
 /** Both APIs of OpenAI, and of everybody who speaks as they do. */
 export interface OpenAiTools {
+  /** For Chat Completions, and for the many servers that speak it. */
   readonly chat: {
     /** For `client.chat.completions.create({ tools })`; those of this moment. */
     readonly tools: OpenAiChatTool[]
@@ -76,6 +88,7 @@ export interface OpenAiTools {
       options?: RunOptions,
     ): Promise<(OpenAiToolMessage | OpenAiImageMessage)[]>
   }
+  /** For the Responses API. */
   readonly responses: {
     /** For `client.responses.create({ tools })`; those of this moment. */
     readonly tools: OpenAiFunctionTool[]

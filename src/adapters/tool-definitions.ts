@@ -4,10 +4,15 @@ import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
 /** S3's form of a tool for an agent loop. */
 export interface ToolDefinition {
+  /** The name that the model calls. */
   readonly name: string
+  /** A short name for people: the tool's title, or its name. */
   readonly label: string
+  /** When to use it, for the model. */
   readonly description: string
+  /** JSON Schema of the arguments. */
   readonly parameters: Record<string, unknown>
+  /** Calls the tool through the hub; a failure is a result for the model, an aborted call rejects. */
   execute(
     toolCallId: string,
     params: unknown,

@@ -2,9 +2,11 @@ import type { ErrorCode, Fix } from '../errors.ts'
 
 /** Why the service did not do what it was asked; a failure of a tool is no such error but a result that is not `ok`. */
 export class ApiError extends Error {
+  /** The code of the error table; `UPSTREAM_ERROR` when no answer of the service came. */
   readonly code: ErrorCode
   /** Whether the same may work later. */
   readonly retryable: boolean
+  /** What to do next; the hint is empty when the service gave none. */
   readonly fix: Fix
   /** HTTP status; 0 when there was no answer. */
   readonly status: number
@@ -25,9 +27,13 @@ export class ApiError extends Error {
 
 /** What an `ApiError` may carry beside code and message. */
 export interface ApiErrorOptions {
+  /** Whether the same may work later. Default: `false`. */
   readonly retryable?: boolean
+  /** What to do next. Default: an empty hint. */
   readonly fix?: Fix
+  /** HTTP status. Default: 0, there was no answer. */
   readonly status?: number
+  /** The error behind this one. */
   readonly cause?: unknown
 }
 

@@ -17,10 +17,12 @@ export function askAbilities(http: HttpRequests) {
       /** Newest first. */
       list: (filter: { state?: AgentEntry['state']; before?: string; limit?: number } = {}) =>
         http.json<{ agents: AgentEntry[]; next?: string }>('GET', '/v1/agents', { query: filter }),
+      /** One session with what it has used; rejects with `NOT_FOUND` if there is none. */
       get: (id: string) => http.json<AgentStatus>('GET', at('/v1/agents', id)),
       /** A part of what happened in it, oldest first; the newest part unless `before` says. */
       history: (id: string, page: { before?: string; limit?: number } = {}) =>
         http.json<AgentHistory>('GET', `${at('/v1/agents', id)}/history`, { query: page }),
+      /** Writes to it as the owner; `status` says whether it still works. */
       send: (id: string, text: string) =>
         http.json<{ status: string }>('POST', `${at('/v1/agents', id)}/messages`, { body: { text } }),
       /** `ended` is false when it was over before. */
@@ -31,7 +33,9 @@ export function askAbilities(http: HttpRequests) {
       /** Newest first. */
       list: (filter: { run?: string; hidden?: boolean; before?: number; limit?: number } = {}) =>
         http.json<CanvasList>('GET', '/v1/canvases', { query: filter }),
+      /** One canvas with its versions; rejects with `NOT_FOUND` if there is none. */
       get: (id: string) => http.json<CanvasDetail>('GET', at('/v1/canvases', id)),
+      /** Takes it out of people's sight; it stays on record. */
       hide: (id: string) => http.json<void>('POST', `${at('/v1/canvases', id)}/hide`),
     },
     inbox: {
@@ -41,12 +45,14 @@ export function askAbilities(http: HttpRequests) {
       /** Without ids, all of them. */
       read: (ids?: readonly string[]) =>
         http.json<{ read: number; unread: number }>('POST', '/v1/inbox/read', { body: { ids } }),
+      /** The ways to people, and what keeps one from working. */
       channels: async () => (await http.json<{ channels: ChannelEntry[] }>('GET', '/v1/channels')).channels,
     },
     memory: {
       /** Best first with a query, else newest first. */
       notes: (filter: { query?: string; scope?: MemoryScope; before?: number; limit?: number } = {}) =>
         http.json<{ notes: MemoryNoteEntry[]; next?: number }>('GET', '/v1/memory/notes', { query: filter }),
+      /** Removes a note; rejects with `NOT_FOUND` if there is none. */
       forget: async (id: string) => void (await http.send('DELETE', at('/v1/memory/notes', id))),
       /** What waits for review, newest first, and how notes are written here. */
       candidates: () =>

@@ -6,6 +6,7 @@ export interface ClientOptions {
   readonly url?: string
   /** An API token. Without one the browser's cookie counts, as in the console. */
   readonly token?: string
+  /** Makes the requests, e.g. through a proxy. Default: that of the platform. */
   readonly fetch?: typeof fetch
   /** The class to connect with; that of the platform unless said. Node 20 has none: give the one of the package `ws`. */
   readonly WebSocket?: WebSocketClass
@@ -16,13 +17,17 @@ export type WebSocketClass = new (
   url: string,
   protocols?: string[],
 ) => {
+  /** 1 while it is open, as the WebSocket standard says. */
   readonly readyState: number
+  /** Sends one text message. */
   send(text: string): void
+  /** Closes the connection with a code and a reason. */
   close(code?: number, reason?: string): void
 }
 
 /** How to call: as `POST /v1/tools/{name}/call` says, and how to stop. */
 export interface RemoteCallOptions extends Omit<CallRequest, 'input'> {
+  /** Stops the call when it aborts; the promise then rejects. */
   readonly signal?: AbortSignal
 }
 
@@ -36,7 +41,9 @@ export interface ConnectOptions {
    * effects: so such a call has one effect also when the server was restarted before its result came. True unless said.
    */
   readonly idempotencyKeys?: boolean
+  /** Closes the connection when it aborts. */
   readonly signal?: AbortSignal
+  /** Called whenever the connection opens, drops or is given up. */
   readonly onStateChange?: (state: SocketState) => void
   /** Hears what went wrong that no call is there to tell. */
   readonly onProblem?: (problem: Error) => void

@@ -6,9 +6,11 @@ import { readSse } from './read-sse.ts'
 
 /** Which events to follow, and from where on. */
 export interface FollowOptions {
+  /** Only events of these types. Default: all that the client may see. */
   readonly types?: readonly ServiceEvent['type'][]
   /** Id of the last event that came. */
   readonly after?: string
+  /** Ends the iteration when it aborts. */
   readonly signal?: AbortSignal
 }
 

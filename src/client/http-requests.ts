@@ -4,9 +4,13 @@ import type { ClientOptions } from './client-options.ts'
 
 /** One request. */
 export interface HttpRequest {
+  /** Parameters of the URL; `undefined` leaves one out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Sent as JSON. Default: nothing. */
   readonly body?: unknown
+  /** Further headers; they win over the client's own. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Stops the request when it aborts. */
   readonly signal?: AbortSignal
   /** Needs no cookie, so nothing that proves whose it is. */
   readonly isOpen?: boolean
@@ -16,6 +20,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Asks the service, as whoever has the token or the cookie. */
 export class HttpRequests {
+  /** The address of the service without a slash at its end. */
   readonly base: string
   readonly #token: string | undefined
   readonly #fetch: typeof fetch

@@ -11,23 +11,37 @@ import { HubSocket } from './socket/hub-socket.ts'
 
 /** The bytes of an artifact to read: from, and to with it. */
 export interface ArtifactPart {
+  /** Offset of the first byte. */
   readonly from: number
+  /** Offset of the last byte, which is included. Default: the end. */
   readonly to?: number
 }
 
 /** A client of a tool-hub service; made by `createClient`. */
 export class HubClient<T extends ToolMap = ToolMap> implements Resources, AbilityResources {
+  /** Calls that are on record. */
   readonly calls: Resources['calls']
+  /** Runs: their records, changed files and undo. */
   readonly runs: Resources['runs']
+  /** Approval requests, and how to answer them; answering needs the scope `approve`. */
   readonly approvals: Resources['approvals']
+  /** Questions of tools, and how to answer them; answering needs the scope `approve`. */
   readonly questions: Resources['questions']
+  /** Answers that are remembered. */
   readonly grants: Resources['grants']
+  /** The owner's rules: read, explain, test, save. */
   readonly policy: Resources['policy']
+  /** API tokens; needs the scope `admin`. */
   readonly tokens: Resources['tokens']
+  /** Sessions of agents: their history, messages to them, and how to end one. */
   readonly agents: AbilityResources['agents']
+  /** What agents show to people. */
   readonly canvases: AbilityResources['canvases']
+  /** Messages of agents to people, and the channels. */
   readonly inbox: AbilityResources['inbox']
+  /** Notes of agents, and those that wait for review. */
   readonly memory: AbilityResources['memory']
+  /** Calls that are made later. */
   readonly schedules: AbilityResources['schedules']
   readonly #http: HttpRequests
   readonly #options: ClientOptions
@@ -107,10 +121,12 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
       this.#http.json('GET', '/v1/audit/verify', { query: { run, only } }),
   }
 
+  /** Whether the service works; needs no token. */
   health(): Promise<Health> {
     return this.#http.json('GET', '/v1/health')
   }
 
+  /** Who this client is to the service, and its scopes. */
   me(): Promise<Me> {
     return this.#http.json('GET', '/v1/me')
   }
@@ -122,6 +138,7 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
     return me
   }
 
+  /** Ends the sign-in of this browser: its cookie is not valid any more. */
   async signOut(): Promise<void> {
     await this.#http.send('DELETE', '/v1/sessions')
     this.#http.remember(undefined)

@@ -7,12 +7,16 @@ import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 
 interface Page {
+  /** `next` of an earlier page. Default: the newest. */
   readonly before?: number
+  /** Most entries of the page. */
   readonly limit?: number
 }
 
 interface AskFilter {
+  /** `all` also lists what is answered or expired. Default: `waiting`. */
   readonly state?: 'waiting' | 'all'
+  /** Most entries. Default: 100; at most 500. */
   readonly limit?: number
   /** For what comes after a page: when its last one was asked. */
   readonly before?: string
@@ -20,15 +24,20 @@ interface AskFilter {
 
 /** What the service keeps, by kind. */
 export interface Resources {
+  /** Calls that are on record. */
   readonly calls: {
     /** Newest first; `status: 'failed'` for every kind of failure. */
     list(
       filter?: Page & { run?: string; tool?: string; caller?: string; status?: string; text?: string },
     ): Promise<{ calls: CallEntry[]; next?: number }>
+    /** One call with its arguments, decision and result; rejects with `NOT_FOUND` if there is none. */
     get(callId: string): Promise<CallDetail>
   }
+  /** Runs: their records, changed files and undo. */
   readonly runs: {
+    /** Newest first. */
     list(filter?: Page & { caller?: string }): Promise<{ runs: RunEntry[]; next?: number }>
+    /** One run with its counts; rejects with `NOT_FOUND` if there is none. */
     get(run: string): Promise<RunDetail>
     /** Lines of its record after the one with the number `after`. */
     lines(run: string, page?: { after?: number; limit?: number }): Promise<RecordLine[]>
@@ -36,35 +45,50 @@ export interface Resources {
     export(run: string): Promise<ReadableStream<Uint8Array>>
     /** Files that its calls changed, newest first. */
     changes(run: string): Promise<FileChange[]>
+    /** Reverts what the run, or one call of it, changed in files; `dryRun` only says what would happen. */
     undo(run: string, wish?: { call?: string; dryRun?: boolean; force?: boolean }): Promise<UndoAnswer>
   }
+  /** Approval requests, and how to answer them; answering needs the scope `approve`. */
   readonly approvals: {
+    /** Newest first. */
     list(filter?: AskFilter): Promise<Approval[]>
+    /** One request with what its call would do; rejects with `NOT_FOUND` if there is none. */
     get(id: string): Promise<Approval>
     /** `won` is false when somebody else was first. */
     answer(id: string, answer: ApprovalAnswer): Promise<{ won: boolean; approval: Approval }>
   }
+  /** Questions of tools, and how to answer them; answering needs the scope `approve`. */
   readonly questions: {
+    /** Newest first. */
     list(filter?: AskFilter): Promise<Question[]>
+    /** One question; rejects with `NOT_FOUND` if there is none. */
     get(id: string): Promise<Question>
+    /** Answers with a text, or with the values of a form; `won` is `false` when somebody else was first. */
     answer(
       id: string,
       reply: { answer?: string; values?: Record<string, unknown> },
     ): Promise<{ won: boolean; question: Question }>
   }
+  /** Answers that are remembered: `list` returns those that still hold, `revoke` ends one. */
   readonly grants: { list(): Promise<GrantEntry[]>; revoke(id: string): Promise<void> }
+  /** The owner's rules. */
   readonly policy: {
+    /** The rules that hold now, with the version that `save` needs. */
     get(): Promise<PolicyState>
     /** CONFLICT when it is another one than `version` by now. */
     save(wish: { yaml: string; version: string }): Promise<PolicyState>
+    /** What policy would decide for a call, and by which rule. Does nothing. */
     explain(asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
     /** Which recorded calls other rules would have decided otherwise. */
     test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
   }
+  /** API tokens; needs the scope `admin`. */
   readonly tokens: {
+    /** All tokens without their secrets. */
     list(): Promise<TokenEntry[]>
     /** The secret is told only here. */
     create(token: NewToken): Promise<{ token: TokenEntry; secret: string }>
+    /** Ends a token; requests with it are refused from then on. */
     revoke(id: string): Promise<void>
   }
 }

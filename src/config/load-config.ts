@@ -26,6 +26,7 @@ export interface LoadConfigOptions {
 export interface LoadedConfig {
   /** Absolute; nothing when there is no config and the defaults hold. */
   readonly file: string | undefined
+  /** Pass them to `createToolHub`, with your own additions. */
   readonly options: HubOptions
   /** How `tool-hub serve` is reached. */
   readonly service: ServiceOptions

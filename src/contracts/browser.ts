@@ -222,7 +222,7 @@ export interface BrowserHandle {
   console(
     options: InTab & { readonly limit?: number; readonly onlyErrors?: boolean },
   ): Promise<PageState & { readonly lines: readonly ConsoleLine[]; readonly dropped: number }>
-  /** The page as a PDF; only without a window. */
+  /** The page as a PDF; throws `FILE_TOO_LARGE` over 20 MB. */
   pdf(options: InTab): Promise<PageState & { readonly bytes: Uint8Array }>
   /** Gives files to a file field of the page. */
   upload(options: AtElement & { readonly files: readonly PageFile[] }): Promise<PageState>

@@ -27,11 +27,17 @@ const loadCreateCanvas = lazyModule(() => import('../abilities/canvas/create-can
 
 /** What the owner of a hub uses of its abilities; each method loads its ability first. */
 export interface Desks {
+  /** Notes of agents: search, review, import and export; loaded when it is first used. */
   readonly memory: MemoryDesk
+  /** Sessions of agents: list, history, messages, begin and end; loaded when it is first used. */
   readonly sessions: SessionDesk
+  /** Messages to people: channels and inbox; loaded when it is first used. */
   readonly messages: MessageDesk
+  /** Calls that are made later; nothing is fired before `start()`. */
   readonly schedules: ScheduleDesk
+  /** The browser of agents: status and rendering; started when it is first used. */
   readonly browser: BrowserDesk
+  /** What agents show to people; loaded when it is first used. */
   readonly canvas: CanvasDesk
 }
 

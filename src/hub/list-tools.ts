@@ -4,11 +4,17 @@ import type { ToolTable } from '../steps/tool-table.ts'
 
 /** A tool as `list` shows it. */
 export interface ToolListing {
+  /** Canonical name. */
   readonly name: string
+  /** A short name for people; absent when the tool has none. */
   readonly title?: string
+  /** When to use it, for the model. */
   readonly description: string
+  /** Its group, `group:<name>` in rules. */
   readonly group: string
+  /** What it declared to need; empty for a pure tool. */
   readonly capabilities: readonly string[]
+  /** Whether an agent sees it. */
   readonly visible: boolean
   /** Why it is hidden. */
   readonly why?: string

@@ -11,9 +11,11 @@ import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './tool-groups.ts'
 export interface PolicyWarning {
   /** `error`: an allow that grants nothing. `warning`: a rule that never decides anything. */
   readonly level: 'error' | 'warning'
+  /** What is doubtful about the rule. */
   readonly message: string
   /** `tool-hub.yaml:12`. */
   readonly source: string
+  /** What was probably meant, where that can be guessed. */
   readonly hint?: string
 }
 

@@ -12,9 +12,13 @@ export interface Question {
   readonly names: readonly string[]
   /** As rules spell them: `group:fs`. */
   readonly groups: readonly string[]
+  /** Those that this call uses; policy decides on each. */
   readonly capabilities: readonly Capability[]
+  /** What the call touches, resolved. */
   readonly targets: readonly ResolvedTarget[]
+  /** Whether an agent calls, or a script that a model wrote. */
   readonly caller: CallerKind
+  /** Whether the run has read untrusted content. */
   readonly tainted: boolean
   /** The closed list of capabilities this call may use; they permit nothing by themselves. */
   readonly grants?: readonly Capability[]
@@ -29,16 +33,21 @@ type DecisionLayer = Layer | 'fallback' | 'grants'
 
 /** What was decided, by which rule, and what to change to get another answer. */
 export interface Verdict {
+  /** Allow, ask or deny. */
   readonly effect: Effect
   /** One line: `deny "*" on ~/.ssh/** (tool-hub.yaml:12)`. */
   readonly rule: string
   /** `tool-hub.yaml:12`, `default.yaml:7`, `built in`. */
   readonly source: string
+  /** Where the rule comes from: always, owner or defaults. */
   readonly layer: DecisionLayer
+  /** Why, in words of the rule. */
   readonly reason: string
+  /** What to change to get another decision. */
   readonly fix: Fix
   /** The part of a command line that decided, when it is not all of it: "`rm -rf /` inside `$(…)` of the second argument". */
   readonly part?: string
+  /** Bounds that the rule puts on the call. */
   readonly constraints: Constraints
 }
 
@@ -52,6 +61,7 @@ export interface DemandDecision extends Verdict {
 
 /** The answer to a question: the verdict on its strictest demand, under the bounds of all. */
 export interface Decision extends Verdict {
+  /** The decision for each capability and target; the strictest is the decision for the call. */
   readonly demands: readonly DemandDecision[]
   /** What skills asked for that touches this call; information only. */
   readonly requests: readonly string[]

@@ -6,7 +6,9 @@ import { diskError } from './disk-error.ts'
 
 /** The bytes from `start` up to, and without, `end`. */
 export interface ByteSpan {
+  /** Offset of the first byte. */
   readonly start: number
+  /** Offset after the last byte. */
   readonly end: number
 }
 
@@ -14,6 +16,7 @@ const PIECE_BYTES = 256 * 1024
 
 /** An artifact on disk, read piece by piece; the file is open only while it is read. */
 export class ArtifactReader {
+  /** Size of the whole artifact. */
   readonly bytes: number
   readonly #path: string
   readonly #hash: string

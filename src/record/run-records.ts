@@ -22,9 +22,13 @@ import { WriteSchedule } from './write-schedule.ts'
 
 /** A line of a record, as it is appended. */
 export interface RecordedLine {
+  /** The run whose record it belongs to. */
   readonly run: string
+  /** Number of the line in its run, counted up. */
   readonly seq: number
+  /** When it was written, as ISO 8601. */
   readonly time: string
+  /** What happened, with secrets removed. */
   readonly event: EventBody
   /** Size of the run's record up to and with this line. */
   readonly bytes: number

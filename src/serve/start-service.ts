@@ -26,6 +26,7 @@ export interface RunningService {
   readonly url: string
   /** Signs the owner in, as long as the process lives. */
   readonly token: string
+  /** The hub that is served, for calls of the owner's own. */
   readonly hub: Hub
   /** Applies the rules of the config file as it is now, or says why it is refused; `undefined` without a file. */
   reload(): Promise<ConfigState | undefined>
@@ -39,6 +40,7 @@ export interface StartServiceOptions extends ServiceOptions {
   readonly configFile?: string
   /** Hears what no caller is there to be told. */
   readonly onProblem?: (message: string) => void
+  /** The source of time, for tests. Default: the machine's clock. */
   readonly clock?: Clock
 }
 

@@ -5,7 +5,9 @@ import { type FoundTool, ToolTable } from './tool-table.ts'
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
+  /** The name that the tool has, or would have. */
   readonly name: string
+  /** Why it was not taken, in one sentence. */
   readonly why: string
 }
 

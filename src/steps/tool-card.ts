@@ -3,8 +3,11 @@ import type { RegisteredTool } from './registered-tool.ts'
 
 /** A tool as a model provider wants it. */
 export interface WireTool {
+  /** The name that models call: letters, digits, `_` and `-`, at most 64. */
   readonly name: string
+  /** When to use it, for the model. */
   readonly description: string
+  /** JSON Schema of the arguments. */
   readonly parameters: Record<string, unknown>
 }
 
@@ -12,7 +15,9 @@ export interface WireTool {
 export interface ToolCard extends WireTool {
   /** Canonical. */
   readonly tool: string
+  /** A short name for people; absent when the tool has none. */
   readonly title?: string
+  /** What it declared to need; empty for a pure tool. */
   readonly capabilities: readonly Capability[]
   /** JSON Schema of `data`; none where another dialect shows it, or the tool does not say. */
   readonly output?: Record<string, unknown>

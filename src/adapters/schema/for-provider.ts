@@ -13,6 +13,7 @@ export type Provider = 'openai' | 'openai-strict' | 'anthropic' | 'anthropic-str
 
 /** A tool's schema as a provider takes it. */
 export interface ProviderSchema {
+  /** JSON Schema in the dialect of the provider. */
   readonly schema: ObjectSchema
   /** Whether the provider can make the model keep to it; false also when it was asked for and cannot be. */
   readonly strict: boolean
@@ -27,7 +28,9 @@ export interface ProviderSchema {
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
   type: 'object'
+  /** Schemas of the arguments by name. */
   properties?: Record<string, unknown>
+  /** Names of arguments that must be given. */
   required?: string[]
   [keyword: string]: unknown
 }

@@ -11,8 +11,11 @@ import { SocketWatch, type Watched } from './socket-watch.ts'
 
 /** Where to connect. */
 export interface SocketPlace {
+  /** The class to connect with. */
   readonly WebSocket: WebSocketClass
+  /** `ws:` or `wss:` address of the service. */
   readonly url: string
+  /** Subprotocols; the token is among them. */
   readonly protocols: string[]
 }
 

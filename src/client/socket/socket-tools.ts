@@ -12,7 +12,9 @@ export interface OwnTool {
 
 /** What became of a registration. */
 export interface Registration {
+  /** Names under which the tools were taken. */
   readonly tools: readonly string[]
+  /** Tools that were not taken, and why. */
   readonly refused: readonly { readonly name: string; readonly why: string }[]
 }
 

@@ -8,7 +8,9 @@ import { UndoneMarks } from './undone-marks.ts'
 
 /** Which changes are to be taken back; those of the last call that changed files and was not undone, unless said. */
 export interface UndoWish {
+  /** Only the changes of this call. */
   readonly call?: string
+  /** All changes of this run, or where `call` is looked for. */
   readonly run?: string
 }
 

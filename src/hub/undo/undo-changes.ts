@@ -8,11 +8,15 @@ import type { Restorer } from './restorer.ts'
 
 /** What became of one change. */
 export interface UndoneChange {
+  /** Absolute path of the file or folder. */
   readonly path: string
+  /** What the call had done. */
   readonly op: KeptChange['op']
+  /** What the undo did; nothing was changed for `already`, `refused` and `not undoable`. */
   readonly action: 'restored' | 'removed' | 'moved back' | 'already' | 'refused' | 'not undoable'
   /** The call that had made the change. */
   readonly call: string
+  /** Why it was refused or cannot be undone; absent otherwise. */
   readonly reason?: string
   /** What taking it back by force would change, as a unified diff. */
   readonly diff?: string

@@ -17,6 +17,7 @@ export interface UndoOptions extends UndoWish {
   readonly force?: boolean
   /** Who undoes; recorded. */
   readonly caller?: string
+  /** Stops the undo between two changes when it aborts. */
   readonly signal?: AbortSignal
 }
 
@@ -24,9 +25,11 @@ export interface UndoOptions extends UndoWish {
 export interface UndoReport {
   /** Every change is taken back: none was refused, for none there was nothing to take it back with. */
   readonly ok: boolean
+  /** Nothing was changed; the report says what would be. */
   readonly dryRun: boolean
   /** The run and the id of the undo itself, by which it can be undone; none when there was nothing to do. */
   readonly run?: string
+  /** Id of the undo itself, which is a call like any other; absent when there was nothing to do. */
   readonly callId?: string
   /** The calls whose changes these are. */
   readonly calls: readonly { readonly run: string; readonly callId: string; readonly tool: string }[]

@@ -42,6 +42,7 @@ export interface McpServeOptions {
   readonly extras?: McpExtras
   /** Hears of what went wrong beside any call. */
   readonly onError?: (error: Error) => void
+  /** The source of time, for tests. Default: the machine's clock. */
   readonly clock?: Clock
 }
 
@@ -53,8 +54,11 @@ export type McpCallListener = (event: CallEvent, context: ServerContext) => void
 
 /** The server's own answers, for extras that take the place of one and pass on what is not theirs. */
 export interface OwnHandlers {
+  /** Which protocol this client speaks. */
   readonly era: Era
+  /** The run that the calls of this client belong to. */
   readonly run: string
+  /** Answers a request as the server does without extras. */
   readonly answer: (request: Pick<JSONRPCRequest, 'method' | 'params'>, context: ServerContext) => Promise<Result>
 }
 
@@ -68,7 +72,9 @@ export type McpAuth =
       readonly resource: string
       /** Where tokens come from. */
       readonly oauthMetadata: OAuthMetadata
+      /** Scopes that every token must have. Default: none. */
       readonly requiredScopes?: readonly string[]
+      /** Scopes that the metadata of this server names. Default: none. */
       readonly scopesSupported?: readonly string[]
     }
 
@@ -78,6 +84,7 @@ export interface McpFetchOptions extends McpServeOptions {
   readonly allowedHosts?: readonly string[]
   /** Host names of web pages that may call, beside those of loopback. */
   readonly allowedOrigins?: readonly string[]
+  /** Who may call; a request without a valid token is refused. Default: everybody who reaches the address. */
   readonly auth?: McpAuth
   /** Where it answers; `/mcp` unless said. */
   readonly path?: string

@@ -7,6 +7,7 @@ const loadConnectStdio = lazyModule(() => import('./stdio/connect-stdio.ts'))
 export interface McpStdioServer {
   /** Resolves when the client is gone and its run is closed. */
   readonly closed: Promise<void>
+  /** Ends the connection and stops its calls. */
   close(): Promise<void>
 }
 

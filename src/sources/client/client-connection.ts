@@ -16,6 +16,7 @@ import { type ReadDefinition, readDefinition } from './read-definition.ts'
 export interface ClientOptions {
   /** Names it in targets, `client:<name>/<tool>`, and in records. */
   readonly name: string
+  /** Tools that the client executes; `define` adds more. Default: none. */
   readonly tools?: readonly ClientToolDefinition[]
   /** How long a call waits for its answer; 60 s unless said. */
   readonly timeoutMs?: number
@@ -38,6 +39,7 @@ const TIMEOUT_MS = 60_000
 
 /** A client that executes tools of its own; made by `connectClient`. */
 export class ClientConnection {
+  /** The name in targets and records. */
   readonly name: string
   /** Tools of `connectClient` that were not taken. */
   readonly refused: readonly RefusedClientTool[]

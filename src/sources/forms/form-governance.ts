@@ -6,10 +6,12 @@ import type { AnySchema } from '../../schema/infer.ts'
 export interface FormGovernance<P = any> extends Governance<P> {
   /** Its name in the hub, where its own is no tool name, or taken. */
   readonly name?: string
+  /** A short name for people. Default: the tool's own. */
   readonly title?: string
   /** Read by models. */
   readonly description?: string
   /** Schema of the arguments, where its own cannot be shown as JSON Schema (zod 3). */
   readonly input?: AnySchema
+  /** Longest time of one call. Default: `limits.timeoutMs` of the hub. */
   readonly timeoutMs?: number
 }

@@ -12,14 +12,22 @@ import { showValue } from './show-value.ts'
 
 /** A tool of the AI SDK (`tool()`, `dynamicTool()`, those of an MCP client), by its shape. */
 export interface AiSdkTool {
+  /** Named in the error for a tool that cannot be taken, such as one that a provider executes. */
   readonly type?: string | undefined
+  /** A short name for people. */
   readonly title?: string | undefined
+  /** When to use it, for the model. */
   readonly description?: string | undefined
+  /** A zod schema, another Standard Schema, or `jsonSchema(…)` of the SDK. */
   readonly inputSchema: unknown
+  /** Schema of what `execute` returns. Default: anything. */
   readonly outputSchema?: unknown
+  /** Whether its author wants a person to be asked; see `AiSdkGovernance`. */
   readonly needsApproval?: unknown
+  /** Does the work; a tool without it cannot be taken. */
   // biome-ignore lint/suspicious/noExplicitAny: input and options have the AI SDK's types, which are not imported here
   readonly execute?: ((input: any, options: any) => unknown) | undefined
+  /** The short form for a model. Default: the data as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the same
   readonly toModelOutput?: ((options: any) => unknown) | undefined
 }

@@ -11,9 +11,13 @@ import { showValue } from './show-value.ts'
 
 /** A tool of LangChain (`tool()`, StructuredTool, DynamicTool), by its shape. */
 export interface LangChainTool {
+  /** Becomes the canonical name unless the governance has another. */
   readonly name: string
+  /** When to use it, for the model. */
   readonly description?: string | undefined
+  /** A zod schema, or JSON Schema of the arguments. */
   readonly schema: unknown
+  /** Does the work. */
   // biome-ignore lint/suspicious/noExplicitAny: input and config have LangChain's types, which are not imported here
   invoke(input: any, config?: any): Promise<unknown>
 }

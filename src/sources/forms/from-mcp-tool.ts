@@ -9,37 +9,57 @@ import { showValue } from './show-value.ts'
 
 /** A tool as MCP servers list it. */
 export interface McpToolDefinition {
+  /** Becomes the canonical name unless the governance has another. */
   readonly name: string
+  /** A short name for people. */
   readonly title?: string | undefined
+  /** When to use it, for the model. */
   readonly description?: string | undefined
+  /** JSON Schema of the arguments. */
   readonly inputSchema: object
+  /** JSON Schema of `structuredContent`. Default: anything. */
   readonly outputSchema?: object | undefined
+  /** Only the title is used; hints about side effects are not believed. */
   readonly annotations?: { readonly title?: string | undefined } | undefined
 }
 
 /** What a handler gives back, a `CallToolResult`. */
 export interface McpToolResult {
+  /** Content blocks as MCP has them. */
   readonly content?: readonly object[] | undefined
+  /** The data; checked against `outputSchema`. */
   readonly structuredContent?: unknown
+  /** `true` ends the call with `TOOL_FAILED`. Default: `false`. */
   readonly isError?: boolean | undefined
 }
 
 interface Notification {
+  /** Name of the notification; progress reaches the caller. */
   readonly method: string
+  /** Its parameters, as MCP has them. */
   readonly params?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What handlers of the MCP SDK get beside the arguments, as far as a hub has it: v1 reads the first, v2 `mcpReq`. */
 export interface McpHandlerExtra {
+  /** Aborts when the call is stopped or its time is over. */
   readonly signal: AbortSignal
+  /** Id of the call. */
   readonly requestId: string
+  /** The token that notifications of progress must carry. */
   readonly _meta: { readonly progressToken: string }
+  /** Sends a notification; progress reaches the caller, others are dropped. */
   sendNotification(notification: Notification): Promise<void>
+  /** The same for handlers written for version 2 of the MCP SDK. */
   readonly mcpReq: {
+    /** Id of the call. */
     readonly id: string
     readonly method: 'tools/call'
+    /** Aborts when the call is stopped or its time is over. */
     readonly signal: AbortSignal
+    /** The token that notifications of progress must carry. */
     readonly _meta: { readonly progressToken: string }
+    /** Sends a notification; progress reaches the caller, others are dropped. */
     notify(notification: Notification): Promise<void>
   }
 }

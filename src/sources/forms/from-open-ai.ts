@@ -6,9 +6,13 @@ import { defineForm } from './define-form.ts'
 import type { FormGovernance } from './form-governance.ts'
 
 interface FunctionFacts {
+  /** Becomes the canonical name unless the governance has another. */
   readonly name: string
+  /** When to use it, for the model. */
   readonly description?: string | null | undefined
+  /** JSON Schema of the arguments. Default: no arguments. */
   readonly parameters?: object | null | undefined
+  /** Accepted and ignored: the hub always validates. */
   readonly strict?: boolean | null | undefined
 }
 
@@ -19,8 +23,11 @@ export type OpenAiFunction =
 
 /** What a handler may need beside the arguments. */
 export interface OpenAiHandlerOptions {
+  /** Id of the call, as records name it. */
   readonly callId: string
+  /** Aborts when the call is stopped or its time is over. */
   readonly signal: AbortSignal
+  /** Sends a piece of progress to the caller. */
   progress(update: Content): void
 }
 

@@ -17,6 +17,8 @@ export interface Definition {
 
 /** A tool of a server that a hub cannot offer. */
 export interface LeftOut {
+  /** The server's own name for it. */
   readonly tool: string
+  /** What is wrong with its definition. */
   readonly why: string
 }

@@ -15,18 +15,25 @@ export interface McpSourceOptions {
 
 /** How a server is, for lists. */
 export interface McpServerStatus {
+  /** The name in `mcpServers`. */
   readonly name: string
+  /** `down` when it cannot be reached now; `problem` says why. */
   readonly state: 'disabled' | 'connecting' | 'connected' | 'down'
+  /** Which protocol it speaks; absent before it is connected. */
   readonly era?: 'modern' | 'legacy'
+  /** Canonical names of its tools. */
   readonly tools: readonly string[]
+  /** Tools that cannot be used, and why. */
   readonly leftOut: readonly LeftOut[]
   /** Tools that changed, which models see as they were, and new ones, which models do not see, until the owner accepts them. */
   readonly changed?: readonly string[]
+  /** Why it is down; absent otherwise. */
   readonly problem?: ToolError
 }
 
 /** A source whose servers can be looked at. */
 export interface McpSource extends ToolSource {
+  /** The state of every server, without waiting. */
   status(): readonly McpServerStatus[]
   /** Accepts the definitions of a server as they were last seen; returns the tools that had changed or are new. */
   acceptDefinitions(server: string): Promise<readonly string[]>

@@ -19,7 +19,9 @@ export type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './open-api-o
 
 /** The tools of an API, and what of it became none. */
 export interface OpenApiTools {
+  /** One for each operation; pass them to `createToolHub`. */
   readonly tools: AnyTool[]
+  /** Operations that did not become tools, and why. */
   readonly skipped: SkippedOperation[]
 }
 

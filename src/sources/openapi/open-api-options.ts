@@ -19,6 +19,7 @@ export interface OpenApiOptions {
    * and path; with `!` before it, one to leave out.
    */
   readonly operations?: readonly string[]
+  /** How requests are authorized; the secret itself is in `secrets` of the hub. Default: not at all. */
   readonly auth?: OpenApiAuth
   /** Where the API is, instead of what the document says; or values for the variables in what it says. */
   readonly server?: string | { readonly variables: Readonly<Record<string, string>> }
@@ -32,5 +33,6 @@ export interface OpenApiOptions {
 export interface SkippedOperation {
   /** `POST /pets`, or the entry of `operations` that fits nothing. */
   readonly operation: string
+  /** Why it did not become a tool, in one sentence. */
   readonly reason: string
 }

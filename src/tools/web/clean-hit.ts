@@ -2,9 +2,13 @@ import type { RawHit } from './search-provider.ts'
 
 /** One hit as it is given back. */
 export interface SearchHit {
+  /** Title of the page, one line. */
   readonly title: string
+  /** `http:` or `https:` address of the page. */
   readonly url: string
+  /** What the service shows of the page, as plain text. */
   readonly snippet: string
+  /** When it was published, where the service says so. */
   readonly published?: string
 }
 

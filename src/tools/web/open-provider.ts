@@ -6,6 +6,7 @@ import type { RawHit, SearchProvider, SearchQuery, SearchRequest } from './searc
 
 /** How to search: a service that is built in, or one of your own. */
 export interface WebSearchConfig {
+  /** One that is built in, by name, or your own. */
   readonly provider: 'tavily' | 'brave' | 'searxng' | SearchProvider
   /** Where the service answers; its public address unless said. SearXNG has none. */
   readonly url?: string

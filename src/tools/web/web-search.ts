@@ -10,8 +10,11 @@ import { wrapUntrusted } from './wrap-untrusted.ts'
 type SearchContext = Context<'network' | 'send'>
 
 interface SearchOutput {
+  /** The words that were searched for. */
   readonly query: string
+  /** Who answered. */
   readonly provider: string
+  /** Best first. */
   readonly results: SearchHit[]
 }
 

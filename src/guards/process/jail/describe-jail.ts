@@ -9,22 +9,31 @@ import { memoryMounts, systemMounts } from './system-mounts.ts'
 
 /** What a command could see, write and reach. */
 export interface JailDescription {
+  /** How strongly commands are isolated: `none` when this machine cannot. */
   readonly level: SandboxReport['level']
+  /** What isolates them: `bubblewrap 0.8.0`, `unshare from util-linux 2.38`. */
   readonly engine: string
   /** Undefined without a jail: then it is all that the user can. */
   readonly readOnly?: readonly string[]
+  /** Folders that commands may change; undefined without a sandbox. */
   readonly writable?: readonly string[]
   /** Writable, in memory, and gone with the command. */
   readonly inMemory: ReadonlyArray<{ readonly path: string; readonly maxBytes: number }>
+  /** Inside writable folders: seen, never changed. */
   readonly protected: readonly string[]
+  /** Inside the roots: never seen. */
   readonly hidden: readonly string[]
   /** Named by the owner, without effect. */
   readonly leftOut: ReadonlyArray<{ readonly path: string; readonly why: string }>
+  /** Whether commands reach the network: not at all, the hosts through the proxy, or everything. */
   readonly network: { readonly mode: 'off' | 'proxy' | 'open'; readonly hosts: readonly string[] }
+  /** The user and group that commands run as. */
   readonly user: { readonly uid: number; readonly gid: number }
   /** Names only; values may be private. */
   readonly environment: readonly string[]
+  /** What one command may use. */
   readonly limits: CommandLimits
+  /** What is weaker than it could be and what to do about it, one a line for people. */
   readonly weaknesses: readonly string[]
   /** What surprises: whose the files are that commands make, and where they cannot write. */
   readonly notes: readonly string[]

@@ -4,12 +4,17 @@ import type { SandboxLevel } from '../../../contracts/commands.ts'
 export interface CommandLimits {
   /** `Infinity` for a program that lives long. */
   readonly cpuSeconds: number
+  /** Most memory of all its processes. */
   readonly memoryBytes: number
+  /** Most processes and threads at the same time. */
   readonly processes: number
+  /** The largest file that it may write. */
   readonly fileBytes: number
+  /** Most files open at the same time. */
   readonly openFiles: number
   /** Disk space and files that it may add; watched for commands only. */
   readonly diskBytes?: number
+  /** Most files and folders that it may create. */
   readonly newFiles?: number
 }
 
@@ -57,6 +62,7 @@ export interface Jail {
 
 /** What this machine can do, found out by really running it. */
 export interface SandboxReport {
+  /** The strongest isolation that this machine has. */
   readonly level: SandboxLevel
   /** `bubblewrap 0.8.0`, `unshare from util-linux 2.38`, … */
   readonly engine: string
