@@ -41,7 +41,10 @@ const commandSandbox = z.strictObject({
 })
 
 const sandbox = z.strictObject({
-  root: key(text, "The folder that tools read and write; the run's own workspace unless said."),
+  root: key(
+    text,
+    "The folder that tools read and write. Default: the run's own workspace; the current folder for call, exec, batch and mcp.",
+  ),
   workspaces: key(text, 'A folder below which each run has its own <run-id>/workspace; used when there is no root.'),
   roots: key(z.array(root), 'Further folders.'),
   protect: key(

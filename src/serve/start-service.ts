@@ -44,7 +44,8 @@ export interface StartServiceOptions extends ServiceOptions {
   readonly clock?: Clock
 }
 
-const PORT = 4040
+/** Where the service listens when nobody names a port. */
+export const DEFAULT_PORT = 4040
 const SHUTDOWN_MS = 10_000
 const SWEEP_MS = 600_000
 
@@ -93,7 +94,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const server = await listenHttp(app, {
     host: options.host,
-    port: options.port ?? PORT,
+    port: options.port ?? DEFAULT_PORT,
     allowPlain: options.publicUrl !== undefined,
     graceMs,
     maxConnections,

@@ -26,6 +26,7 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
   const files = run.doors.files().handle({
     signal: () => call.signal,
     isStopped: () => call.isStopped,
+    isOwner: parts.principal === undefined,
     canRead: capabilities.has('read:fs'),
     canWrite: capabilities.has('write:fs'),
     canOverwrite: capabilities.has('danger:destructive') || canRestore,

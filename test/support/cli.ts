@@ -32,8 +32,8 @@ export interface CliFolder {
   remove(): void
 }
 
-/** Makes a folder of its own for the tests of one file; null is no config. */
-export function cliFolder(config: string | null = CONFIG): CliFolder {
+/** Makes a folder of its own for the tests of one file; null is no config. It is the home folder, too, unless one is given. */
+export function cliFolder(config: string | null = CONFIG, home?: string): CliFolder {
   const path = mkdtempSync(join(tmpdir(), 'tool-hub-cli-'))
   const write = (file: string, text: string) => {
     writeFileSync(join(path, file), text)
@@ -41,7 +41,7 @@ export function cliFolder(config: string | null = CONFIG): CliFolder {
   }
   if (config !== null) write('tool-hub.yaml', config)
   write('plugin.mjs', PLUGIN)
-  const start = (words: readonly string[]) => startCli(path, words)
+  const start = (words: readonly string[]) => startCli(path, words, CLI_MAIN, home)
   return {
     path,
     start,
@@ -67,9 +67,9 @@ export function jsonLines(text: string): any[] {
 }
 
 /** Starts the built CLI, or another copy of it, in a folder. */
-export function startCli(cwd: string, words: readonly string[], main = CLI_MAIN): Running {
+export function startCli(cwd: string, words: readonly string[], main = CLI_MAIN, home = cwd): Running {
   // What a command leaves in the temporary folder goes with the folder of the test.
-  const env = { PATH: process.env.PATH, HOME: cwd, TMPDIR: cwd }
+  const env = { PATH: process.env.PATH, HOME: home, TMPDIR: cwd }
   const child = spawn(process.execPath, [main, ...words], { cwd, env })
   const said = { stdout: '', stderr: '' }
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []

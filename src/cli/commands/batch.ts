@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { Hub } from '../../hub.ts'
 import type { ToolResult } from '../../result.ts'
 import { exitCodeOfResult, worstExitCode } from '../exit-code.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { sayPrivate } from '../hub/current-root.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
 import { inOrder } from '../input/in-order.ts'
 import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
@@ -39,7 +40,8 @@ export function describeBatch(command: Command): void {
 async function batch(file: string, flags: HubFlags): Promise<void> {
   const signal = AbortSignal.any([interruptSignal(), readerGone])
   const codes = new Set<number>()
-  await withHub(flags, async (hub, options) => {
+  await withHubHere(flags, async (hub, options) => {
+    sayPrivate(options)
     narrate(hub, options, flags)
     const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), AT_ONCE)
     for await (const { id, result } of answers) {

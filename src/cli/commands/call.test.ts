@@ -93,10 +93,12 @@ describe.concurrent('tool-hub call', () => {
     expect(stderr).toContain('PATH_OUTSIDE_SANDBOX')
   })
 
-  it('says where the files of a call are when the config names no root', async () => {
+  it('says where the files of a call are, and why, when the current folder is the home folder', async () => {
     const rootless = cliFolder('plugins: [./plugin.mjs]\npolicy: [{ allow: write:fs }]\n')
     const words = ['call', 'test/note', '--path', 'a.md', '--text', 'x', '--run', 'here']
-    expect((await rootless.run(words)).stderr).toBe('files: runs/here/workspace\n')
+    expect((await rootless.run(words)).stderr).toBe(
+      'files: runs/here/workspace, because the current folder is your home folder; --root DIR gives tools a folder\n',
+    )
     expect(existsSync(join(rootless.path, 'runs/here/workspace/a.md'))).toBe(true)
     expect((await rootless.run([...words, '--root', '.'])).stderr).toBe('')
     rootless.remove()

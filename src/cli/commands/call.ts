@@ -7,7 +7,8 @@ import { textOfBlock } from '../../project-result.ts'
 import type { ContentBlock, ToolResult } from '../../result.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { whyPrivate } from '../hub/current-root.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { readArguments } from '../input/read-arguments.ts'
@@ -52,7 +53,7 @@ export function describeCall(command: Command): void {
 
 async function call(tool: string, words: string[], flags: CallFlags): Promise<void> {
   const timeoutMs = flags.timeout === undefined ? undefined : parseTime('--timeout', flags.timeout)
-  await withHub(flags, async (hub, options) => {
+  await withHubHere(flags, async (hub, options) => {
     narrate(hub, options, flags)
     const input = await readArguments(hub, { tool, words, flags })
     const { dryRun, purpose } = flags
@@ -68,7 +69,7 @@ function tellWorkspace(hub: Hub, options: HubOptions, { tool }: ToolResult): voi
   const listed = hub.list().find(({ name }) => name === tool)
   const touchesFiles = listed?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
   const folder = touchesFiles ? filesOf(hub, options) : undefined
-  if (folder !== undefined) say(`files: ${escapeText(folder)}`)
+  if (folder !== undefined) say(`files: ${escapeText(folder)}${whyPrivate(options)}`)
 }
 
 /** Without a root of the owner's, files are where nobody would look; with one, it may be above. */

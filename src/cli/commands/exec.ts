@@ -8,7 +8,8 @@ import type { ContentBlock, ToolResult } from '../../result.ts'
 import type { CommandResult } from '../../tools/exec/command-result.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { sayPrivate } from '../hub/current-root.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -61,8 +62,9 @@ async function exec(words: string[], flags: ExecFlags): Promise<void> {
     ...(flags.timeout !== undefined && { timeout: timeLimit(flags.timeout) }),
     ...(flags.stdin && { stdin: await readAll(process.stdin) }),
   }
-  await withHub(flags, async (hub, options) => {
+  await withHubHere(flags, async (hub, options) => {
     const input = { ...asked, ...folderOf(flags, options) }
+    sayPrivate(options)
     narrate(hub, options, flags, flags.json ? () => {} : writeLive)
     const { purpose } = flags
     const result = await hub.callDynamic('core/exec.run', input, { purpose, signal: interruptSignal() })

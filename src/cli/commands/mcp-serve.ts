@@ -9,6 +9,7 @@ import type { ServedHub } from '../../serve/mcp/options.ts'
 import type { Store } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
+import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
 import { hasMoreTools } from '../hub/has-more-tools.ts'
 import { readConfig } from '../hub/read-config.ts'
@@ -42,7 +43,8 @@ export async function serve(flags: ServeFlags): Promise<void> {
   if (flags.http === undefined && (flags.host !== undefined || flags.tokenEnv !== undefined))
     throw new UsageError('--host and --token-env are for --http.', 'Add --http, or leave them out.')
   if (flags.root !== undefined) assertFolder('--root', flags.root)
-  const options = optionsOf(await readOptions(flags), flags)
+  const options = withCurrentRoot(optionsOf(await readOptions(flags), flags))
+  sayPrivate(options)
   const served = { ...flags, elicitation: mayAskClients(options, flags) }
   if (!hasMoreTools(options)) assertDialect(flags.dialect, DIALECTS)
   if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served)

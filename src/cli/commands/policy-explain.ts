@@ -4,7 +4,7 @@ import type { CallError } from '../../result.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { EXIT, exitCodeOfFailure } from '../exit-code.ts'
 import { findRunId } from '../hub/find-run.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { readArguments } from '../input/read-arguments.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -37,7 +37,7 @@ export function describePolicyExplain(command: Command): void {
 
 async function explain(tool: string, words: string[], flags: HubFlags & { readonly json?: boolean }): Promise<void> {
   const run = await findRunId(flags)
-  const { text, ...facts } = await withHub({ ...flags, run }, async (hub) =>
+  const { text, ...facts } = await withHubHere({ ...flags, run }, async (hub) =>
     hub.explain(tool, await readArguments(hub, { tool, words, flags })),
   )
   const { error } = facts

@@ -10,7 +10,7 @@ import { type Judge, judgeAgain } from '../../serve/book/judge-again.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { print, printJsonLine, readerGone, say } from '../output/print.ts'
@@ -54,7 +54,7 @@ export function describePolicyReplay(command: Command): void {
 async function replay(run: string, flags: Flags): Promise<void> {
   const folder = await findRun(await runsFolder(flags), run)
   const others = flags.policy === undefined ? undefined : await rulesOf(flags.policy)
-  await withHub(flags, (hub) => judgeAll(hub, folder, others, flags))
+  await withHubHere(flags, (hub) => judgeAll(hub, folder, others, flags))
 }
 
 async function judgeAll(

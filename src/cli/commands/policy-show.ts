@@ -6,6 +6,7 @@ import { STRICTNESS } from '../../policy/strictness.ts'
 import type { Constraints, SourcedRule } from '../../rule.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
+import { whyPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { judgeTools, NEEDED_BY, type ToolVerdict } from '../hub/judge-tool.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -38,7 +39,8 @@ interface Flags {
 }
 
 async function show(flags: Flags): Promise<void> {
-  const { options } = await readConfig(flags)
+  const { options: written } = await readConfig(flags)
+  const options = withCurrentRoot(written)
   const catalogue = await openCatalogue(options)
   const layers = policyLayers(options)
   const judge = judgeTools(options)
@@ -60,7 +62,7 @@ async function show(flags: Flags): Promise<void> {
       ...lines((layers.requests ?? []).map(({ skill, wants }) => `${skill}: ${wants.join(', ')}`)),
       ...heading('Sandbox'),
       ...lines([
-        `root: ${sandbox.root ?? "the run's own workspace"}`,
+        `root: ${sandbox.root ?? `the run's own workspace${whyPrivate(options)}`}`,
         ...(sandbox.roots ?? []).map(({ path, mode }) => `${mode}: ${path}`),
         `network: ${hosts}`,
       ]),

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Hub } from '../../hub.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { inOrder } from '../input/in-order.ts'
 import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
@@ -49,7 +49,7 @@ export function describePolicyTest(command: Command): void {
 }
 
 function test(file: string, flags: HubFlags): Promise<void> {
-  return withHub(flags, (hub) => judgeAll(hub, file))
+  return withHubHere(flags, (hub) => judgeAll(hub, file))
 }
 
 async function judgeAll(hub: Hub, file: string): Promise<void> {

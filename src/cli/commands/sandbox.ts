@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { escapeText } from '../../value/escape-text.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
@@ -29,7 +29,7 @@ export function describeSandbox(command: Command): void {
 }
 
 async function explain(words: string[], flags: ExplainFlags): Promise<void> {
-  await withHub(flags, async (hub) => {
+  await withHubHere(flags, async (hub) => {
     const verdict = words.length === 0 ? undefined : await hub.explain('core/exec.run', { argv: words })
     const { lines, ...sandbox } = await hub.describeSandbox()
     if (flags.json) return printJson({ ...(verdict && { policy: verdict }), sandbox })

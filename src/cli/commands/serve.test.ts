@@ -17,6 +17,7 @@ describe('tool-hub serve', () => {
     })
     await serving.says('Ctrl-C ends it')
     const [, url, token] = /sign in +(http:\/\/127\.0\.0\.1:\d+)\/#sign-in=(th_[\w-]{43})/.exec(said)!
+    expect(said).toMatch(new RegExp(`files +${folder.path}\n`))
     expect(said).toMatch(/is ready at http:[\s\S]*agents .*tokens add my-agent[\s\S]*commands +level /)
     const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(await me.json()).toMatchObject({ principal: { name: 'owner' } })
@@ -47,6 +48,23 @@ describe('tool-hub serve', () => {
     serving.child.kill('SIGTERM')
     expect((await serving.ended).code).toBe(143)
     own.remove()
+  })
+
+  it('says that runs have private folders when no root is named, and which port it took instead of a taken one', async () => {
+    const rootless = cliFolder('version: 1\n')
+    const other = createServer()
+    // Where something else has the port already, it is taken all the same.
+    await new Promise<void>((resolve) => other.on('error', () => resolve()).listen(4040, '127.0.0.1', resolve))
+    const serving = rootless.start(['serve'])
+    await serving.says('Ctrl-C ends it')
+    serving.child.kill('SIGTERM')
+    const { stdout, stderr } = await serving.ended
+    other.close()
+    rootless.remove()
+    expect(stdout).toContain('a private, empty folder for each run; --root . gives tools this folder')
+    const { port } = new URL(/is ready at (\S+)/.exec(stdout)![1]!)
+    expect(port).not.toBe('4040')
+    expect(stderr).toContain(`warning: Port 4040 is taken by another program, so this service listens on port ${port}.`)
   })
 
   it('says what to do when a port is taken, not a port, or open to everybody', async () => {

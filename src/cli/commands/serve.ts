@@ -52,36 +52,36 @@ async function serve(flags: Flags): Promise<void> {
   const { file, options, service } = await readConfig(flags)
   // Loading the service takes more descriptors than a limit that is too low has.
   connectionLimit(service.maxConnections)
-  const { startService } = await import('../../serve/start-service.ts')
+  const { DEFAULT_PORT, startService } = await import('../../serve/start-service.ts')
   const port = flags.port === undefined ? service.port : portOf(flags.port)
+  const applied = {
+    ...options,
+    caller: options.caller ?? callerName(),
+    ...(flags.root !== undefined && { sandbox: { ...options.sandbox, root: resolve(flags.root) } }),
+  }
   const start = (port: number | undefined) =>
-    startService(
-      {
-        ...options,
-        caller: options.caller ?? callerName(),
-        ...(flags.root !== undefined && { sandbox: { ...options.sandbox, root: resolve(flags.root) } }),
-      },
-      {
-        ...service,
-        ...(flags.host !== undefined && { host: flags.host }),
-        ...(port !== undefined && { port }),
-        ...(file !== undefined && { configFile: file }),
-        onProblem: (message) => say(escapeLine(message)),
-      },
-    )
+    startService(applied, {
+      ...service,
+      ...(flags.host !== undefined && { host: flags.host }),
+      ...(port !== undefined && { port }),
+      ...(file !== undefined && { configFile: file }),
+      onProblem: (message) => say(escapeLine(message)),
+    })
   let running: RunningService | undefined
   // A closed terminal sends it too: the service continues.
   process.on('SIGHUP', () => void reload(running))
-  running = await start(port).catch((error) => {
+  running = await start(port).catch(async (error) => {
     if (errnoOf((error as Error)?.cause) !== 'EADDRINUSE') throw error
     if (port !== undefined) throw taken(port)
     // Nobody chose the port, so another one does as well.
-    return start(0)
+    const other = await start(0)
+    sayOtherPort(other, DEFAULT_PORT)
+    return other
   })
   try {
     await (flags.json
       ? printJsonLine({ url: running.url, token: running.token })
-      : greet(running, file, await fenceOf(options)))
+      : greet(running, { file, files: filesOf(applied), sandbox: await fenceOf(applied) }))
     await untilInterrupted()
   } finally {
     if (!flags.json) say('Ending: calls under way may finish.')
@@ -95,17 +95,32 @@ async function reload(running: RunningService | undefined): Promise<void> {
   if (state && state.problem === undefined) say(`${escapeLine(state.file)} was read again.`)
 }
 
-async function greet({ url, token, hub }: RunningService, file: string | undefined, sandbox: string): Promise<void> {
+interface Surroundings {
+  readonly file: string | undefined
+  readonly files: string
+  readonly sandbox: string
+}
+
+async function greet({ url, token, hub }: RunningService, { file, files, sandbox }: Surroundings): Promise<void> {
   const self = ownCommand()
   const rows = [
     ['  sign in', `${url}/#sign-in=${token}`],
     ['  agents', `${self} tokens add my-agent   (a token for HTTP, WebSocket and MCP at ${url}/mcp)`],
     ['  config', file ?? `none, so the defaults hold; ${self} init writes one`],
+    ['  files', files],
     ['  commands', sandbox],
   ]
   await print(`${style('bold', `tool-hub ${VERSION}`)} is ready at ${style('bold', url)}\n${table(rows)}`)
   for (const { message } of hub.check()) say(`${style('yellow', 'warning:', process.stderr)} ${escapeLine(message)}`)
   await print('The link holds as long as this process lives. Ctrl-C ends it.')
+}
+
+/** Which files tools see: agents of a service do not get the folder that it happens to be started in. */
+function filesOf({ sandbox = {} }: HubOptions): string {
+  const { root, roots = [], workspaces } = sandbox
+  const below = workspaces === undefined ? '' : ` below ${workspaces}`
+  const first = root ?? `a private, empty folder for each run${below}; --root . gives tools this folder`
+  return [first, ...roots.map(({ path, mode }) => (mode === 'read' ? `${path} (only to read)` : path))].join(', ')
 }
 
 /** How strongly commands are fenced in here. */
@@ -127,6 +142,15 @@ function portOf(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
   throw new UsageError(`--port takes a port, not ${JSON.stringify(text)}.`, 'Give a number from 0 to 65535.')
+}
+
+/** Agents may be configured for the usual port, where another program would get their tokens. */
+function sayOtherPort({ url }: RunningService, usual: number): void {
+  const { port } = new URL(url)
+  say(
+    `${style('yellow', 'warning:', process.stderr)} Port ${usual} is taken by another program, so this service ` +
+      `listens on port ${port}. Agents that are configured for ${usual} send their tokens to that program.`,
+  )
 }
 
 function taken(port: number): UsageError {

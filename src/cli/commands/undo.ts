@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import { ToolError } from '../../errors.ts'
 import type { UndoReport } from '../../hub/undo/undo.ts'
+import type { Hub } from '../../hub.ts'
 import { EXIT } from '../exit-code.ts'
+import { withCurrentRootToo } from '../hub/current-root.ts'
 import { findRunId } from '../hub/find-run.ts'
-import { withHub } from '../hub/with-hub.ts'
+import { withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -50,9 +52,8 @@ async function undo(flags: UndoFlags): Promise<void> {
   if (call !== undefined && flags.run !== undefined)
     throw new UsageError('--call and --run exclude each other.', 'Give one of them.')
   const run = await findRunId(flags)
-  const report = await withHub({ config, root }, (hub) =>
-    hub.undo({ call, run, dryRun, force, signal: interruptSignal() }).catch(tellUnknown),
-  )
+  const undone = (hub: Hub) => hub.undo({ call, run, dryRun, force, signal: interruptSignal() }).catch(tellUnknown)
+  const report = await withHubHere({ config, root }, undone, withCurrentRootToo)
   if (!report.ok) process.exitCode = EXIT.failed
   await (flags.json ? printJson(report) : tell(report, { ...flags, run }))
 }

@@ -6,6 +6,7 @@ import { parseTime } from '../input/parse-time.ts'
 import { canAsk } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { callerName } from './caller-name.ts'
+import { withCurrentRoot } from './current-root.ts'
 import { openDataStore } from './open-data-store.ts'
 import { readConfig } from './read-config.ts'
 
@@ -18,10 +19,19 @@ export interface HubFlags {
   readonly wait?: string
 }
 
+type UseHub<T> = (hub: Hub, options: HubOptions) => T | Promise<T>
+
 /** Makes the hub that config and options describe, for as long as `use` works with it. */
-export async function withHub<T>(flags: HubFlags, use: (hub: Hub, options: HubOptions) => T | Promise<T>): Promise<T> {
+export async function withHub<T>(flags: HubFlags, use: UseHub<T>): Promise<T> {
   const { options } = await readConfig(flags)
   const applied = applyFlags(options, flags)
+  return withHubOf(applied, (hub) => use(hub, applied))
+}
+
+/** The same for commands of a person who works in a folder: tools work on it where config and options name none. */
+export async function withHubHere<T>(flags: HubFlags, use: UseHub<T>, place = withCurrentRoot): Promise<T> {
+  const { options } = await readConfig(flags)
+  const applied = place(applyFlags(options, flags))
   return withHubOf(applied, (hub) => use(hub, applied))
 }
 

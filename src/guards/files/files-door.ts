@@ -5,6 +5,7 @@ import { throwIfAborted } from '../throw-if-aborted.ts'
 import { asWritten } from './as-written.ts'
 import { toFileError } from './file-error.ts'
 import { isBelow, type Roots, type Target } from './open-roots.ts'
+import { namePlace } from './outside.ts'
 import { quotePath } from './quote-path.ts'
 
 /** Reading leaves a file as it was; writing makes, replaces, moves or removes one. */
@@ -18,6 +19,8 @@ export interface FilesCall {
   /** Made when it is first asked for, which costs as much as a small read: long work asks, and others look at `isStopped`. */
   readonly signal: () => AbortSignal
   readonly isStopped?: () => boolean
+  /** It is a call of the owner's own hub, not of a principal: it may learn what is in the current folder. */
+  readonly isOwner?: boolean
   readonly canRead: boolean
   readonly canWrite: boolean
   /** It is the owner's own and takes changes back. */
@@ -90,7 +93,7 @@ export function createFilesDoor(
         return await work()
       } catch (error) {
         throwIfAborted(call.signal())
-        throw asWritten(toFileError(error, path), path, roots)
+        throw namePlace(asWritten(toFileError(error, path), path, roots), path, roots, call)
       }
     },
   }

@@ -23,6 +23,7 @@ export const find = defineTool({
   output: z.strictObject({
     files: z.array(z.string()).describe('Paths, beginning with the folder as it was given.'),
     isComplete: z.boolean().describe('False when the limit left files out.'),
+    searched: z.string().optional().describe('Real path of the folder; given when nothing was found.'),
   }),
   capabilities: ['read:fs'],
   targets: ({ path }) => ({ 'read:fs': path }),
@@ -50,10 +51,11 @@ export const find = defineTool({
       ctx.truncated(
         `Only the first ${count(files.length, 'file')}; the limit is ${most}. Narrow the pattern or the path, or raise limit.`,
       )
-    return { files: files.map((file) => joinPath(path, file)), isComplete }
+    const searched = files.length === 0 ? (await ctx.fs.stat(path)).path : undefined
+    return { files: files.map((file) => joinPath(path, file)), isComplete, ...(searched && { searched }) }
   },
-  toModel: ({ files, isComplete }) => {
-    if (files.length === 0) return 'No files found.'
+  toModel: ({ files, isComplete, searched }) => {
+    if (files.length === 0) return searched ? `No files found in ${searched}.` : 'No files found.'
     return [
       ...files,
       ...(isComplete

@@ -14,6 +14,7 @@ const output = z.strictObject({
     }),
   ),
   isComplete: z.boolean().describe('False when entries were left out: over the limit, too deep, or not readable.'),
+  searched: z.string().optional().describe('Real path of the folder; given when it is empty.'),
 })
 
 /** Lists a folder. */
@@ -60,7 +61,8 @@ export const listDir = defineTool({
   },
   async execute({ path, maxEntries, includeHidden, recursive, maxDepth }, ctx) {
     const most = Math.min(maxEntries, ctx.constraints.maxResults ?? maxEntries)
-    const { entries, isComplete } = await ctx.fs.list(path, { maxEntries: most, includeHidden, recursive, maxDepth })
+    const listing = await ctx.fs.list(path, { maxEntries: most, includeHidden, recursive, maxDepth })
+    const { entries, isComplete } = listing
     const listed = `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`
     ctx.evidence({ type: 'file', ref: path, summary: `${listed}${isComplete ? '' : ', more left out'}` })
     if (!isComplete) {
@@ -72,29 +74,29 @@ export const listDir = defineTool({
             : 'those that could not be read'
       ctx.truncated(`${path}: some entries were left out: ${why}.`)
     }
-    return { entries: [...entries], isComplete }
+    return { entries: [...entries], isComplete, ...(entries.length === 0 && { searched: listing.path }) }
   },
   toModel: showSizes,
 })
 
 type Listed = z.infer<typeof output>
 
-function showNames({ entries, isComplete }: Listed): string {
-  return show(entries.map(marked), isComplete)
+function showNames(listed: Listed): string {
+  return show(listed.entries.map(marked), listed)
 }
 
-function showSizes({ entries, isComplete }: Listed): string {
-  const lines = entries.map((entry) =>
+function showSizes(listed: Listed): string {
+  const lines = listed.entries.map((entry) =>
     entry.type === 'file' ? `${marked(entry)}  ${entry.size} bytes` : marked(entry),
   )
-  return show(lines, isComplete)
+  return show(lines, listed)
 }
 
 function marked({ name, type }: Listed['entries'][number]): string {
   return type === 'directory' ? `${name}/` : type === 'symlink' ? `${name}@` : name
 }
 
-function show(lines: readonly string[], isComplete: boolean): string {
-  const all = lines.length === 0 ? ['The folder is empty.'] : lines
+function show(lines: readonly string[], { isComplete, searched }: Listed): string {
+  const all = lines.length === 0 ? [searched ? `The folder ${searched} is empty.` : 'The folder is empty.'] : lines
   return [...all, ...(isComplete ? [] : [`[Only ${lines.length} entries; some were left out.]`])].join('\n')
 }

@@ -1,5 +1,6 @@
 import type { ListOptions, ReadFiles } from '../../../contracts/handles.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
+import { noticeOutside } from '../outside.ts'
 import { hashFile } from './hash-file.ts'
 import { listFolder } from './list-folder.ts'
 import { readBytes, readFile } from './read-file.ts'
@@ -43,8 +44,10 @@ export class FileReader implements Reading {
     return this.#use(path, () => hashFile(this.#door, this.#call, path))
   }
 
-  list(path: string, options?: ListOptions) {
-    return this.#use(path, () => listFolder(this.#door, this.#call, path, options))
+  async list(path: string, options?: ListOptions) {
+    const listing = await this.#use(path, () => listFolder(this.#door, this.#call, path, options))
+    if (listing.entries.length === 0) noticeOutside(path, this.#door.roots, this.#call)
+    return listing
   }
 
   #use<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -31,9 +31,12 @@ export interface SearchRequest {
 
 /** Searches, and gives back the lines or the files that were asked for. */
 export async function runSearch(request: SearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
-  const isFile = (await ctx.fs.stat(request.root)).type === 'file'
-  const nameOf = (file: string) => (isFile ? request.root : joinPath(request.root, file))
-  return request.outputMode === 'content' ? searchLines(request, nameOf, ctx) : searchFiles(request, nameOf, ctx)
+  const { type, path } = await ctx.fs.stat(request.root)
+  const nameOf = (file: string) => (type === 'file' ? request.root : joinPath(request.root, file))
+  const search = request.outputMode === 'content' ? searchLines : searchFiles
+  const found = await search(request, nameOf, ctx)
+  const isNone = found.matches.length + (found.files?.length ?? 0) === 0
+  return isNone ? { ...found, searched: path } : found
 }
 
 async function searchLines(

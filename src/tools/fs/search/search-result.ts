@@ -20,6 +20,7 @@ export const searchResult = z.strictObject({
   skipped: count
     .optional()
     .describe('Files that could not be looked into: unreadable, too large or changed meanwhile.'),
+  searched: z.string().optional().describe('Real path of the folder or file; given when nothing was found.'),
   page: z
     .strictObject({
       offset: count,

@@ -8,8 +8,8 @@ export function showFound(result: SearchTextResult): string {
   return [...(found.length === 0 ? [nothing(result)] : found), ...notes(result)].join('\n')
 }
 
-function nothing({ page, files }: SearchTextResult): string {
-  if (!page || page.total === 0) return 'No matches found.'
+function nothing({ page, files, searched }: SearchTextResult): string {
+  if (!page || page.total === 0) return searched ? `No matches found in ${searched}.` : 'No matches found.'
   const what = files ? 'files with matches' : 'matches'
   return `No more matches: offset=${page.offset} is after the last of ${page.total} ${what}.`
 }

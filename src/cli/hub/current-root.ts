@@ -1,0 +1,73 @@
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { relative } from 'node:path'
+import type { HubOptions } from '../../options.ts'
+import { say } from '../output/print.ts'
+
+/** The current folder where tools may work on it, or why they may not. */
+export type CurrentRoot = { readonly root: string } | { readonly why: string }
+
+/** Whether the sticky bit and write access for everybody are set, as on /tmp. */
+const SHARED = 0o1002
+
+/**
+ * The folder that tools work on when neither the config nor an option names one: the current folder. Never `/`, the home
+ * folder, a folder above it, or a folder of another user: a person who stands there rarely means all of it.
+ */
+export function currentRoot(folder = '.', home = homedir()): CurrentRoot {
+  const root = realpathSync(folder)
+  if (root === '/') return { why: 'the current folder is /' }
+  const own = realpathIfThere(home)
+  if (own === root) return { why: 'the current folder is your home folder' }
+  if (!relative(root, own).startsWith('..')) return { why: 'your home folder is below the current folder' }
+  const { uid, mode } = statSync(root)
+  const user = process.geteuid?.()
+  if (user !== undefined && user !== uid) return { why: 'the current folder belongs to another user' }
+  if ((mode & SHARED) === SHARED) return { why: 'every user can write to the current folder' }
+  return { root }
+}
+
+/** The options with the current folder as root, unless the owner's sandbox says which folders there are. */
+export function withCurrentRoot(options: HubOptions): HubOptions {
+  if (namesFolders(options)) return options
+  const current = currentRoot()
+  return 'root' in current ? { ...options, sandbox: { ...options.sandbox, root: current.root } } : options
+}
+
+/**
+ * The options with the current folder beside the workspace of each run: `undo` takes back what was changed in either. A
+ * config that names folders keeps exactly those.
+ */
+export function withCurrentRootToo(options: HubOptions): HubOptions {
+  if (namesFolders(options)) return options
+  const current = currentRoot()
+  if ('why' in current) return options
+  return { ...options, sandbox: { ...options.sandbox, roots: [{ path: current.root, mode: 'write' }] } }
+}
+
+/** Why tools do not work on the current folder, and what changes that; empty when config or options name a folder. */
+export function whyPrivate(options: HubOptions): string {
+  if (namesFolders(options)) return ''
+  const current = currentRoot()
+  return 'why' in current ? `, because ${current.why}; --root DIR gives tools a folder` : ''
+}
+
+/** Says on stderr that the run has a private workspace, where that is not the owner's choice. */
+export function sayPrivate(options: HubOptions): void {
+  const why = whyPrivate(options)
+  if (why) say(`files: a private folder of the run${why}`)
+}
+
+function namesFolders({ sandbox = {} }: HubOptions): boolean {
+  const { root, roots = [], workspaces } = sandbox
+  return root !== undefined || workspaces !== undefined || roots.length > 0
+}
+
+function realpathIfThere(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    // A home folder that does not exist cannot be the current one.
+    return folder
+  }
+}
