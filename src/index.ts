@@ -1,8 +1,19 @@
 export { type AgentToolOptions, toAgentTools } from './adapters/agent-tools.ts'
 export { type AuditEvent, toAuditEvent } from './adapters/audit-event.ts'
+export { toClientToolDefinitions } from './adapters/client-tool-definitions.ts'
+export {
+  type CodingToolOptions,
+  createApplyPatchTool,
+  createEditTool,
+  createExecTool,
+  createProcessTool,
+  createReadTool,
+  createWriteTool,
+} from './adapters/coding-tools.ts'
 export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './adapters/executor.ts'
 export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
 export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
+export { type ToolResultEvent, toToolResultEvent } from './adapters/tool-result-event.ts'
 export type { Grant } from './approval/grants.ts'
 export type { CallOptions } from './call-options.ts'
 export type { Clock } from './clock.ts'
@@ -129,6 +140,7 @@ export type {
   Visibility,
   WebOptions,
 } from './options.ts'
+export { expandToolGroups, normaliseName as normalizeToolName, TOOL_GROUPS } from './policy/tool-groups.ts'
 export { isToolAllowedByPolicy } from './policy/visibility.ts'
 export type { Principal } from './principal.ts'
 export { jsonResult, toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'

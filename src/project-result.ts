@@ -38,9 +38,25 @@ export function toAgentToolResult(result: ToolResult, tool: string = result.tool
   if (result.status === 'aborted') throw new DOMException(result.summary, 'AbortError')
   if (!result.ok) return failedAgentResult(result, tool)
   const content = toAgentContent(result.content)
-  if (!isAgentToolData(result.data)) return { content, details: result.data }
+  if (!isAgentToolData(result.data)) return { content, details: detailsOf(result) }
   const { details } = result.data
   return details === null ? { content } : { content, details }
+}
+
+/** Data of the built-in tools for files in the words of AgentTools, too: `lines` of a text, `width` and `height`, `size`. */
+function detailsOf({ tool, data }: ToolResult): unknown {
+  if (!isPlainObject(data)) return data
+  if (tool === 'core/fs.writeText') return { ...data, size: data.bytes }
+  if (tool !== 'core/fs.readText') return data
+  const { image, page, text } = data as unknown as ReadData
+  if (image) return { ...data, width: image.width, height: image.height }
+  return { ...data, lines: page?.totalLines ?? text.split('\n').length }
+}
+
+interface ReadData {
+  readonly text: string
+  readonly page?: { readonly totalLines: number }
+  readonly image?: { readonly width: number; readonly height: number }
 }
 
 /** The data of a tool that came in as an AgentTool has both; what it called its details goes out as such. */

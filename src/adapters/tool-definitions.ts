@@ -1,8 +1,10 @@
-import type { AgentToolResult } from '../from-agent-tool.ts'
+import { messageOf } from '../errors.ts'
+import type { AgentTool, AgentToolResult } from '../from-agent-tool.ts'
 import type { Hub } from '../hub.ts'
+import { jsonResult } from '../project-result.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
-/** S3's form of a tool for an agent loop. */
+/** A tool as a definition for an agent loop. */
 export interface ToolDefinition {
   /** The name that the model calls. */
   readonly name: string
@@ -23,15 +25,42 @@ export interface ToolDefinition {
 }
 
 /**
- * The visible tools in S3's form, every call down the governed road. An error becomes a result for the model, and is
- * told to `log`; an abort is thrown.
+ * Tools as definitions for an agent loop: those of a hub, or AgentTools such as `toAgentTools(hub)` and `createReadTool(hub)`
+ * make. An error becomes a result for the model, and is told to `log`; an abort is thrown. Only tools of a hub are governed.
  * @example
  * const definitions = toToolDefinitions(hub, { log: console.error })
  */
-export function toToolDefinitions(hub: Hub, options: AgentToolOptions = {}): ToolDefinition[] {
-  return toAgentTools(hub, options).map(({ parameters, execute, ...facts }) => ({
-    ...facts,
+export function toToolDefinitions(tools: Hub | readonly AgentTool[], options: AgentToolOptions = {}): ToolDefinition[] {
+  return isList(tools)
+    ? tools.map((tool) => toDefinition(guarded(tool, options.log)))
+    : toAgentTools(tools, options).map(toDefinition)
+}
+
+function isList(tools: Hub | readonly AgentTool[]): tools is readonly AgentTool[] {
+  return Array.isArray(tools)
+}
+
+function toDefinition({ name, label = name, description, parameters, execute }: AgentTool): ToolDefinition {
+  return {
+    ...{ name, label, description },
     parameters: parameters as Record<string, unknown>,
     execute: (toolCallId, params, onUpdate, _ctx, signal) => execute(toolCallId, params, signal, onUpdate),
-  }))
+  }
+}
+
+/** A tool whose failures are results; those of a hub are so already. */
+function guarded(tool: AgentTool, log: AgentToolOptions['log'] = () => {}): AgentTool {
+  const { name } = tool
+  return {
+    ...tool,
+    async execute(toolCallId, params, signal, onUpdate) {
+      try {
+        return await tool.execute(toolCallId, params, signal, onUpdate)
+      } catch (error) {
+        if (signal?.aborted) throw error
+        log(`[tools] ${name} failed: ${messageOf(error)}`)
+        return jsonResult({ status: 'error', tool: name, error: messageOf(error) })
+      }
+    },
+  }
 }

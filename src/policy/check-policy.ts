@@ -30,7 +30,7 @@ interface KnownSubjects {
 
 /** Looks for rules of the owner that cannot mean what was meant: subjects nobody has, rules that a broader deny shadows. */
 export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
-  const subjects = new Set(['*', ...CAPABILITIES, ...TOOL_GROUPS.keys(), ...known.names, ...known.groups])
+  const subjects = new Set(['*', ...CAPABILITIES, ...Object.keys(TOOL_GROUPS), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))
   const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
   const narrowed = owner.filter(({ rule }) => effectOf(rule) !== 'allow').map(({ rule }) => subjectOf(rule))

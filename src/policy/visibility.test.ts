@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Visibility } from '../options.ts'
-import { groupsOf } from './tool-groups.ts'
+import { expandToolGroups, groupsOf } from './tool-groups.ts'
 import { compileVisibility, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
 
 const read = { name: 'core/fs.readText', names: ['core_fs_readText', 'read', 'read_file'], group: 'files' }
@@ -88,6 +88,12 @@ describe('isToolAllowedByPolicy, as S3 writes it', () => {
     ['core/util.time.now', { allow: ['group:util'] }, true],
     ['constructor', { allow: ['group:fs'] }, false],
   ])('%j under %j: %s', (name, policy, expected) => expect(isToolAllowedByPolicy(name, policy)).toBe(expected))
+})
+
+it('groups are expanded to the names in them, once each', () => {
+  expect(expandToolGroups([' Group:FS', 'exec', 'read', 'group:util', 'constructor'])).toEqual([
+    ...['read', 'write', 'edit', 'apply_patch', 'exec', 'group:util', 'constructor'],
+  ])
 })
 
 it('a tool is in its own group and in those that list one of its names', () => {

@@ -59,7 +59,7 @@ export function unknownVisibilityEntries(
     readonly arriving?: readonly string[]
   },
 ): UnknownEntry[] {
-  const candidates = new Set(['*', ...known.names, ...known.groups, ...TOOL_GROUPS.keys()])
+  const candidates = new Set(['*', ...known.names, ...known.groups, ...Object.keys(TOOL_GROUPS)])
   const normal = new Set([...candidates].map(normaliseName))
   const unknown = (list: 'allow' | 'deny', entries: readonly string[]) =>
     entries

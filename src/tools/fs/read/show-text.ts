@@ -25,10 +25,9 @@ export function showPlain(result: ReadResult, limit: ModelLimit): Content {
 export function showNumbered(result: ReadResult, limit: ModelLimit): Content {
   const { path, text, bytes, page, range, image } = result
   if (image) {
-    const { mediaType, width, height, data } = image
-    const facts = `MEDIA:${path}\n${mediaType}, ${width} x ${height} pixels, ${bytes} bytes`
+    const { mediaType, data } = image
     return [
-      { type: 'text', text: facts },
+      { type: 'text', text: `MEDIA:${path}` },
       { type: 'image', data, mediaType },
     ]
   }

@@ -1,0 +1,68 @@
+import type { AgentTool } from '../from-agent-tool.ts'
+import type { Hub } from '../hub.ts'
+import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
+
+/** What a coding tool of a hub may be told; its names are those of the coding dialect. */
+export type CodingToolOptions = Omit<AgentToolOptions, 'dialect' | 'names'>
+
+type CodingTool = AgentTool & { readonly label: string }
+
+/**
+ * `read` of a hub as an AgentTool whose argument is `file_path`.
+ * @example
+ * const tools = [createReadTool(hub), createWriteTool(hub), createEditTool(hub), createExecTool(hub)]
+ */
+export function createReadTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return withFilePath(codingTool(hub, 'read', options))
+}
+
+/** `write` of a hub as an AgentTool whose argument is `file_path`. */
+export function createWriteTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return withFilePath(codingTool(hub, 'write', options))
+}
+
+/** `edit` of a hub as an AgentTool whose argument is `file_path`. */
+export function createEditTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return withFilePath(codingTool(hub, 'edit', options))
+}
+
+/** `apply_patch` of a hub as an AgentTool. */
+export function createApplyPatchTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return codingTool(hub, 'apply_patch', options)
+}
+
+/** `exec` of a hub as an AgentTool. */
+export function createExecTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return codingTool(hub, 'exec', options)
+}
+
+/** `process` of a hub as an AgentTool. */
+export function createProcessTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
+  return codingTool(hub, 'process', options)
+}
+
+function codingTool(hub: Hub, name: string, options: CodingToolOptions): CodingTool {
+  const [tool] = toAgentTools(hub, { ...options, dialect: 'coding', names: [name] })
+  return tool!
+}
+
+/** The dialect knows `file_path` for `path`; here that is also what a model sees. */
+function withFilePath(tool: CodingTool): CodingTool {
+  const {
+    properties = {},
+    required = [],
+    ...schema
+  } = tool.parameters as {
+    readonly properties?: Readonly<Record<string, unknown>>
+    readonly required?: readonly string[]
+  }
+  const rename = (key: string) => (key === 'path' ? 'file_path' : key)
+  return {
+    ...tool,
+    parameters: {
+      ...schema,
+      properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [rename(key), value])),
+      required: required.map(rename),
+    } as object,
+  }
+}
