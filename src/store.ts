@@ -309,6 +309,8 @@ export interface CallIndex {
   calls(filter: CallFilter): Awaitable<readonly IndexedCall[]>
   /** Per slice of time: how many calls, how many failed, how long they took. */
   rates(span: { since: number; sliceMs: number }): Awaitable<readonly RateSlice[]>
+  /** Forgets a run that was removed, with its calls. */
+  remove(run: string): Awaitable<void>
   clear(): Awaitable<void>
 }
 

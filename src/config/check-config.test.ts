@@ -59,7 +59,11 @@ describe('a mistake in the config', () => {
       'tool-hub.yaml:1:21 sandbox.network: must be a list, not "api.github.com".',
     ],
     ['nothing for a list', 'policy:\nversion: 1\n', 'tool-hub.yaml:1:1 policy: must be a list or a text, not nothing.'],
-    ['one of two wrong types', 'runs: true\n', 'tool-hub.yaml:1:7 runs: must be a text or false, not true.'],
+    [
+      'one of two wrong types',
+      'runs: true\n',
+      'tool-hub.yaml:1:7 runs: must be a text or false or a mapping of keys, not true.',
+    ],
     ['a list where a config should be', '- a\n- b\n', 'tool-hub.yaml:1:1 must be a mapping of keys, not a list.'],
     [
       'a value that is none of the known',

@@ -11,7 +11,7 @@ import { rulesOf } from './read-rules.ts'
 import { resolvePath } from './resolve-path.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
-import { toService } from './to-service.ts'
+import { toRetention, toService } from './to-service.ts'
 
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
 export async function readConfig(
@@ -25,6 +25,7 @@ export async function readConfig(
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
   const { plugins, sources, warnings } = await loadPlugins(document, (runsCode && config.plugins) || [], { watch })
+  const retention = toRetention(config.runs)
   const own = await ownFiles(document, runsCode ? config : { ...config, plugins: [] })
   return {
     file,
@@ -35,7 +36,7 @@ export async function readConfig(
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
-    service: toService(config.service ?? {}),
+    service: { ...toService(config.service ?? {}), ...(retention && { retention }) },
     warnings: [...findWarnings(document, config), ...warnings],
   }
 }

@@ -8,7 +8,7 @@ import { memorySchema } from './memory-schema.ts'
 import { messagesSchema } from './messages-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
-import { duration, key, text } from './schema-parts.ts'
+import { duration, key, size, text } from './schema-parts.ts'
 import { serviceSchema } from './service-schema.ts'
 import { sessionsSchema } from './sessions-schema.ts'
 
@@ -88,6 +88,12 @@ const approvals = z.strictObject({
   ),
 })
 
+const runs = z.strictObject({
+  folder: key(text, 'Folder of the run records.', './runs'),
+  keep: key(duration, 'Runs that nothing was recorded in for so long are removed, on record: 90d. Default: none are.'),
+  size: key(size, 'The oldest runs are removed, on record, until all take at most this: 20GB. Default: no bound.'),
+})
+
 const redact = z.strictObject({
   keys: key(z.array(text), 'Further key names whose values are secrets.'),
   env: key(z.array(text), 'Environment variables whose values are secrets.'),
@@ -127,7 +133,11 @@ export const configSchema = z.strictObject({
   memory: key(memorySchema, 'What agents remember; docs/memory.md.'),
   limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
   approvals: key(approvals, 'How people are asked.'),
-  runs: key(z.union([text, z.literal(false)]), 'Folder of the run records; false keeps none.', './runs'),
+  runs: key(
+    z.union([text, z.literal(false), runs]),
+    'Folder of the run records; false keeps none; a mapping says also how long they are kept.',
+    './runs',
+  ),
   data: key(
     text,
     'Folder of what outlives runs: the store with grants, waiting approvals, keys and tokens; MCP pins and sign-ins.',

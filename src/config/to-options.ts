@@ -45,7 +45,7 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
         inbox: approvals.inbox,
         elicitation: approvals.elicitation,
       }),
-    runs: runs === undefined ? resolvePath(home, 'runs') : runs && resolvePath(base, runs),
+    runs: runsFolder(runs, { base, home }),
     data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
     browser: maybe((written) => toBrowser(written, base), config.browser),
     canvas: maybe(toCanvas, config.canvas),
@@ -54,6 +54,11 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     caller: config.caller,
     redact: redact && withoutUndefined({ keys: redact.keys, values: maybe(secretsOf, redact.env) }),
   })
+}
+
+function runsFolder(runs: CheckedConfig['runs'], { base, home }: Folders): string | false {
+  const folder = typeof runs === 'object' ? runs.folder : runs
+  return folder === undefined ? resolvePath(home, 'runs') : folder && resolvePath(base, folder)
 }
 
 function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string): Sandbox {

@@ -1,6 +1,8 @@
+import type { Retention } from '../hub/prune-runs.ts'
 import type { Rate } from '../options.ts'
+import type { CheckedConfig } from './check-config.ts'
 import type { WrittenService } from './service-schema.ts'
-import { parseDuration, parseRate } from './units.ts'
+import { parseDuration, parseRate, parseSize } from './units.ts'
 import { withoutUndefined } from './without-undefined.ts'
 
 /** Who signs the tokens of people, and what they may. */
@@ -53,6 +55,17 @@ export interface ServiceOptions {
   readonly approvalTimeoutMs?: number
   /** How long calls under way may continue when it ends. Default: 10 s. */
   readonly shutdownMs?: number
+  /** How long runs are kept, and how much room they may take. Default: runs are kept. */
+  readonly retention?: Retention
+}
+
+/** What `runs` says about how long they are kept. */
+export function toRetention(runs: CheckedConfig['runs']): Retention | undefined {
+  if (typeof runs !== 'object' || (runs.keep === undefined && runs.size === undefined)) return undefined
+  return withoutUndefined<Retention>({
+    keepMs: runs.keep === undefined ? undefined : parseDuration(runs.keep),
+    maxBytes: runs.size === undefined ? undefined : parseSize(runs.size),
+  })
 }
 
 /** What `service` says, in the words of `startService`. A variable that is not set signs nothing: its webhook is told by name. */

@@ -188,6 +188,8 @@ export interface HubChanged {
   readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | 'run-removed' | AbilityChange
   /** The file, the token, the grant, the run, the note, the schedule. */
   readonly subject: string
+  /** Of a run that was removed: its last event, whose hash covers all before it. */
+  readonly head?: { readonly seq: number; readonly hash: string }
 }
 
 /** A process has begun to write this run; a second one of a run continues it. */

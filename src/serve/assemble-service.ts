@@ -28,6 +28,8 @@ import type { Service } from './service.ts'
 export interface AssembledService {
   readonly service: Service
   readonly tokens: OwnTokenDesk
+  /** Where the records are, absolute. */
+  readonly runsFolder: string
   /** Reads the config file again; nothing without one. */
   reload(): Promise<ConfigState | undefined>
   /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
@@ -128,6 +130,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   return {
     service,
     tokens,
+    runsFolder,
     reload: async () => reload?.reload(),
     calmDown() {
       ending ??= hub.close()

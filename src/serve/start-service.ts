@@ -18,6 +18,8 @@ import { connectionLimit } from './connection-limit.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { openJwtVerifier } from './open-jwt-verifier.ts'
+import { repeat } from './repeat.ts'
+import { startRetention } from './start-retention.ts'
 import { createWsDoor } from './ws/create-ws-door.ts'
 
 /** A service that takes calls. */
@@ -109,9 +111,20 @@ export async function startService(hubOptions: HubOptions, options: StartService
   hub.schedules
     .start({ entries: hubOptions.schedules?.entries ?? {} })
     .catch((error) => onProblem(`Schedules do not run: ${messageOf(error)}`))
-  const stopSweeping = sweepNowAndThen(() => store.sweep(clock.now()), clock, onProblem)
+  const stopSweeping = repeat(() => store.sweep(clock.now()), {
+    everyMs: SWEEP_MS,
+    clock,
+    onFailure: (error) => onProblem(`The store could not be cleaned: ${messageOf(error)}`),
+  })
+  const stopPruning = startRetention(service, {
+    retention: options.retention,
+    runsFolder: assembled.runsFolder,
+    clock,
+    onProblem,
+  })
   const close = async () => {
     stopSweeping()
+    await stopPruning()
     // Whoever waits for a person is told to come again while there is still a connection to tell it on.
     assembled.calmDown()
     await Promise.all([server.close(), ws.close({ graceMs })])
@@ -138,24 +151,4 @@ function namesOf({ publicUrl, allowedHosts = [], allowedOrigins = [] }: ServiceO
     allowedHosts: [...allowedHosts, ...own.map(({ hostname }) => hostname)],
     allowedOrigins: [...allowedOrigins, ...own.map(({ origin }) => origin)],
   }
-}
-
-function sweepNowAndThen(sweep: () => unknown, clock: Clock, onProblem: (message: string) => void): () => void {
-  let cancel = () => {}
-  const again = () => {
-    cancel = clock.after(
-      SWEEP_MS,
-      async () => {
-        try {
-          await sweep()
-        } catch (error) {
-          onProblem(`The store could not be cleaned: ${(error as Error).message}`)
-        }
-        again()
-      },
-      { background: true },
-    )
-  }
-  again()
-  return () => cancel()
 }

@@ -1,7 +1,7 @@
-import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import { isLocked } from '../../disk/file-lock.ts'
+import { removeRun } from '../../hub/remove-run.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { openDataStore } from '../hub/open-data-store.ts'
@@ -32,7 +32,8 @@ export function describeRunsRemove(command: Command): void {
 }
 
 async function remove(wanted: string, flags: Flags): Promise<void> {
-  const folder = await findRun(await runsFolder(flags), wanted)
+  const root = await runsFolder(flags)
+  const folder = await findRun(root, wanted)
   const run = basename(folder)
   if (await isLocked(join(folder, 'lock')))
     throw new UsageError(`Run ${run} is open.`, 'Close the hub that writes it, or wait until it ends.')
@@ -40,9 +41,9 @@ async function remove(wanted: string, flags: Flags): Promise<void> {
   const store = options.store ?? openDataStore(options)
   const by = callerName()
   try {
-    await withHubOf({ ...options, store }, (hub) => hub.recordChange({ by, change: 'run-removed', subject: run }))
-    await store.heads.remove(run, { by, at: Date.now() })
-    await rm(folder, { recursive: true, force: true })
+    await withHubOf({ ...options, store }, (hub) =>
+      removeRun(run, { runsFolder: root, store, by, now: Date.now(), record: (change) => hub.recordChange(change) }),
+    )
   } finally {
     if (!options.store) await store.close()
   }

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
@@ -167,6 +167,29 @@ describe('tool-hub audit verify', () => {
       '"change":"run-removed","subject":"on-record"',
     )
     removing.remove()
+  })
+
+  it('prunes runs by age, on record, as the config or an option says', async () => {
+    const own = cliFolder('runs: { folder: ./kept, keep: 90d, size: 20GB }\n')
+    for (const run of ['old', 'new']) await own.run(['call', 'core/util.time.now', '--run', run])
+    const long = new Date(Date.now() - 100 * 86_400_000)
+    utimesSync(join(own.path, 'kept', 'old', 'events.jsonl'), long, long)
+    const dry = await own.run(['runs', 'prune', '--dry-run'])
+    expect(dry).toMatchObject({ code: 0, stdout: 'old\n', stderr: expect.stringMatching(/^Would remove 1 run /) })
+    expect(await own.run(['runs', 'prune', '--older-than', '200d'])).toMatchObject({ code: 0, stdout: '' })
+    expect(await own.run(['runs', 'prune', '--json'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('old'),
+    })
+    expect([existsSync(join(own.path, 'kept', 'old')), existsSync(join(own.path, 'kept', 'new'))]).toEqual([
+      false,
+      true,
+    ])
+    expect(await own.run(['audit', 'verify'])).toMatchObject({ code: 0 })
+    own.write('tool-hub.yaml', 'runs: ./kept\n')
+    expect(await own.run(['runs', 'prune'])).toMatchObject({ code: 2, stderr: expect.stringContaining('keep: 90d') })
+    expect(await own.run(['runs', 'prune', '--max-size', 'huge'])).toMatchObject({ code: 2 })
+    own.remove()
   })
 
   it('does not remove a run that is open', async () => {

@@ -80,6 +80,11 @@ export class MemoryCalls implements CallIndex {
       .map(([at, calls]) => sliceOf(at, calls))
   }
 
+  remove(run: string): void {
+    for (const call of [...this.#calls.values()]) if (call.run === run) this.#calls.delete(call.callId)
+    this.#runs.delete(run)
+  }
+
   clear(): void {
     this.#calls.clear()
     this.#runs.clear()

@@ -59,6 +59,8 @@ export function createCalls(connection: Connection): CallIndex {
      COALESCE(AVG(duration_ms), 0) AS mean_ms, COALESCE(MAX(duration_ms), 0) AS max_ms
      FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1 LIMIT ?`,
   )
+  const removeCalls = connection.statement('DELETE FROM calls WHERE run = ?')
+  const removeRun = connection.statement('DELETE FROM runs WHERE run = ?')
   const clearCalls = connection.statement('DELETE FROM calls')
   const clearRuns = connection.statement('DELETE FROM runs')
 
@@ -112,6 +114,12 @@ export function createCalls(connection: Connection): CallIndex {
         meanMs: mean_ms,
         maxMs: max_ms,
       }))
+    },
+    remove(run) {
+      connection.transaction(() => {
+        removeCalls.run(run)
+        removeRun.run(run)
+      })
     },
     clear() {
       connection.transaction(() => {

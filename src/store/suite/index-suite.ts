@@ -43,6 +43,14 @@ export function indexSuite(name: string, store: () => Store): void {
       expect(await store().calls.run('r2')).toBeUndefined()
     })
 
+    it('forgets a run that was removed, with its calls', async () => {
+      await put([call(), call({ callId: 'c2', run: 'r2' })], [{ run: 'r1', bytes: 500, at: 2000 }])
+      await store().calls.remove('r1')
+      expect([await store().calls.run('r1'), await store().calls.call('c1')]).toEqual([undefined, undefined])
+      expect(await store().calls.position('r1')).toBe(0)
+      expect(await ids()).toBe('c2')
+    })
+
     it('remembers how far a record was read, and never goes back', async () => {
       expect(await store().calls.position('r1')).toBe(0)
       await put([], [{ run: 'r1', bytes: 500, at: 2000 }])

@@ -1,0 +1,135 @@
+import { lstat, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errnoOf } from '../disk/errno.ts'
+import { isLocked } from '../disk/file-lock.ts'
+import { messageOf, ToolError } from '../errors.ts'
+import { FolderCheck } from '../record/verify-folder.ts'
+import { REMOVING, type RemoveRunOptions, removeRun } from './remove-run.ts'
+import { runsBelow } from './run-index/runs-below.ts'
+
+/** How long runs are kept, and how much room they may take; what is not given has no bound. */
+export interface Retention {
+  /** Runs that nothing was recorded in for longer are removed. */
+  readonly keepMs?: number
+  /** The oldest runs are removed until all of them together take no more. */
+  readonly maxBytes?: number
+}
+
+/** What pruning works with. */
+export interface PruneOptions extends RemoveRunOptions, Retention {
+  /** Never removed: the run that the removals are recorded in. */
+  readonly except?: readonly string[]
+  /** Closes a run that this process has open; called for runs that are too old. */
+  readonly end?: (run: string) => Promise<void>
+  /** Only says what would be removed. */
+  readonly dryRun?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** What was removed, and what should have been. */
+export interface PruneReport {
+  readonly removed: readonly { readonly run: string; readonly bytes: number }[]
+  readonly kept: readonly { readonly run: string; readonly why: string }[]
+  /** What the runs that are left take; known if `maxBytes` is given. */
+  readonly bytes?: number
+}
+
+interface Candidate {
+  readonly run: string
+  readonly bytes: number
+  readonly isOld: boolean
+}
+
+/**
+ * Removes runs by age and by size, the oldest first. A run that a process has open is kept, and so is one whose record
+ * does not verify: it is evidence.
+ */
+export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
+  const { runsFolder, maxBytes = Number.POSITIVE_INFINITY } = options
+  if (!options.dryRun) await removeLeftovers(runsFolder)
+  const candidates = await measure(options)
+  let bytes = candidates.reduce((sum, candidate) => sum + candidate.bytes, 0)
+  const removed: { run: string; bytes: number }[] = []
+  const kept: { run: string; why: string }[] = []
+  let check: FolderCheck | undefined
+  for (const { run, bytes: size, isOld } of candidates) {
+    options.signal?.throwIfAborted()
+    if (!isOld && bytes <= maxBytes) continue
+    if (options.except?.includes(run)) continue
+    check ??= await FolderCheck.open(runsFolder, options.store.heads)
+    const why = await remove(run, { options, check, isOld })
+    if (why !== undefined) kept.push({ run, why })
+    else {
+      removed.push({ run, bytes: size })
+      bytes -= size
+    }
+  }
+  return { removed, kept, ...(options.maxBytes !== undefined && { bytes }) }
+}
+
+/** How much room the runs below a folder take on the disk. */
+export async function sizeOfFolder(folder: string, signal?: AbortSignal): Promise<number> {
+  signal?.throwIfAborted()
+  let bytes = 0
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) bytes += await sizeOfFolder(path, signal)
+    else bytes += await sizeOfFile(path)
+  }
+  return bytes
+}
+
+/** Removes one run; returns why it is kept instead. */
+async function remove(
+  run: string,
+  { options, check, isOld }: { readonly options: PruneOptions; readonly check: FolderCheck; readonly isOld: boolean },
+): Promise<string | undefined> {
+  const lock = join(options.runsFolder, run, 'lock')
+  if (isOld && !options.dryRun && (await isLocked(lock))) await options.end?.(run)
+  if (await isLocked(lock)) return 'A process has it open.'
+  try {
+    const { state, problems } = await check.verify(run)
+    if (state === 'broken') return `Its record does not verify: ${problems[0]?.problem ?? 'it is broken'}.`
+    if (!options.dryRun) await removeRun(run, options)
+    return undefined
+  } catch (error) {
+    if (ToolError.is(error) || errnoOf(error) !== undefined) return messageOf(error)
+    throw error
+  }
+}
+
+/** Oldest first. Without a bound on the size only runs that are too old are measured. */
+async function measure({ runsFolder, now, keepMs, maxBytes, signal }: PruneOptions): Promise<Candidate[]> {
+  const candidates: Candidate[] = []
+  for (const { run, changedAt } of (await runsBelow(runsFolder)).reverse()) {
+    const isOld = keepMs !== undefined && now - changedAt > keepMs
+    if (!isOld && maxBytes === undefined) continue
+    candidates.push({ run, isOld, bytes: await sizeOfFolder(join(runsFolder, run), signal) })
+  }
+  return candidates
+}
+
+/** What a process left that was killed while it removed a run. */
+async function removeLeftovers(runsFolder: string): Promise<void> {
+  for (const { name } of await entriesOf(runsFolder))
+    if (name.startsWith(REMOVING)) await rm(join(runsFolder, name), { recursive: true, force: true })
+}
+
+async function entriesOf(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    // Removed meanwhile, or closed to us: then it takes no room that removing it would free.
+    if (errnoOf(error) !== undefined) return []
+    throw error
+  }
+}
+
+async function sizeOfFile(path: string): Promise<number> {
+  try {
+    return (await lstat(path)).size
+  } catch (error) {
+    if (errnoOf(error) !== undefined) return 0
+    throw error
+  }
+}
