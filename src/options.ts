@@ -203,6 +203,7 @@ export type Durability = 'effects' | 'full' | 'behind'
 
 /** A program that speaks MCP on its standard input and output. */
 export interface StdioMcpServer extends McpServerCommon {
+  /** May be left out: `command` says it. */
   readonly type?: 'stdio'
   /** The program, found on PATH; no shell reads it. `${env:X}` and `${secret:x}` are filled in. */
   readonly command: string

@@ -1,9 +1,21 @@
 import type { BudgetLimits } from './options.ts'
+import type { AskStore } from './store-parts/asks.ts'
+import type { CallIndex } from './store-parts/call-index.ts'
 import type { CanvasStore } from './store-parts/canvases.ts'
 import type { InboxStore } from './store-parts/inbox.ts'
 import type { MemoryStore } from './store-parts/memory.ts'
 import type { ScheduleStore } from './store-parts/schedules.ts'
 import type { MailStore, SessionStore } from './store-parts/sessions.ts'
+
+export type { Ask, AskAnswer, AskBrief, AskStore, NewAsk } from './store-parts/asks.ts'
+export type {
+  CallFilter,
+  CallIndex,
+  IndexBatch,
+  IndexedCall,
+  IndexedRun,
+  RateSlice,
+} from './store-parts/call-index.ts'
 
 /** A value, or the promise of one: an embedded store answers at once, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
@@ -14,23 +26,41 @@ export type Awaitable<T> = T | Promise<T>
  * `createMemoryStore` in this process.
  */
 export interface Store {
+  /** Idempotency keys and their recorded results. */
   readonly keys: KeyStore
+  /** What runs, sessions, tools and principals have used. */
   readonly budgets: BudgetStore
+  /** Token buckets of rate limits. */
   readonly rates: RateStore
+  /** Approval requests and questions that wait for a person. */
   readonly asks: AskStore
+  /** Answers of people that hold for later calls. */
   readonly grants: GrantStore
+  /** API tokens, by the hash of their secret. */
   readonly tokens: TokenStore
+  /** Sign-ins of the console, by the hash of their cookie. */
   readonly signIns: SignInStore
+  /** Work that is repeated until it succeeds, such as webhooks. */
   readonly jobs: JobStore
+  /** Leases on things that only one process may do at a time. */
   readonly slots: SlotStore
+  /** Notes of agents. */
   readonly memory: MemoryStore
+  /** Sessions of agents. */
   readonly sessions: SessionStore
+  /** What sessions write to each other. */
   readonly mail: MailStore
+  /** The index over the records of all runs; it can be built anew. */
   readonly calls: CallIndex
+  /** The heads of run records, by which a removed tail is found. */
   readonly heads: HeadStore
+  /** What agents show to people. */
   readonly canvases: CanvasStore
+  /** Calls that are made later, and what became of them. */
   readonly schedules: ScheduleStore
+  /** Events between the processes that share the store. */
   readonly events: EventStore
+  /** Messages to the people at the console. */
   readonly inbox: InboxStore
   /** Writes something and takes it back; rejects with what is wrong, also with damage that was found by it or before. */
   check(): Promise<void>
@@ -38,11 +68,13 @@ export interface Store {
   backup(path: string): Promise<void>
   /** Takes away what has expired; called now and then. */
   sweep(now: number): Awaitable<void>
+  /** Writes what is buffered and releases the store; no other method may be called afterwards. */
   close(): Promise<void>
 }
 
 /** Idempotency keys: who executes the call of a key, and what it gave. */
 export interface KeyStore {
+  /** What is known of a key; `undefined` for one that nobody has claimed. */
   look(key: string): Awaitable<KeyState | undefined>
   /** Claims the key for one who is about to execute; gives back who holds it when somebody does. An expired one is free. */
   claim(key: string, claim: { argsHash: string; owner: string; now: number }): Awaitable<KeyState | undefined>
@@ -54,8 +86,11 @@ export interface KeyStore {
 
 /** What is known of a claimed key. A running one whose owner is gone has had an unknown effect. */
 export interface KeyState {
+  /** SHA-256 of the arguments; the same key with other arguments is a `CONFLICT`. */
   readonly argsHash: string
+  /** Whether the execution is over. */
   readonly state: 'running' | 'finished'
+  /** The process that executes, or has executed, the call. */
   readonly owner: string
   /** JSON, when it was kept. */
   readonly result?: string
@@ -71,22 +106,31 @@ export interface BudgetStore {
   settle(accounts: readonly string[], used: { wallMs: number; bytes: number }): Awaitable<readonly Usage[]>
   /** Gives back a call that never ran. */
   release(accounts: readonly string[], cost: number): Awaitable<void>
+  /** What an account has used; zeros for an unknown one. */
   used(account: string): Awaitable<Usage>
+  /** Removes an account, so that it begins anew. */
   forget(account: string): Awaitable<void>
 }
 
 /** An account, what it may use, and until when it is kept. */
 export interface BudgetAccountLimits {
+  /** Name of the account, such as `run:<id>`. */
   readonly account: string
+  /** What it may use; an absent limit is none. */
   readonly limits: BudgetLimits
+  /** When the account begins anew. Default: never. */
   readonly expiresAt?: number
 }
 
 /** What an account has used. */
 export interface Usage {
+  /** Calls that were reserved and not released. */
   readonly calls: number
+  /** Milliseconds of tool time. */
   readonly wallMs: number
+  /** Bytes returned. */
   readonly bytes: number
+  /** Cost units. */
   readonly cost: number
 }
 
@@ -105,8 +149,11 @@ export interface RateStore {
 }
 
 export interface RateBucket {
+  /** Name of the bucket; buckets of one name share their tokens. */
   readonly bucket: string
+  /** Tokens that come back per second. */
   readonly perSecond: number
+  /** Tokens that the bucket holds at most. */
   readonly burst: number
 }
 
@@ -114,150 +161,107 @@ export type RateOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly bucket: string; readonly waitMs: number }
 
-/** What waits for a person: a call to approve, a question to answer. The first answer wins, also over processes. */
-export interface AskStore {
-  /** RATE_LIMITED when so many of the same caller wait already. */
-  file(ask: NewAsk, limit?: { readonly mostWaiting: number }): Awaitable<void>
-  /** Answers what waits; tells whether this answer won, and the ask as it is now. Nothing when there is none. */
-  answer(id: string, answer: AskAnswer): Awaitable<{ readonly won: boolean; readonly ask: Ask } | undefined>
-  /** Nobody waits for the answer any more. */
-  withdraw(id: string, state: 'withdrawn' | 'expired'): Awaitable<void>
-  /** Hands an ask that waits, or whose answer nobody has used, to a new owner: the same call, made again after a crash. */
-  adopt(asked: { hash: string; caller: string; owner: string; now: number }): Awaitable<Ask | undefined>
-  /** Gives an ask that waits to another owner: nobody, when its caller went away and may come again. */
-  leave(id: string, owner: string): Awaitable<void>
-  /** The answer was acted on: it is not given to anybody else. */
-  use(id: string): Awaitable<void>
-  find(id: string): Awaitable<Ask | undefined>
-  /** Newest first. */
-  list(filter?: {
-    state?: Ask['state']
-    kind?: Ask['kind']
-    before?: number
-    limit?: number
-  }): Awaitable<readonly Ask[]>
-  /** The same without what may be heavy; of one caller where it is named. */
-  briefs(filter?: {
-    state?: Ask['state']
-    kind?: Ask['kind']
-    caller?: string
-    before?: number
-    limit?: number
-  }): Awaitable<readonly AskBrief[]>
-}
-
-/** A question to a person, as it is filed. */
-export interface NewAsk {
-  readonly id: string
-  readonly kind: 'approval' | 'question'
-  readonly callId: string
-  readonly run: string
-  readonly tool: string
-  readonly caller: string
-  /** Binds the answer to what was asked. */
-  readonly hash: string
-  /** JSON of what the person sees. */
-  readonly request: string
-  readonly askedAt: number
-  readonly expiresAt: number
-  /** The process that waits; see `Store` for what becomes of an ask whose owner is gone. */
-  readonly owner: string
-}
-
-/** A question with what has become of it. */
-export interface Ask extends NewAsk {
-  readonly state: 'waiting' | 'answered' | 'withdrawn' | 'expired'
-  readonly answer?: AskAnswer
-  /** Somebody has acted on the answer. */
-  readonly used: boolean
-}
-
-/** What an ask is found by: small, whatever it asks for. */
-export type AskBrief = Pick<Ask, 'id' | 'kind' | 'caller' | 'askedAt' | 'expiresAt' | 'state'>
-
-export interface AskAnswer {
-  /** JSON of the reply. */
-  readonly reply: string
-  readonly by: string
-  /** The way it came: console, cli, websocket, webhook, mcp, terminal, library. */
-  readonly via: string
-  readonly at: number
-}
-
 /** Answers that hold for later calls. `body` is the JSON of the grant. */
 export interface GrantStore {
+  /** Adds a grant, or replaces the one with its id. */
   put(grant: StoredGrant): Awaitable<void>
   /** Oldest first; those of one tool when it is named. */
   list(filter?: { tool?: string }): Awaitable<readonly StoredGrant[]>
+  /** Whether there was one with this id. */
   remove(id: string): Awaitable<boolean>
 }
 
 export interface StoredGrant {
+  /** Removed by this id. */
   readonly id: string
+  /** Canonical name of the tool it covers. */
   readonly tool: string
+  /** JSON of the grant. */
   readonly body: string
+  /** When it was given. */
   readonly createdAt: number
+  /** When it ends; absent when it does not. */
   readonly expiresAt?: number
 }
 
 /** API tokens, by the hash of their secret. */
 export interface TokenStore {
+  /** Adds a token; rejects with `CONFLICT` if the name is taken. */
   add(token: StoredToken): Awaitable<void>
+  /** The token of a secret, by its hash; an expired one too. */
   findByHash(hash: string): Awaitable<StoredToken | undefined>
   /** Oldest first. */
   list(): Awaitable<readonly StoredToken[]>
+  /** Whether there was one with this id. */
   remove(id: string): Awaitable<boolean>
   /** Remembers that it was used. */
   touch(id: string, at: number): Awaitable<void>
 }
 
 export interface StoredToken {
+  /** Revoked by this id. */
   readonly id: string
   /** Who it is for, unique; recorded with every call. */
   readonly name: string
+  /** SHA-256 of the secret; the secret itself is not stored. */
   readonly hash: string
   /** JSON: scopes, profile, policy, budget, roots. */
   readonly body: string
+  /** When it was made. */
   readonly createdAt: number
+  /** When it ends; absent when it does not. */
   readonly expiresAt?: number
+  /** When it was last used; absent before. */
   readonly usedAt?: number
 }
 
 /** Sign-ins of the console, by the hash of their cookie. */
 export interface SignInStore {
+  /** Adds a sign-in. */
   add(session: StoredSignIn): Awaitable<void>
+  /** The sign-in of a cookie, by its hash; `undefined` for an expired one. */
   find(hash: string, now: number): Awaitable<StoredSignIn | undefined>
+  /** Ends one sign-in; nothing happens if there is none. */
   remove(hash: string): Awaitable<void>
   /** All that came from one token, when it is revoked. */
   removeOf(token: string): Awaitable<void>
 }
 
 export interface StoredSignIn {
+  /** SHA-256 of the cookie. */
   readonly hash: string
   /** Id of the token, or the name of the person, that signed in. */
   readonly token: string
   /** JSON of the principal. */
   readonly body: string
+  /** When somebody signed in. */
   readonly createdAt: number
+  /** When it ends. */
   readonly expiresAt: number
 }
 
 /** Work that must be done once, and again until it works: webhooks, schedules. */
 export interface JobStore {
+  /** Adds a job; one with a known id stays as it is. */
   add(job: NewJob): Awaitable<void>
   /** Takes the job that is due first for `leaseMs`; a job whose lease ran out is due again. */
   take(taken: { kind: string; owner: string; now: number; leaseMs: number }): Awaitable<Job | undefined>
+  /** The job succeeded and is removed. */
   finish(id: string): Awaitable<void>
   /** It failed: due again at that time. */
   retry(id: string, dueAt: number): Awaitable<void>
+  /** Jobs of a kind, taken or not. */
   list(filter: { kind: string; limit?: number }): Awaitable<readonly Job[]>
 }
 
 export interface NewJob {
+  /** Unique among all jobs. */
   readonly id: string
+  /** What `take` and `list` select by, such as `webhook`. */
   readonly kind: string
   /** JSON. */
   readonly body: string
+  /** The earliest time it may be taken. */
   readonly dueAt: number
 }
 
@@ -270,6 +274,7 @@ export interface Job extends NewJob {
 export interface SlotStore {
   /** Whether the slot is the owner's now: it was free, expired, or theirs already. */
   lease(slot: string, lease: { owner: string; now: number; until: number }): Awaitable<boolean>
+  /** Gives the slot up before its time; only the owner can. */
   release(slot: string, owner: string): Awaitable<void>
 }
 
@@ -285,100 +290,35 @@ export interface HeadStore {
 
 /** Where a record ended when its head was kept. */
 export interface StoredHead {
+  /** Id of the run. */
   readonly run: string
   /** The hash of the line that opened the run: each opening has a head of its own. */
   readonly opening: string
+  /** Number of its last line. */
   readonly seq: number
+  /** Hash of its last line. */
   readonly hash: string
+  /** When the head was kept. */
   readonly at: number
   /** Who has removed the run, if somebody has. */
   readonly removedBy?: string
 }
 
-/** The index over run records: what can be looked up fast. The records are the truth; it can be built anew from them. */
-export interface CallIndex {
-  /** Adds or completes calls and runs, and remembers how far each run's record was read. */
-  put(batch: IndexBatch): Awaitable<void>
-  /** How far a run's record is in the index, in bytes; 0 for one that is not. */
-  position(run: string): Awaitable<number>
-  run(id: string): Awaitable<IndexedRun | undefined>
-  call(callId: string): Awaitable<IndexedCall | undefined>
-  /** Newest first. */
-  runs(filter: { before?: number; caller?: string; limit: number }): Awaitable<readonly IndexedRun[]>
-  /** Newest first; `text` is looked for in tool, caller, summary and targets. */
-  calls(filter: CallFilter): Awaitable<readonly IndexedCall[]>
-  /** Per slice of time: how many calls, how many failed, how long they took. */
-  rates(span: { since: number; sliceMs: number }): Awaitable<readonly RateSlice[]>
-  /** Forgets a run that was removed, with its calls. */
-  remove(run: string): Awaitable<void>
-  clear(): Awaitable<void>
-}
-
-export interface IndexBatch {
-  readonly calls: readonly IndexedCall[]
-  readonly runs: readonly { readonly run: string; readonly bytes: number; readonly at: number }[]
-}
-
-export interface CallFilter {
-  readonly run?: string
-  readonly tool?: string
-  readonly caller?: string
-  /** `failed` is every state but ok, pending and running. */
-  readonly status?: string
-  readonly text?: string
-  readonly before?: number
-  readonly limit: number
-}
-
-export interface IndexedRun {
-  readonly run: string
-  readonly caller: string
-  readonly startedAt: number
-  readonly endedAt: number
-  readonly calls: number
-  readonly failures: number
-}
-
-/** One call as lists show it. */
-export interface IndexedCall {
-  readonly callId: string
-  readonly run: string
-  /** Line of its start in the record, or of its end when it has no other. */
-  readonly seq: number
-  readonly tool: string
-  readonly caller: string
-  readonly principal?: string
-  readonly parent?: string
-  /** `running` until its end is on record, then the state of its result, or `interrupted`. */
-  readonly status: string
-  readonly startedAt: number
-  readonly durationMs?: number
-  readonly effect?: string
-  readonly rule?: string
-  readonly error?: string
-  readonly summary?: string
-  readonly targets?: readonly string[]
-  readonly approvedBy?: string
-}
-
-export interface RateSlice {
-  readonly at: number
-  readonly calls: number
-  readonly failures: number
-  readonly meanMs: number
-  readonly maxMs: number
-}
-
 /** What processes tell each other: an ask was filed or answered, a policy was saved. */
 export interface EventStore {
+  /** Tells all processes; returns the number of the event. */
   append(event: { topic: string; body: string; at: number }): Awaitable<number>
   /** Hears events of every process that come after now, each once, in order. Returns how to stop. */
   watch(listener: (event: StoredEvent) => void): () => void
 }
 
 export interface StoredEvent {
+  /** Counts up over all processes. */
   readonly seq: number
+  /** What it is about, such as `asks`. */
   readonly topic: string
+  /** JSON. */
   readonly body: string
+  /** When it was appended. */
   readonly at: number
 }

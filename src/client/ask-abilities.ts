@@ -64,6 +64,7 @@ export function askAbilities(http: HttpRequests) {
       /** What is said takes the place of what was written. CONFLICT when it was decided before. */
       promote: (id: string, change: { scope?: MemoryScope; tags?: string[]; content?: string } = {}) =>
         http.json<{ note: MemoryNoteEntry }>('POST', `${at('/v1/memory/candidates', id)}/promote`, { body: change }),
+      /** Decides that it does not become a note. CONFLICT when it was decided before. */
       reject: async (id: string, reason?: string) =>
         void (await http.json('POST', `${at('/v1/memory/candidates', id)}/reject`, { body: { reason } })),
     },
@@ -74,9 +75,12 @@ export function askAbilities(http: HttpRequests) {
           'GET',
           '/v1/schedules',
         ),
+      /** Makes a schedule. CONFLICT when the name is taken. */
       add: (schedule: NewScheduleBody) => http.json<ScheduleEntry>('POST', '/v1/schedules', { body: schedule }),
+      /** Changes a schedule; what is absent stays. */
       change: (id: string, change: ScheduleChangeBody) =>
         http.json<ScheduleEntry>('PUT', at('/v1/schedules', id), { body: change }),
+      /** Removes a schedule with what is known of its runs. */
       remove: async (id: string) => void (await http.send('DELETE', at('/v1/schedules', id))),
       /** Begins a run now. */
       run: (id: string) => http.json<ScheduleRunEntry>('POST', `${at('/v1/schedules', id)}/run`),

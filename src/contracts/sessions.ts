@@ -74,6 +74,7 @@ export interface UrlRunner extends RunnerCommon {
 
 /** Code of the owner's own. */
 export interface CallbackRunner extends RunnerCommon {
+  /** May be left out: `run` says it. */
   readonly type?: 'callback'
   /** Works on the task; what it gives back is the result. */
   readonly run: (session: SessionWork) => Promise<string> | string

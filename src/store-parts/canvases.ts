@@ -9,6 +9,7 @@ export interface CanvasStore {
   addVersion(id: string, version: NewCanvasVersion, limit: { readonly keep: number }): Awaitable<Canvas | undefined>
   /** Whether there is one. */
   hide(id: string, at: number): Awaitable<boolean>
+  /** A canvas with its versions; `undefined` if there is none. */
   find(id: string): Awaitable<CanvasDetail | undefined>
   /** By the name that it has in its run. */
   findNamed(run: string, name: string): Awaitable<Canvas | undefined>
@@ -18,6 +19,7 @@ export interface CanvasStore {
 
 /** A canvas with its first version. */
 export type NewCanvas = Omit<Canvas, 'hidden' | 'updatedAt' | 'latest'> & {
+  /** Its first version, which gets the number 1. */
   readonly version: Omit<CanvasVersion, 'n' | 'at'>
 }
 

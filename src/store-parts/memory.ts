@@ -6,7 +6,9 @@ export interface MemoryStore {
   add(note: StoredNote, options?: { mostInScope?: number; vector?: Float32Array }): Awaitable<boolean>
   /** Another note of the same id, in the same scope or another; false when there is none. */
   replace(note: StoredNote, options?: { mostInScope?: number; vector?: Float32Array }): Awaitable<boolean>
+  /** A note by its id; `undefined` if there is none. */
   find(id: string): Awaitable<StoredNote | undefined>
+  /** Whether there was one with this id. */
   remove(id: string): Awaitable<boolean>
   /** All of a scope; tells how many. */
   removeScope(scope: string): Awaitable<number>
@@ -18,27 +20,36 @@ export interface MemoryStore {
   list(filter: {
     /** One scope, or all that begin so. */
     readonly scope?: string
+    /** Only scopes that begin so, such as `run:`. */
     readonly scopePrefix?: string
+    /** Only notes with a smaller `seq`. */
     readonly before?: number
+    /** Most notes of the page. */
     readonly limit: number
   }): Awaitable<readonly KeptNote[]>
 }
 
 /** A note as it is kept. */
 export interface StoredNote {
+  /** Unique among all notes. */
   readonly id: string
   /** `shared`, `run:…`, `session:…`, `agent:…`. */
   readonly scope: string
+  /** What the note says. */
   readonly text: string
+  /** Words to filter by; may be empty. */
   readonly tags: readonly string[]
   /** JSON of where it comes from. */
   readonly origin: string
+  /** When it was first written. */
   readonly createdAt: number
+  /** When it was last written. */
   readonly updatedAt: number
 }
 
 /** The same with its place in the order of writing. */
 export interface KeptNote extends StoredNote {
+  /** Grows with every write, also of a known note. */
   readonly seq: number
 }
 
@@ -48,11 +59,14 @@ export interface NoteQuery {
   readonly scopes: readonly string[] | 'all'
   /** Only notes that have one of them; any when there is none. */
   readonly tags: readonly string[]
+  /** Most notes of the answer. */
   readonly limit: number
 }
 
 /** A note that fits, and how well. */
 export interface FoundNote {
+  /** The note itself. */
   readonly note: StoredNote
+  /** Higher is better. */
   readonly score: number
 }

@@ -11,6 +11,7 @@ export type Dial = (address: string, port: number) => Socket
 
 /** How connections are made. */
 export interface ConnectOptions {
+  /** Opens the connection, for tests. Default: a TCP or TLS connection. */
   readonly dial?: Dial
   /** Certificate authorities (PEM) to trust instead of the system's. */
   readonly ca?: string

@@ -4,7 +4,9 @@ import { isFieldValue } from './request-parts.ts'
 
 /** A secret and the only hosts that may ever see it. */
 export interface BoundSecret {
+  /** The secret itself. */
   readonly value: string
+  /** Where it may be sent: `api.github.com`, `*.example.org`. */
   readonly hosts: readonly string[]
 }
 

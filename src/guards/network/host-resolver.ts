@@ -8,6 +8,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 /** Where a host is: judged addresses in their one spelling. */
 export interface Place {
+  /** Addresses of the host that may be connected to. */
   readonly addresses: readonly string[]
   /** Every address lies in a private range that the owner opened. */
   readonly isOpened: boolean

@@ -36,10 +36,13 @@ export interface NetworkGuardOptions extends ConnectOptions {
   readonly maxDownloadBytes?: number
   /** Over names, connections, redirects and body together, for requests that do not say. */
   readonly timeoutMs: number
+  /** The `User-Agent` of requests that name none. */
   readonly userAgent: string
   /** What `${secret:NAME}` in a header stands for, and the hosts that may see it. */
   readonly secrets?: ReadonlyMap<string, BoundSecret>
+  /** Resolves host names, for tests. Default: the resolver of the system. */
   readonly resolve?: Resolve
+  /** The source of time, for tests. Default: the machine's clock. */
   readonly clock?: Clock
 }
 
@@ -56,6 +59,7 @@ export interface NetworkGuard {
   handle(call: NetworkCall): GuardedFetch
   /** A proxy for one command, judging by the same rules; it is closed with the signal, and with the guard. */
   openProxy(network: ProxyNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
+  /** Closes all connections and the proxy; requests under way fail. */
   close(): Promise<void>
 }
 

@@ -4,8 +4,11 @@ import type { Hop } from './next-hop.ts'
 
 /** An answer that may be given again. */
 export interface KeptAnswer {
+  /** HTTP status. */
   readonly status: number
+  /** Headers by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>
+  /** The whole body, decompressed. */
   readonly bytes: Buffer
   /** The way to it, redirects included; every URL is judged again before the answer is given. */
   readonly urls: readonly URL[]
@@ -15,6 +18,7 @@ export interface KeptAnswer {
 export interface ResponseCache {
   /** The answer to the same request, and how old it is. */
   find(key: string): { readonly answer: KeptAnswer; readonly ageMs: number } | undefined
+  /** Stores an answer; the ones used longest ago make room. */
   keep(key: string, answer: KeptAnswer): void
 }
 

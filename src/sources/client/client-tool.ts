@@ -4,6 +4,7 @@ import type { AnySchema } from '../../schema/infer.ts'
 /** A tool that a client defines and executes itself: in S3's form, or in that of this package. */
 export type ClientToolDefinition =
   | {
+      /** May be left out: `function` says it. */
       readonly type?: 'function'
       /** The definition, as Chat Completions of OpenAI takes it. */
       readonly function: {

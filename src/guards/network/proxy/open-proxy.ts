@@ -27,6 +27,7 @@ export interface OpenedProxy {
 
 /** What may be said about a proxy. */
 export interface ProxySettings {
+  /** Other bounds on connections. Default: those of the proxy. */
   readonly limits?: Partial<ProxyLimits>
   /** The user whose commands use it, where that is not the hub's own user; only root can say so. */
   readonly owner?: { readonly uid: number; readonly gid: number }

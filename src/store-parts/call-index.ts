@@ -1,0 +1,111 @@
+import type { Awaitable } from '../store.ts'
+
+/** The index over run records: what can be looked up fast. The records are the truth; it can be built anew from them. */
+export interface CallIndex {
+  /** Adds or completes calls and runs, and remembers how far each run's record was read. */
+  put(batch: IndexBatch): Awaitable<void>
+  /** How far a run's record is in the index, in bytes; 0 for one that is not. */
+  position(run: string): Awaitable<number>
+  /** A run by its id; `undefined` if it is not in the index. */
+  run(id: string): Awaitable<IndexedRun | undefined>
+  /** A call by its id; `undefined` if it is not in the index. */
+  call(callId: string): Awaitable<IndexedCall | undefined>
+  /** Newest first. */
+  runs(filter: { before?: number; caller?: string; limit: number }): Awaitable<readonly IndexedRun[]>
+  /** Newest first; `text` is looked for in tool, caller, summary and targets. */
+  calls(filter: CallFilter): Awaitable<readonly IndexedCall[]>
+  /** Per slice of time: how many calls, how many failed, how long they took. */
+  rates(span: { since: number; sliceMs: number }): Awaitable<readonly RateSlice[]>
+  /** Forgets a run that was removed, with its calls. */
+  remove(run: string): Awaitable<void>
+  /** Empties the index, so that it is built anew. */
+  clear(): Awaitable<void>
+}
+
+export interface IndexBatch {
+  /** Calls to add; a known one is completed. */
+  readonly calls: readonly IndexedCall[]
+  /** How far the record of each run was read, in bytes. */
+  readonly runs: readonly { readonly run: string; readonly bytes: number; readonly at: number }[]
+}
+
+export interface CallFilter {
+  /** Only calls of this run. */
+  readonly run?: string
+  /** Only calls of this tool, by canonical name. */
+  readonly tool?: string
+  /** Only calls of this caller. */
+  readonly caller?: string
+  /** `failed` is every state but ok, pending and running. */
+  readonly status?: string
+  /** Part of the tool, caller, summary or targets. */
+  readonly text?: string
+  /** Only calls that started before this time. */
+  readonly before?: number
+  /** Most calls of the page. */
+  readonly limit: number
+}
+
+export interface IndexedRun {
+  /** Id of the run. */
+  readonly run: string
+  /** Who made its first call. */
+  readonly caller: string
+  /** When its first call started. */
+  readonly startedAt: number
+  /** When something was last recorded in it. */
+  readonly endedAt: number
+  /** How many calls it has. */
+  readonly calls: number
+  /** Those of them that failed. */
+  readonly failures: number
+}
+
+/** One call as lists show it. */
+export interface IndexedCall {
+  /** Id of the call. */
+  readonly callId: string
+  /** The run that it belongs to. */
+  readonly run: string
+  /** Line of its start in the record, or of its end when it has no other. */
+  readonly seq: number
+  /** Canonical name of the tool. */
+  readonly tool: string
+  /** Who called, as the caller said. */
+  readonly caller: string
+  /** Who called for certain, where that is known. */
+  readonly principal?: string
+  /** The call that made this one; absent for others. */
+  readonly parent?: string
+  /** `running` until its end is on record, then the state of its result, or `interrupted`. */
+  readonly status: string
+  /** When it started. */
+  readonly startedAt: number
+  /** Absent until its end is on record. */
+  readonly durationMs?: number
+  /** What policy decided. */
+  readonly effect?: string
+  /** The rule that decided. */
+  readonly rule?: string
+  /** Code of its failure; absent when it did not fail. */
+  readonly error?: string
+  /** What it did, in one line. */
+  readonly summary?: string
+  /** What it touched, one line a target. */
+  readonly targets?: readonly string[]
+  /** Who approved it. */
+  readonly approvedBy?: string
+}
+
+export interface RateSlice {
+  /** When the slice begins. */
+  readonly at: number
+  /** Calls that started in it. */
+  readonly calls: number
+  /** Those of them that failed. */
+  readonly failures: number
+  /** Mean time of a call. */
+  readonly meanMs: number
+  /** Longest time of a call. */
+  readonly maxMs: number
+}
