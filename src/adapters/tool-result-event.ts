@@ -3,10 +3,13 @@ import type { CallEvent } from '../result.ts'
 /** The end of a call as the loops of agents emit it. */
 export interface ToolResultEvent {
   readonly type: 'tool-result'
+  /** Id of the call, as records name it. */
   readonly toolCallId: string
+  /** Canonical name of the tool. */
   readonly toolName: string
   /** The data of a call that worked; the message of one that did not. */
   readonly output: unknown
+  /** Whether the call failed. */
   readonly isError: boolean
 }
 
