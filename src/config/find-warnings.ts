@@ -9,7 +9,7 @@ const TIMES = new Set<unknown>(['timeout', 'time'])
 /** What is allowed but hardly meant. */
 export function findWarnings(
   document: ConfigDocument,
-  { redact, secrets = {}, mcpServers = {} }: CheckedConfig,
+  { redact, memory, secrets = {}, mcpServers = {} }: CheckedConfig,
 ): string[] {
   const warnings: string[] = []
   const warn = (path: KeyPath, message: string) =>
@@ -20,6 +20,8 @@ export function findWarnings(
     if (isTime && typeof value === 'number' && value < 1_000)
       warn(path, `${value} is milliseconds; write ${value}s for seconds.`)
   }
+  if (memory?.provider === 'external' && memory.url === undefined && memory.mcp === undefined)
+    warn(['memory', 'provider'], 'names no url and no mcp, so accepted notes are kept in the store below data.')
   for (const [index, name] of (redact?.env ?? []).entries()) {
     if (!process.env[name]) warn(['redact', 'env', index], `${name} is not set, so there is nothing to redact.`)
   }

@@ -51,10 +51,14 @@ export const memorySchema = z
     mcp: key(mcp, 'Tools of an MCP server that keep the notes.'),
     limits: key(limits, 'Bounds on notes.'),
   })
-  .superRefine(({ provider = 'embedded', url: address, secret, headers, mcp: server }, ctx) => {
+  .superRefine(({ provider = 'embedded', write_mode: writeMode, url: address, secret, headers, mcp: server }, ctx) => {
     const named = [address, server].filter((each) => each !== undefined).length
-    if (provider === 'external' && named !== 1)
-      ctx.addIssue('provider: external needs a url, or mcp with server and recall, beside it: one of the two.')
+    // Where nothing is written outside, the service may be named later.
+    const isLater = named === 0 && writeMode !== 'external'
+    if (provider === 'external' && named !== 1 && !isLater)
+      ctx.addIssue(
+        'provider: external with write_mode: external needs a url, or mcp with server and recall, beside it: one of the two.',
+      )
     if (provider === 'embedded' && (named > 0 || secret !== undefined || headers !== undefined))
       ctx.addIssue('url, secret, headers and mcp are for provider: external.')
     if (server !== undefined && (secret !== undefined || headers !== undefined))

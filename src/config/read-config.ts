@@ -1,13 +1,14 @@
 import path from 'node:path'
 import { codeFiles } from '../disk/code-files.ts'
 import { recoverCommands } from '../hub/recover-commands.ts'
+import { allowedRoots } from './allowed-roots.ts'
 import { type CheckedConfig, checkConfig } from './check-config.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { findWarnings } from './find-warnings.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { isFolder, loadPlugins, pluginEntry } from './load-plugins.ts'
 import { readDocument } from './read-document.ts'
-import { rulesOf } from './read-rules.ts'
+import { policiesOf, rulesFrom } from './read-rules.ts'
 import { resolvePath } from './resolve-path.ts'
 import { resolvePlugin } from './resolve-plugin.ts'
 import { toOptions } from './to-options.ts'
@@ -20,8 +21,10 @@ export async function readConfig(
 ): Promise<LoadedConfig> {
   const document = await readDocument(file, cwd)
   const config = checkConfig(document)
-  const policy = await rulesOf(document, config, cwd)
+  const policies = await policiesOf(document, config, cwd)
+  const policy = rulesFrom(document, config, policies)
   const options = toOptions(config, { base: path.dirname(file), home })
+  const allowed = allowedRoots(policies, options.sandbox)
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
   const { plugins, sources, warnings } = await loadPlugins(document, (runsCode && config.plugins) || [], { watch })
@@ -31,13 +34,13 @@ export async function readConfig(
     file,
     options: {
       ...options,
-      sandbox: { ...options.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
+      sandbox: { ...options.sandbox, ...allowed.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
       ...(policy.length > 0 ? { policy } : {}),
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
     service: { ...toService(config.service ?? {}), ...(retention && { retention }) },
-    warnings: [...findWarnings(document, config), ...warnings],
+    warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],
   }
 }
 

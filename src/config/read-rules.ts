@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { SourcedRule } from '../rule.ts'
+import type { PolicyByTool } from './allowed-roots.ts'
 import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
 import type { ConfigDocument } from './config-document.ts'
 import { readDocument } from './read-document.ts'
@@ -27,13 +28,28 @@ export async function readRules(file: string, cwd: string): Promise<ConfigRules>
 }
 
 /** The rules of a checked config, with those of the policy file that it names. */
-export async function rulesOf(
+export async function rulesOf(document: ConfigDocument, config: CheckedConfig, cwd: string): Promise<SourcedRule[]> {
+  return rulesFrom(document, config, await policiesOf(document, config, cwd))
+}
+
+/** The same, of a config whose policies by tool are read already. */
+export function rulesFrom(
+  document: ConfigDocument,
+  { policy }: CheckedConfig,
+  policies: readonly PolicyByTool[],
+): SourcedRule[] {
+  const byTool = policies.flatMap((each) => toPolicyRules(each.document, each.tools))
+  return typeof policy === 'string' ? byTool : [...byTool, ...toRules(document, policy ?? [])]
+}
+
+/** What a config says tool by tool: in its own `tools`, and in the policy file that it names. */
+export async function policiesOf(
   document: ConfigDocument,
   { policy, policyTools }: CheckedConfig,
   cwd: string,
-): Promise<SourcedRule[]> {
-  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
-  if (typeof policy !== 'string') return [...byTool, ...toRules(document, policy ?? [])]
+): Promise<PolicyByTool[]> {
+  const own = policyTools ? [{ document, tools: policyTools }] : []
+  if (typeof policy !== 'string') return own
   const policyDocument = await readDocument(resolvePath(path.dirname(document.file), policy), cwd)
-  return [...byTool, ...toPolicyRules(policyDocument, checkPolicyFile(policyDocument))]
+  return [...own, { document: policyDocument, tools: checkPolicyFile(policyDocument) }]
 }

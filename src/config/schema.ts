@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CACHE_NAMES } from '../options.ts'
 import { browserSchema } from './browser-schema.ts'
 import { canvasSchema } from './canvas-schema.ts'
+import { coreSchema } from './core-schema.ts'
 import { limitsSchema } from './limits-schema.ts'
 import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
 import { memorySchema } from './memory-schema.ts'
@@ -125,6 +126,10 @@ export const configSchema = z.strictObject({
     'What tools may do: a list of rules, or the path of a policy.yaml.',
   ),
   sandbox: key(sandbox, 'Where tools may go.'),
+  core: key(
+    coreSchema,
+    'The core tools under the names of CoreToolsConfig; sandbox and limits win where both say something.',
+  ),
   secrets: key(
     z.record(z.string().regex(/^[a-zA-Z][\w.-]{0,63}$/), secret),
     'Secrets that tools use by name in a header and never see; docs/web.md shows how.',

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -41,6 +41,20 @@ describe('the section memory', () => {
     })
   })
 
+  it('takes the example of its document: notes wait in the archive of the run, and nothing is written outside', async () => {
+    const file = join(folder, 'tool-hub.yaml')
+    await writeFile(file, 'memory:\n  enabled: true\n  provider: external\n  write_mode: candidate\n')
+    const { options, warnings } = await loadConfig({ file, home: folder })
+    expect(options.memory).toEqual({ enabled: true, writeMode: 'candidate' })
+    expect(warnings.join()).toContain('memory.provider: names no url and no mcp')
+    const hub = createToolHub({ ...options, policy: [{ allow: 'memory' }] })
+    const { ok, data } = await hub.callDynamic('write_memory', { content: 'Tea, no sugar.' }, { run: 'r1' })
+    expect({ ok, data }).toMatchObject({ ok: true, data: { state: 'candidate' } })
+    expect((await hub.callDynamic('recall_memory', { query: 'tea' }, { run: 'r1' })).ok).toBe(true)
+    await hub.close()
+    expect(await readFile(join(folder, 'runs', 'r1', 'archive', 'memory.jsonl'), 'utf8')).toContain('Tea')
+  })
+
   it('makes write_memory unavailable when it is disabled', async () => {
     const hub = createToolHub({ ...(await load('{ write_mode: disabled }')), store: undefined })
     const { error } = await hub.callDynamic('write_memory', { content: 'x' })
@@ -49,7 +63,7 @@ describe('the section memory', () => {
   })
 
   it.each([
-    ['{ enabled: true, provider: external, write_mode: candidate }', 'provider: external needs a url, or mcp'],
+    ['{ provider: external, write_mode: external }', 'needs a url, or mcp'],
     ['{ provider: external, url: "https://a.example", mcp: { server: a, recall: b } }', 'one of the two'],
     ['{ url: "https://a.example" }', 'are for provider: external'],
     ['{ provider: external, url: "ftp://a.example" }', 'url'],

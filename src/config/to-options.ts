@@ -1,5 +1,6 @@
 import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
+import { toCore } from './core-schema.ts'
 import { resolvePath } from './resolve-path.ts'
 import { toBrowser } from './to-browser.ts'
 import { toCanvas } from './to-canvas.ts'
@@ -27,9 +28,11 @@ type WrittenRate = NonNullable<WrittenLimits['rate']>
 /** What a config says, in the words of `createToolHub`; rules and plugins are read elsewhere. */
 export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOptions {
   const { sandbox, limits, approvals, redact, runs, data } = config
+  const core = config.core && toCore(config.core, base)
   return withoutUndefined<HubOptions>({
     visibility: config.visibility,
-    sandbox: sandbox && toSandbox(sandbox, base),
+    sandbox: merged(core?.sandbox, sandbox && toSandbox(sandbox, base)),
+    core: core && Object.keys(core.core).length > 0 ? core.core : undefined,
     secrets: maybe(toSecrets, config.secrets),
     mcpServers: maybe((servers) => toMcpServers(servers, { base, home }), config.mcpServers),
     skills: config.skills?.map((folder) => (folder.startsWith('~/') ? folder : resolvePath(base, folder))),
@@ -37,7 +40,7 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
     memory: maybe(toMemory, config.memory),
     messages: maybe(toMessages, config.messages),
-    limits: limits && toLimits(limits),
+    limits: merged(core?.limits, limits && toLimits(limits)),
     approvals:
       approvals &&
       withoutUndefined({
@@ -139,6 +142,11 @@ function toRate(rate: WrittenRate): Rate {
 
 function secretsOf(names: readonly string[]): string[] {
   return names.flatMap((name) => process.env[name] || [])
+}
+
+/** The second wins. */
+function merged<T extends object>(first: T | undefined, second: T | undefined): T | undefined {
+  return first && second ? { ...first, ...second } : (first ?? second)
 }
 
 function maybe<A, B>(convert: (value: A) => B, value: A | undefined): B | undefined {
