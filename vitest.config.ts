@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 /** They replace modules for themselves, or change what all files of a process share. */
@@ -7,6 +8,14 @@ const ALONE = [
   'src/guards/browser/start/load-playwright.test.ts',
   'src/guards/files/open-roots.test.ts',
   'src/guards/files/read/list-unreadable.test.ts',
+]
+
+/** What the file guard does, whichever way it reaches files. */
+const FILES = [
+  'src/guards/files/**/*.test.ts',
+  'src/guards/protected/**/*.test.ts',
+  'src/tools/fs/**/*.test.ts',
+  'test/race.test.ts',
 ]
 
 export default defineConfig({
@@ -23,6 +32,14 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE } },
+      // Once more as on a machine without /proc, such as a Mac.
+      {
+        extends: true,
+        resolve: {
+          alias: [{ find: /^.*\/choose-access\.ts$/, replacement: resolve('test/support/choose-path-access.ts') }],
+        },
+        test: { name: 'paths', include: FILES, exclude: ALONE, isolate: false },
+      },
     ],
     globalSetup: ['./test/support/run-folder.ts', './test/support/join-own-modules.ts'],
     setupFiles: './test/support/check-temporary-folder.ts',

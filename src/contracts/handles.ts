@@ -344,3 +344,9 @@ export interface ReadablePage {
 
 /** The network handle of a tool that declares `network`; a request that sends data also needs `send`. */
 export type GuardedFetch = (url: string, options?: FetchOptions) => Promise<GuardedResponse>
+
+/**
+ * How strongly the file guard holds a path: `descriptors` starts every step at a folder that is held open, which needs
+ * /proc; `paths` compares before and after each step, and refuses when something changed in between.
+ */
+export type FilesLevel = 'descriptors' | 'paths'

@@ -1,6 +1,7 @@
 import type { KeptChange } from '../change.ts'
 import type { AbilityChange } from '../contracts/ability.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
+import type { FilesLevel } from '../contracts/handles.ts'
 import type { CallerKind, Effect } from '../define.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Label, ToolResult } from '../result.ts'
@@ -37,6 +38,8 @@ export interface CallFacts {
   readonly rule?: string
   /** How strongly its commands were isolated; absent for calls that run none. */
   readonly sandbox?: SandboxLevel
+  /** How the file guard holds paths, for a call that uses files where that is not by descriptors. */
+  readonly files?: FilesLevel
   /** Nothing was executed. */
   readonly dryRun?: true
 }

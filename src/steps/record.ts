@@ -1,4 +1,6 @@
+import type { FilesLevel } from '../contracts/handles.ts'
 import { messageOf, ToolError } from '../errors.ts'
+import { fileAccess } from '../guards/files/access/choose-access.ts'
 import { withNoticeLines } from '../notice-lines.ts'
 import { MAX_ARGS_CHARS } from '../record/encode-event.ts'
 import type { CallEnded, CallFacts } from '../record/events.ts'
@@ -182,8 +184,15 @@ function facts(parts: Parts, call: Call): CallFacts {
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
     sandbox: call.sandbox,
+    files: weakerFiles(call),
     dryRun: dryRun || undefined,
   }
+}
+
+/** Descriptors are the rule: only the weaker level is worth a line. */
+function weakerFiles({ capabilities }: Call): FilesLevel | undefined {
+  if (fileAccess.level === 'descriptors') return undefined
+  return capabilities.some((capability) => capability.endsWith(':fs')) ? fileAccess.level : undefined
 }
 
 /** Of a defect the audit keeps the stack; models and callers never see it. Secrets are kept by nobody. */

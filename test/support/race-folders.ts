@@ -22,13 +22,18 @@ export interface RaceFolders {
   readonly data: string
   /** The path of a name inside the real folder, whatever that is called at this moment. */
   inside(name: string): string
-  /** What is outside: every name, inode, mode, content, and when the folder last got or lost a name. */
+  /** What is outside: every name, inode, mode and content. */
   outside(): readonly string[]
+  /** When the folder outside last got or lost a name. */
+  touched(): string
   stop(): Promise<void>
 }
 
 /** Makes the folders, with the same names inside and outside, and starts the exchange. */
-export async function startRace(names: readonly string[]): Promise<RaceFolders> {
+export async function startRace(
+  names: readonly string[],
+  options?: { readonly pauseMs: number },
+): Promise<RaceFolders> {
   // In memory where there is such a disk: 100,000 calls are to race, not to wait for fsync.
   const disk = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
   const base = realpathSync(mkdtempSync(join(disk, 'tool-hub-race-')))
@@ -39,12 +44,13 @@ export async function startRace(names: readonly string[]): Promise<RaceFolders> 
   for (const name of names) writeFileSync(join(out, name), 'SECRET')
   for (const name of names) writeFileSync(join(folder, name), 'in')
   const descriptor = openSync(folder, 'r')
-  const flipping = await startFlipping(folder, link)
+  const flipping = await startFlipping(folder, link, options)
   return {
     root,
     data,
     inside: (name) => `/proc/self/fd/${descriptor}/${name}`,
     outside: () => describe(out),
+    touched: () => String(lstatSync(out, { bigint: true }).mtimeNs),
     async stop() {
       await flipping.stop()
       closeSync(descriptor)
@@ -54,10 +60,10 @@ export async function startRace(names: readonly string[]): Promise<RaceFolders> 
 }
 
 function describe(folder: string): string[] {
-  const { mtimeMs, mode } = lstatSync(folder)
+  const { mode } = lstatSync(folder)
   const files = readdirSync(folder).map((name) => {
     const stats = lstatSync(join(folder, name))
     return `${name} ${stats.ino} ${stats.mode} ${stats.nlink} ${stats.isFile() && readFileSync(join(folder, name), 'utf8')}`
   })
-  return [`${mtimeMs} ${mode}`, ...files]
+  return [String(mode), ...files]
 }

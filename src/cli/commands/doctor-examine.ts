@@ -2,8 +2,10 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
+import type { FilesLevel } from '../../contracts/handles.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
+import { fileAccess } from '../../guards/files/access/choose-access.ts'
 import { searchEngine } from '../../guards/files/search/search-engine.ts'
 import type { Hub } from '../../hub.ts'
 import { allReady } from '../hub/all-ready.ts'
@@ -26,11 +28,8 @@ const OLDEST_NODE = [20, 19] as const
 const LITTLE_SPACE = 200_000_000
 
 /** Looks at everything that a hub stands on here; never throws for what it finds. */
-export async function examine(
-  { config: file }: { readonly config?: string },
-  { descriptors = '/proc/self/fd' }: { readonly descriptors?: string } = {},
-): Promise<Finding[]> {
-  const machine = [node(), fileGuard(descriptors), await search()]
+export async function examine({ config: file }: { readonly config?: string }): Promise<Finding[]> {
+  const machine = [node(), fileGuard(fileAccess.level, process.platform), await search()]
   try {
     const config = await loadConfig({ file })
     const { options } = config
@@ -57,16 +56,27 @@ function node(): Finding {
   return { state: 'broken', what: 'node', detail, fix: `Install Node.js ${OLDEST_NODE.join('.')} or newer.` }
 }
 
-/** The file guard walks by descriptors, which needs /proc; without it the guard refuses every file. */
-function fileGuard(descriptors: string): Finding {
-  if (existsSync(descriptors))
-    return { state: 'good', what: 'files', detail: 'the file guard walks by descriptors; links cannot lead it out' }
+/** How the file guard reaches files here, and what that does not rule out. */
+export function fileGuard(level: FilesLevel, platform: string): Finding {
+  if (platform === 'win32')
+    return {
+      state: 'broken',
+      what: 'files',
+      detail: 'the file guard does not know the paths of Windows: calls that use files end with SANDBOX_UNAVAILABLE',
+      fix: 'Run tool-hub in the Windows Subsystem for Linux (WSL 2).',
+    }
+  if (level === 'descriptors')
+    return {
+      state: 'good',
+      what: 'files',
+      detail: 'level descriptors: the file guard walks by descriptors; links cannot lead it out',
+    }
   return {
-    state: 'broken',
+    state: 'weak',
     what: 'files',
     detail:
-      'there is no /proc, so tools can touch no file: each such call ends with SANDBOX_UNAVAILABLE. Tools that need no files, the network, policy, approvals and records work.',
-    fix: 'Run tool-hub on Linux, or in a container with /proc.',
+      'level paths: without /proc the file guard compares each path before and after a step, and refuses what was exchanged meanwhile. A process of this user that exchanges a folder for a link at the very moment of a change can still lead that step elsewhere.',
+    fix: 'Let nothing that you do not trust write to the roots; for the stronger level run tool-hub on Linux with /proc.',
   }
 }
 

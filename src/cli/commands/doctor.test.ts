@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
-import { examine } from './doctor-examine.ts'
+import { fileGuard } from './doctor-examine.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)
@@ -62,13 +62,17 @@ web: { search: { provider: tavily } }
     expect(stdout).toMatch(/^broken +config .*polcy[\s\S]*fix: /m)
   })
 
-  it('calls a machine without /proc broken for files, and says what works there', async () => {
-    const findings = await examine({}, { descriptors: '/nowhere/fd' })
-    expect(findings.find(({ what }) => what === 'files')).toEqual({
-      state: 'broken',
+  it('says how strongly files are guarded, and what that does not rule out', () => {
+    expect(fileGuard('descriptors', 'linux')).toMatchObject({
+      state: 'good',
+      detail: expect.stringContaining('level descriptors'),
+    })
+    expect(fileGuard('paths', 'darwin')).toEqual({
+      state: 'weak',
       what: 'files',
-      detail: expect.stringMatching(/SANDBOX_UNAVAILABLE.*Tools that need no files, .* work/),
+      detail: expect.stringMatching(/^level paths: .* refuses .* can still lead that step elsewhere/),
       fix: expect.stringContaining('Linux'),
     })
+    expect(fileGuard('paths', 'win32')).toMatchObject({ state: 'broken', fix: expect.stringContaining('WSL') })
   })
 })

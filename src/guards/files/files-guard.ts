@@ -1,7 +1,7 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import type { ReadFiles, WriteFiles } from '../../contracts/handles.ts'
 import { asWritten } from './as-written.ts'
-import { atDescriptor } from './at-descriptor.ts'
+import { statAt } from './at-descriptor.ts'
 import { openChanges } from './change/changes.ts'
 import { toFileError } from './file-error.ts'
 import { type Access, createFilesDoor, type FilesCall } from './files-door.ts'
@@ -77,9 +77,7 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
     present(path) {
       try {
         const target = roots.locate(path)
-        const found = inParent(target, (descriptor, name) =>
-          lstatSync(atDescriptor(descriptor, name), { throwIfNoEntry: false })?.isFile() ? target : undefined,
-        )
+        const found = inParent(target, (descriptor, name) => (statAt(descriptor, name)?.isFile() ? target : undefined))
         return found && 'path' in found ? found.path : undefined
       } catch {
         // Only a first look: whatever is wrong with the path is said where the path is used.

@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { resourceError } from '../../disk/resource-error.ts'
 import { ToolError } from '../../errors.ts'
-import { atDescriptor, O_PATH } from './at-descriptor.ts'
+import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './quote-path.ts'
 import { splitPath } from './split-path.ts'
 
@@ -45,7 +45,7 @@ export interface Roots {
 
 /** Opens every root; a relative path is relative to the first, the deepest root that holds a path decides its mode. */
 export function openRoots(options: readonly RootOptions[]): Roots {
-  if (!statSync('/proc/self/fd', { throwIfNoEntry: false })) throw unavailable()
+  if (process.platform === 'win32') throw onWindows()
   const roots: Root[] = []
   const close = () => {
     for (const root of roots.splice(0)) closeSync(root.descriptor)
@@ -96,7 +96,7 @@ function openRoot({ path, mode, untrusted = false }: RootOptions): Root {
   let descriptor: number | undefined
   try {
     const real = realpathSync.native(said)
-    descriptor = openSync(real, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    descriptor = fileAccess.openBase(real)
     probe(descriptor)
     return { path: real, said, mode, isUntrusted: untrusted, descriptor }
   } catch (error) {
@@ -113,17 +113,23 @@ function openRoot({ path, mode, untrusted = false }: RootOptions): Root {
 
 /** Everything stands on opening names below a descriptor: a root where that does not lead to itself is not used. */
 function probe(descriptor: number): void {
-  const seen = statSync(atDescriptor(descriptor, '.'), { throwIfNoEntry: false })
+  const seen = statSync(fileAccess.at(descriptor, '.'), { throwIfNoEntry: false })
   const held = fstatSync(descriptor)
   if (seen?.ino !== held.ino || seen.dev !== held.dev) throw unavailable()
 }
 
 function unavailable(): ToolError {
+  return new ToolError('SANDBOX_UNAVAILABLE', 'A sandbox root was opened, but names below it lead elsewhere.', {
+    hint: 'Run the hub where /proc belongs to it, or where there is no /proc.',
+  })
+}
+
+function onWindows(): ToolError {
   return new ToolError(
     'SANDBOX_UNAVAILABLE',
-    'The files sandbox needs Linux with /proc mounted; there is no usable /proc/self/fd here.',
+    'The file guard does not know the paths of Windows; no file is touched.',
     {
-      hint: 'Run the hub on Linux, or in a container with /proc.',
+      hint: 'Run the hub in the Windows Subsystem for Linux (WSL 2).',
     },
   )
 }

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { FILES_LEVEL } from '../../../test/support/files-level.ts'
 import type { ReadFiles, WriteFiles } from '../../contracts/handles.ts'
+import { isDraftName } from './change/draft-name.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a write made in the gap.
@@ -19,6 +21,9 @@ for (;;) {
   move(folder, spare); move(link, folder)
   move(folder, link); move(spare, folder)
 }`
+
+/** Without descriptors, what was exchanged meanwhile is refused. */
+const REFUSED = ['NOT_FOUND', 'PATH_OUTSIDE_SANDBOX', ...(FILES_LEVEL === 'paths' ? ['CONFLICT'] : [])]
 
 let base: string
 let guard: FilesGuard
@@ -43,6 +48,9 @@ afterEach(async () => {
   await rm(base, { recursive: true })
 })
 
+/** An empty draft that was made outside and could not be removed: the level `paths` does not rule it out. */
+const isStray = (name: string) => FILES_LEVEL === 'paths' && isDraftName(name)
+
 const never = new AbortController().signal
 const handle = () =>
   guard.handle({ signal: () => never, canRead: true, canWrite: true, canOverwrite: true }) as ReadFiles & WriteFiles
@@ -55,9 +63,7 @@ it('reads nothing outside while somebody swaps a folder for a link', async () =>
       .catch((error) => error.code)
     seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
   }
-  expect([...seen.keys()].filter((outcome) => !['in', 'NOT_FOUND', 'PATH_OUTSIDE_SANDBOX'].includes(outcome))).toEqual(
-    [],
-  )
+  expect([...seen.keys()].filter((outcome) => !['in', ...REFUSED].includes(outcome))).toEqual([])
   expect(seen.get('in')).toBeGreaterThan(0)
 })
 
@@ -73,7 +79,7 @@ it('lists and looks at nothing outside while somebody swaps a folder for a link'
   for (let attempt = 0; attempt < 4_000; attempt += 1) {
     for (const found of await (attempt % 2 ? list() : look()).catch((error) => [error.code])) seen.add(found)
   }
-  expect([...seen].filter((found) => ![inside, 'NOT_FOUND', 'PATH_OUTSIDE_SANDBOX'].includes(found))).toEqual([])
+  expect([...seen].filter((found) => ![inside, ...REFUSED].includes(found))).toEqual([])
   expect(seen).toContain(inside)
 })
 
@@ -90,7 +96,7 @@ it('changes nothing outside while somebody swaps a folder for a link', async () 
         ),
     )
   }
-  expect(await readdir(join(base, 'out'))).toEqual(['f.txt'])
+  expect((await readdir(join(base, 'out'))).filter((name) => !isStray(name))).toEqual(['f.txt'])
   expect(await readFile(join(base, 'out/f.txt'), 'utf8')).toBe('SECRET')
   expect(outcomes).not.toContain(undefined)
 })

@@ -1,7 +1,7 @@
-import { closeSync, lstatSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { posix } from 'node:path'
 import { ToolError } from '../../errors.ts'
-import { atDescriptor, type Link, openFolder, readLink } from './at-descriptor.ts'
+import { type Link, openFolder, readLink, statAt } from './at-descriptor.ts'
 import type { Roots, Target } from './open-roots.ts'
 import { quotePath } from './quote-path.ts'
 
@@ -42,8 +42,7 @@ export function inParent<T>(target: Target, use: (descriptor: number, name: stri
 /** The target itself when no link is in the way, as far as it exists; the first link otherwise. */
 export function findLink(target: Target): Target | Link {
   const found = inParent(target, (descriptor, name) => {
-    const isLink = lstatSync(atDescriptor(descriptor, name), { throwIfNoEntry: false })?.isSymbolicLink()
-    return isLink ? lastLink(target, descriptor, name) : undefined
+    return statAt(descriptor, name)?.isSymbolicLink() ? lastLink(target, descriptor, name) : undefined
   })
   return found ?? target
 }

@@ -3,6 +3,7 @@ import { renameSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errnoOf } from '../../disk/errno.ts'
 import { messageOf } from '../../errors.ts'
+import { fileAccess } from '../files/access/choose-access.ts'
 import { holdFolder, withOpened } from './open-below.ts'
 
 /** What was done about something that a command has put at a protected place. */
@@ -27,7 +28,7 @@ export function setAside(roots: readonly string[], path: string, link?: string):
   try {
     const held = holdFolder(roots, dirname(path))
     try {
-      return held && rename(held.path)
+      return held && fileAccess.change(held.descriptor, () => rename(held.path))
     } catch (error) {
       if (errnoOf(error) !== 'EACCES') throw error
       // The command has closed the folder behind it.

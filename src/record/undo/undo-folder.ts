@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants, existsSync, type Stats } from 'node:fs'
 import { chmod, copyFile, type FileHandle, link, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileState, PlaceForTree } from '../../change.ts'
@@ -19,6 +19,8 @@ interface Kept {
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
 /** Another disk, a file of another user, too many names: a copy does as well. */
 const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP'])
+
+const HAS_PROC = existsSync('/proc/self/fd')
 
 /** The `undo/` folder of a run: replaced files by their hash, each content once, and removed trees. */
 export class UndoFolder {
@@ -153,7 +155,7 @@ async function storeFile(
   { state, isTaken }: { readonly state: FileState; readonly isTaken: boolean },
 ): Promise<string | Stats> {
   const linked = isTaken ? undefined : await linkAlone(source, path)
-  if (linked?.isFile() && linked.size === state.bytes) return linked
+  if (linked?.isFile() && linked.size === state.bytes && (await isTheFile(path, state))) return linked
   if (linked) await rm(path, { force: true })
   const copied = linked ? undefined : await copyWhole(source, path, state.sha256)
   return copied ?? 'it was changed while it was kept'
@@ -171,13 +173,19 @@ async function linkAlone(source: string, path: string): Promise<Stats | undefine
   }
 }
 
+/** Without /proc the source is a plain path, which may have led elsewhere: then the content tells. */
+async function isTheFile(path: string, { sha256 }: FileState): Promise<boolean> {
+  return HAS_PROC || (await hashOf(path)) === sha256
+}
+
 /** A copy that is there whole or not at all; undefined when the file is no longer what it was. */
 async function copyWhole(source: string, path: string, sha256: string): Promise<Stats | undefined> {
   const draft = draftName(path)
   const file = await openRegular(source)
   try {
     const mode = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE
-    await copyFile(`/proc/self/fd/${file.fd}`, draft, mode)
+    // Whatever a plain path leads to by then, only the content that was meant is kept.
+    await copyFile(HAS_PROC ? `/proc/self/fd/${file.fd}` : source, draft, mode)
     await chmod(draft, 0o600)
     if ((await hashOf(draft)) !== sha256) return undefined
     await syncFile(draft)

@@ -1,6 +1,7 @@
-import { closeSync, lstatSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import type { CopyResult } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
+import { statAt } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import type { ChangeScope } from './change-scope.ts'
@@ -13,7 +14,7 @@ import { isDraftName } from './draft-name.ts'
 import { entryBelow, isAdmitted } from './entry-below.ts'
 import { checkFree, giveFolderName } from './give-name.ts'
 import { piecesOf } from './pieces-of.ts'
-import { type Place, syncPlace, withPlace } from './place.ts'
+import { entryOf, type Place, syncPlace, withPlace } from './place.ts'
 import { refuseFolderName, refuseIntoItself, refuseRoot } from './refuse-target.ts'
 import { measureTree } from './tree-digest.ts'
 import { type ByteName, toText } from './tree-entries.ts'
@@ -29,7 +30,7 @@ export async function copyPath(scope: ChangeScope, from: Target, to: Target, mkd
   door.pass(from, 'read', call)
   door.pass(to, 'write', call)
   const copied = await withPlace(scope, from, false, (source) => {
-    const stats = lstatSync(source.path, { throwIfNoEntry: false })
+    const stats = statAt(source.parent, source.name)
     if (!stats || (from.saysFolder && !stats.isDirectory())) {
       throw new ToolError('NOT_FOUND', `${quotePath(from.path)} does not exist.`)
     }
@@ -68,7 +69,7 @@ async function copyFolder(scope: ChangeScope, source: Place, goal: Place): Promi
     const { digest } = await measureTree(goal.parent, draft.name, { signal })
     await scope.intend({ op: 'create-tree', path: goal.target.path, digest })
     scope.throwIfAborted()
-    giveFolderName(draft.path, goal)
+    giveFolderName(entryOf(draft), goal)
     await syncPlace(goal)
     return count
   } finally {

@@ -6,15 +6,13 @@ import {
   fstatSync,
   futimesSync,
   lutimesSync,
-  mkdirSync,
-  openSync,
   readlinkSync,
   symlinkSync,
 } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import { syncFolder } from '../../../disk/sync-folder.ts'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'
 import { modeOf } from './current-file.ts'
@@ -55,8 +53,8 @@ export interface Named {
   readonly name: string
 }
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 /** Files are copied side by side: each waits for the disk most of the time. */
 const SIDE_BY_SIDE = 8
 
@@ -77,7 +75,7 @@ interface Entry {
 }
 
 async function copyEntry(all: Copying, entry: Entry): Promise<void> {
-  const { from, to, name, copy, names } = entry
+  const { from, name, names } = entry
   const stats = statName(from, name)
   checkBounds(all, names)
   if (!all.admits(names, stats)) all.count.skipped += 1
@@ -86,13 +84,19 @@ async function copyEntry(all: Copying, entry: Entry): Promise<void> {
   else if (!all.isFaithful) all.count.skipped += 1
   else if (!stats.isSymbolicLink()) throw notCopied(name)
   else {
-    symlinkSync(readlinkSync(atName(from, name), 'buffer'), atName(to, copy))
-    lutimesSync(atName(to, copy), ...timesOf(stats))
+    copyLink(entry, stats)
   }
 }
 
+function copyLink({ from, to, name, copy }: Entry, stats: BigIntStats): void {
+  const isSame = (a: Buffer, b: Buffer) => a.equals(b)
+  const link = fileAccess.look(from, () => readlinkSync(atName(from, name), 'buffer'), isSame)
+  fileAccess.change(to, () => symlinkSync(link, atName(to, copy)))
+  fileAccess.change(to, () => lutimesSync(atName(to, copy), ...timesOf(stats)))
+}
+
 async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, stats: BigIntStats): Promise<void> {
-  mkdirSync(atName(to, copy), 0o700)
+  fileAccess.makeFolder({ folder: to, path: atName(to, copy) }, 0o700)
   await inNamed(from, name, (source) =>
     inNamed(to, copy, async (goal) => {
       // One that somebody put in the place of the new one is never given away.
@@ -109,13 +113,13 @@ async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, 
       }
       // Last: a folder that may not be written could not be filled, and nobody else's hands are in it until then.
       finishFolder(all, goal, stats, isNew)
-      await syncFolder(`/proc/self/fd/${goal}/.`)
+      await syncFolder(fileAccess.at(goal, '.'))
     }),
   )
 }
 
 function finishFolder({ isFaithful, around }: Copying, goal: number, stats: BigIntStats, isNew: boolean): void {
-  const folder = openSync(atName(goal, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
+  const folder = fileAccess.open(goal, atName(goal, '.'), constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     if (isFaithful) keepOwner(folder, stats)
     else if (isNew) takeFolderOwner(folder, around)
@@ -127,12 +131,12 @@ function finishFolder({ isFaithful, around }: Copying, goal: number, stats: BigI
 }
 
 async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<void> {
-  const source = await openBytes(from, name, READ)
+  const source = await fileAccess.openHandle(from, atName(from, name), READ)
   try {
     const stats = fstatSync(source.fd, { bigint: true })
     if (!stats.isFile()) throw new ToolError('CONFLICT', 'A file became something else while it was copied.')
     reserve(all, Number(stats.size))
-    const goal = await openBytes(to, copy, CREATE, 0o600)
+    const goal = await fileAccess.openHandle(to, atName(to, copy), CREATE, 0o600)
     try {
       for await (const piece of piecesOf(source.fd, Number(stats.size), all.signal)) await goal.writeFile(piece)
       if (all.isFaithful) keepOwner(goal.fd, stats)
@@ -147,10 +151,6 @@ async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<
     await source.close()
   }
   all.count.files += 1
-}
-
-function openBytes(folder: number, name: ByteName, flags: number, mode?: number): Promise<FileHandle> {
-  return open(atName(folder, name), flags, mode)
 }
 
 /** Counted before it is copied: files that are copied side by side share the bound. */

@@ -1,7 +1,8 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync } from 'node:fs'
 import type { FileState } from '../../../change.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
+import { exactStatAt, openAt } from '../at-descriptor.ts'
 import { quotePath } from '../quote-path.ts'
 import { lastLink, refuseLink } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
@@ -9,7 +10,7 @@ import { hashFile } from './hash-file.ts'
 import type { Place } from './place.ts'
 
 // Without O_NONBLOCK a pipe with no writer would hang the process.
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** Permission bits that a new content may take over; never setuid, setgid or sticky. */
 const KEPT_MODE = 0o777
@@ -47,7 +48,7 @@ export function modeOf(stats: BigIntStats): number {
 
 /** Throws CONFLICT unless the place still leads to the very file that was opened, and nobody wrote to it since. */
 export function checkUnchanged(place: Place, stats: BigIntStats): void {
-  const now = lstatSync(place.path, { bigint: true, throwIfNoEntry: false })
+  const now = exactStatAt(place.parent, place.name)
   // Not the ctime: a second link, which the journal makes to keep the content, changes it.
   if (now && isSame(now, stats) && now.size === stats.size && now.mtimeNs === stats.mtimeNs) return
   throw changed(place)
@@ -65,9 +66,9 @@ export function changed({ target }: Place): ToolError {
   })
 }
 
-function openUnfollowed({ door }: ChangeScope, { target, parent, name, path }: Place): number | undefined {
+function openUnfollowed({ door }: ChangeScope, { target, parent, name }: Place): number | undefined {
   try {
-    return openSync(path, READ)
+    return openAt(parent, name, READ)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
     const link = errnoOf(error) === 'ELOOP' ? lastLink(target, parent, name) : undefined

@@ -1,5 +1,5 @@
-import { rmdirSync, unlinkSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { atName, type ByteName, inNamed, namesIn, statName, toByteName } from './tree-entries.ts'
 
 /** So many names are removed in one go before other work gets its turn. */
@@ -17,7 +17,7 @@ async function remove(parent: number, name: ByteName, done: { count: number }): 
   done.count += 1
   if (done.count % AT_ONCE === 0) await new Promise(setImmediate)
   try {
-    if (!statName(parent, name).isDirectory()) unlinkSync(atName(parent, name))
+    if (!statName(parent, name).isDirectory()) fileAccess.unlink({ folder: parent, path: atName(parent, name) })
     else if (!removeEmpty(parent, name)) await removeFull(parent, name, done)
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error
@@ -28,13 +28,13 @@ async function removeFull(parent: number, name: ByteName, done: { count: number 
   await inNamed(parent, name, async (folder) => {
     for (const inner of namesIn(folder)) await remove(folder, inner, done)
   })
-  rmdirSync(atName(parent, name))
+  fileAccess.removeFolder({ folder: parent, path: atName(parent, name) })
 }
 
 /** Tried first: it takes no descriptor, so what failed for want of one can still be cleared away. */
 function removeEmpty(parent: number, name: ByteName): boolean {
   try {
-    rmdirSync(atName(parent, name))
+    fileAccess.removeFolder({ folder: parent, path: atName(parent, name) })
     return true
   } catch (error) {
     if (errnoOf(error) === 'ENOTEMPTY' || errnoOf(error) === 'EEXIST') return false

@@ -1,6 +1,6 @@
-import { unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../../../disk/errno.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { atDescriptor } from '../at-descriptor.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { draftName } from './draft-name.ts'
@@ -9,12 +9,14 @@ import type { Place } from './place.ts'
 /** A name beside a place for what is not finished or about to go; written down before anything has it. */
 export class Draft {
   readonly name = draftName()
-  /** Over the descriptor of the folder. */
+  /** As the system finds it. */
   readonly path: string
+  readonly parent: number
   readonly #end: () => void
   #isEnded = false
 
   constructor({ shared }: ChangeScope, { target, parent }: Place) {
+    this.parent = parent
     this.path = atDescriptor(parent, this.name)
     this.#end = shared.ledger.begin(posix.join(posix.dirname(target.path), this.name))
   }
@@ -29,7 +31,7 @@ export class Draft {
   remove(): void {
     if (this.#isEnded) return
     try {
-      unlinkSync(this.path)
+      fileAccess.unlink({ folder: this.parent, path: this.path })
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw error
     }

@@ -1,22 +1,23 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type BigIntStats, closeSync, constants, fstatSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import type { FileState } from '../../../change.ts'
 import type { Written } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../quote-path.ts'
 import { allSettled } from './all-settled.ts'
 import { backUp } from './back-up.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { type CurrentFile, changed, checkUnchanged, isSame, modeOf, openCurrent } from './current-file.ts'
+import { type CurrentFile, changed, checkUnchanged, modeOf, openCurrent } from './current-file.ts'
 import { Draft } from './draft.ts'
 import { type Content, fillFile } from './fill-file.ts'
 import { existsAlready, giveName } from './give-name.ts'
 import { hashCurrent, keepCurrent } from './keep-current.ts'
 import { keepOwner, takeFolderOwner } from './keep-owner.ts'
 import { checkMayReplace, checkReplaces } from './leave-to-replace.ts'
-import type { Place } from './place.ts'
+import { entryOf, isEntryAt, type Place } from './place.ts'
 
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /** What is to be written, and what may be there already. */
 export interface SwapOptions {
@@ -99,11 +100,12 @@ export class FileSwap {
 
   async #fill({ content, limit, mode: wanted }: SwapOptions): Promise<void> {
     const mode = wanted === undefined ? this.#current && modeOf(this.#current.stats) : wanted & 0o777
-    const file = await open(this.#draft.path, CREATE, mode === undefined ? 0o666 : 0o600)
+    const { parent } = this.place
+    const file = await fileAccess.openHandle(parent, this.#draft.path, CREATE, mode === undefined ? 0o666 : 0o600)
     this.#file = file
     const written = await fillFile(file, content, limit, this.#scope.signal)
     if (this.#current) keepOwner(file.fd, this.#current.stats)
-    else takeFolderOwner(file.fd, this.place.parent)
+    else takeFolderOwner(file.fd, parent)
     if (mode !== undefined) await file.chmod(mode)
     this.#made = fstatSync(file.fd, { bigint: true })
     this.#after = { ...written, mode: modeOf(this.#made) }
@@ -143,19 +145,25 @@ export class FileSwap {
   apply(): void {
     if (this.#current) {
       checkUnchanged(this.place, this.#current.stats)
-      renameSync(this.#draft.path, this.place.path)
+      this.#rename(this.#draft)
       this.#draft.end()
-    } else giveName(this.#draft.path, this.place)
+    } else giveName(entryOf(this.#draft), this.place)
     this.#scope.call.seen?.set(this.place.target.path, this.#after!.sha256)
   }
 
   /** Undoes `apply`. */
   takeBack(): void {
     if (this.#backup) {
-      renameSync(this.#backup.path, this.place.path)
+      this.#rename(this.#backup)
       this.#backup.end()
-    } else if (isSame(lstatSync(this.place.path, { bigint: true }), this.#made!)) unlinkSync(this.place.path)
+    } else if (isEntryAt(this.place.parent, this.place.path, this.#made!)) {
+      fileAccess.unlink(entryOf(this.place))
+    }
     if (this.#before) this.#scope.call.seen?.set(this.place.target.path, this.#before.sha256)
+  }
+
+  #rename(draft: Draft): void {
+    fileAccess.rename(entryOf(draft), entryOf(this.place))
   }
 
   /** Leaves nothing behind but the file. */

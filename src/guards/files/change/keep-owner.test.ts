@@ -1,7 +1,8 @@
-import { chownSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, symlinkSync } from 'node:fs'
+import { chownSync, closeSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing } from '../../../../test/support/changing.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { takeFolderOwnerAt } from './keep-owner.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -43,8 +44,8 @@ describe.runIf(isRoot)('what a hub that is root makes in a folder of another use
   it('is nothing that somebody put in the place of a new folder', () => {
     ws.put('theirs/full/secret', 'x')
     symlinkSync(ws.at('ours'), ws.at('theirs/link'))
-    const folder = openSync(ws.at('theirs'), 'r')
-    for (const name of ['full', 'link', 'gone']) takeFolderOwnerAt(`/proc/self/fd/${folder}/${name}`, folder)
+    const folder = fileAccess.openBase(ws.at('theirs'))
+    for (const name of ['full', 'link', 'gone']) takeFolderOwnerAt(folder, name)
     closeSync(folder)
     expect(['theirs/full', 'theirs/full/secret', 'theirs/link', 'ours'].map(ownerOf)).toEqual([0, 0, 0, 0])
   })

@@ -1,5 +1,6 @@
-import { type BigIntStats, closeSync, constants, fchownSync, fstatSync, openSync, readdirSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fchownSync, fstatSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
+import { namesAt, openAt, openFolder } from '../at-descriptor.ts'
 
 /** A hub that runs as root leaves a file to whom it belongs, as writing into it would; others cannot and need not. */
 export function keepOwner(descriptor: number, { uid, gid }: BigIntStats): void {
@@ -21,29 +22,38 @@ export function takeFolderOwner(descriptor: number, folder: number): void {
   keepOwner(descriptor, fstatSync(folder, { bigint: true }))
 }
 
-const NEW_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
-
 /**
- * The same for a folder that was just made, by its path over the descriptor of the one around it. Whoever may write
- * there could have put another in its place: only an empty one of root's own is given away.
+ * The same for a folder that was just made in another one. Whoever may write there could have put another in its place:
+ * only an empty one of root's own is given away.
  */
-export function takeFolderOwnerAt(path: string, folder: number): void {
+export function takeFolderOwnerAt(parent: number, name: string): void {
   if (process.geteuid?.() !== 0) return
-  const made = openMade(path)
+  const made = openMade(parent, name)
   if (made === undefined) return
   try {
-    if (readdirSync(`/proc/self/fd/${made}/.`).length === 0) takeFolderOwner(made, folder)
+    if (namesAt(made).length === 0) takeOpenOwner(made, parent)
   } finally {
     closeSync(made)
   }
 }
 
-/** Undefined where it was taken away or swapped for a link: then nothing is ours to give. */
-function openMade(path: string): number | undefined {
+/** A descriptor that only holds a folder cannot change it. */
+function takeOpenOwner(made: number, parent: number): void {
+  const descriptor = openAt(made, '.', constants.O_RDONLY | constants.O_DIRECTORY)
   try {
-    return openSync(path, NEW_FOLDER)
+    takeFolderOwner(descriptor, parent)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Undefined where it was taken away or swapped for a link or a file: then nothing is ours to give. */
+function openMade(parent: number, name: string): number | undefined {
+  try {
+    const made = openFolder(parent, name)
+    return typeof made === 'number' ? made : undefined
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error))) return undefined
+    if (errnoOf(error) === 'ENOTDIR') return undefined
     throw error
   }
 }

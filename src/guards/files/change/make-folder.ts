@@ -1,11 +1,12 @@
-import { lstatSync, mkdirSync } from 'node:fs'
 import { ToolError } from '../../../errors.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { statAt } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { lastLink, refuseLink } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { takeFolderOwnerAt } from './keep-owner.ts'
-import { type Place, syncPlace, withPlace } from './place.ts'
+import { entryOf, type Place, syncPlace, withPlace } from './place.ts'
 
 /** Makes a folder, unless it is there. */
 export async function makeFolder(
@@ -19,16 +20,16 @@ export async function makeFolder(
     if (isFolder(scope, place)) return false
     await scope.intend({ op: 'make-folder', path: target.path })
     scope.throwIfAborted()
-    mkdirSync(place.path)
-    takeFolderOwnerAt(place.path, place.parent)
+    fileAccess.makeFolder(entryOf(place))
+    takeFolderOwnerAt(place.parent, place.name)
     await syncPlace(place)
     return true
   })
   return { path: target.path, created }
 }
 
-function isFolder({ door }: ChangeScope, { target, parent, name, path }: Place): boolean {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+function isFolder({ door }: ChangeScope, { target, parent, name }: Place): boolean {
+  const stats = statAt(parent, name)
   if (!stats || stats.isDirectory()) return stats !== undefined
   const link = stats.isSymbolicLink() ? lastLink(target, parent, name) : undefined
   if (link) refuseLink(door.roots, link, target)

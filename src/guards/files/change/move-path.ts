@@ -1,17 +1,18 @@
-import { lstatSync, renameSync, unlinkSync } from 'node:fs'
 import { ToolError } from '../../../errors.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { statAt } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { canRename } from './can-rename.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { checkCopySize } from './copy-limit.ts'
 import { copyTree } from './copy-tree.ts'
-import { changed, isSame } from './current-file.ts'
+import { changed } from './current-file.ts'
 import { deleteTree } from './delete-tree.ts'
 import { Draft } from './draft.ts'
 import { entryBelow, isAdmitted } from './entry-below.ts'
 import { checkFree, giveFolderName, giveName } from './give-name.ts'
-import { type Place, syncPlace, withPlace } from './place.ts'
+import { entryOf, isEntryAt, type Place, syncPlace, withPlace } from './place.ts'
 import { refuseIntoItself, refuseRoot } from './refuse-target.ts'
 import { takeAndDelete } from './remove-full-folder.ts'
 import { takeAway } from './take-away.ts'
@@ -57,7 +58,7 @@ async function move(scope: ChangeScope, source: Place, goal: Place): Promise<voi
 function isNear(scope: ChangeScope, source: Place, goal: Place): boolean {
   const probe = new Draft(scope, goal)
   try {
-    return canRename(scope, source, probe.path)
+    return canRename(scope, source, entryOf(probe))
   } finally {
     probe.end()
   }
@@ -68,21 +69,21 @@ async function moveNear(scope: ChangeScope, source: Place, goal: Place, measure:
   await scope.intend({ op: 'move', path: source.target.path, to: goal.target.path, digest })
   scope.throwIfAborted()
   if (!top.isDirectory()) return moveFile(scope, source, goal, measure)
-  giveFolderName(source.path, goal)
-  if (isSame(lstatSync(goal.path, { bigint: true }), top)) return
-  renameSync(goal.path, source.path)
+  giveFolderName(entryOf(source), goal)
+  if (isEntryAt(goal.parent, goal.path, top)) return
+  fileAccess.rename(entryOf(goal), entryOf(source))
   throw changed(source)
 }
 
 /** Two names for a moment, never none: a crash in between loses nothing. */
 function moveFile(scope: ChangeScope, source: Place, goal: Place, { top }: TreeMeasure): void {
-  giveName(source.path, goal)
+  giveName(entryOf(source), goal)
   try {
-    if (!isSame(lstatSync(goal.path, { bigint: true }), top)) throw changed(source)
+    if (!isEntryAt(goal.parent, goal.path, top)) throw changed(source)
     // Without second links the file has been renamed already.
-    if (lstatSync(source.path, { throwIfNoEntry: false })) takeAway(scope, source, top).remove()
+    if (statAt(source.parent, source.name)) takeAway(scope, source, top).remove()
   } catch (error) {
-    if (lstatSync(source.path, { throwIfNoEntry: false })) unlinkSync(goal.path)
+    if (statAt(source.parent, source.name)) fileAccess.unlink(entryOf(goal))
     throw error
   }
 }
@@ -107,8 +108,8 @@ async function moveFar(scope: ChangeScope, source: Place, goal: Place, measure: 
     if (now.digest !== measure.digest) throw changed(source)
     await scope.intend({ op: 'move', path: source.target.path, to: goal.target.path, digest })
     scope.throwIfAborted()
-    if (measure.top.isDirectory()) giveFolderName(draft.path, goal)
-    else giveName(draft.path, goal)
+    if (measure.top.isDirectory()) giveFolderName(entryOf(draft), goal)
+    else giveName(entryOf(draft), goal)
     await syncPlace(goal)
   } finally {
     await deleteTree(goal.parent, draft.name)

@@ -1,8 +1,10 @@
-import { closeSync, mkdirSync, rmdirSync } from 'node:fs'
+import { type BigIntStats, closeSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../../../disk/errno.ts'
 import { syncFolder } from '../../../disk/sync-folder.ts'
 import { ToolError } from '../../../errors.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import type { FolderEntry } from '../access/file-access.ts'
 import { atDescriptor, type Link, openFolder } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
@@ -15,7 +17,7 @@ export interface Place {
   readonly target: Target
   readonly parent: number
   readonly name: string
-  /** The name as the kernel finds it, over the descriptor of the folder. */
+  /** The name as the system finds it, for a step that `fileAccess` runs. */
   readonly path: string
 }
 
@@ -57,6 +59,17 @@ export async function withPlace<T>(
   }
 }
 
+/** The name of a place, as a step takes it. */
+export function entryOf({ parent, path }: Pick<Place, 'parent' | 'path'>): FolderEntry {
+  return { folder: parent, path }
+}
+
+/** Whether a path in an open folder still leads to this entry. */
+export function isEntryAt(folder: number, path: string, { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): boolean {
+  const now = fileAccess.statBig(folder, path)
+  return now !== undefined && now.ino === ino && now.dev === dev
+}
+
 /** Makes the names in a place's folder survive a loss of power. */
 export function syncPlace({ parent }: Place): Promise<void> {
   return syncFolder(atDescriptor(parent, '.'))
@@ -77,9 +90,9 @@ async function makeFolder(
     if (present !== undefined) return present
     await scope.intend({ op: 'make-folder', path })
     scope.throwIfAborted()
-    if (mkdir(atDescriptor(above, name))) {
+    if (mkdir(above, name)) {
       made.push({ above, name })
-      takeFolderOwnerAt(atDescriptor(above, name), above)
+      takeFolderOwnerAt(above, name)
     }
     await syncFolder(atDescriptor(above, '.'))
     return openFolder(above, name)
@@ -88,9 +101,9 @@ async function makeFolder(
 }
 
 /** False when another program made it just now; what it made shows when it is opened. */
-function mkdir(path: string): boolean {
+function mkdir(above: number, name: string): boolean {
   try {
-    mkdirSync(path)
+    fileAccess.makeFolder({ folder: above, path: atDescriptor(above, name) })
     return true
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false
@@ -100,7 +113,7 @@ function mkdir(path: string): boolean {
 
 function takeBack({ above, name }: MadeFolder): void {
   try {
-    rmdirSync(atDescriptor(above, name))
+    fileAccess.removeFolder({ folder: above, path: atDescriptor(above, name) })
   } catch {
     // Somebody else has put something into it: it is theirs now.
   }

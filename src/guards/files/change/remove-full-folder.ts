@@ -1,20 +1,21 @@
-import { closeSync, constants, lstatSync, openSync, renameSync } from 'node:fs'
+import { closeSync, lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PlaceForTree } from '../../../change.ts'
 import type { RemoveResult } from '../../../contracts/handles.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { syncFolder } from '../../../disk/sync-folder.ts'
 import { ToolError } from '../../../errors.ts'
-import { atDescriptor, O_PATH } from '../at-descriptor.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { atDescriptor } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { canRename } from './can-rename.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { copyTree, type Named } from './copy-tree.ts'
-import { changed, isSame } from './current-file.ts'
+import { changed } from './current-file.ts'
 import { deleteTree } from './delete-tree.ts'
 import { entryBelow } from './entry-below.ts'
-import type { Place } from './place.ts'
+import { entryOf, isEntryAt, type Place } from './place.ts'
 import { refuseRoot } from './refuse-target.ts'
 import { putBack, takeAway } from './take-away.ts'
 import { measureTree, type TreeMeasure } from './tree-digest.ts'
@@ -36,12 +37,19 @@ type Kept = Extract<PlaceForTree, { readonly path: string }>
 
 async function keep(scope: ChangeScope, place: Place, measure: TreeMeasure, kept: Kept): Promise<void> {
   try {
-    if (canRename(scope, place, kept.path)) await moveOut(scope, place, measure, kept)
-    else await copyOut(scope, place, measure, kept)
+    await inKeptFolder(kept, async (folder) => {
+      const isNear = canRename(scope, place, { folder, path: atDescriptor(folder, kept.name) })
+      await (isNear ? moveOut : copyOut)(scope, place, measure, { parent: folder, name: kept.name })
+    })
   } catch (error) {
     if (!lstatSync(kept.path, { throwIfNoEntry: false })) kept.release?.()
     throw error
   }
+}
+
+async function inKeptFolder(kept: Kept, work: (folder: number) => Promise<void>): Promise<void> {
+  const folder = fileAccess.openBase(dirname(kept.path))
+  await work(folder).finally(() => closeSync(folder))
 }
 
 /** The leave for a folder is no leave for what is protected, or forbidden by a rule, below it. */
@@ -52,28 +60,24 @@ function checkEntry({ call, door }: ChangeScope, top: Target, names: readonly By
   door.pass(target, 'overwrite', call)
 }
 
-async function moveOut(scope: ChangeScope, place: Place, { digest, bytes, top }: TreeMeasure, kept: Kept) {
+async function moveOut(scope: ChangeScope, place: Place, { digest, bytes, top }: TreeMeasure, kept: Named) {
   await scope.intend({ op: 'remove-tree', path: place.target.path, digest, bytes }, { tree: kept.name })
   scope.throwIfAborted()
-  renameSync(place.path, kept.path)
-  if (!isSame(lstatSync(kept.path, { bigint: true }), top)) {
-    renameSync(kept.path, place.path)
+  const path = atDescriptor(kept.parent, kept.name)
+  fileAccess.rename(entryOf(place), { folder: kept.parent, path })
+  if (!isEntryAt(kept.parent, path, top)) {
+    fileAccess.rename({ folder: kept.parent, path }, entryOf(place))
     throw changed(place)
   }
-  await syncFolder(dirname(kept.path))
+  await syncFolder(atDescriptor(kept.parent, '.'))
 }
 
 /** To another disk. From the moment the copy is on record it stays, whatever becomes of the originals. */
-async function copyOut(scope: ChangeScope, place: Place, measure: TreeMeasure, kept: Kept): Promise<void> {
-  const parent = openSync(dirname(kept.path), O_PATH | constants.O_DIRECTORY)
-  try {
-    await copyWhole(scope, place, measure, { parent, name: kept.name }).catch(async (error) => {
-      await deleteTree(parent, kept.name)
-      throw error
-    })
-  } finally {
-    closeSync(parent)
-  }
+async function copyOut(scope: ChangeScope, place: Place, measure: TreeMeasure, kept: Named): Promise<void> {
+  await copyWhole(scope, place, measure, kept).catch(async (error) => {
+    await deleteTree(kept.parent, kept.name)
+    throw error
+  })
   scope.throwIfAborted()
   await takeAndDelete(scope, place, measure, 'tool-hub undo brings back what is missing.')
 }

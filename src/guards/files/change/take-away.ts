@@ -1,9 +1,10 @@
-import { type BigIntStats, lstatSync, renameSync } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { fileAccess } from '../access/choose-access.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { changed, isSame } from './current-file.ts'
+import { changed } from './current-file.ts'
 import { Draft } from './draft.ts'
 import { giveName } from './give-name.ts'
-import type { Place } from './place.ts'
+import { entryOf, isEntryAt, type Place } from './place.ts'
 
 /**
  * Takes a name away in one step and makes sure that it was the one that was looked at: what somebody else put there
@@ -12,12 +13,12 @@ import type { Place } from './place.ts'
 export function takeAway(scope: ChangeScope, place: Place, expected: BigIntStats): Draft {
   const draft = new Draft(scope, place)
   try {
-    renameSync(place.path, draft.path)
+    fileAccess.rename(entryOf(place), entryOf(draft))
   } catch (error) {
     draft.end()
     throw error
   }
-  if (isSame(lstatSync(draft.path, { bigint: true }), expected)) return draft
+  if (isEntryAt(place.parent, draft.path, expected)) return draft
   putBack(place, draft, expected.isDirectory())
   throw changed(place)
 }
@@ -26,10 +27,10 @@ export function takeAway(scope: ChangeScope, place: Place, expected: BigIntStats
 export function putBack(place: Place, draft: Draft, isFolder: boolean): void {
   if (isFolder) {
     // Fails by itself on anything but an empty folder.
-    renameSync(draft.path, place.path)
+    fileAccess.rename(entryOf(draft), entryOf(place))
     draft.end()
     return
   }
-  giveName(draft.path, place)
+  giveName(entryOf(draft), place)
   draft.remove()
 }

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, openSync } from 'node:fs'
+import { type BigIntStats, closeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
-import { O_PATH } from '../at-descriptor.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { type ByteName, inNamed, namesIn, statName, toByteName } from './tree-entries.ts'
 
 /** What is to know about a file, a link, or a folder with all below it. */
@@ -27,9 +27,9 @@ export const MOST_ENTRIES = 100_000
 export const DEEPEST = 256
 const AT_ONCE = 256
 
-/** The digest of what a path leads to; the folder it is in may be named over a descriptor. */
+/** The digest of what a path of the hub itself leads to. */
 export async function treeDigest(path: string, signal?: AbortSignal): Promise<string> {
-  const parent = openSync(dirname(path), O_PATH | constants.O_DIRECTORY)
+  const parent = fileAccess.openBase(dirname(path))
   try {
     return (await measureTree(parent, basename(path), { signal })).digest
   } finally {

@@ -1,5 +1,7 @@
-import { type BigIntStats, closeSync, constants, lstatSync, openSync, readdirSync } from 'node:fs'
-import { O_PATH } from '../at-descriptor.ts'
+import { type BigIntStats, closeSync, lstatSync, readdirSync } from 'node:fs'
+import { fileAccess } from '../access/choose-access.ts'
+import { isSameEntry } from '../access/steady-folder.ts'
+import { isSameList } from '../at-descriptor.ts'
 
 /**
  * A name as its bytes, one character each: a file system may hold names that are no UTF-8, and those must be found again
@@ -17,24 +19,26 @@ export function toText(name: ByteName): string {
   return Buffer.from(name, 'latin1').toString()
 }
 
-/** One name below an open folder, for the kernel. */
+/** One name below an open folder, for a step that `fileAccess` runs. */
 export function atName(folder: number, name: ByteName): Buffer {
-  return Buffer.from(`/proc/self/fd/${folder}/${name}`, 'latin1')
+  return fileAccess.atBytes(folder, name)
 }
 
 /** The names in an open folder, sorted by their bytes. */
 export function namesIn(folder: number): ByteName[] {
-  return readdirSync(`/proc/self/fd/${folder}/.`, 'latin1').sort()
+  const path = atName(folder, '.')
+  return fileAccess.look(folder, () => readdirSync(path, 'latin1').sort(), isSameList)
 }
 
 /** What a name is, never what a link leads to. */
 export function statName(folder: number, name: ByteName): BigIntStats {
-  return lstatSync(atName(folder, name), { bigint: true })
+  const path = atName(folder, name)
+  return fileAccess.look(folder, () => lstatSync(path, { bigint: true }), isSameEntry)
 }
 
 /** Opens a folder below an open folder; fails on a link. The caller closes it. */
 export function openNamed(folder: number, name: ByteName): number {
-  return openSync(atName(folder, name), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  return fileAccess.openFolder(folder, atName(folder, name))
 }
 
 /** Runs work in a folder below an open one. */

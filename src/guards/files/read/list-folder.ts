@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, lstatSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import type { ListEntry, Listing, ListOptions } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { openFolder } from '../at-descriptor.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'
@@ -55,8 +56,6 @@ class ListWalk {
   readonly #includeHidden: boolean
   readonly #recursive: boolean
   readonly #entries: ListEntry[] = []
-  /** The same as /proc/self, which would be looked up again for each entry: a tenth of the whole listing. */
-  readonly #descriptors = `/proc/${readlinkSync('/proc/self')}/fd`
   #isComplete = true
   #looks = 0
   #turnEnds = performance.now() + TURN_MS
@@ -74,13 +73,13 @@ class ListWalk {
   /** First all entries of a folder, then those below: what a limit leaves out is deep rather than near. */
   async list(folder: Folder): Promise<void> {
     const folders: { name: string; bytes: number }[] = []
-    const path = `${this.#descriptors}/${folder.descriptor}/`
-    for (const name of await this.#names(`${path}.`, folder.bytes)) {
+    const path = fileAccess.prefix(folder.descriptor)
+    for (const name of await this.#names(folder)) {
       if (this.#entries.length >= this.#maxEntries) {
         this.#isComplete = false
         return
       }
-      const entry = this.#add(path, name, folder.prefix)
+      const entry = this.#add(folder, path, name)
       if (entry?.type === 'directory') folders.push({ name, bytes: entry.size })
       if (this.#isTurnOver()) await this.#giveTurn()
     }
@@ -94,10 +93,10 @@ class ListWalk {
   }
 
   /** The names to list, sorted, each once. */
-  async #names(path: string, bytes: number): Promise<string[]> {
+  async #names({ descriptor, bytes }: Folder): Promise<string[]> {
     const names: string[] = []
     const most = Math.max(MIN_NAMES, this.#maxEntries)
-    for (const batch of folderNames(path, bytes)) {
+    for (const batch of folderNames(descriptor, bytes)) {
       for (const name of batch) if (this.#includeHidden || !name.startsWith('.')) names.push(name)
       if (performance.now() > this.#turnEnds) await this.#giveTurn()
       if (names.length <= most) continue
@@ -115,9 +114,9 @@ class ListWalk {
     return once
   }
 
-  /** `path` leads to the folder over its descriptor: nobody can swap what is above the entry. */
-  #add(path: string, name: string, prefix: string): ListEntry | undefined {
-    const stats = lstatSync(path + name, { throwIfNoEntry: false })
+  /** `path` leads to the folder, and ends with a slash. */
+  #add({ descriptor, prefix }: Folder, path: string, name: string): ListEntry | undefined {
+    const stats = fileAccess.look(descriptor, () => lstatSync(path + name, { throwIfNoEntry: false }), isSame)
     if (!stats) {
       // Gone meanwhile; but a name that is no UTF-8 cannot be said, and so not be listed.
       if (name.includes('\ufffd')) this.#isComplete = false
@@ -171,6 +170,10 @@ class ListWalk {
     throwIfAborted(this.#signal)
     this.#turnEnds = performance.now() + TURN_MS
   }
+}
+
+function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
+  return a?.ino === b?.ino && a?.dev === b?.dev
 }
 
 function isSystemError(error: unknown): boolean {

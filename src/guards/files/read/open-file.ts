@@ -1,14 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
-import { atDescriptor, type Link } from '../at-descriptor.ts'
+import { type Link, openAt } from '../at-descriptor.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
 import { followLinks, inParent, lastLink } from '../walk.ts'
 
 // Without O_NONBLOCK a pipe with no writer would hang the process.
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** A regular file that is open for reading and that the call may read; who gets one closes its descriptor. */
 export interface OpenFile {
@@ -35,7 +35,7 @@ export function openFile(door: FilesDoor, call: FilesCall, path: string): OpenFi
 function open(target: Target): { descriptor: number; target: Target } | Link {
   const opened = inParent(target, (parent, name) => {
     try {
-      return { descriptor: openSync(atDescriptor(parent, name), READ), target }
+      return { descriptor: openAt(parent, name, READ), target }
     } catch (error) {
       const link = errnoOf(error) === 'ELOOP' ? lastLink(target, parent, name) : undefined
       if (link) return link

@@ -1,7 +1,7 @@
-import { lstatSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import type { FileFacts } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
-import { atDescriptor, type Link } from '../at-descriptor.ts'
+import { type Link, statAt } from '../at-descriptor.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
@@ -31,7 +31,7 @@ export function typeOf(stats: Stats): FileFacts['type'] {
 
 function look(target: Target): { target: Target; stats: Stats } | Link {
   const found = inParent(target, (parent, name) => {
-    const stats = lstatSync(atDescriptor(parent, name), { throwIfNoEntry: false })
+    const stats = statAt(parent, name)
     const link = stats?.isSymbolicLink() ? lastLink(target, parent, name) : undefined
     return link ?? (stats && { target, stats })
   })

@@ -1,6 +1,7 @@
-import { closeSync, lstatSync, readlinkSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
+import { readLink, statAt } from '../at-descriptor.ts'
 import type { ChangeScope } from '../change/change-scope.ts'
 import { modeOf, openCurrent, stateOf } from '../change/current-file.ts'
 import { type Place, withPlace } from '../change/place.ts'
@@ -29,13 +30,14 @@ export async function look(scope: ChangeScope, target: Target, withDigest: boole
 }
 
 async function lookAt(scope: ChangeScope, place: Place, withDigest: boolean): Promise<Found> {
-  const stats = lstatSync(place.path, { throwIfNoEntry: false })
+  const stats = statAt(place.parent, place.name)
   if (!stats) return { type: 'absent' }
   if (!stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()) return { type: 'other' }
   const { signal } = scope
   const digest = withDigest ? { digest: (await measureTree(place.parent, place.name, { signal })).digest } : {}
   if (stats.isFile()) return { ...(await lookAtFile(scope, place)), ...digest }
-  if (stats.isSymbolicLink()) return { type: 'link', to: readlinkSync(place.path), ...digest }
+  const link = stats.isSymbolicLink() && readLink(place.parent, place.name)
+  if (link) return { type: 'link', to: link.link, ...digest }
   const names = await inNamed(place.parent, toByteName(place.name), async (folder) => namesIn(folder).map(toText))
   return { type: 'folder', names, ...digest }
 }

@@ -1,17 +1,18 @@
-import { chmodSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
-import { atDescriptor, O_PATH, openFolder } from '../at-descriptor.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { atDescriptor, openFolder } from '../at-descriptor.ts'
 import { canRename } from '../change/can-rename.ts'
 import { ChangeScope } from '../change/change-scope.ts'
 import { changesOf } from '../change/changes.ts'
-import { copyTree } from '../change/copy-tree.ts'
+import { copyTree, type Named } from '../change/copy-tree.ts'
 import { deleteTree } from '../change/delete-tree.ts'
 import { Draft } from '../change/draft.ts'
 import { checkFree, giveFolderName, giveName } from '../change/give-name.ts'
 import { takeFolderOwnerAt } from '../change/keep-owner.ts'
-import { type Place, syncPlace, withPlace } from '../change/place.ts'
+import { entryOf, type Place, syncPlace, withPlace } from '../change/place.ts'
 import { measureTree, treeDigest } from '../change/tree-digest.ts'
 import type { FilesCall, FilesDoor } from '../files-door.ts'
 import type { Target } from '../open-roots.ts'
@@ -66,43 +67,48 @@ export function restoreHandle(door: FilesDoor, call: FilesCall): RestoreFiles {
 async function putFolder(scope: ChangeScope, { target, parent, name, path }: Place, mode: number): Promise<void> {
   await scope.intend({ op: 'make-folder', path: target.path })
   scope.throwIfAborted()
-  mkdirSync(path, { mode: 0o700 })
+  fileAccess.makeFolder({ folder: parent, path }, 0o700)
   const folder = openFolder(parent, name)
   if (typeof folder !== 'number') throw new ToolError('CONFLICT', `${quotePath(target.path)} was swapped meanwhile.`)
   try {
     // Over a descriptor, since a name could lead elsewhere by now; mkdir alone would heed the umask.
-    chmodSync(atDescriptor(folder, '.'), mode)
-    takeFolderOwnerAt(atDescriptor(folder, '.'), parent)
+    fileAccess.change(folder, () => chmodSync(atDescriptor(folder, '.'), mode))
+    takeFolderOwnerAt(parent, name)
   } finally {
     closeSync(folder)
   }
 }
 
 async function putTree(scope: ChangeScope, place: Place, kept: KeptTree): Promise<void> {
-  const { signal } = scope
-  const digest = await digestOf(kept.path, signal)
+  const digest = await digestOf(kept.path, scope.signal)
   if (digest !== kept.digest) throw new ToolError('CONFLICT', 'The folder that was kept was changed since.')
-  if (kept.isPartOfTree || !canRename(scope, place, `${kept.path}.probe`)) return copyIn(scope, place, kept.path)
-  await scope.intend({ op: 'create-tree', path: place.target.path, digest })
-  scope.throwIfAborted()
-  giveFolderName(kept.path, place)
+  const folder = fileAccess.openBase(dirname(kept.path))
+  const from = { parent: folder, name: basename(kept.path) }
+  try {
+    const probe = { folder, path: atDescriptor(folder, `${from.name}.probe`) }
+    const isFar = kept.isPartOfTree || !canRename(scope, place, probe)
+    if (isFar) return await copyIn(scope, place, from)
+    await scope.intend({ op: 'create-tree', path: place.target.path, digest })
+    scope.throwIfAborted()
+    giveFolderName({ folder, path: atDescriptor(folder, from.name) }, place)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** From another disk: the copy is whole and on record before it gets its name. */
-async function copyIn(scope: ChangeScope, place: Place, from: string): Promise<void> {
+async function copyIn(scope: ChangeScope, place: Place, from: Named): Promise<void> {
   const { signal } = scope
-  const kept = openSync(dirname(from), O_PATH | constants.O_DIRECTORY)
   const draft = new Draft(scope, place)
   const options = { signal, maxBytes: Number.POSITIVE_INFINITY, admits: () => true, isFaithful: true }
   try {
-    await copyTree({ parent: kept, name: basename(from) }, { parent: place.parent, name: draft.name }, options)
+    await copyTree(from, { parent: place.parent, name: draft.name }, options)
     const { digest, top } = await measureTree(place.parent, draft.name, { signal })
     await scope.intend({ op: 'create-tree', path: place.target.path, digest })
     scope.throwIfAborted()
-    if (top.isDirectory()) giveFolderName(draft.path, place)
-    else giveName(draft.path, place)
+    if (top.isDirectory()) giveFolderName(entryOf(draft), place)
+    else giveName(entryOf(draft), place)
   } finally {
-    closeSync(kept)
     // Nothing is left of it when it got its name.
     await deleteTree(place.parent, draft.name)
     draft.end()

@@ -1,17 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, readSync } from 'node:fs'
 import { errnoOf } from '../../../disk/errno.ts'
 import { lazyModule } from '../../../disk/lazy-module.ts'
 import { ToolError } from '../../../errors.ts'
-import { atDescriptor, type Link, O_PATH } from '../at-descriptor.ts'
+import { type Link, openAt, openFolder, statAt } from '../at-descriptor.ts'
 import type { Roots, Target } from '../open-roots.ts'
 import { quotePath } from '../quote-path.ts'
-import { followLinks, inParent, lastLink } from '../walk.ts'
+import { destination, followLinks, inParent, lastLink } from '../walk.ts'
 import type { Place } from './engine.ts'
 
 const loadIgnoreAbove = lazyModule(() => import('./ignore-above.ts'))
 
-const HOLD = O_PATH | constants.O_NOFOLLOW
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 const MAX_RULES_BYTES = 1_000_000
 
 /** A folder or file below a root, held by a descriptor; `target` is what was really opened. */
@@ -41,20 +40,22 @@ export async function readRulesAbove(folder: Target): Promise<string> {
   return texts.join('\n')
 }
 
-function hold(target: Target, parent: number, name: string): OpenPlace | Link {
-  const descriptor = openSync(atDescriptor(parent, name), HOLD)
-  try {
-    const stats = fstatSync(descriptor)
-    if (stats.isDirectory()) return place(target, target, openSync(atDescriptor(descriptor, '.'), HOLD))
-    const link = stats.isSymbolicLink() ? lastLink(target, parent, name) : undefined
-    if (link) return link
-    if (!stats.isFile())
-      throw new ToolError('PATH_DENIED', `${quotePath(target.path)} is not a regular file or a folder.`)
-    if (target.saysFolder) throw new ToolError('NOT_FOUND', `${quotePath(target.path)} is a file, not a folder.`)
-    return place(target, folderOf(target), openSync(atDescriptor(parent, '.'), HOLD), name)
-  } finally {
-    closeSync(descriptor)
-  }
+function hold(target: Target, parent: number, name: string): OpenPlace | Link | undefined {
+  const stats = statAt(parent, name)
+  if (!stats) return undefined
+  if (stats.isDirectory()) return holdFolder(target, target, parent, name)
+  const link = stats.isSymbolicLink() ? lastLink(target, parent, name) : undefined
+  if (link) return link
+  if (!stats.isFile())
+    throw new ToolError('PATH_DENIED', `${quotePath(target.path)} is not a regular file or a folder.`)
+  if (target.saysFolder) throw new ToolError('NOT_FOUND', `${quotePath(target.path)} is a file, not a folder.`)
+  return holdFolder(target, folderOf(target), parent, '.', name)
+}
+
+function holdFolder(target: Target, folder: Target, parent: number, name: string, file?: string) {
+  const opened = openFolder(parent, name)
+  if (typeof opened === 'number') return place(target, folder, opened, file)
+  return opened && destination(target, target.names.length - 1, opened)
 }
 
 function place(target: Target, folder: Target, descriptor: number, file?: string): OpenPlace {
@@ -73,7 +74,7 @@ function folderOf(target: Target): Target {
 function readRules(target: Target): string | undefined {
   const text = inParent(target, (parent, name) => {
     try {
-      return { text: readStart(openSync(atDescriptor(parent, name), READ)) }
+      return { text: readStart(openAt(parent, name, READ)) }
     } catch (error) {
       if (['ENOENT', 'ELOOP', 'EACCES', 'ENXIO', 'EISDIR'].includes(errnoOf(error))) return undefined
       throw error

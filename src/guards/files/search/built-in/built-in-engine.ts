@@ -2,7 +2,8 @@ import { ToolError } from '../../../../errors.ts'
 import { ownModule } from '../../../../own-file.ts'
 import { startWorker } from '../../../worker/start-worker.ts'
 import { Turns } from '../../../worker/turns.ts'
-import type { Engine, Sink } from '../engine.ts'
+import { fileAccess } from '../../access/choose-access.ts'
+import type { Engine, Place, Sink } from '../engine.ts'
 import type { WorkerMessage, WorkerTask } from './search-worker.ts'
 
 const MAX_WORKERS = 2
@@ -22,11 +23,13 @@ export function builtInEngine(): Engine {
   }
   return {
     name: 'built-in',
-    search: ({ descriptor, file, rulesAbove }, job, sink, signal) =>
-      run({ descriptor, file, rulesAbove, job }, sink, signal),
-    find: ({ descriptor, file, rulesAbove }, job, sink, signal) =>
-      run({ descriptor, file, rulesAbove, job }, sink, signal),
+    search: (place, job, sink, signal) => run(taskOf(place, job), sink, signal),
+    find: (place, job, sink, signal) => run(taskOf(place, job), sink, signal),
   }
+}
+
+function taskOf({ descriptor, file, rulesAbove }: Place, job: WorkerTask['job']): WorkerTask {
+  return { descriptor, shared: fileAccess.share(descriptor), file, rulesAbove, job }
 }
 
 /** Runs one worker to its end. When this returns or throws, the thread is gone and what it had opened is closed. */

@@ -1,14 +1,14 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, readSync } from 'node:fs'
 import { byteOrderMark } from '../../../../value/byte-order-mark.ts'
-import { atDescriptor } from '../../at-descriptor.ts'
+import type { FileAccess } from '../../access/file-access.ts'
 import { decodeUtf16 } from '../decode-utf16.ts'
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 const MAX_BYTES = 50_000_000
 
 /** The text of a file below an open folder; undefined for a binary one; throws when it cannot be looked into. */
-export function readSearchable(folder: number, name: string): string | undefined {
-  const bytes = readAll(openSync(atDescriptor(folder, name), READ))
+export function readSearchable(access: FileAccess, folder: number, name: string): string | undefined {
+  const bytes = readAll(access.open(folder, access.at(folder, name), READ))
   const mark = byteOrderMark(bytes)
   const text =
     mark && mark.encoding !== 'utf-8'

@@ -1,4 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { fileAccess } from '../../access/choose-access.ts'
+import type { FileAccess, SharedFolder } from '../../access/file-access.ts'
+import { pathAccess } from '../../access/path-access.ts'
 import type { FileMatches } from '../engine.ts'
 import type { FileChoice, SearchJob } from '../search-job.ts'
 import { createFinder, type Finder } from './line-finder.ts'
@@ -9,6 +12,8 @@ import { type WalkedFile, walkFiles } from './walk-files.ts'
 /** What the worker is started for; without a pattern it only names the files. */
 export interface WorkerTask {
   readonly descriptor: number
+  /** What the thread that opened the folder knows of it. */
+  readonly shared?: SharedFolder
   readonly file?: string
   readonly rulesAbove: string
   readonly job: SearchJob | FileChoice
@@ -28,16 +33,24 @@ function run(task: WorkerTask): void {
   const { job } = task
   if ('pattern' in job) {
     const finder = compile(job)
-    if (finder) for (const file of filesOf(task)) look(file, finder, job)
+    const access = accessOf(task)
+    if (finder) for (const file of filesOf(task)) look(access, file, finder, job)
   } else {
     for (const { path } of filesOf(task)) say({ type: 'file', found: { file: path, matches: 0, lines: [] } })
   }
   say({ type: 'done' })
 }
 
-function filesOf({ descriptor, file, rulesAbove, job }: WorkerTask): Iterable<WalkedFile> {
+function accessOf({ descriptor, shared }: WorkerTask): FileAccess {
+  if (!shared) return fileAccess
+  pathAccess.adopt(descriptor, shared)
+  return pathAccess
+}
+
+function filesOf(task: WorkerTask): Iterable<WalkedFile> {
+  const { descriptor, file, rulesAbove, job } = task
   if (file !== undefined) return [{ path: file, folder: descriptor, name: file }]
-  return walkFiles({ descriptor, rulesAbove }, job, () => say({ type: 'unreadable' }))
+  return walkFiles({ access: accessOf(task), descriptor, rulesAbove }, job, () => say({ type: 'unreadable' }))
 }
 
 function compile(job: SearchJob): Finder | undefined {
@@ -49,10 +62,10 @@ function compile(job: SearchJob): Finder | undefined {
   }
 }
 
-function look({ path, folder, name }: WalkedFile, finder: Finder, job: SearchJob): void {
+function look(access: FileAccess, { path, folder, name }: WalkedFile, finder: Finder, job: SearchJob): void {
   let text: string | undefined
   try {
-    text = readSearchable(folder, name)
+    text = readSearchable(access, folder, name)
   } catch {
     say({ type: 'unreadable' })
     return

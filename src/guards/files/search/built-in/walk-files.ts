@@ -1,5 +1,6 @@
-import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
-import { atDescriptor, openFolder } from '../../at-descriptor.ts'
+import { closeSync, constants, type Dirent, fstatSync, readdirSync, readSync } from 'node:fs'
+import type { FileAccess } from '../../access/file-access.ts'
+import { isSameList } from '../../at-descriptor.ts'
 import { FILE_TYPES } from '../file-types.ts'
 import { compileGlob } from '../glob.ts'
 import { compileIgnoreRules, type IgnoreRules } from '../ignore-rules.ts'
@@ -15,6 +16,7 @@ export interface WalkedFile {
 
 /** Where the walk starts. */
 export interface WalkStart {
+  readonly access: FileAccess
   readonly descriptor: number
   readonly rulesAbove: string
 }
@@ -25,11 +27,12 @@ interface Level {
   readonly rules: IgnoreRules
 }
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 const MAX_RULES_BYTES = 1_000_000
 
-/** Walks the chosen files below a folder by descriptors, never through a link, in the order of their names. */
+/** Walks the chosen files below an open folder, never through a link, in the order of their names. */
 export function* walkFiles(start: WalkStart, choice: FileChoice, onUnreadable: () => void): Generator<WalkedFile> {
+  const { access } = start
   const isOfType = typeTest(choice.type)
   const above = choice.includeIgnored ? '' : start.rulesAbove
   const first = [choice.globRules, above].filter((text) => text !== '')
@@ -38,9 +41,9 @@ export function* walkFiles(start: WalkStart, choice: FileChoice, onUnreadable: (
 
   /** `levels` are strongest first. */
   function* walk(folder: number, prefix: string, outer: readonly Level[]): Generator<WalkedFile> {
-    const entries = readEntries(folder)
+    const entries = readEntries(access, folder)
     if (!entries) return onUnreadable()
-    const own = choice.includeIgnored ? undefined : readRules(folder, entries)
+    const own = choice.includeIgnored ? undefined : readRules(access, folder, entries)
     const levels = own === undefined ? outer : [{ prefix, rules: compileIgnoreRules(own) }, ...outer]
     for (const entry of entries) {
       const path = prefix + entry.name
@@ -51,7 +54,7 @@ export function* walkFiles(start: WalkStart, choice: FileChoice, onUnreadable: (
   }
 
   function* enter(parent: number, name: string, prefix: string, levels: readonly Level[]): Generator<WalkedFile> {
-    const folder = tryOpen(parent, name)
+    const folder = tryOpen(access, parent, name)
     if (folder === undefined) return onUnreadable()
     try {
       yield* walk(folder, prefix, levels)
@@ -79,9 +82,10 @@ function typeTest(type: string | undefined): (name: string) => boolean {
   return (name) => tests.some((test) => test(name))
 }
 
-function readEntries(folder: number): Dirent[] | undefined {
+function readEntries(access: FileAccess, folder: number): Dirent[] | undefined {
+  const path = access.at(folder, '.')
   try {
-    const entries = readdirSync(atDescriptor(folder, '.'), { withFileTypes: true })
+    const entries = access.look(folder, () => readdirSync(path, { withFileTypes: true }), hasSameNames)
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
     // Gone or not readable: the caller counts it.
@@ -89,20 +93,27 @@ function readEntries(folder: number): Dirent[] | undefined {
   }
 }
 
-function tryOpen(parent: number, name: string): number | undefined {
+function hasSameNames(a: readonly Dirent[], b: readonly Dirent[]): boolean {
+  return isSameList(a.map(nameOf), b.map(nameOf))
+}
+
+function nameOf({ name }: Dirent): string {
+  return name
+}
+
+function tryOpen(access: FileAccess, parent: number, name: string): number | undefined {
   try {
-    const opened = openFolder(parent, name)
-    return typeof opened === 'number' ? opened : undefined
+    return access.openFolder(parent, access.at(parent, name))
   } catch {
     return undefined
   }
 }
 
-function readRules(folder: number, entries: readonly Dirent[]): string | undefined {
+function readRules(access: FileAccess, folder: number, entries: readonly Dirent[]): string | undefined {
   if (!entries.some((entry) => entry.name === '.gitignore' && entry.isFile())) return undefined
   let descriptor: number | undefined
   try {
-    descriptor = openSync(atDescriptor(folder, '.gitignore'), READ)
+    descriptor = access.open(folder, access.at(folder, '.gitignore'), READ)
     const bytes = Buffer.alloc(Math.min(fstatSync(descriptor).size, MAX_RULES_BYTES))
     return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0))
   } catch {

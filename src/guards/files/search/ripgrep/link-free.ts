@@ -1,10 +1,9 @@
-import { closeSync, constants, lstatSync, openSync } from 'node:fs'
-import { atDescriptor, O_PATH } from '../../at-descriptor.ts'
+import { closeSync, constants } from 'node:fs'
+import { openAt, openFolder, statAt } from '../../at-descriptor.ts'
 import type { Target } from '../../open-roots.ts'
 import { inParent } from '../../walk.ts'
 
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
 /**
  * Reaches files without going through any link. ripgrep walks by names, and another process may swap a folder for a
@@ -17,12 +16,12 @@ export class LinkFree {
 
   /** Opens a file to read it; undefined when it is not there or behind a link. */
   open(target: Target): number | undefined {
-    return this.at(target, (place) => openSync(place, READ))
+    return this.at(target, (parent, name) => openAt(parent, name, READ))
   }
 
   /** Whether it is a regular file and no link is in the way to it. */
   isFile(target: Target): boolean {
-    return this.at(target, (place) => lstatSync(place).isFile()) ?? false
+    return this.at(target, (parent, name) => statAt(parent, name)?.isFile()) ?? false
   }
 
   close(): void {
@@ -31,10 +30,10 @@ export class LinkFree {
     this.path = undefined
   }
 
-  private at<T>(target: Target, use: (place: string) => T): T | undefined {
+  private at<T>(target: Target, use: (parent: number, name: string) => T): T | undefined {
     try {
       const parent = this.parentOf(target)
-      return parent === undefined ? undefined : use(atDescriptor(parent, target.names.at(-1)!))
+      return parent === undefined ? undefined : use(parent, target.names.at(-1)!)
     } catch {
       // Gone, a link by now, or not ours to read: in any case nothing to give out.
       return undefined
@@ -45,7 +44,7 @@ export class LinkFree {
     const path = target.path.slice(0, target.path.lastIndexOf('/'))
     if (path === this.path) return this.descriptor
     this.close()
-    const opened = inParent(target, (parent) => openSync(atDescriptor(parent, '.'), FOLDER))
+    const opened = inParent(target, (parent) => openFolder(parent, '.'))
     if (typeof opened !== 'number') return undefined
     this.path = path
     this.descriptor = opened

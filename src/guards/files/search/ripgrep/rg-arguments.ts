@@ -4,12 +4,10 @@ import type { FileChoice, SearchJob } from '../search-job.ts'
 
 /** What ripgrep is started with: its arguments, and the texts it reads as ignore files, weakest first. */
 export interface RgCommand {
-  readonly args: readonly string[]
+  /** The arguments with the paths of the ignore files. */
+  readonly args: (ignoreFiles: readonly string[]) => readonly string[]
   readonly ignoreFiles: readonly string[]
 }
-
-/** The first descriptor of an ignore file in the process; 0 to 2 are the usual ones. */
-export const FIRST_IGNORE_FILE = 3
 
 /** Looks into files. Values are joined to their options by `=`: whatever a model writes never is an option. */
 export function searchCommand(place: Place, job: SearchJob): RgCommand {
@@ -36,7 +34,7 @@ export function findCommand(place: Place, choice: FileChoice): RgCommand {
 
 function command(place: Place, choice: FileChoice, what: readonly string[]): RgCommand {
   const ignoreFiles = [choice.globRules, choice.includeIgnored ? '' : place.rulesAbove].filter((text) => text !== '')
-  const args = [
+  const args = (paths: readonly string[]) => [
     '--no-config',
     '--no-follow',
     '--color=never',
@@ -46,7 +44,7 @@ function command(place: Place, choice: FileChoice, what: readonly string[]): RgC
     // What is above the root is none of the caller's business, and what is between comes as an ignore file.
     '--no-ignore-parent',
     '--no-ignore-messages',
-    ...ignoreFiles.map((_, index) => `--ignore-file=/proc/self/fd/${FIRST_IGNORE_FILE + index}`),
+    ...paths.map((path) => `--ignore-file=${path}`),
     ...(choice.includeHidden ? [] : ['--glob=!.*']),
     ...OWN_GLOBS.map((glob) => `--glob=!${glob}`),
     ...SECRET_GLOBS.map((glob) => `--iglob=!${glob}`),

@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startProcess } from '../../../../disk/start-process.ts'
 import { ToolError } from '../../../../errors.ts'
+import { fileAccess } from '../../access/choose-access.ts'
 import type { RgCommand } from './rg-arguments.ts'
 
 const MAX_STDERR = 4096
@@ -25,7 +26,7 @@ export interface RgEnd {
 export interface RgRun {
   readonly rgPath: string
   readonly command: RgCommand
-  /** The open folder it works in: the process starts there without any path being resolved. */
+  /** The open folder it works in. Where paths are all there is, what it reports of another folder is refused later. */
   readonly folder: number
   readonly signal: AbortSignal
   /** False: enough, end the process. */
@@ -34,7 +35,7 @@ export interface RgRun {
 
 /** Runs ripgrep to its end. When this returns or throws, the process is gone. */
 export async function runRipgrep({ rgPath, command, folder, signal, onData }: RgRun): Promise<RgEnd> {
-  const child = start(rgPath, command, folder)
+  const { child, clear } = start(rgPath, command, folder)
   const kill = () => child.kill('SIGKILL')
   let failure: unknown
   let isEnough = false
@@ -59,20 +60,40 @@ export async function runRipgrep({ rgPath, command, folder, signal, onData }: Rg
     return { exitCode, ...complaints }
   } finally {
     signal.removeEventListener('abort', kill)
+    clear()
   }
 }
 
-function start(rgPath: string, { args, ignoreFiles }: RgCommand, folder: number): ChildProcess {
+/** The first descriptor of an ignore file in the process; 0 to 2 are the usual ones. */
+const FIRST_IGNORE_FILE = 3
+
+interface Started {
+  readonly child: ChildProcess
+  /** Removes what the process needed as long as it ran. */
+  readonly clear: () => void
+}
+
+function start(rgPath: string, { args, ignoreFiles }: RgCommand, folder: number): Started {
+  const named: string[] = []
   const descriptors: number[] = []
+  const clear = () => {
+    for (const path of named) rmSync(path, { force: true })
+  }
   try {
-    for (const text of ignoreFiles) descriptors.push(openNameless(text))
-    return startProcess(rgPath, args, {
+    for (const text of ignoreFiles) {
+      if (fileAccess.level === 'descriptors') descriptors.push(openNameless(text))
+      else named.push(writeNamed(text))
+    }
+    const nameless = descriptors.map((_, index) => `/proc/self/fd/${FIRST_IGNORE_FILE + index}`)
+    const child = startProcess(rgPath, args([...nameless, ...named]), {
       // The child still has our descriptors when it changes its folder, so this is the very folder that was judged.
-      cwd: `/proc/self/fd/${folder}`,
+      cwd: fileAccess.path(folder),
       env: {},
       stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
     })
+    return { child, clear }
   } catch (cause) {
+    clear()
     if (ToolError.is(cause)) throw cause
     throw new RipgrepMissing('ripgrep could not be started', { cause })
   } finally {
@@ -107,9 +128,20 @@ function collectComplaints(child: ChildProcess): { stderr: string; complaints: n
 
 /** A file that no folder holds: nothing is left behind, whatever happens. */
 function openNameless(text: string): number {
-  const path = join(tmpdir(), `.tool-hub-${randomUUID()}.tmp`)
+  const path = temporaryPath()
   const descriptor = openSync(path, 'wx+', 0o600)
   unlinkSync(path)
   writeSync(descriptor, text)
   return descriptor
+}
+
+/** Where a process cannot open what only a descriptor leads to. */
+function writeNamed(text: string): string {
+  const path = temporaryPath()
+  writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+  return path
+}
+
+function temporaryPath(): string {
+  return join(tmpdir(), `.tool-hub-${randomUUID()}.tmp`)
 }
