@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
 import { realIfThere } from '../disk/code-files.ts'
+import { ToolError } from '../errors.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { probeOnce } from '../guards/process/command/probe-once.ts'
 import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
@@ -30,11 +31,12 @@ export async function sandboxLevel({ commands }: Sandbox): Promise<SandboxLevel>
   return (await probeOnce(commands?.level)).level
 }
 
-/** Opens the door to commands for the given roots. */
+/** Opens the guard of commands for the given roots. */
 export function openProcessGuard(
   roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write'; readonly untrusted?: boolean }>,
   { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessDoorOptions,
 ): ProcessGuard {
+  refuseUnfenced(sandbox)
   const real = roots.map((root) => ({ ...root, path: realpathSync(root.path) }))
   const {
     readable = [],
@@ -68,6 +70,22 @@ export function openProcessGuard(
       ? (judge, owner) => network().openProxy(judge, new AbortController().signal, { owner })
       : undefined,
   })
+}
+
+/** No fence for commands is known on Windows: there they run only where the owner accepts that. */
+export function refuseUnfenced({ required, commands }: Sandbox, platform: string = process.platform): void {
+  if (platform !== 'win32' || required === false || commands?.level === 'none') return
+  throw new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    'Commands are refused on Windows: tool-hub knows no sandbox for them there, so they would see and change everything.',
+    {
+      fix: {
+        key: 'sandbox.commands.level',
+        value: 'none',
+        hint: 'Run the hub in the Windows Subsystem for Linux (WSL 2), or accept commands without a sandbox.',
+      },
+    },
+  )
 }
 
 function isBelow(root: string, path: string): boolean {
