@@ -159,7 +159,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly group?: string
   /** For catalogues; no rule looks at them. */
   readonly tags?: readonly string[]
-  /** For catalogues; recorded nowhere and compared with nothing. */
+  /** For catalogues, in any form. */
   readonly version?: string
   /** What one call takes from a `cost` budget. Default: 0. */
   readonly costUnits?: number

@@ -311,7 +311,7 @@ export interface QuestionRequest {
   readonly question: string
   /** What the person needs to know to answer. */
   readonly context?: string
-  /** Answers to choose from; absent when any text is an answer. */
+  /** Answers to choose from; the person may give another one. */
   readonly options?: readonly string[]
   /** Taken when nobody answers in time. */
   readonly defaultAnswer?: string

@@ -39,9 +39,24 @@ interface RuleFields {
  */
 export type Rule = RuleFields &
   (
-    | { readonly allow: string; readonly ask?: undefined; readonly deny?: undefined }
-    | { readonly ask: string; readonly allow?: undefined; readonly deny?: undefined }
-    | { readonly deny: string; readonly allow?: undefined; readonly ask?: undefined }
+    | {
+        /** Lets through: a tool, a dialect name, `group:<name>`, a capability, or `*`. */
+        readonly allow: string
+        readonly ask?: undefined
+        readonly deny?: undefined
+      }
+    | {
+        /** Asks a person first; the same subjects as `allow`. */
+        readonly ask: string
+        readonly allow?: undefined
+        readonly deny?: undefined
+      }
+    | {
+        /** Refuses; the same subjects as `allow`. Wins over every allow and ask. */
+        readonly deny: string
+        readonly allow?: undefined
+        readonly ask?: undefined
+      }
   )
 
 /** Where a rule was written. */

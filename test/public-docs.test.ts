@@ -96,7 +96,8 @@ describe('the search for doc comments', () => {
   })
 
   it('leaves out discriminants, and object types on one line, which their owner describes', () => {
-    const union = "{\n      kind: 'a'\n      b: string\n      c?: true\n    }\n  | { kind: 'd'; e: string }"
+    const union =
+      "{\n      kind: 'a'\n      b: string\n      c?: true\n      d?: undefined\n    }\n  | { kind: 'd'; e: string }"
     expect(find(`type A =\n  | ${union}`)).toEqual(['b', 'c'])
     expect(find('interface A {\n  /** Yes. */\n  a: { b: 1 }\n  /** Yes. */\n  c: {\n    d: string\n  }\n}')).toEqual([
       'd',
@@ -176,9 +177,9 @@ function membersOf(declaration: Node, source: string): Node[] {
   return members
 }
 
-/** `ok: true` or `kind: 'file'`: says which member of a union an object is. */
+/** `ok: true` or `allow?: undefined`: says which member of a union an object is. */
 function isDiscriminant({ optional, typeAnnotation }: Node): boolean {
-  return optional !== true && typeAnnotation?.typeAnnotation?.type === 'TSLiteralType'
+  return typeAnnotation?.typeAnnotation?.type === (optional ? 'TSUndefinedKeyword' : 'TSLiteralType')
 }
 
 function hasDocComment(source: string, member: Node): boolean {

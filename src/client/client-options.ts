@@ -27,7 +27,7 @@ export type WebSocketClass = new (
 
 /** How to call: as `POST /v1/tools/{name}/call` says, and how to stop. */
 export interface RemoteCallOptions extends Omit<CallRequest, 'input'> {
-  /** Stops the call when it aborts; the promise then rejects. */
+  /** Stops the call when it aborts. */
   readonly signal?: AbortSignal
 }
 

@@ -121,7 +121,7 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
       this.#http.json('GET', '/v1/audit/verify', { query: { run, only } }),
   }
 
-  /** Whether the service works; needs no token. */
+  /** How the service does: rates, failures, budgets, sandbox, servers; needs the scope `read`. */
   health(): Promise<Health> {
     return this.#http.json('GET', '/v1/health')
   }

@@ -127,7 +127,7 @@ export interface InTab {
 
 /** Which element of a tab, by the ref that a snapshot gave. */
 export interface AtElement extends InTab {
-  /** From a snapshot of the same page; a ref of an older page is refused. */
+  /** From the last snapshot, such as `e12`; it holds until the page changes. */
   readonly ref: string
 }
 
@@ -198,7 +198,7 @@ export interface BrowserHandle {
   ): Promise<PageImage>
   /** Clicks an element. */
   click(options: ClickOptions): Promise<PageState>
-  /** Writes into a field instead of what is in it, and with `isSubmitted` presses Enter. */
+  /** Types at the cursor of an element, and with `isSubmitted` presses Enter; `fill` replaces what is there. */
   type(options: AtElement & { readonly text: string; readonly isSubmitted?: boolean }): Promise<PageState>
   /** Presses a key such as `Enter` or `Control+a`, in an element or on the page. */
   press(options: InTab & { readonly key: string; readonly ref?: string }): Promise<PageState>

@@ -6,8 +6,16 @@ export type SandboxLevel = 'full' | 'namespaces' | 'none'
 
 /** What to run: words without a shell, or a line for bash. */
 export type CommandLine =
-  | { readonly argv: readonly string[]; readonly command?: undefined }
-  | { readonly command: string; readonly argv?: undefined }
+  | {
+      /** The program and its arguments; no shell reads them. */
+      readonly argv: readonly string[]
+      readonly command?: undefined
+    }
+  | {
+      /** A line for bash; policy judges every command in it. */
+      readonly command: string
+      readonly argv?: undefined
+    }
 
 /** What a tool says of a command before it runs, for policy to judge. */
 export type CommandTarget = CommandLine & {

@@ -27,7 +27,7 @@ export interface Question {
   readonly question: string
   /** What the person needs to know to answer; shown with the question. */
   readonly context?: string
-  /** Answers to choose from. Default: any text. */
+  /** Answers to choose from; the person may give another one. Default: none. */
   readonly options?: readonly string[]
   /** Taken when nobody answers in time. */
   readonly defaultAnswer?: string
@@ -94,16 +94,66 @@ export interface BaseContext {
 
 /** The context of a tool with the capabilities `C`: `BaseContext` and one handle for each declared capability. */
 export type Context<C extends Capability = never> = BaseContext &
-  ('read:fs' extends C ? { readonly fs: ReadFiles } : unknown) &
-  ('write:fs' extends C ? { readonly fs: WriteFiles } : unknown) &
-  ('network' extends C ? { readonly fetch: GuardedFetch } : unknown) &
-  ('exec' extends C ? { readonly exec: Commands } : unknown) &
-  ('memory' extends C ? { readonly memory: MemoryHandle } : unknown) &
-  ('session' extends C ? { readonly sessions: SessionHandle } : unknown) &
-  ('message' extends C ? { readonly messages: MessageHandle } : unknown) &
-  ('schedule' extends C ? { readonly schedules: ScheduleHandle } : unknown) &
-  ('browser' extends C ? { readonly browser: BrowserHandle } : unknown) &
-  ('canvas' extends C ? { readonly canvas: CanvasHandle } : unknown)
+  ('read:fs' extends C
+    ? {
+        /** Reads files below the roots; `write:fs` adds the methods that change them. */
+        readonly fs: ReadFiles
+      }
+    : unknown) &
+  ('write:fs' extends C
+    ? {
+        /** Changes files below the roots that can be written; `read:fs` adds the methods that read them. */
+        readonly fs: WriteFiles
+      }
+    : unknown) &
+  ('network' extends C
+    ? {
+        /** Requests to hosts that the sandbox and the policy allow. */
+        readonly fetch: GuardedFetch
+      }
+    : unknown) &
+  ('exec' extends C
+    ? {
+        /** Runs commands in the sandbox. */
+        readonly exec: Commands
+      }
+    : unknown) &
+  ('memory' extends C
+    ? {
+        /** Notes that outlive the call. */
+        readonly memory: MemoryHandle
+      }
+    : unknown) &
+  ('session' extends C
+    ? {
+        /** Other agents: begin, list and write to them. */
+        readonly sessions: SessionHandle
+      }
+    : unknown) &
+  ('message' extends C
+    ? {
+        /** Messages to people, through the channels of the owner. */
+        readonly messages: MessageHandle
+      }
+    : unknown) &
+  ('schedule' extends C
+    ? {
+        /** Calls that are made later. */
+        readonly schedules: ScheduleHandle
+      }
+    : unknown) &
+  ('browser' extends C
+    ? {
+        /** Web pages in a real browser. */
+        readonly browser: BrowserHandle
+      }
+    : unknown) &
+  ('canvas' extends C
+    ? {
+        /** Something to show to people. */
+        readonly canvas: CanvasHandle
+      }
+    : unknown)
 
 /** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
 export interface ReadContext {

@@ -217,7 +217,15 @@ export interface Written {
 
 /** One of several changes that happen together or not at all. */
 export type FileChange =
-  | { readonly type: 'create'; readonly path: string; readonly content: string | Uint8Array; readonly mode?: number }
+  | {
+      readonly type: 'create'
+      /** The file, which must not exist yet; below a root that can be written. */
+      readonly path: string
+      /** Its whole content; text is written as UTF-8. */
+      readonly content: string | Uint8Array
+      /** Permission bits. Default: those of any new file. */
+      readonly mode?: number
+    }
   | {
       readonly type: 'replace'
       /** The file; below a root that can be written. */
@@ -324,7 +332,7 @@ export interface GuardedResponse {
   bytes(): Promise<Uint8Array>
   /** The body as text, decoded as its headers say. */
   text(): Promise<string>
-  /** The body piece by piece; can be read once. */
+  /** The body piece by piece, as it comes with `stream`; such a body can be read once. */
   chunks(): AsyncIterable<Uint8Array>
   /** What a person would read of an HTML page; other text as it is. Hostile HTML is read apart, under a time limit. */
   readable(options?: { readonly as?: 'markdown' | 'text' }): Promise<ReadablePage>

@@ -34,10 +34,22 @@ export interface ScheduledCall {
 
 /** When, as people write it: a cron expression, an interval (`15m`, or milliseconds), or one time (ISO 8601). */
 export type WrittenWhen =
-  | { readonly cron: string }
-  | { readonly every: string }
-  | { readonly everyMs: number }
-  | { readonly at: string }
+  | {
+      /** Minute, hour, day of month, month, day of week: `0 9 * * 1-5`. */
+      readonly cron: string
+    }
+  | {
+      /** At this interval, with a unit: `15m`. */
+      readonly every: string
+    }
+  | {
+      /** At this interval, in milliseconds. */
+      readonly everyMs: number
+    }
+  | {
+      /** Once, at this time, ISO 8601; without an offset in `timeZone`. */
+      readonly at: string
+    }
 
 /** When, as it is kept; `at` is in UTC. */
 export type When = { readonly cron: string } | { readonly everyMs: number } | { readonly at: string }

@@ -64,7 +64,10 @@ export interface OwnHandlers {
 
 /** Who may call over HTTP: whoever has the token, or whoever an OAuth authorization server says. */
 export type McpAuth =
-  | { readonly token: string }
+  | {
+      /** The one token that every client must send as `Authorization: Bearer …`. */
+      readonly token: string
+    }
   | {
       /** Says whose a token is: `clientId`, and `extra.sub` where one client acts for several people. Each has a run of its own. */
       readonly verifier: OAuthTokenVerifier

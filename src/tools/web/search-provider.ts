@@ -6,7 +6,7 @@ export interface SearchQuery {
   readonly count: number
   /** Only pages that are not older. Default: any age. */
   readonly freshness?: 'day' | 'week' | 'month' | 'year'
-  /** Only pages of these hosts and those below them. Default: all. */
+  /** Only pages of these hosts. Default: all. */
   readonly includeDomains?: readonly string[]
   /** No pages of these hosts. Default: none. */
   readonly excludeDomains?: readonly string[]

@@ -4,7 +4,7 @@ import type { SandboxLevel } from '../../../contracts/commands.ts'
 export interface CommandLimits {
   /** `Infinity` for a program that lives long. */
   readonly cpuSeconds: number
-  /** Most memory of all its processes. */
+  /** Most memory: of all its processes together where the machine has cgroups, else of each. */
   readonly memoryBytes: number
   /** Most processes and threads at the same time. */
   readonly processes: number
