@@ -18,6 +18,8 @@ const webhook = z.strictObject({
   events: key(z.array(z.enum(['approval', 'question'])), 'What to send; both unless said.'),
 })
 
+const logFormat = z.enum(['json', 'text', 'none'])
+
 /** `service`: how `tool-hub serve` is reached. */
 export const serviceSchema = z.strictObject({
   host: key(text, 'Address to listen on. Anything but loopback needs publicUrl.', '127.0.0.1'),
@@ -41,6 +43,20 @@ export const serviceSchema = z.strictObject({
     'Connections at a time, WebSockets and event streams included. Default: half of the files that the process may open, at most 10000.',
   ),
   approvalTimeout: key(duration, 'How long a call waits for a person, instead of approvals.timeout.', '1h'),
+  log: key(
+    z.union([
+      logFormat,
+      z.strictObject({
+        format: key(logFormat, 'Lines of JSON, lines for people, or no lines. Default: text on a terminal, else json.'),
+        level: key(
+          z.enum(['debug', 'info', 'warn', 'error']),
+          'The least that is logged; debug has every call.',
+          'info',
+        ),
+      }),
+    ]),
+    'What the service writes to stderr: start, sign-ins, denials, errors, changes; docs/service.md.',
+  ),
   shutdown: key(duration, 'How long calls under way may go on when it ends.', '10s'),
 })
 

@@ -29,6 +29,14 @@ export interface WebhookOptions {
   readonly events?: readonly ('approval' | 'question')[]
 }
 
+/** How the log of a service is written. */
+export interface LogOptions {
+  /** Default: `text` on a terminal, else `json`. */
+  readonly format?: 'json' | 'text' | 'none'
+  /** The least that is written. Default: `info`. */
+  readonly level?: 'debug' | 'info' | 'warn' | 'error'
+}
+
 /** How a service is reached; every key has a safe default. */
 export interface ServiceOptions {
   /** Address to listen on. Anything but loopback needs `publicUrl`. Default: 127.0.0.1. */
@@ -55,6 +63,8 @@ export interface ServiceOptions {
   readonly approvalTimeoutMs?: number
   /** How long calls under way may continue when it ends. Default: 10 s. */
   readonly shutdownMs?: number
+  /** What `tool-hub serve` writes to stderr. */
+  readonly log?: LogOptions
   /** How long runs are kept, and how much room they may take. Default: runs are kept. */
   readonly retention?: Retention
 }
@@ -70,7 +80,7 @@ export function toRetention(runs: CheckedConfig['runs']): Retention | undefined 
 
 /** What `service` says, in the words of `startService`. A variable that is not set signs nothing: its webhook is told by name. */
 export function toService(service: WrittenService): ServiceOptions {
-  const { oidc, webhooks, rate, approvalTimeout, shutdown, ...rest } = service
+  const { oidc, webhooks, rate, approvalTimeout, shutdown, log, ...rest } = service
   return withoutUndefined<ServiceOptions>({
     ...rest,
     oidc: oidc && [oidc].flat().map((each) => withoutUndefined<OidcOptions>(each)),
@@ -79,6 +89,7 @@ export function toService(service: WrittenService): ServiceOptions {
     ),
     rate: typeof rate === 'string' ? parseRate(rate) : rate,
     approvalTimeoutMs: approvalTimeout === undefined ? undefined : parseDuration(approvalTimeout),
+    log: typeof log === 'string' ? { format: log } : log && withoutUndefined<LogOptions>(log),
     shutdownMs: shutdown === undefined ? undefined : parseDuration(shutdown),
   })
 }

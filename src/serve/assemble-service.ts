@@ -43,7 +43,8 @@ export interface AssembleOptions {
   readonly clock: Clock
   readonly approvalTimeoutMs: number | undefined
   readonly configFile: string | undefined
-  readonly onProblem: (message: string) => void
+  /** `event` is what the log calls it. */
+  readonly onProblem: (message: string, event?: string) => void
   /** Whoever came in with a token that was just revoked has to go. */
   readonly onRevoked: (token: string) => void
 }
@@ -151,8 +152,11 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     const onChange = (state: ConfigState) => {
       feed.publish({ type: 'policy-changed' })
       if (state.problem !== undefined)
-        onProblem(`${state.file} has changed and is refused; the rules from before the change hold. ${state.problem}`)
-      else if (state.restart.length > 0) onProblem(restartMessage(state))
+        onProblem(
+          `${state.file} has changed and is refused; the rules from before the change hold. ${state.problem}`,
+          'config-refused',
+        )
+      else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
     }
     return new ConfigReload({ file, clock, apply: (rules) => policy.adopt(rules), onChange })
   }

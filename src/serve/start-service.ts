@@ -3,9 +3,12 @@ import { type Clock, systemClock } from '../clock.ts'
 import type { ServiceOptions } from '../config/to-service.ts'
 import { loadLazyModules } from '../disk/lazy-module.ts'
 import { messageOf } from '../errors.ts'
+import { secretsOf } from '../hub/secrets-of.ts'
 import type { Hub } from '../hub.ts'
 import type { HubOptions } from '../options.ts'
 import { builtFile } from '../own-file.ts'
+import { createRedactor } from '../record/redact.ts'
+import { VERSION } from '../version.ts'
 import type { ConfigState } from './api/service.ts'
 import { checkWebhooks } from './asks/check-webhooks.ts'
 import { createAnswerDoor } from './asks/create-answer-door.ts'
@@ -17,6 +20,8 @@ import { fromIncomingMessage } from './auth/door-request.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
+import { createRecordLog } from './log/log-records.ts'
+import { createLog, type LogEntry } from './log/service-log.ts'
 import { openJwtVerifier } from './open-jwt-verifier.ts'
 import { repeat } from './repeat.ts'
 import { startRetention } from './start-retention.ts'
@@ -40,6 +45,8 @@ export interface RunningService {
 export interface StartServiceOptions extends ServiceOptions {
   /** The config that the options come from, absolute: the console saves rules there, and edits of it are applied. */
   readonly configFile?: string
+  /** Gets every line of the log: start, sign-ins, denials, errors, changes. */
+  readonly onLog?: (entry: LogEntry) => void
   /** Hears what no caller is there to be told. */
   readonly onProblem?: (message: string) => void
   /** The source of time, for tests. Default: the machine's clock. */
@@ -58,7 +65,13 @@ const SWEEP_MS = 600_000
  * console.log(service.url, service.token)
  */
 export async function startService(hubOptions: HubOptions, options: StartServiceOptions = {}): Promise<RunningService> {
-  const { clock = systemClock, onProblem = () => {}, shutdownMs: graceMs = SHUTDOWN_MS } = options
+  const { clock = systemClock, shutdownMs: graceMs = SHUTDOWN_MS } = options
+  const redact = createRedactor(secretsOf(hubOptions)).text
+  const log = createLog({ clock, redact, write: options.onLog ?? (() => {}) })
+  const onProblem = (message: string, event = 'problem') => {
+    log(event === 'config-restart' ? 'warn' : 'error', event, message)
+    options.onProblem?.(message)
+  }
   const { configFile, approvalTimeoutMs, webhooks: hooks = [] } = options
   checkWebhooks(hooks)
   const maxConnections = connectionLimit(options.maxConnections)
@@ -68,6 +81,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const assembled = await assembleService(hubOptions, { clock, configFile, approvalTimeoutMs, onProblem, onRevoked })
   const { service, tokens } = assembled
   const { hub, store } = service
+  hub.onRecord(createRecordLog(log))
   const jwt = openJwtVerifier(hub, options.oidc ?? [], clock)
   const names = namesOf(options)
   const doorkeeper = createDoorkeeper({
@@ -76,6 +90,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     jwt,
     ...(options.rate && { limits: { rate: options.rate } }),
     trustedProxies: options.trustedProxies,
+    log,
     ...names,
     clock,
   })
@@ -122,7 +137,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
     clock,
     onProblem,
   })
+  log('info', 'service-started', `tool-hub ${VERSION} listens at ${server.url}.`, {
+    version: VERSION,
+    pid: process.pid,
+  })
   const close = async () => {
+    log('info', 'service-stopping', 'The service ends; calls under way may finish.')
     stopSweeping()
     await stopPruning()
     // Whoever waits for a person is told to come again while there is still a connection to tell it on.
@@ -130,13 +150,18 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
     await assembled.close()
+    log('info', 'service-stopped', 'The service has ended.')
   }
   let closing: Promise<void> | undefined
   return {
     url: server.url,
     token: tokens.createOwnerToken(),
     hub,
-    reload: () => assembled.reload(),
+    async reload() {
+      const state = await assembled.reload()
+      if (state && state.problem === undefined) log('info', 'config-read', `${state.file} was read again.`)
+      return state
+    },
     close() {
       closing ??= close()
       return closing

@@ -10,6 +10,7 @@ import { callerName } from '../hub/caller-name.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { assertFolder } from '../input/assert-path.ts'
 import { interruptSignal } from '../interrupt.ts'
+import { type LogFlags, logWriter } from '../output/log-writer.ts'
 import { print, printJsonLine, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { style } from '../output/terminal.ts'
@@ -17,7 +18,7 @@ import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Finding } from './doctor-examine.ts'
 
-interface Flags {
+interface Flags extends LogFlags {
   readonly config?: string
   readonly root?: string
   readonly host?: string
@@ -43,6 +44,8 @@ export function describeServe(command: Command): void {
     .option('--root <folder>', 'Folder that tools read and write, instead of sandbox.root')
     .option('--host <address>', 'Address to listen on, instead of service.host')
     .option('--port <number>', 'Port to listen on, instead of service.port; 0 takes any that is free')
+    .option('--log <format>', 'What is written to stderr: json, text or none, instead of service.log')
+    .option('--log-level <level>', 'The least that is logged: debug, info, warn or error')
     .addHelpText('after', EXAMPLES)
     .action(serve)
 }
@@ -59,17 +62,18 @@ async function serve(flags: Flags): Promise<void> {
     caller: options.caller ?? callerName(),
     ...(flags.root !== undefined && { sandbox: { ...options.sandbox, root: resolve(flags.root) } }),
   }
+  const onLog = logWriter(service.log, flags)
   const start = (port: number | undefined) =>
     startService(applied, {
       ...service,
       ...(flags.host !== undefined && { host: flags.host }),
       ...(port !== undefined && { port }),
       ...(file !== undefined && { configFile: file }),
-      onProblem: (message) => say(escapeLine(message)),
+      onLog,
     })
   let running: RunningService | undefined
   // A closed terminal sends it too: the service continues.
-  process.on('SIGHUP', () => void reload(running))
+  process.on('SIGHUP', () => void running?.reload())
   running = await start(port).catch(async (error) => {
     if (errnoOf((error as Error)?.cause) !== 'EADDRINUSE') throw error
     if (port !== undefined) throw taken(port)
@@ -84,15 +88,8 @@ async function serve(flags: Flags): Promise<void> {
       : greet(running, { file, files: filesOf(applied), sandbox: await fenceOf(applied) }))
     await untilInterrupted()
   } finally {
-    if (!flags.json) say('Ending: calls under way may finish.')
     await running.close()
   }
-}
-
-/** What is wrong with the config is told by the service itself. */
-async function reload(running: RunningService | undefined): Promise<void> {
-  const state = await running?.reload()
-  if (state && state.problem === undefined) say(`${escapeLine(state.file)} was read again.`)
 }
 
 interface Surroundings {

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import type { Rate } from '../../options.ts'
 import type { Awaitable } from '../../store.ts'
 import { after } from '../../value/after.ts'
+import type { Log } from '../log/service-log.ts'
 import type { AdmittedVisitor } from './admitted-visitor.ts'
 import { createAddressOf } from './create-address-of.ts'
 import type { JwtVerifier } from './create-jwt-verifier.ts'
@@ -54,6 +55,8 @@ export interface DoorkeeperOptions extends OriginCheckOptions {
   }
   /** Addresses and networks of proxies that are believed whom they pass on; none unless said. */
   readonly trustedProxies?: readonly string[]
+  /** Where sign-ins and refusals are logged. */
+  readonly log?: Log
   readonly clock?: Clock
 }
 
@@ -72,6 +75,8 @@ class DoorkeeperOfService implements Doorkeeper {
   readonly #jwt: JwtVerifier | undefined
   readonly #rates: RequestRates
   readonly #guesses: GuessLimits
+  readonly #addressOf: (request: DoorRequest) => string | undefined
+  readonly #log: Log
 
   constructor(options: DoorkeeperOptions) {
     const { tokens, sessions, jwt, limits = {}, clock = systemClock } = options
@@ -80,10 +85,16 @@ class DoorkeeperOfService implements Doorkeeper {
     this.#sessions = sessions
     this.#jwt = jwt
     this.#rates = new RequestRates(clock, limits.rate)
-    this.#guesses = new GuessLimits(limits, createAddressOf(options.trustedProxies), clock)
+    this.#addressOf = createAddressOf(options.trustedProxies)
+    this.#guesses = new GuessLimits(limits, this.#addressOf, clock)
+    this.#log = options.log ?? (() => {})
   }
 
   admit(request: DoorRequest): Awaitable<Admission | Refusal> {
+    return after(this.#admit(request), (outcome) => (outcome.ok ? outcome : this.#refused(request, outcome)))
+  }
+
+  #admit(request: DoorRequest): Awaitable<Admission | Refusal> {
     const refused = this.inspect(request)
     if (refused) return refused
     const authorization = request.headers.get('authorization')
@@ -102,6 +113,23 @@ class DoorkeeperOfService implements Doorkeeper {
   }
 
   async signIn(request: DoorRequest, secret: string): ReturnType<Doorkeeper['signIn']> {
+    const outcome = await this.#signIn(request, secret)
+    const address = this.#addressOf(request)
+    if (!outcome.ok) {
+      const { status, error } = outcome
+      this.#log('warn', 'sign-in-refused', 'A sign-in to the console was refused.', {
+        address,
+        status,
+        code: error.code,
+      })
+      return outcome
+    }
+    const { name } = outcome.visitor
+    this.#log('info', 'signed-in', `${name} signed in to the console.`, { principal: name, address })
+    return outcome
+  }
+
+  async #signIn(request: DoorRequest, secret: string): ReturnType<Doorkeeper['signIn']> {
     const refused = this.inspect(request) ?? this.#refuseUnseen(request, secret)
     if (refused) return refused
     try {
@@ -113,6 +141,16 @@ class DoorkeeperOfService implements Doorkeeper {
     } catch (error) {
       return refusalOf(error)
     }
+  }
+
+  /** Who sends no token at all has not tried anything; the console does so before its sign-in. */
+  #refused(request: DoorRequest, refusal: Refusal): Refusal {
+    const { status, error } = refusal
+    const hasSecret = request.headers.get('authorization') !== null
+    const level = status === 401 && !hasSecret ? 'debug' : 'warn'
+    const fields = { address: this.#addressOf(request), method: request.method, status, code: error.code }
+    this.#log(level, 'request-refused', error.message, fields)
+    return refusal
   }
 
   async signOut(request: DoorRequest): Promise<Readonly<Record<string, string>>> {
