@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { CLI_MAIN, cliFolder } from '../../../test/support/cli.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)
@@ -38,6 +39,30 @@ describe.concurrent('tool-hub exec', () => {
     expect(await begun).toBe('first\n')
     child.kill('SIGINT')
     await once(child, 'close')
+  })
+
+  it('lets no package manager try again and again where no host is named, and says why it failed', async () => {
+    // As npm, pip and cargo say it, where a name is not found.
+    const ask = `require('dns').lookup('registry.example.org', (error) => {
+      console.error(error.code, process.env.npm_config_fetch_retries, process.env.PIP_RETRIES, process.env.CARGO_NET_RETRY)
+      process.exit(1)
+    })`
+    const { stderr } = await exec('--yes', '--', 'node', '-e', ask)
+    expect(stderr).toMatch(/(EAI_AGAIN|ENOTFOUND) 0 0 0\n/)
+    expect(stderr).toContain('notice: Commands reach only hosts that sandbox.network names')
+  })
+
+  it("commits with the name of the host's git, unless the repository has one of its own", async () => {
+    const home = temporaryFolder()
+    writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ada Host\n\temail = ada@example.org\n')
+    const own = cliFolder('sandbox: { root: . }\npolicy: [{ allow: exec }]\n', home)
+    const commit = (line: string) => own.run(['exec', '--command', `${line} && git log -1 --format='%an %ae, %cn %ce'`])
+    const first = await commit('git init -q && git commit -q --allow-empty -m one')
+    expect(first.stdout, first.stderr).toBe('Ada Host ada@example.org, Ada Host ada@example.org\n')
+    spawnSync('git', ['config', 'user.email', 'ada@work.example'], { cwd: own.path })
+    const second = await commit('git commit -q --allow-empty -m two')
+    expect(second.stdout, second.stderr).toBe('Ada Host ada@work.example, Ada Host ada@work.example\n')
+    own.remove()
   })
 
   it('says which part of a line is denied, by which rule, with exit code 3', async () => {

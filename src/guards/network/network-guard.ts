@@ -178,11 +178,15 @@ const MOST_NAMED = 10
 function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
   const named = allowed.slice(0, MOST_NAMED).join(', ') || 'none'
   const now = allowed.length > MOST_NAMED ? `${named} and ${allowed.length - MOST_NAMED} more` : named
-  return new ToolError('HTTP_DISALLOWED_HOST', `The host ${hostname} is not one the owner allows.`, {
-    fix: {
-      key: 'sandbox.network',
-      value: hostname,
-      hint: `Use an allowed host (${now}), or have the owner add ${hostname} to sandbox.network.`,
+  return new ToolError(
+    'HTTP_DISALLOWED_HOST',
+    `The host ${hostname} is not one the owner allows${allowed.length === 0 ? ': sandbox.network names none' : ''}.`,
+    {
+      fix: {
+        key: 'sandbox.network',
+        value: hostname,
+        hint: `Use an allowed host (${now}), or have the owner add ${hostname} to sandbox.network.`,
+      },
     },
-  })
+  )
 }

@@ -11,6 +11,7 @@ import { buildJail } from '../jail/build-jail.ts'
 import { type CacheFolderName, cacheFolders } from '../jail/cache-folders.ts'
 import { describeJail, type JailDescription } from '../jail/describe-jail.ts'
 import { commandEnvironment } from '../jail/environment.ts'
+import { gitIdentity } from '../jail/git-identity.ts'
 import type { CommandLimits, Jail, JailSpec, SandboxReport } from '../jail/jail.ts'
 import { probeOnce } from './probe-once.ts'
 
@@ -38,11 +39,26 @@ export interface JailOptions {
   readonly level?: SandboxLevel
 }
 
+/**
+ * What keeps package managers from trying again for a minute where no host can be reached. A proxy that refuses would say
+ * more, but takes a process for each command; why it failed is added to the result all the same.
+ */
+const NO_RETRIES = {
+  npm_config_fetch_retries: '0',
+  YARN_HTTP_RETRY: '0',
+  PIP_RETRIES: '0',
+  UV_HTTP_RETRIES: '0',
+  POETRY_REQUESTS_MAX_RETRIES: '0',
+  BUNDLE_RETRY: '0',
+  CARGO_NET_RETRY: '0',
+}
+
 /** Makes jails as the owner wants them and as the files are just now. */
 export class JailSource {
   readonly #options: JailOptions
   #level: SandboxLevel | undefined
   #caches: Promise<unknown> | undefined
+  #gitIdentity: Promise<Record<string, string>> | undefined
 
   constructor(options: JailOptions) {
     this.#options = options
@@ -86,7 +102,7 @@ export class JailSource {
 
   async #spec(found: Findings, proxySocket: string | undefined): Promise<JailSpec> {
     const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#options
-    const [{ level }] = await Promise.all([this.report(), this.#makeCaches()])
+    const [{ level }, identity] = await Promise.all([this.report(), this.#identity(), this.#makeCaches()])
     const secrets = hideSecrets ? found.secrets : []
     const protect = placesToProtect(found, roots, secrets)
     return {
@@ -98,11 +114,17 @@ export class JailSource {
       hide: [...hide, ...found.unlisted, ...secrets],
       limits,
       proxySocket,
-      environment: this.#environment(level),
+      environment: this.#environment(level, { ...identity, ...(proxySocket === undefined && NO_RETRIES) }),
     }
   }
 
-  #environment(level: SandboxLevel): Record<string, string> {
+  /** Asked once: who commits does not change while a hub runs. */
+  #identity(): Promise<Record<string, string>> {
+    this.#gitIdentity ??= gitIdentity(this.#options.roots[0]?.path)
+    return this.#gitIdentity
+  }
+
+  #environment(level: SandboxLevel, ofJail: Readonly<Record<string, string>>): Record<string, string> {
     const { roots, caches, passEnv } = this.#options
     const passed = passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
     return commandEnvironment({
@@ -110,7 +132,8 @@ export class JailSource {
       ...(level === 'none' && { home: homedir() }),
       // The owner has named these folders: whose they are, git need not ask.
       git: { safeDirectories: roots.map(({ path }) => path) },
-      extra: { ...cacheFolders(caches).env, ...Object.fromEntries(passed) },
+      // Without a jail git finds the user's settings itself, and there is a network.
+      extra: { ...(level !== 'none' && ofJail), ...cacheFolders(caches).env, ...Object.fromEntries(passed) },
     })
   }
 
