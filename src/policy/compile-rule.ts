@@ -2,6 +2,7 @@ import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import type { Constraints, SourcedRule, When } from '../rule.ts'
 import { checkRuleShape } from './check-rule-shape.ts'
+import { COMMAND_GROUPS } from './command-groups.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
 import { compilePattern } from './match-target.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
@@ -125,7 +126,7 @@ function compilePatterns(
 ): PatternSet {
   const patterns = new Map<TargetKind, Pattern[]>(kinds.map((kind) => [kind, []]))
   const judges = kinds.length === 1 ? kinds : kinds.filter((kind) => kind !== 'text')
-  for (const text of [texts].flat()) {
+  for (const text of [texts].flat().flatMap((each) => patternsOf(each, kinds))) {
     const broken = new Map<TargetKind, string>()
     for (const kind of kinds) {
       const pattern = compilePattern(kind, text, { base: sourced.base, home })
@@ -142,4 +143,10 @@ function compilePatterns(
     )
   }
   return patterns
+}
+
+/** The patterns of a group of commands, where a rule can meet commands; any other text stands for itself. */
+function patternsOf(text: string, kinds: readonly TargetKind[]): readonly string[] {
+  const group = kinds.includes('command') ? COMMAND_GROUPS.get(text.toLowerCase()) : undefined
+  return group ?? [text]
 }

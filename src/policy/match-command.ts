@@ -1,3 +1,4 @@
+import { COMMAND_GROUPS } from './command-groups.ts'
 import { baseName } from './shell/base-name.ts'
 import { isLike, readLoosely } from './shell/loose-words.ts'
 import type { CommandPart } from './shell/reading.ts'
@@ -18,6 +19,8 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
   const [name] = words
   if (name === undefined && !isOpen) return { broken: 'a command pattern needs at least one word' }
   const odd = words.find((word) => SHELL_CHARACTERS.test(word)) ?? (name?.includes('=') ? name : undefined)
+  if (name?.startsWith('group:'))
+    return { broken: `the only group of commands is ${[...COMMAND_GROUPS.keys()].join(', ')}` }
   if (odd !== undefined)
     return { broken: `${odd} is not a plain word; only a last, separate * stands for further words` }
   const wanted = readLoosely(words)
