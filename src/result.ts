@@ -228,7 +228,7 @@ export interface ApprovalRequest {
   /** The calls of the run so far, newest first, at most 10. */
   readonly history: readonly RecentCall[]
   /** What a remembered answer would cover, in words, by the value of `covers`; what is absent cannot be covered. */
-  readonly coverage: { readonly exact: string; readonly targets?: string }
+  readonly coverage: { readonly exact: string; readonly targets?: string; readonly pattern?: string }
   /** Binds the answer to tool, final input, targets and sandbox level. */
   readonly hash: string
   /** When the request was made, as ISO 8601. */
@@ -281,8 +281,11 @@ export interface ApprovalReply {
   readonly decision: 'allow' | 'deny'
   /** How long the answer holds; `once` unless said. */
   readonly remember?: 'once' | 'session' | 'always' | { readonly until: string }
-  /** What a remembered answer covers: this very call, or any call of the tool on the same targets; `exact` unless said. */
-  readonly covers?: 'exact' | 'targets'
+  /**
+   * What a remembered answer covers: this very call, any call of the tool on the same targets, or with a yes every call that
+   * matches the pattern of `coverage.pattern`, such as `npm test *`. Default: `exact`.
+   */
+  readonly covers?: 'exact' | 'targets' | 'pattern'
   /** Returned to the model with a denial, and recorded. */
   readonly reason?: string
   /** Who answers; recorded. Default: `approver`. */

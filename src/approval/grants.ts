@@ -13,12 +13,19 @@ export interface Grant {
   readonly effect: 'allow' | 'deny'
   /** Canonical name of the tool it covers. */
   readonly tool: string
-  /** The very call, or any call of the tool on these targets. */
-  readonly covers: 'exact' | 'targets'
+  /** The very call, any call of the tool on these targets, or any that the pattern would allow as a rule. */
+  readonly covers: 'exact' | 'targets' | 'pattern'
   /** Binds an `exact` grant to tool, arguments, targets and sandbox level. */
   readonly hash: string
   /** The targets that a `targets` grant covers, one line each: `write:fs /srv/notes.md`. */
   readonly targets: readonly string[]
+  /** Of `pattern`: what it matches, as in `on` of a rule, and how people read it. */
+  readonly pattern?: {
+    readonly on: readonly string[]
+    readonly shown: string
+    /** It covers every tool whose name begins so, not only `tool`. */
+    readonly tools?: string
+  }
   /** Whose calls it covers, where others come in by the same door. */
   readonly principal?: string
   /** Holds only there; such a grant is never saved. */
@@ -34,7 +41,8 @@ export interface Grant {
 }
 
 /** What an answer was about. */
-type GrantRequest = Pick<ApprovalRequest, 'tool' | 'hash' | 'targets' | 'principal' | 'session' | 'run'>
+type GrantRequest = Pick<ApprovalRequest, 'tool' | 'hash' | 'targets' | 'principal' | 'session' | 'run'> &
+  Pick<Grant, 'pattern'>
 
 /** The call that may be covered already. */
 interface GrantQuestion {
@@ -46,6 +54,8 @@ interface GrantQuestion {
   readonly session?: string
   /** Only an answer to this very call counts. */
   readonly isExact?: boolean
+  /** Whether the rules would allow the call if the pattern were one of them. */
+  readonly permits?: (pattern: NonNullable<Grant['pattern']>) => boolean
 }
 
 const MOST_IN_MEMORY = 10_000
@@ -99,7 +109,8 @@ export class Grants {
   async #usable(tool: string): Promise<Grant[]> {
     const ofSession = [...this.#memory.values()].filter((grant) => this.#isActive(grant))
     try {
-      return [...(await this.#saved.list({ tool })), ...ofSession]
+      const saved = /^mcp\//.test(tool) ? await this.#saved.list() : await this.#saved.list({ tool })
+      return [...saved, ...ofSession]
     } catch {
       // What cannot be read may be a no: until it can, nothing is allowed by what else is remembered, and a person is asked.
       return ofSession.filter(({ effect }) => effect === 'deny')
@@ -121,8 +132,11 @@ export class Grants {
   }
 
   #toGrant(request: GrantRequest, reply: ApprovalReply): Grant | undefined {
-    const { remember = 'once', covers = 'exact', reason, by = 'approver', decision: effect } = reply
+    const { remember = 'once', covers: wanted = 'exact', reason, by = 'approver', decision: effect } = reply
     if (remember === 'once') return undefined
+    // A pattern permits: a no is to this call, and so is a yes where no pattern was offered.
+    const pattern = wanted === 'pattern' && effect === 'allow' ? request.pattern : undefined
+    const covers = wanted === 'pattern' && !pattern ? 'exact' : wanted
     const now = this.#clock.now()
     return {
       id: `grant-${randomBytes(8).toString('hex')}`,
@@ -131,6 +145,7 @@ export class Grants {
       covers,
       hash: request.hash,
       targets: [...request.targets],
+      ...(pattern && { pattern }),
       ...(request.principal !== undefined && { principal: request.principal }),
       ...(remember === 'session' && { session: request.session ?? `run:${request.run}` }),
       ...(typeof remember === 'object' && { until: new Date(remember.until).toISOString() }),
@@ -142,8 +157,11 @@ export class Grants {
 }
 
 function covers(grant: Grant, call: GrantQuestion): boolean {
-  if (grant.tool !== call.tool || grant.principal !== call.principal) return false
+  const isOfTool = grant.tool === call.tool || (grant.pattern?.tools && call.tool.startsWith(grant.pattern.tools))
+  if (!isOfTool || grant.principal !== call.principal) return false
   if (grant.session !== undefined && grant.session !== call.session) return false
+  if (grant.covers === 'pattern')
+    return !call.isExact && grant.pattern !== undefined && call.permits?.(grant.pattern) === true
   if (grant.covers === 'exact' || (call.isExact && grant.effect === 'allow')) return grant.hash === call.hash
   // Nothing is within everything: a call that names no target is covered only by an answer to such a call.
   if (call.targets.length === 0) return grant.targets.length === 0
@@ -159,5 +177,6 @@ function isSame(a: Grant, b: Grant): boolean {
   if (a.tool !== b.tool || a.effect !== b.effect || a.covers !== b.covers || a.session !== b.session) return false
   if (a.principal !== b.principal) return false
   if (a.covers === 'exact') return a.hash === b.hash
+  if (a.covers === 'pattern') return a.pattern?.on.join('\n') === b.pattern?.on.join('\n')
   return a.targets.length === b.targets.length && a.targets.every((target) => b.targets.includes(target))
 }

@@ -8,7 +8,7 @@ const replySchema = z
     remember: z
       .union([z.enum(['once', 'session', 'always']), z.strictObject({ until: z.iso.datetime({ offset: true }) })])
       .optional(),
-    covers: z.enum(['exact', 'targets']).optional(),
+    covers: z.enum(['exact', 'targets', 'pattern']).optional(),
     reason: z.string().max(2_000).optional(),
     by: z.string().max(200).optional(),
     via: z.string().max(100).optional(),

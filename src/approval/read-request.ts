@@ -56,7 +56,7 @@ const approvalSchema = z.object({
       summary: z.string().optional(),
     }),
   ),
-  coverage: z.object({ exact: z.string(), targets: z.string().optional() }),
+  coverage: z.object({ exact: z.string(), targets: z.string().optional(), pattern: z.string().optional() }),
   hash: z.string(),
 })
 

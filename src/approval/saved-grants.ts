@@ -10,9 +10,10 @@ const MOST_GRANTS = 10_000
 const text = z.string().min(1).max(10_000)
 const bodySchema = z.strictObject({
   effect: z.enum(['allow', 'deny']),
-  covers: z.enum(['exact', 'targets']),
+  covers: z.enum(['exact', 'targets', 'pattern']),
   hash: z.string().min(1).max(128),
   targets: z.array(text).max(10_000),
+  pattern: z.strictObject({ on: z.array(text).min(1).max(100), shown: text, tools: text.optional() }).optional(),
   principal: z.string().max(200).optional(),
   until: z.iso.datetime().optional(),
   by: z.string().max(200),

@@ -30,7 +30,7 @@ export async function explainCall(
   const asked = question(parts, run, call)
   const inTaintedRun = decideTainted(parts, asked, decision)
   const { doubt } = call.tool!.tool
-  const remembered = call.effect === 'ask' ? tellRemembered(await rememberedAnswer(parts, call)) : undefined
+  const remembered = call.effect === 'ask' ? tellRemembered(await rememberedAnswer(parts, run, call)) : undefined
   const text = [
     explainDecision(asked, decision),
     ...(doubt === undefined ? [] : [`  in doubt, so it asks: ${escapeLine(doubt)}`]),

@@ -7,6 +7,7 @@ import { NOT_WHOLE } from './ask-views/show-ends.ts'
 import { viewsOf } from './ask-views/views-of.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
+import { patternOf } from './pattern-grant.ts'
 import { recentCalls } from './recent-calls.ts'
 import { targetLines } from './target-lines.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -47,7 +48,7 @@ export async function approvalRequest(
       viewsOf(parts, run, call, redactor).catch(() => []),
     ),
     history: recentCalls(run),
-    coverage: coverage(parts, call, targets),
+    coverage: { ...coverage(parts, call, targets), ...patternCoverage(parts, run, call) },
     hash,
     askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
     expiresAt: new Date(adopted?.expiresAt ?? now + parts.desk.timeoutMs).toISOString(),
@@ -87,6 +88,12 @@ export function boundTo(parts: Parts, call: Call): { readonly hash: string; read
 /** The target of a command says nothing of its folder, variables and input: a yes to it is a yes to this very call. */
 export function canCoverTargets({ capabilities, tool }: Call): boolean {
   return !capabilities.includes('exec') && tool!.tool.doubt === undefined
+}
+
+/** The pattern as people read it; nothing with a secret in it is offered. */
+function patternCoverage(parts: Parts, run: RunState, call: Call): { readonly pattern?: string } {
+  const shown = patternOf(parts, run, call)?.shown
+  return shown === undefined || parts.redactor.text(shown) !== shown ? {} : { pattern: shown }
 }
 
 function coverage(parts: Parts, call: Call, targets: readonly string[]): ApprovalRequest['coverage'] {

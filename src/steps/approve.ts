@@ -9,6 +9,7 @@ import { approvalRequest, boundTo, canCoverTargets } from './approval-request.ts
 import type { Call } from './call.ts'
 import { changeInput, checkChange } from './change-input.ts'
 import type { Parts, RunState } from './parts.ts'
+import { patternOf, permits } from './pattern-grant.ts'
 import { tell } from './tell.ts'
 
 /** How often a call asks whose answer somebody else took. */
@@ -25,7 +26,7 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     call.approvedBy = call.caller
     return
   }
-  const remembered = await rememberedAnswer(parts, call)
+  const remembered = await rememberedAnswer(parts, run, call)
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
@@ -41,17 +42,21 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
 }
 
 /** What was answered before and holds for this call too. */
-export async function rememberedAnswer(parts: Parts, call: Call): Promise<Grant | undefined> {
+export async function rememberedAnswer(parts: Parts, run: RunState, call: Call): Promise<Grant | undefined> {
   const { session = `run:${call.run}` } = call.options
   // What is doubted is another tool than the one that was answered for; only a yes to this very doubt counts.
   const isExact = call.tool!.tool.doubt !== undefined
-  return parts.grants.find({
+  const found = await parts.grants.find({
     ...boundTo(parts, call),
     tool: call.name,
     principal: parts.principal,
     session,
     isExact,
+    permits: (pattern) => permits(parts, run, call, pattern),
   })
+  // A hook that wants a person for this very call is not answered by a pattern.
+  const isHooked = found?.covers === 'pattern' && parts.hooks.has('decide')
+  return isHooked && (await parts.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 
 /** Asks once; false when the answer went to another call. */
@@ -73,7 +78,7 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
     const refusal = refusalOf(error)
     if (refusal) {
       log.answered(refusal)
-      await remember(parts, call, request, refusal)
+      await remember(parts, run, call, request, refusal)
     }
     log.unanswered(error)
     throw withRule(error, call)
@@ -122,7 +127,7 @@ async function take(
     await changeInput(parts, run, call, reply.input)
     call.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
   }
-  await remember(parts, call, { ...request, ...boundTo(parts, call) }, reply)
+  await remember(parts, run, call, { ...request, ...boundTo(parts, call) }, reply)
   log.allowed(reply)
 }
 
@@ -154,10 +159,19 @@ function left(request: ApprovalRequest): ToolError {
 }
 
 /** The answer holds for this call, whether or not it can be kept for later ones. */
-async function remember(parts: Parts, call: Call, request: ApprovalRequest, reply: ApprovalReply): Promise<void> {
+async function remember(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  request: ApprovalRequest,
+  reply: ApprovalReply,
+): Promise<void> {
   try {
     const isMore = reply.covers === 'targets' && !canCoverTargets(call)
-    await parts.grants.remember(request, isMore ? { ...reply, covers: 'exact' } : reply)
+    // With other arguments it may be another pattern, which nobody has seen.
+    const offered = reply.covers === 'pattern' ? patternOf(parts, run, call) : undefined
+    const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
+    await parts.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
   }

@@ -16,7 +16,7 @@ import { UsageError } from '../usage-error.ts'
 interface Flags {
   readonly config?: string
   readonly remember?: string
-  readonly covers?: 'exact' | 'targets'
+  readonly covers?: 'exact' | 'targets' | 'pattern'
   readonly reason?: string
   readonly input?: string
   readonly json?: boolean
@@ -31,7 +31,9 @@ export function describeAnswer(command: Command, decision: 'allow' | 'deny'): vo
     .argument('<id>', 'Id of the approval, as tool-hub approvals shows it')
     .option('--remember <how long>', 'once, session, always, until=2h, until=2027-01-31T12:00:00Z', 'once')
     .addOption(
-      new Option('--covers <what>', 'What a remembered answer is about').choices(['exact', 'targets']).default('exact'),
+      new Option('--covers <what>', 'What a remembered answer is about')
+        .choices(['exact', 'targets', 'pattern'])
+        .default('exact'),
     )
     .option('--reason <text>', 'Why; the agent reads the reason of a refusal')
     .action((id: string, flags: Flags) => answer(id, decision, flags))
@@ -73,9 +75,15 @@ async function answerText(id: string, text: string, flags: Flags): Promise<void>
   await (flags.json ? printJson({ id, by }) : print(`Answered ${id}.`))
 }
 
+const COVERED = {
+  exact: 'this very call',
+  targets: 'any call of the tool on the same targets',
+  pattern: 'any call that matches its pattern',
+} as const
+
 /** `Allowed approval-…, and any call of the tool on the same targets from now on.` */
 export function describeReply(id: string, { decision, remember = 'once', covers, input }: ApprovalReply): string {
-  const what = covers === 'targets' ? 'any call of the tool on the same targets' : 'this very call'
+  const what = COVERED[covers ?? 'exact']
   const until = typeof remember === 'object' ? `until ${remember.until}` : LASTING[remember]
   const changed = input === undefined ? '' : ' with other arguments'
   return `${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}${changed}${until && `, and ${what} ${until}`}.`

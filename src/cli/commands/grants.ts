@@ -46,7 +46,13 @@ async function revoke(id: string, flags: Flags): Promise<void> {
   await (flags.json ? printJson({ revoked: id }) : print(`Revoked ${id}.`))
 }
 
-function row({ id, effect, tool, covers, targets, until, by }: Grant): string[] {
-  const what = covers === 'exact' ? 'this very call' : 'any call on these targets'
-  return [id, effect, tool, what, until ? `until ${until}` : 'always', `by ${by}`, targets.join(', ')]
+const WHAT = {
+  exact: 'this very call',
+  targets: 'any call on these targets',
+  pattern: 'any call that matches',
+} as const
+
+function row({ id, effect, tool, covers, targets, pattern, until, by }: Grant): string[] {
+  const about = pattern?.shown ?? targets.join(', ')
+  return [id, effect, tool, WHAT[covers], until ? `until ${until}` : 'always', `by ${by}`, about]
 }

@@ -9,6 +9,8 @@ import { oneAtATime } from './one-at-a-time.ts'
 
 const SHOW_ALL = 'Show all of it first'
 
+type Covers = NonNullable<ApprovalReply['covers']>
+
 interface Choice {
   readonly label: string
   readonly hint?: string
@@ -28,7 +30,7 @@ export function choicesFor(
   { coverage }: Pick<ApprovalRequest, 'coverage'>,
   { session = false }: { readonly session?: boolean },
 ): Choice[] {
-  const lasting = (label: string, hint: string, remember: 'session' | 'always', covers: 'exact' | 'targets') => {
+  const lasting = (label: string, hint: string, remember: 'session' | 'always', covers: Covers) => {
     return { label, hint, answer: { decision: 'allow', remember, covers } } as const
   }
   return [
@@ -37,6 +39,19 @@ export function choicesFor(
       ? [lasting('Allow this very call for the session', 'same arguments, until the run ends', 'session', 'exact')]
       : []),
     lasting('Allow this very call always', 'same arguments; saved, see tool-hub grants', 'always', 'exact'),
+    ...(coverage.pattern !== undefined
+      ? [
+          ...(session
+            ? [lasting(`Allow ${coverage.pattern} for the session`, 'until the run ends', 'session', 'pattern')]
+            : []),
+          lasting(
+            `Allow ${coverage.pattern} always in this project`,
+            'saved, see tool-hub grants',
+            'always',
+            'pattern',
+          ),
+        ]
+      : []),
     ...(coverage.targets !== undefined
       ? [lasting('Allow the tool on these targets always', 'any arguments; saved', 'always', 'targets')]
       : []),

@@ -79,7 +79,7 @@ export const approval = common.extend({
     z.object({ callId: z.string(), tool: z.string(), status: z.string(), summary: z.string().optional() }),
   ),
   /** What a remembered answer could cover, in words, by the value of `covers`; absent ones are not offered. */
-  coverage: z.object({ exact: z.string(), targets: z.string().optional() }),
+  coverage: z.object({ exact: z.string(), targets: z.string().optional(), pattern: z.string().optional() }),
   hash: z.string(),
 })
 export type Approval = z.infer<typeof approval>
@@ -91,7 +91,7 @@ export const approvalList = z.object({ approvals: z.array(approval), next: z.str
 export const approvalAnswer = z.strictObject({
   decision: z.enum(['allow', 'deny']),
   remember: remember.optional(),
-  covers: z.enum(['exact', 'targets']).optional(),
+  covers: z.enum(['exact', 'targets', 'pattern']).optional(),
   reason: z.string().max(2_000).optional(),
   input: z.unknown().optional(),
 })

@@ -60,8 +60,10 @@ export const grantEntry = z.object({
   id: z.string(),
   effect: z.enum(['allow', 'deny']),
   tool: z.string(),
-  covers: z.enum(['exact', 'targets']),
+  covers: z.enum(['exact', 'targets', 'pattern']),
   targets: z.array(z.string()),
+  /** Of `pattern`: what it matches. */
+  pattern: z.object({ on: z.array(z.string()), shown: z.string(), tools: z.string().optional() }).optional(),
   /** Whose calls it covers; everybody's unless said. */
   principal: z.string().optional(),
   session: z.string().optional(),

@@ -14,7 +14,7 @@ interface CoverageChoiceProps {
 export function CoverageChoice({ choice, onChange, coverage }: CoverageChoiceProps) {
   const name = useId()
   const intro = `Without asking again, ${holdsFor(choice)}, for`
-  if (coverage.targets === undefined) {
+  if (coverage.targets === undefined && coverage.pattern === undefined) {
     return (
       <p className={styles.words}>
         {intro} <VisibleText text={coverage.exact} />.
@@ -22,9 +22,10 @@ export function CoverageChoice({ choice, onChange, coverage }: CoverageChoicePro
     )
   }
   const options = [
-    ['exact', coverage.exact],
-    ['targets', coverage.targets],
-  ] as const
+    ['exact', coverage.exact] as const,
+    ...(coverage.pattern === undefined ? [] : [['pattern', `every call that matches ${coverage.pattern}`] as const]),
+    ...(coverage.targets === undefined ? [] : [['targets', coverage.targets] as const]),
+  ]
   return (
     <fieldset className={styles.coverage}>
       <legend>{intro}</legend>

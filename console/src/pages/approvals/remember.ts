@@ -6,7 +6,7 @@ export type RememberFor = 'once' | 'session' | 'always' | 'until'
 /** What is chosen to be remembered; `until` is a local time as the browser's field writes it. */
 export interface RememberChoice {
   readonly remember: RememberFor
-  readonly covers: 'exact' | 'targets'
+  readonly covers: 'exact' | 'targets' | 'pattern'
   readonly until: string
 }
 

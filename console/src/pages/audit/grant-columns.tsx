@@ -24,8 +24,8 @@ export const GRANT_COLUMNS: readonly Column<GrantEntry>[] = [
     id: 'covers',
     title: 'Covers',
     width: 'minmax(180px, 2fr)',
-    cell: ({ covers, targets, reason }) => {
-      const what = covers === 'exact' ? 'the very same arguments' : targets.join(', ')
+    cell: ({ covers, targets, pattern, reason }) => {
+      const what = covers === 'exact' ? 'the very same arguments' : (pattern?.shown ?? targets.join(', '))
       return <VisibleText text={reason === undefined ? what : `${what} – ${reason}`} />
     },
   },

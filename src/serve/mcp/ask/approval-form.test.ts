@@ -28,7 +28,7 @@ describe('the form of an approval', () => {
     const drift = `its description changed: ${'b'.repeat(1_500)} and now sends mail`
     const input = { note: 'c'.repeat(9_000), path: '/etc/passwd', more: 'd'.repeat(9_000), last: 'end' }
     const { message } = approvalForm({ ...REQUEST, targets: [command], reason: drift, input })
-    expect(message).toMatch(/^Target: exec sh -c "echo a+…\(\d+ characters\)…a+; rm -rf ~"$/m)
+    expect(message).toMatch(/^sh -c "echo a+…\(\d+ characters\)…a+; rm -rf ~"$/m)
     expect(message).toContain(drift)
     expect(message).toMatch(/"path":"\/etc\/passwd"/)
     expect(message).toContain('"last":"end"}')
@@ -47,14 +47,46 @@ describe('the form of an approval', () => {
     )
   })
 
-  it('offers to remember the tool only where its targets say all, and takes only what it offered', () => {
-    const answer = { action: 'accept' as const, content: { decision: 'allow', remember: 'tool' } }
-    const write = { ...REQUEST, targets: ['write:fs /srv/a'] }
-    const run = { ...REQUEST, targets: ['exec ls'] }
-    const offered = (request: ApprovalRequest) => approvalForm(request).requestedSchema.properties.remember
-    expect(offered(write)).toMatchObject({ enum: ['once', 'session', 'tool'] })
-    expect(offered(run)).toMatchObject({ enum: ['once', 'session'] })
-    expect(readApproval(answer, 'anna', write)).toMatchObject({ remember: 'session', covers: 'targets' })
-    expect(readApproval(answer, 'anna', run)).toEqual({ decision: 'allow', remember: 'once', by: 'anna', via: 'mcp' })
+  it('shows a command alone on a line, with one reason and what else is given', () => {
+    const command = 'rm -rf node_modules && npm ci'
+    const request = {
+      ...REQUEST,
+      targets: [`exec ${command}`],
+      input: { command },
+      reason: 'Needs an approval by ask exec.',
+    }
+    expect(approvalForm(request).message).toBe(
+      ['Run a command?', '', command, '', 'Reason: Needs an approval by ask exec.'].join('\n'),
+    )
+    const elsewhere = { ...request, input: { command, cwd: 'packages/a' }, labels: ['untrusted' as const] }
+    expect(approvalForm(elsewhere).message.split('\n').slice(3)).toEqual([
+      '',
+      'With: {"cwd":"packages/a"}',
+      'Warning: this session has read content from outside.',
+      'Reason: Needs an approval by ask exec.',
+    ])
+  })
+
+  it('is a yes when it is accepted, for as long as was chosen among what was offered', () => {
+    const pattern = { ...REQUEST, coverage: { exact: '', pattern: 'npm test *' } }
+    const targets = { ...REQUEST, coverage: { exact: '', targets: 'all' } }
+    const offered = (request: ApprovalRequest) => approvalForm(request).requestedSchema.properties.allow
+    expect(offered(REQUEST)).toMatchObject({ enum: ['once', 'this very call again this session'], default: 'once' })
+    expect(offered(pattern)).toMatchObject({
+      enum: ['once', 'npm test * this session', 'npm test * always in this project'],
+    })
+    const read = (request: ApprovalRequest, allow?: string) =>
+      readApproval({ action: 'accept', content: allow === undefined ? null : { allow } }, 'anna', request)
+    const yes = { decision: 'allow', by: 'anna', via: 'mcp' }
+    expect(read(pattern)).toEqual({ ...yes, remember: 'once' })
+    expect(read(pattern, 'npm test * this session')).toEqual({ ...yes, remember: 'session', covers: 'pattern' })
+    expect(read(pattern, 'npm test * always in this project')).toEqual({
+      ...yes,
+      remember: 'always',
+      covers: 'pattern',
+    })
+    expect(read(targets, 'this tool on the same targets this session')).toMatchObject({ covers: 'targets' })
+    expect(read(REQUEST, 'npm test * always in this project')).toMatchObject({ decision: 'deny' })
+    expect(readApproval({ action: 'decline' }, 'anna', REQUEST)).toMatchObject({ decision: 'deny' })
   })
 })

@@ -64,13 +64,13 @@ describe.each(ERAS)('what policy asks, in the %s era', (era) => {
     expect(lines[0]).toBe('May paper.shred run?')
     expect(lines.filter((line) => line.startsWith('Reason: '))).toEqual(['Reason: it is gone after'])
     expect(lines).toContainEqual(expect.stringMatching(/^Target: danger:destructive will/))
-    expect(lines).toContainEqual('Asked by: mcp:test-client')
-    expect(lines.at(-1)).toBe('Input: {"paper":"will\\u202e\\nReason: harmless"}')
+    expect(lines).toContainEqual('Input: {"paper":"will\\u202e\\nReason: harmless"}')
     expect(shown[0]).not.toContain('\u202e')
   })
 
   it.each([
     ['deny', { action: 'accept', content: { decision: 'deny' } }],
+    ['what was not offered', { action: 'accept', content: { allow: 'everything for ever' } }],
     ['decline', { action: 'decline' }],
     ['cancel', { action: 'cancel' }],
   ] as [string, FormReply][])(
@@ -98,7 +98,7 @@ describe.each(ERAS)('what policy asks, in the %s era', (era) => {
     let asked = 0
     const onForm = (): FormReply => {
       asked++
-      return { action: 'accept', content: { decision: 'allow', remember: 'session' } }
+      return { action: 'accept', content: { allow: 'this very call again this session' } }
     }
     const client = await connect(url, era, { onForm })
     for (const paper of ['a', 'a', 'b']) await client.callTool({ name: 'paper_shred', arguments: { paper } })
@@ -118,7 +118,7 @@ describe.each(ERAS)('what policy asks, in the %s era', (era) => {
     const { url } = await serve({ tools: [tool], policy: [{ ask: 'paper.shred' }], approve: undefined })
     const onForm = (): FormReply => {
       asked++
-      return { action: 'accept', content: { decision: 'allow', remember: 'tool' } }
+      return { action: 'accept', content: { allow: 'this tool on the same targets this session' } }
     }
     const client = await connect(url, era, { onForm })
     for (const args of [{ paper: 'a' }, { paper: 'a', slowly: true }, { paper: 'b' }]) {

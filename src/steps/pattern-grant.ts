@@ -1,0 +1,60 @@
+import { dirname } from 'node:path'
+import type { Grant } from '../approval/grants.ts'
+import { decide } from '../policy/decide.ts'
+import { escapeGlob } from '../policy/glob.ts'
+import { offerCommandPatterns, patternRule } from '../policy/offer-pattern.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
+import type { Call } from './call.ts'
+import { question } from './decide.ts'
+import type { Parts, RunState } from './parts.ts'
+
+/** What an answer would cover beyond this call. */
+export type GrantPattern = NonNullable<Grant['pattern']>
+
+/**
+ * The pattern that is offered with an approval: the program and command of a command line (`npm test *`), or the folder of
+ * a file. Only one that, as a rule, would let this very call through: a deny, a doubt or an unknown part is never covered.
+ */
+export function patternOf(parts: Parts, run: RunState, call: Call): GrantPattern | undefined {
+  if (call.tool!.tool.doubt !== undefined || call.decision?.effect !== 'ask') return undefined
+  const pattern = call.capabilities.includes('exec')
+    ? commandPattern(parts, run, call)
+    : (serverPattern(call) ?? folderPattern(call))
+  return pattern && permits(parts, run, call, pattern) ? pattern : undefined
+}
+
+/** Whether the call would run without an approval if the pattern were a rule; everything else is judged as ever. */
+export function permits(parts: Parts, run: RunState, call: Call, pattern: GrantPattern): boolean {
+  const policy = parts.policy.withRule(patternRule(call.name, pattern))
+  return decide(policy, question(parts, run, call)).effect === 'allow'
+}
+
+function commandPattern(parts: Parts, run: RunState, call: Call): GrantPattern | undefined {
+  const commands = call.targets.filter(({ capability }) => capability === 'exec')
+  const [command] = commands
+  if (!command || commands.length > 1) return undefined
+  const on = offerCommandPatterns(parts.policy, question(parts, run, call), command.value)
+  return on && { on, shown: on.join(', ') }
+}
+
+/** All tools of an MCP server; one that changes its definition is in doubt, and asks nevertheless. */
+function serverPattern({ name, targets }: Call): GrantPattern | undefined {
+  const [, server] = /^mcp\/([\w-]+)\./.exec(name) ?? []
+  const isOfServer = targets.length > 0 && targets.every(({ value }) => value.startsWith(`mcp:${server}/`))
+  return server !== undefined && isOfServer
+    ? { on: [`mcp:${server}/*`], shown: `mcp:${server}/*`, tools: `mcp/${server}.` }
+    : undefined
+}
+
+/** The folder of the only file that the call names, when it is below the root. */
+function folderPattern({ name, targets, input }: Call): GrantPattern | undefined {
+  const paths = new Set(targets.map(({ value }) => value))
+  const [path] = paths
+  const isOfFiles = targets.every(({ capability }) => capability !== 'network' && capability !== 'remote')
+  const written = isPlainObject(input) ? input.path : undefined
+  if (path === undefined || paths.size > 1 || !isOfFiles || typeof written !== 'string') return undefined
+  const folder = dirname(written)
+  // Only a folder that the call spells out below the root: the root itself would be everything.
+  if (folder === '.' || /(^|\/)\.\.?(\/|$)|^[/~]/.test(written) || !path.endsWith(`/${written}`)) return undefined
+  return { on: [`${escapeGlob(dirname(path))}/**`], shown: `${name} in ${folder}/` }
+}
