@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
+import { defineTool } from '../define.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Rule } from '../rule.ts'
@@ -127,5 +129,23 @@ describe('a pattern that is offered with an approval', () => {
     await write('top.md')
     expect(patterns()).toEqual(['core/fs.writeText in docs/', 'core/fs.writeText in src/', undefined])
     expect(asked[0]!.targets.join()).toContain(join(root, 'docs/a.md'))
+  })
+
+  it('is the MCP server of a tool, and covers no other server', async () => {
+    const tools = ['every.echo', 'every.sum', 'other.echo'].map((name) =>
+      defineTool({
+        name: `mcp/${name}`,
+        description: 'Answers.',
+        input: z.strictObject({}),
+        capabilities: ['remote'],
+        targets: () => ({ remote: `mcp:${name.replace('.', '/')}` }),
+        execute: () => 'done',
+      }),
+    )
+    const store = createMemoryStore()
+    const { hub, patterns } = start({ remember: 'always', covers: 'pattern' }, [{ ask: 'remote' }], { tools, store })
+    for (const name of ['every.echo', 'every.sum', 'every.echo', 'other.echo'])
+      expect((await hub.callDynamic(`mcp/${name}`, {})).ok).toBe(true)
+    expect(patterns()).toEqual(['mcp:every/*', 'mcp:other/*'])
   })
 })

@@ -11,6 +11,9 @@ of this installation, so nothing in a project decides what runs; from npx, a cop
 tool-hub that is installed in the project itself is refused: npm install -g tool-hub. For all projects (--user,
 claude-desktop) only the config that you name counts, or none.
 
+A project without a config gets a tool-hub.yaml for a coding agent: the coding profile, this folder as root, commands that only
+read (group:read-only), tests and local git changes without an approval, and an approval for every other command.
+
 Examples:
   tool-hub mcp install claude-code
   tool-hub mcp install cursor --dry-run
@@ -26,6 +29,7 @@ export function describeMcpInstall(command: Command): void {
     .option('--root <dir>', 'Folder that tools may read and write; that of the project unless said')
     .option('--config <file>', 'Config file that tool-hub shall use there')
     .option('--name <name>', 'Its name there', 'tool-hub')
+    .option('--no-starter', 'Write no tool-hub.yaml where the project has none')
     .option('--dry-run', 'Only show the change')
     .addHelpText('after', EXAMPLES)
     .exitOverride((error) => {

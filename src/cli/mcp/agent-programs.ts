@@ -12,6 +12,8 @@ export interface AgentProgram {
   /** Relative to the project; none where it has only one for the whole user. */
   readonly project?: string
   readonly user: string
+  /** Agents write code in it: they know the tools of the coding dialect, and the project gets a config for them. */
+  readonly isForCode: boolean
   /** It wants to be told that a server is a program. */
   readonly isTyped: boolean
   /** What the person has to do then. */
@@ -31,6 +33,7 @@ export function agentPrograms(home = homedir(), platform = process.platform): re
       workspace: '.',
       project: '.mcp.json',
       user: join(home, '.claude.json'),
+      isForCode: true,
       isTyped: false,
       next: 'Start claude in this folder and type /mcp.',
       nextForAll: 'Start claude anew, in any folder, and type /mcp.',
@@ -41,6 +44,7 @@ export function agentPrograms(home = homedir(), platform = process.platform): re
       key: 'mcpServers',
       workspace: '.',
       user: join(applications, 'Claude', 'claude_desktop_config.json'),
+      isForCode: false,
       isTyped: false,
       next: 'Restart Claude Desktop.',
     },
@@ -51,6 +55,7 @@ export function agentPrograms(home = homedir(), platform = process.platform): re
       workspace: '${workspaceFolder}',
       project: join('.cursor', 'mcp.json'),
       user: join(home, '.cursor', 'mcp.json'),
+      isForCode: true,
       isTyped: false,
       next: 'Open Cursor Settings, MCP, and switch tool-hub on.',
     },
@@ -61,6 +66,7 @@ export function agentPrograms(home = homedir(), platform = process.platform): re
       workspace: '${workspaceFolder}',
       project: join('.vscode', 'mcp.json'),
       user: join(applications, 'Code', 'User', 'mcp.json'),
+      isForCode: true,
       isTyped: true,
       next: 'Run "MCP: List Servers" and start tool-hub.',
     },

@@ -52,8 +52,8 @@ it('takes nothing from the folder the agent starts in, where it is for all proje
   await installInto('claude-code', { user: true, root: '.', name })
   const { command, args } = json(join(home, '.claude.json')).mcpServers[name]
   expect(command).toBe(process.execPath)
-  expect(args.slice(-4)).toEqual(['mcp', '--root', project, '--no-config'])
-  expect(args.at(-5)).toMatch(/^\/.*cli\/main\.[jt]s$/)
+  expect(args.slice(-6)).toEqual(['mcp', '--root', project, '--dialect', 'coding', '--no-config'])
+  expect(args.at(-7)).toMatch(/^\/.*cli\/main\.[jt]s$/)
   expect(said).toMatch(/in any folder[\s\S]*no config/)
   await installInto('claude-desktop', { root: '.', config: 'tool-hub.yaml', name })
   const desktop = agentPrograms().find((each) => each.name === 'claude-desktop')!.user

@@ -1,5 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { codingTemplate } from '../../config/coding-template.ts'
+import { findConfig } from '../../config/find-config.ts'
 import { didYouMean } from '../../names.ts'
 import { ownModule } from '../../own-file.ts'
 import { isPlainObject } from '../../value/is-plain-object.ts'
@@ -9,7 +11,7 @@ import { say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 import { type AgentProgram, agentPrograms } from './agent-programs.ts'
 import { changeServer, serversIn } from './edit-servers.ts'
-import { planEdit } from './file-edit.ts'
+import { applyEdit, diffOf, type FileEdit, planEdit } from './file-edit.ts'
 import { makeEdit } from './make-edit.ts'
 import { ownEntry } from './own-entry.ts'
 import { ownLauncher } from './own-launcher.ts'
@@ -20,6 +22,8 @@ export interface InstallFlags {
   readonly root?: string
   readonly config?: string
   readonly name: string
+  /** False: no config is written. */
+  readonly starter?: boolean
   readonly dryRun?: boolean
   readonly json?: boolean
 }
@@ -35,7 +39,8 @@ export async function installInto(client: string, flags: InstallFlags): Promise<
   const main = { file: fileURLToPath(url), flags: nodeFlags }
   const folders = await writableFolders(places, isForAll)
   const launcher = ownLauncher(main, { folders, dryRun: Boolean(flags.dryRun) })
-  const entry = ownEntry(program, { ...places, isForAll, launcher })
+  const dialect = program.isForCode ? { dialect: 'coding' } : {}
+  const entry = ownEntry(program, { ...places, ...dialect, isForAll, launcher })
   const { key } = program
   let replaced = false
   let dropped: readonly string[] = []
@@ -47,7 +52,9 @@ export async function installInto(client: string, flags: InstallFlags): Promise<
     return changeServer(file, before, { key, name: flags.name, entry: { ...entry, ...kept } })
   }
   const edit = planEdit(file, change, isForAll ? {} : { within: process.cwd() })
-  await makeEdit(edit, flags, [
+  const starter = program.isForCode && !isForAll ? await starterConfig(flags) : undefined
+  const config = starter && (await makeStarter(starter, flags))
+  await makeEdit(edit, { ...flags, ...(config && { more: { config } }) }, [
     ...(replaced ? [`It takes the place of the entry ${flags.name} that was there; its env and other keys stay.`] : []),
     ...(dropped.length > 0 ? [`Left out of its env, because it decides which code runs: ${dropped.join(', ')}.`] : []),
     'It starts this installation by its path on this machine; whoever shares the file installs it for themselves.',
@@ -55,6 +62,21 @@ export async function installInto(client: string, flags: InstallFlags): Promise<
   ])
   if (isForAll && flags.config === undefined && !flags.json)
     say('It uses the built-in policy and no config. For rules of yours: --config FILE.')
+}
+
+/** A first config for the project; none where one is found, named or not wanted. */
+async function starterConfig({ config, starter }: InstallFlags): Promise<FileEdit | undefined> {
+  if (config !== undefined || starter === false || (await findConfig(process.cwd())) !== undefined) return undefined
+  return planEdit(resolve('tool-hub.yaml'), codingTemplate, { within: process.cwd() })
+}
+
+/** Shows and writes it; with --json it is told with the rest. */
+async function makeStarter(edit: FileEdit, { dryRun, json }: InstallFlags) {
+  const diff = diffOf(edit)
+  if (!json)
+    await makeEdit(edit, { dryRun }, ['It says what the agent may do here: read it, and change what you like.'])
+  else if (!dryRun) applyEdit(edit)
+  return { file: edit.file, changed: !dryRun, diff }
 }
 
 /** Variables that decide which code a program loads; a file of the project could set them for tool-hub. */

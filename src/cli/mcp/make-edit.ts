@@ -5,14 +5,14 @@ import { applyEdit, diffOf, type FileEdit } from './file-edit.ts'
 /** Shows a change and makes it, unless it is only to be shown. */
 export async function makeEdit(
   edit: FileEdit,
-  { dryRun, json }: { readonly dryRun?: boolean; readonly json?: boolean },
+  { dryRun, json, more }: { readonly dryRun?: boolean; readonly json?: boolean; readonly more?: object },
   next: readonly string[],
 ): Promise<void> {
   const { before, after } = edit
   const isSame = before === after
   const diff = diffOf(edit)
   const backup = isSame || dryRun ? undefined : applyEdit(edit)
-  if (json) return printJson({ file: edit.file, changed: !isSame && !dryRun, ...(backup && { backup }), diff })
+  if (json) return printJson({ file: edit.file, changed: !isSame && !dryRun, ...(backup && { backup }), diff, ...more })
   const file = escapeLine(edit.file)
   if (isSame) return say(`${file} says so already.`)
   await print(escapeText(diff))

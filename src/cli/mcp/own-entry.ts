@@ -5,6 +5,8 @@ interface OwnEntryOptions {
   /** The folder that tools may use; that of the project unless said. */
   readonly root?: string
   readonly config?: string
+  /** Names and arguments of tools as coding agents know them. */
+  readonly dialect?: string
   /** It is started in any folder, whoever made that: nothing may come from there. */
   readonly isForAll: boolean
   /** What starts this installation. */
@@ -14,12 +16,19 @@ interface OwnEntryOptions {
 /** The lines that put tool-hub into another program; for all projects with a config that is spelt out, or none. */
 export function ownEntry(
   { workspace, isTyped }: AgentProgram,
-  { root = workspace, config, isForAll, launcher: [command, ...words] }: OwnEntryOptions,
+  { root = workspace, config, dialect, isForAll, launcher: [command, ...words] }: OwnEntryOptions,
 ) {
   return {
     ...(isTyped && { type: 'stdio' }),
     command,
-    args: [...words, 'mcp', '--root', root, ...configWords(config, isForAll)],
+    args: [
+      ...words,
+      'mcp',
+      '--root',
+      root,
+      ...(dialect === undefined ? [] : ['--dialect', dialect]),
+      ...configWords(config, isForAll),
+    ],
   }
 }
 

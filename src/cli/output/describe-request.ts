@@ -30,6 +30,9 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
     ['caller', `${whoCalls(request)}, run ${request.run}`],
     ...(request.labels.includes('untrusted') ? [['run', 'has read content from outside'] as const] : []),
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
+    ...(request.coverage.pattern === undefined
+      ? []
+      : [['pattern', `${request.coverage.pattern} (with --remember always --covers pattern)`] as const]),
     ...request.requests.map((wish) => ['wish', wish] as const),
   ]
   return lines.map(([name, value]) => `${name!.padEnd(9)}  ${revealLine(value!)}`)
