@@ -62,7 +62,7 @@ describe('what the approver sees', () => {
     })
   })
 
-  it('offers no more than this very call for commands, and for a tool in doubt', async () => {
+  it('offers this very call or a pattern for commands, and this very call alone for a tool in doubt', async () => {
     const asked: ApprovalRequest[] = []
     const approve = (request: ApprovalRequest) => {
       asked.push(request)
@@ -72,8 +72,10 @@ describe('what the approver sees', () => {
     const hub = hubWith({ tools: [doubted], approve, policy: [{ ask: 'exec' }] })
     await hub.callDynamic('disk.doubted', { disk: 'a' })
     await hub.callDynamic('core/exec.run', { command: 'echo hi' })
+    await hub.callDynamic('core/exec.run', { command: 'rm -rf hi' })
     expect(asked.map(({ tool, coverage }) => [tool, Object.keys(coverage)])).toEqual([
       ['disk.doubted', ['exact']],
+      ['core/exec.run', ['exact', 'pattern']],
       ['core/exec.run', ['exact']],
     ])
   })
