@@ -116,6 +116,21 @@ export interface Dialect {
 
 declare const TYPES: unique symbol
 
+/** The form that a tool came in: `core` for the built-in ones, `function` for those of `defineTool`. */
+export type ToolKind =
+  | 'core'
+  | 'function'
+  | 'skill'
+  | 'plugin'
+  | 'mcp'
+  | 'openapi'
+  | 'client'
+  | 'langchain'
+  | 'ai-sdk'
+  | 'openai'
+  | 'agent-tool'
+  | 'handler'
+
 /** A tool as the hub holds it: frozen facts, no behaviour but `execute`. */
 export interface Tool<Name extends string = string, I = unknown, O = unknown, CallI = I> {
   /** The canonical name, which policy, limits and records use. */
@@ -155,6 +170,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly dialects?: Readonly<Record<string, Dialect>>
   /** For catalogues; no rule looks at it. */
   readonly category?: string
+  /** What listings call the form that it came in. Default: `function`. */
+  readonly kind?: Exclude<ToolKind, 'core'>
   /** `group:<name>` in rules and lists. Default: from the name, `notes.save` is in `group:notes`. */
   readonly group?: string
   /** For catalogues; no rule looks at them. */
@@ -250,6 +267,8 @@ export interface ToolDefinition<
   dialects?: Readonly<Record<string, Dialect>>
   /** For catalogues; no rule looks at it. */
   category?: string
+  /** What listings call the form that it came in. Default: `function`. */
+  kind?: Exclude<ToolKind, 'core'>
   /** `group:<name>` in rules; the part of the name before the first `.` unless said. */
   group?: string
   /** For catalogues; no rule looks at them. */

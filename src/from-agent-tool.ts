@@ -55,6 +55,7 @@ export function fromAgentTool<P = any>(tool: AgentTool<P>, governance: Governanc
   const { capabilities = ['exec'], targets } = governance
   return defineTool({
     name: tool.name,
+    kind: 'agent-tool',
     title: tool.label ?? tool.name,
     description: tool.description,
     input: tool.parameters,

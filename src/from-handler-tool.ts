@@ -60,6 +60,7 @@ export function fromHandlerTool(tool: HandlerTool, governance: Governance<unknow
   if (typeof tool.handler !== 'function') throw unusable(`The handler of ${name} is not a function.`)
   return defineTool({
     ...{ name, description, category, tags, version },
+    kind: 'handler',
     input: parameters as JsonSchema,
     capabilities: governance.capabilities ?? tool.capabilities ?? ['exec'],
     targets: (governance.targets ?? tool.targets) as ((args: unknown) => Targets) | undefined,

@@ -109,6 +109,7 @@ export {
   type TextChange,
   type Tool,
   type ToolInput,
+  type ToolKind,
   type ToolOutput,
 } from './define.ts'
 export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'

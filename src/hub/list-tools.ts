@@ -1,3 +1,4 @@
+import type { ToolKind } from '../define.ts'
 import type { Sight } from '../policy/visibility.ts'
 import type { RegisteredTool } from '../steps/registered-tool.ts'
 import type { ToolTable } from '../steps/tool-table.ts'
@@ -11,6 +12,8 @@ export interface ToolListing {
   /** When to use it, for the model. */
   readonly description: string
   /** Its group, `group:<name>` in rules. */
+  /** The form that it came in: `core`, `langchain`, `skill` and others. */
+  readonly kind: ToolKind
   readonly group: string
   /** What it declared to need; empty for a pure tool. */
   readonly capabilities: readonly string[]
@@ -24,7 +27,7 @@ export interface ToolListing {
 export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
   return registry.list().map((entry) => {
     const { name, title, description } = entry.tool
-    const { group, capabilityList: capabilities } = entry
-    return { name, ...(title && { title }), description, group, capabilities, ...sees(entry) }
+    const { kind, group, capabilityList: capabilities } = entry
+    return { name, ...(title && { title }), description, kind, group, capabilities, ...sees(entry) }
   })
 }

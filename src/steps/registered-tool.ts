@@ -1,5 +1,13 @@
 import { CAPABILITY_OF_ABILITY } from '../contracts/ability.ts'
-import { type AnyTool, CAPABILITIES, type CallerKind, type Capability, type Dialect, GUARDED } from '../define.ts'
+import {
+  type AnyTool,
+  CAPABILITIES,
+  type CallerKind,
+  type Capability,
+  type Dialect,
+  GUARDED,
+  type ToolKind,
+} from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { assertToolName, didYouMean, groupOf, toWireName } from '../names.ts'
 import { groupsOf } from '../policy/tool-groups.ts'
@@ -21,6 +29,7 @@ export interface RegisteredTool {
   readonly ruleNames: readonly string[]
   readonly group: string
   readonly groups: readonly string[]
+  readonly kind: ToolKind
   readonly capabilities: ReadonlySet<Capability>
   /** The same, for policy. */
   readonly capabilityList: readonly Capability[]
@@ -81,6 +90,7 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     ruleNames: ruleNames(names, capabilities),
     group,
     groups: groupsOf({ name: tool.name, names, group }),
+    kind: tool.kind ?? (tool.name.startsWith('core/') && tool.override !== true ? 'core' : 'function'),
     ...rightsOf(capabilities, origin),
     callers: tool.callers ?? (capabilities.has('danger:destructive') ? ['direct'] : ['direct', 'script']),
     input: compileSchema(tool.input, { side: 'input' }),

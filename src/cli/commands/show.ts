@@ -43,7 +43,10 @@ async function show(name: string, flags: { readonly config?: string; readonly js
 
 /** Under the name of a dialect, what a model is told of it there. */
 function factsOf(
-  { entry: { tool, wire, group, capabilityList: capabilities, callers, input, output, dialects }, dialect }: FoundTool,
+  {
+    entry: { tool, wire, kind, group, capabilityList: capabilities, callers, input, output, dialects },
+    dialect,
+  }: FoundTool,
   asked: string,
 ) {
   const { name, title, category, tags, version, timeoutMs, examples = [] } = tool
@@ -53,6 +56,7 @@ function factsOf(
     wire,
     ...(title && { title }),
     description: dialect?.dialect.description ?? tool.description,
+    kind,
     group,
     ...(category && { category }),
     ...(tags && { tags }),
@@ -84,6 +88,7 @@ function describe(facts: Facts): string {
     '',
     `capabilities  ${facts.capabilities.join(', ') || 'none: it is pure'}`,
     `callers       ${facts.callers.join(', ')}`,
+    `kind          ${facts.kind}`,
     `group         ${facts.group}`,
     ...(facts.tags ? [`tags          ${facts.tags.join(', ')}`] : []),
     ...(facts.version ? [`version       ${facts.version}`] : []),

@@ -17,6 +17,8 @@ export const toolEntry = z.object({
   name: z.string(),
   title: z.string().optional(),
   description: z.string(),
+  /** The form that it came in: `core`, `mcp`, `langchain` and others. */
+  kind: z.string(),
   group: z.string(),
   capabilities: z.array(z.string()),
   visible: z.boolean(),

@@ -147,6 +147,7 @@ export class ClientConnection {
   #toolOf({ name, title, description, input, output, timeoutMs }: ReadDefinition): AnyTool {
     const { timeoutMs: usualMs = TIMEOUT_MS } = this.#options
     return defineTool({
+      kind: 'client',
       name,
       title,
       description,

@@ -10,6 +10,8 @@ import type { FormGovernance } from './form-governance.ts'
 export interface Form {
   /** `AI SDK tool`, for messages. */
   readonly kind: string
+  /** For listings. */
+  readonly toolKind: AnyTool['kind']
   readonly name: string | undefined
   readonly title?: string | undefined
   readonly description?: string | null | undefined
@@ -34,6 +36,7 @@ export function defineForm(form: Form, governance: FormGovernance): AnyTool {
     description: governance.description ?? form.description ?? `${form.title ?? name}.`,
     input: governance.input ?? form.input,
     output: form.output,
+    kind: form.toolKind,
     capabilities,
     targets: targets as ((input: unknown) => Targets) | undefined,
     timeoutMs,

@@ -71,6 +71,7 @@ function fromOne(tool: AiSdkTool, key: string | undefined, governance: AiSdkGove
   const run = (input: unknown, ctx: BaseContext) => drain(execute(input, optionsOf(ctx)), ctx)
   const form = {
     kind: 'AI SDK tool',
+    toolKind: 'ai-sdk' as const,
     name: key,
     title: tool.title,
     description: tool.description,

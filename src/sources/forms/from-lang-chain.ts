@@ -40,6 +40,7 @@ export function fromLangChain(tool: LangChainTool, governance: FormGovernance = 
   return defineForm(
     {
       kind: 'LangChain tool',
+      toolKind: 'langchain',
       name: tool.name,
       description: tool.description,
       input: schema,

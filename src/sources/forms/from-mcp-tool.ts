@@ -85,6 +85,7 @@ export function fromMcpTool<P = any>(
   return defineForm(
     {
       kind: 'MCP tool',
+      toolKind: 'mcp',
       name,
       title: definition.title ?? annotations?.title,
       description: definition.description,

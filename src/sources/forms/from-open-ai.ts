@@ -48,6 +48,7 @@ export function fromOpenAi<P = any>(
   return defineForm(
     {
       kind: 'OpenAI function',
+      toolKind: 'openai',
       name: facts.name,
       description: facts.description,
       input: facts.parameters ? acceptSchema(facts.parameters, facts.name) : NO_ARGUMENTS,

@@ -41,6 +41,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
   const target = `mcp:${serverName}/${tool}`
   return defineTool({
     name,
+    kind: 'mcp',
     ...(title !== undefined && { title }),
     description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
     input,

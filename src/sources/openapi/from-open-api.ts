@@ -108,6 +108,7 @@ function toTool(
   }
   const capabilities: readonly ('network' | 'send')[] = isSending(method) ? ['network', 'send'] : ['network']
   return defineTool({
+    kind: 'openapi',
     name: operationName({ namespace, tag, operationId: ownText(given, 'operationId'), method, path }, names),
     title: shortText(ownText(given, 'summary') ?? `${method} ${path}`, 100),
     description: describe(operation, given),

@@ -180,6 +180,7 @@ class IsolatedPlugin {
     const { targets, hasModelForm, isAgentTool, lost, ...facts } = definition
     return defineTool({
       ...facts,
+      kind: 'plugin',
       // Not what it likes: rules speak of the groups of the built-in tools.
       group: `plugin/${this.#program.label}`,
       ...(targets && { targets: (input: unknown) => declaredTargets(targets, input) }),

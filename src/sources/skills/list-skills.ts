@@ -18,6 +18,7 @@ const output = z.strictObject({
 export function createListSkills(shelf: SkillShelf): AnyTool {
   return defineTool({
     name: 'core/skill.list',
+    kind: 'skill',
     title: 'List the skills',
     description:
       'List the skills: instructions for particular kinds of work, with a description of when each helps. Look here ' +

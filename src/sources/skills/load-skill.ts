@@ -39,6 +39,7 @@ export function createLoadSkill(shelf: SkillShelf, host: Pick<SourceHost, 'reque
     'an image). Its scripts are run with core/exec.run. Use it when the description of the skill fits the work, once.'
   return defineTool({
     name: 'core/skill.load',
+    kind: 'skill',
     title: 'Load a skill',
     description,
     input: z.strictObject({ name, ...part }),

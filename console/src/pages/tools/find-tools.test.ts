@@ -6,6 +6,7 @@ const tool = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   tool: name,
   name: name.replace('.', '_'),
   description: '',
+  kind: 'core',
   group: name.split('.')[0] ?? '',
   capabilities: [],
   visible: true,

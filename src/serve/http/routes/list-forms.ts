@@ -41,13 +41,14 @@ function hubTools(owner: Hub, hub: PrincipalHub, { dialect, hidden = false }: Li
   if (hidden) for (const card of owner.cards({ dialect })) cards.set(card.tool, card)
   for (const card of hub.cards({ dialect })) cards.set(card.tool, card)
   return hub.list({ hidden }).map((listing) => {
-    const { name: tool, title, description, group, capabilities, visible, why } = listing
+    const { name: tool, title, description, kind, group, capabilities, visible, why } = listing
     const card = cards.get(tool)
     return {
       tool,
       name: card?.name ?? toWireName(tool),
       ...(title !== undefined && { title }),
       description: card?.description ?? description,
+      kind,
       group,
       capabilities: [...capabilities],
       visible,
