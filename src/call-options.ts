@@ -20,10 +20,15 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** Calls with one key have one effect: a repeated one gets the recorded result. */
   readonly idempotencyKey?: string
-  /** With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). */
+  /**
+   * With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). With
+   * `sandbox.workspaces` and without `run`: the request has a run, and so a folder, of its own.
+   */
   readonly requestId?: string
   /** The second half of the key that `requestId` describes. */
   readonly taskId?: string
+  /** The goal that the call serves; recorded like `requestId` and `taskId`, and shown to the approver and to hooks. */
+  readonly goalId?: string
   /** The only capabilities this call may use; narrows, never allows. */
   readonly grants?: readonly Capability[]
   /** The caller passes on content from outside: the run counts as tainted before this call is judged. */

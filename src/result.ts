@@ -219,6 +219,12 @@ export interface ApprovalRequest {
   readonly principal?: string
   /** Why the call is made, as the caller says; absent when it does not. */
   readonly purpose?: string
+  /** Of the request of the caller, as it says. */
+  readonly requestId?: string
+  /** Of the task of the caller, as it says. */
+  readonly taskId?: string
+  /** Of the goal of the caller, as it says. */
+  readonly goalId?: string
   /** What skills asked for that touches this call; information, never a grant. */
   readonly requests: readonly string[]
   /** Where the run's content comes from, when that matters. */

@@ -29,6 +29,9 @@ const approvalSchema = z.object({
   rule: z.string(),
   reason: z.string(),
   purpose: z.string().optional(),
+  requestId: z.string().optional(),
+  taskId: z.string().optional(),
+  goalId: z.string().optional(),
   requests: z.array(z.string()),
   labels: z.array(z.enum(['untrusted'])),
   views: z.array(

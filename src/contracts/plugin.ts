@@ -19,6 +19,12 @@ export interface CallView {
   readonly targets: readonly ResolvedTarget[]
   /** Who calls, as the caller says: `library`, `cli:anna`. */
   readonly caller: string
+  /** Of the request of the caller, as it says. */
+  readonly requestId?: string
+  /** Of the task of the caller, as it says. */
+  readonly taskId?: string
+  /** Of the goal of the caller, as it says. */
+  readonly goalId?: string
 }
 
 /** A target after the guards looked at it: the real path, the normal form of the URL. */

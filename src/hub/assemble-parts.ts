@@ -195,6 +195,7 @@ export function assembleParts(options: HubOptions): Assembly {
       inputDepth: limits.inputDepth ?? DEFAULTS.inputDepth,
       inputEntries: limits.inputEntries ?? DEFAULTS.inputEntries,
       isSandboxRequired: sandbox.required !== false,
+      isolatesRequests: sandbox.workspaces !== undefined && sandbox.root === undefined,
       durability,
       undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
     },

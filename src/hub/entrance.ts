@@ -1,6 +1,7 @@
 import { type CallOptions, withOwnNames } from '../call-options.ts'
 import type { Enter } from '../context.ts'
 import type { AnyTool } from '../define.ts'
+import { isRunId } from '../names.ts'
 import type { Visibility } from '../options.ts'
 import { travel } from '../pipeline.ts'
 import type { Policy } from '../policy/compile-policy.ts'
@@ -9,6 +10,7 @@ import type { CallEvent, ToolResult } from '../result.ts'
 import { Call } from '../steps/call.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
 import type { ToolCard, WireTool } from '../steps/tool-card.ts'
+import { sha256 } from '../value/hash.ts'
 import { explainCall } from './explain-call.ts'
 import type { Explanation } from './explanation.ts'
 import { listTools, type ToolListing } from './list-tools.ts'
@@ -112,6 +114,14 @@ export class Entrance {
     return this.#start(tool, input, options, parent)
   }
 
+  /** Where the owner has named a folder for workspaces, each request has its own, as a run; others share the run of the hub. */
+  #runOf(requestId: string | undefined): string {
+    if (typeof requestId !== 'string' || !this.#parts.settings.isolatesRequests) return this.run
+    // Nobody may come into the run of another principal by the name of a request.
+    const own = this.#parts.principal === undefined ? requestId : `${this.run}-${requestId}`
+    return isRunId(own) ? own : `request-${sha256(own).slice(0, 32)}`
+  }
+
   #newCall(
     tool: string | AnyTool,
     input: unknown,
@@ -121,7 +131,7 @@ export class Entrance {
   ): Call {
     return new Call({
       id: this.#parts.nextCallId(),
-      run: options.run ?? this.run,
+      run: options.run ?? this.#runOf(options.requestId),
       wire: typeof tool === 'string' ? tool : String(tool?.name),
       caller: options.caller ?? this.#options.caller,
       options,

@@ -22,6 +22,12 @@ export interface CallFacts {
   readonly parent?: string
   /** Why the call was made, as the caller said. */
   readonly purpose?: string
+  /** Of the request of the caller, as it says. */
+  readonly requestId?: string
+  /** Of the task of the caller, as it says. */
+  readonly taskId?: string
+  /** Of the goal of the caller, as it says. */
+  readonly goalId?: string
   /** SHA-256 of the validated arguments. */
   readonly argsHash?: string
   /** Redacted; over 2 KB only `argsBytes`, their size or a little less, is kept. */

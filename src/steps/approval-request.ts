@@ -5,7 +5,7 @@ import type { Ask } from '../store.ts'
 import { deepFreeze } from '../value/deep-freeze.ts'
 import { NOT_WHOLE } from './ask-views/show-ends.ts'
 import { viewsOf } from './ask-views/views-of.ts'
-import type { Call } from './call.ts'
+import { type Call, givenIds } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 import { patternOf } from './pattern-grant.ts'
 import { recentCalls } from './recent-calls.ts'
@@ -40,6 +40,7 @@ export async function approvalRequest(
     caller: call.caller,
     ...(parts.principal !== undefined && { principal: parts.principal }),
     ...(purpose !== undefined && { purpose: redactor.text(purpose) }),
+    ...parts.redactor.value(givenIds(call.options)),
     requests: [...decision.requests],
     labels: run.tainted ? ['untrusted' as const] : [],
     // They help to decide; that one cannot be had is no reason not to ask.

@@ -220,6 +220,17 @@ export class Call {
 
   view(): CallView {
     const { id: callId, run, name: tool, wire, input, targets, caller } = this
-    return { callId, run, tool, wire, input, targets, caller }
+    return { callId, run, tool, wire, input, targets, caller, ...givenIds(this.options) }
+  }
+}
+
+type GivenIds = Pick<CallOptions, 'requestId' | 'taskId' | 'goalId'>
+
+/** Ids that the caller gave for its own purposes; those that it did not give are absent. */
+export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
+  return {
+    ...(requestId !== undefined && { requestId }),
+    ...(taskId !== undefined && { taskId }),
+    ...(goalId !== undefined && { goalId }),
   }
 }

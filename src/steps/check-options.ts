@@ -6,7 +6,7 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 
 /** What each option of a call must be; callers without types, and surfaces that pass them on, are checked too. */
 const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; readonly wanted: string }> = new Map([
-  ...['run', 'session', 'caller', 'purpose', 'requestId', 'taskId'].map(
+  ...['run', 'session', 'caller', 'purpose', 'requestId', 'taskId', 'goalId'].map(
     (name) => [name, { fits: isText, wanted: 'a text' }] as const,
   ),
   ['idempotencyKey', { fits: isText, wanted: 'a text' }],

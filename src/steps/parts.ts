@@ -134,6 +134,8 @@ export interface Settings {
   readonly inputEntries: number
   /** Where commands cannot be fenced in, every one is asked. */
   readonly isSandboxRequired: boolean
+  /** Calls that name a request and no run have a run of their own: each request has a folder of its own. */
+  readonly isolatesRequests: boolean
   readonly durability: Durability
   /** Most bytes of what changes replaced that a run keeps for undo. */
   readonly undoBytes: number

@@ -7,7 +7,7 @@ import type { CallEnded, CallFacts } from '../record/events.ts'
 import type { RunRecords } from '../record/run-records.ts'
 import type { ToolResult } from '../result.ts'
 import { sha256 } from '../value/hash.ts'
-import type { Call } from './call.ts'
+import { type Call, givenIds } from './call.ts'
 import { giveBack, keyOf } from './limit.ts'
 import type { Parts, RunState } from './parts.ts'
 import { noteCall } from './recent-calls.ts'
@@ -175,6 +175,7 @@ function facts(parts: Parts, call: Call): CallFacts {
     session: session && parts.redactor.text(session),
     parent: call.parent?.id,
     purpose: purpose && parts.redactor.text(purpose),
+    ...parts.redactor.value(givenIds(call.options)),
     argsHash: call.argsHash || undefined,
     // Large arguments are not kept, so they are not walked for secrets either: their size and their hash are.
     args: call.isValid && !isLarge ? parts.redactor.value(call.input) : undefined,

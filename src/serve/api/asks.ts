@@ -70,6 +70,9 @@ export const approval = common.extend({
   rule: z.string(),
   reason: z.string(),
   purpose: z.string().optional(),
+  requestId: z.string().optional(),
+  taskId: z.string().optional(),
+  goalId: z.string().optional(),
   /** What skills asked for that touches this call. */
   requests: z.array(z.string()),
   labels: z.array(z.string()),

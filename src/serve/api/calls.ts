@@ -11,6 +11,7 @@ export const callRequest = z.strictObject({
   idempotencyKey: z.string().min(1).max(512).optional(),
   requestId: z.string().max(200).optional(),
   taskId: z.string().max(200).optional(),
+  goalId: z.string().max(200).optional(),
   dryRun: z.boolean().optional(),
   /** Whether a call that needs a person waits for the answer, or ends with `approval_required` and is made again after it. */
   onAsk: z.enum(['wait', 'return']).default('wait'),

@@ -136,9 +136,22 @@ export class SessionCalls {
   }
 
   #optionsOf(call: CallMessage, signal: AbortSignal): CallOptions {
-    const { run, session, purpose, timeoutMs, idempotencyKey, requestId, taskId, dryRun, onAsk } = call
+    const { run, session, purpose, timeoutMs, idempotencyKey, requestId, taskId, goalId, dryRun, onAsk } = call
     const onEvent = call.stream ? (event: CallEvent) => this.#tell(call.id, event) : undefined
-    return { run, session, purpose, timeoutMs, idempotencyKey, requestId, taskId, dryRun, onAsk, signal, onEvent }
+    return {
+      run,
+      session,
+      purpose,
+      timeoutMs,
+      idempotencyKey,
+      requestId,
+      taskId,
+      goalId,
+      dryRun,
+      onAsk,
+      signal,
+      onEvent,
+    }
   }
 
   /** The end comes as the result. */
