@@ -16,6 +16,17 @@ describe('the console, signing in and watching', () => {
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor()
   })
 
+  it('signs in by a link that is opened in the tab of the sign-in page', async () => {
+    const page = await web.open('/health', { token: '' })
+    await page.getByRole('heading', { name: 'Sign in to tool-hub' }).waitFor()
+    await page.goto(`${web.service.url}/health#sign-in=${WRONG}`)
+    await page.getByText('This token is not known here').waitFor()
+    expect(page.url()).toBe(`${web.service.url}/health`)
+    await page.goto(`${web.service.url}/health#sign-in=${web.service.ownerToken}`)
+    await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor()
+    expect(page.url()).toBe(`${web.service.url}/health`)
+  })
+
   it('says that a token is wrong, and takes the right one', async () => {
     const page = await web.open('/runs', { token: '' })
     const field = page.getByLabel('Token')
@@ -72,9 +83,9 @@ describe('the console, signing in and watching', () => {
     await calls.getByRole('row').filter({ hasText: 'seen/often' }).last().waitFor()
   })
 
-  it('says that the server is lost, finds it again, and goes on; the owner signs in anew', async () => {
+  it('says that the server is lost, finds it again, and continues; sessions survive a restart', async () => {
     const stays = await web.open('/live', { token: await web.service.newToken('watcher', ['read']), hasClock: true })
-    const leaves = await web.open('/live')
+    const owner = await web.open('/live')
     await stays
       .getByRole('status')
       .filter({ hasText: /^connected/ })
@@ -91,15 +102,12 @@ describe('the console, signing in and watching', () => {
       .getByRole('status')
       .filter({ hasText: /^connected/ })
       .waitFor()
-    await leaves.getByText('The session has ended').waitFor()
-    await leaves.getByLabel('Token').fill(web.service.ownerToken)
-    await leaves.getByRole('button', { name: 'Sign in' }).click()
-    await leaves
+    await owner
       .getByRole('status')
       .filter({ hasText: /^connected/ })
       .waitFor()
     await web.service.agent.call('test/typed', { path: 'after' })
-    for (const page of [stays, leaves]) await page.getByRole('row', { name: 'test/typed' }).waitFor()
+    for (const page of [stays, owner]) await page.getByRole('row', { name: 'test/typed' }).waitFor()
   })
 })
 

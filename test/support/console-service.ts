@@ -69,7 +69,7 @@ async function serve(folder: CliFolder, port: number) {
   running.child.stdout.on('data', (text: string) => {
     printed += text
   })
-  await running.says('}')
+  await running.says('"token"')
   const { url, token } = JSON.parse(printed) as { url: string; token: string }
   return { url, token, running }
 }

@@ -32,7 +32,7 @@ export interface SessionDesk {
 
 export interface SessionDeskOptions {
   readonly store: Pick<Store, 'signIns'>
-  readonly tokens: Pick<OwnTokenDesk, 'admitHash'>
+  readonly tokens: Pick<OwnTokenDesk, 'admitHash' | 'owner' | 'isOwners'>
   readonly jwt?: JwtVerifier
   readonly clock?: Clock
 }
@@ -41,6 +41,7 @@ export interface SessionDeskOptions {
 const SESSION_MS = 12 * 3_600_000
 
 const sessionBody = z.union([
+  z.strictObject({ type: z.literal('owner') }),
   z.strictObject({ type: z.literal('token'), hash: z.string() }),
   z.strictObject({ type: z.literal('person'), person }),
 ])
@@ -48,16 +49,25 @@ type SessionBody = z.output<typeof sessionBody>
 
 /**
  * Makes the desk. A session keeps who began it by the hash of the token, so it ends when the token is revoked or expires,
- * and one of the owner's with the process that knows the owner's secret.
+ * and one of the owner's after its time: it survives a restart, which the link that began it does not.
  */
 export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: SessionDeskOptions): SessionDesk {
   const visitorOf = (body: SessionBody): Awaitable<AdmittedVisitor | undefined> => {
+    if (body.type === 'owner') return tokens.owner()
     if (body.type === 'token') return tokens.admitHash(body.hash)
     return body.person.expiresAt > clock.now() ? jwt?.visitorOf(body.person) : undefined
   }
+  const beginBody = async (secret: string): Promise<SessionBody | undefined> => {
+    if (isTokenSecret(secret)) {
+      const hash = hashSecret(secret)
+      return tokens.isOwners(hash) ? { type: 'owner' } : { type: 'token', hash }
+    }
+    const someone = await jwt?.verify(secret)
+    return someone && { type: 'person', person: someone }
+  }
   return {
     async signIn(secret, { secure }) {
-      const body = await beginBody(secret, jwt)
+      const body = await beginBody(secret)
       const visitor = body && (await visitorOf(body))
       if (!visitor) return undefined
       const session = newSessionSecret()
@@ -88,12 +98,6 @@ export function createSessionDesk({ store, tokens, jwt, clock = systemClock }: S
       return writeSessionCookie('', { maxAgeMs: 0, secure })
     },
   }
-}
-
-async function beginBody(secret: string, jwt: JwtVerifier | undefined): Promise<SessionBody | undefined> {
-  if (isTokenSecret(secret)) return { type: 'token', hash: hashSecret(secret) }
-  const someone = await jwt?.verify(secret)
-  return someone && { type: 'person', person: someone }
 }
 
 function readBody(found: StoredSignIn, hash: string, now: number): SessionBody | undefined {

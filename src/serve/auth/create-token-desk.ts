@@ -19,6 +19,10 @@ export interface OwnTokenDesk extends TokenDesk, TokenRegister {
   admitHash(hash: string): Awaitable<AdmittedVisitor | undefined>
   /** A secret of the owner's: may do everything, and is known to this process only. */
   createOwnerToken(): string
+  /** Whether it is the hash of a secret of the owner's. */
+  isOwners(hash: string): boolean
+  /** The owner, who may do everything. */
+  owner(): AdmittedVisitor
 }
 
 export interface TokenDeskOptions extends TokenRegisterOptions {
@@ -52,6 +56,7 @@ class Desk implements OwnTokenDesk {
   readonly #store: Pick<Store, 'tokens'>
   readonly #now: () => number
   readonly #hot = new LRUCache<string, Hot>({ max: MOST_HOT })
+  #owner: AdmittedVisitor | undefined
   readonly #owners = new Map<string, AdmittedVisitor>()
   /** Revoked here: what a look-up that was under way then says of them is old. */
   readonly #removed = new Set<string>()
@@ -77,9 +82,17 @@ class Desk implements OwnTokenDesk {
 
   createOwnerToken(): string {
     const secret = newTokenSecret()
-    const scopes = new Set(SCOPES)
-    this.#owners.set(hashSecret(secret), { name: 'owner', scopes, hub: this.#hub.as({ name: 'owner' }) })
+    this.#owners.set(hashSecret(secret), this.owner())
     return secret
+  }
+
+  isOwners(hash: string): boolean {
+    return this.#owners.has(hash)
+  }
+
+  owner(): AdmittedVisitor {
+    this.#owner ??= { name: 'owner', scopes: new Set(SCOPES), hub: this.#hub.as({ name: 'owner' }) }
+    return this.#owner
   }
 
   async remove(id: string): Promise<boolean> {
