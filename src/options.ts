@@ -151,6 +151,8 @@ export interface Limits {
   readonly inputEntries?: number
   /** What one run may use in all; then its calls end with `BUDGET_EXCEEDED`. Default: no limit. */
   readonly run?: BudgetLimits
+  /** Which budgets of `run` the config file writes directly below `limits`, so that messages name the key as it is written. */
+  readonly shortKeys?: ReadonlyArray<'calls' | 'time' | 'bytes' | 'cost'>
   /** What one session may use in all; a call without a session counts for the session of its run. Default: no limit. */
   readonly session?: BudgetLimits
   /**

@@ -56,7 +56,7 @@ describe('loadConfig', () => {
           sourced({ deny: '*', on: ['~/.ssh/**', '**/*.pem'], reason: 'secrets stay on this machine' }, 11),
         ],
         sandbox: { root: folder, network: ['api.github.com'], protect: [file] },
-        limits: { timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 } },
+        limits: { timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 }, shortKeys: ['calls'] },
         runs: path.join(folder, 'runs'),
         data: path.join(folder, '.tool-hub'),
       },

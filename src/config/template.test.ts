@@ -27,7 +27,8 @@ describe('configTemplate', () => {
     const { options, warnings } = await load(configTemplate())
     expect(warnings).toEqual([])
     expect(JSON.stringify(options.policy)).not.toContain('"allow"')
-    expect(options.limits).toEqual({ timeoutMs: 60_000, outputChars: 30_000, run: { calls: 200 } })
+    expect(options.limits).toEqual({ timeoutMs: 60_000, outputChars: 30_000 })
+    expect(options.sandbox).toMatchObject({ root: folder })
   })
 
   it('loads with every example switched on', async () => {
@@ -54,6 +55,11 @@ describe('configTemplate', () => {
       'visibility',
       'web',
     ])
+  })
+
+  it('names a budget below limits by that key in messages', async () => {
+    const { options } = await load('limits: { calls: 5, run: { time: 1m } }')
+    expect(options.limits).toEqual({ run: { calls: 5, wallMs: 60_000 }, shortKeys: ['calls'] })
   })
 
   it('tells editors where the schema is', () => {

@@ -25,11 +25,11 @@ policy:
   # - { ask: danger:destructive, on: ./src/** } # overwriting unread files and deleting, after a question
   # - { deny: send, when: { tainted: true }, reason: "nothing leaves after foreign content was read" }
 
-# Where tools may go. Without it: the workspace of the run, no network.
-# sandbox:
-#   root: .
-#   roots: [{ path: ../shared, mode: read }]
-#   network: [api.github.com, "*.example.org"]
+# Where tools may go.
+sandbox:
+  root: . # this folder; without it each run has a private, empty one
+  # roots: [{ path: ../shared, mode: read }]
+  # network: [api.github.com, "*.example.org"] # no host without it
 
 # Keys that tools use by name and never see.
 # secrets: { tavily: { env: TAVILY_API_KEY, hosts: [api.tavily.com] } }
@@ -39,7 +39,7 @@ policy:
 limits:
   timeout: 60s
   output: 30KB # characters a model gets of one call; the whole is kept
-  calls: 200 # a run; one session of an MCP client is one run
+  # calls: 5000 # a run: one session of an MCP client, a day of an agent that names no run
   # rate: 10/s
   # tools: { web_search: { calls: 20, rate: 30/min } }
 

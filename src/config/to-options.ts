@@ -92,7 +92,9 @@ function toSecrets(secrets: NonNullable<CheckedConfig['secrets']>): Record<strin
 
 function toLimits(limits: WrittenLimits): Limits {
   const { calls, time, bytes, cost } = limits
-  const run = toBudget({ ...withoutUndefined({ calls, time, bytes, cost }), ...limits.run })
+  const short = withoutUndefined({ calls, time, bytes, cost })
+  const run = toBudget({ ...short, ...limits.run })
+  const shortKeys = Object.keys(short) as (keyof typeof short)[]
   return withoutUndefined<Limits>({
     timeoutMs: maybe(parseDuration, limits.timeout),
     outputChars: maybe(parseSize, limits.output),
@@ -106,6 +108,7 @@ function toLimits(limits: WrittenLimits): Limits {
     undoBytes: maybe(parseSize, limits.undo),
     commands: maybe(toCommandLimits, limits.commands),
     run: Object.keys(run).length === 0 ? undefined : run,
+    shortKeys: shortKeys.length === 0 ? undefined : shortKeys,
     session: maybe(toBudget, limits.session),
     tools:
       limits.tools &&

@@ -68,6 +68,7 @@ const LIMITS: Keys<Limits> = {
   inputDepth: true,
   inputEntries: true,
   run: true,
+  shortKeys: true,
   session: true,
   tools: true,
   rate: true,

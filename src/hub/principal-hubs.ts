@@ -59,7 +59,7 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
   const roots = rootsOf(principal)
   const owner: RunOwner = { principal: name, ...(roots && { doors: assembly.doorsTo(roots) }) }
   const tools = new OwnTools(assembly.registry)
-  const parts = partsOf(assembly, principal, owner, tools)
+  const parts = partsOf(assembly, principal, owner, tools, run)
   const entrance = new Entrance({
     parts,
     visibility: { ...assembly.visibility, ...principal.visibility },
@@ -106,7 +106,13 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
 }
 
 /** The road as this one travels it: the same, with fewer tools in sight, more rules, its own limits and folders. */
-function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, registry: OwnTools): Parts {
+function partsOf(
+  assembly: Assembly,
+  principal: Principal,
+  owner: RunOwner,
+  registry: OwnTools,
+  openRun?: string,
+): Parts {
   const { rules, runs } = assembly
   const { name, visibility, policy = [], budget, budgetFor: lasts, chargedRuns, rate, within } = principal
   const parts = within ? partsOf(assembly, within, owner, registry) : assembly.parts
@@ -115,7 +121,14 @@ function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, regi
   // What the owner's own runs began is part of their session, as what is within another one is of that one's.
   const isWithin = within !== undefined || chargedRuns !== undefined
   const policyNow = isWithin ? joined(own, () => parts.policy) : own
-  const holder = { name, limits: budget, lasts, chargedRuns, isWithin }
+  const holder = {
+    name,
+    limits: budget,
+    lasts,
+    chargedRuns,
+    isWithin,
+    ...(!isWithin && openRun !== undefined && { openRun }),
+  }
   return {
     ...parts,
     principal: name,
@@ -128,7 +141,7 @@ function partsOf(assembly: Assembly, principal: Principal, owner: RunOwner, regi
       const sight = parts.sees(tool)
       return sight.visible ? look(tool) : sight
     },
-    budget: budget || chargedRuns || within ? parts.budget.forPrincipal(holder) : parts.budget,
+    budget: parts.budget.forPrincipal(holder),
     rate: rate ? parts.rate.forPrincipal(name, rate) : parts.rate,
     run: (id) => runs.open(id, owner),
     readArtifact: (id, ref, options) => runs.readArtifact(id, ref, { ...options, owner }),

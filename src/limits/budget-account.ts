@@ -10,20 +10,24 @@ const UNIT_NAMES = { calls: 'calls', wallMs: 'ms of tool time', bytes: 'bytes', 
 const UNIT_KEYS = { calls: 'calls', wallMs: 'time', bytes: 'bytes', cost: 'cost' } as const
 const NOTICE_AT = 0.75
 
+/** A unit as the owner writes it. */
+export type UnitKey = (typeof UNIT_KEYS)[Unit]
+
 /** What one run, session, tool or principal may use; what it has used is in the store, by `account`. */
 export class BudgetAccount {
   readonly account: string
   readonly limits: BudgetLimits
   readonly expiresAt: number
   readonly #owner: string
-  readonly #key: string
+  readonly #key: (unit: UnitKey) => string
   readonly #units: readonly { readonly unit: Unit; readonly limit: number }[]
   readonly #noticed = new Set<Unit>()
 
   constructor(options: {
     readonly account: string
     readonly owner: string
-    readonly key: string
+    /** The key of a unit as the owner writes it. */
+    readonly key: (unit: UnitKey) => string
     readonly limits: BudgetLimits
     readonly expiresAt: number
   }) {
@@ -70,7 +74,7 @@ export class BudgetAccount {
   }
 
   #keyOf(unit: Unit): string {
-    return `${this.#key}.${UNIT_KEYS[unit]}`
+    return this.#key(UNIT_KEYS[unit])
   }
 }
 

@@ -163,6 +163,30 @@ describe('BudgetLedger', () => {
     expect(() => once.reserve(call)).toThrow('token:ci has used 1 of 1 calls')
   })
 
+  it('counts a run that ends only with the process by the day, and what it began with it', async () => {
+    const clock = fakeClock(Date.UTC(2026, 0, 1, 23))
+    const all = new BudgetLedger({ run: { calls: 2 } }, createMemoryStore().budgets, clock)
+    const agent = all.forPrincipal({ name: 'token:ci', openRun: 'r1' })
+    const begun = all.forPrincipal({ name: 'token:ci/s1', chargedRuns: ['r1'], isWithin: true })
+    await agent.reserve(call)
+    await begun.reserve({ ...call, run: 'r2' })
+    const message = 'This run today has used 2 of 2 calls (limits.run.calls).'
+    expect(failureOf(() => agent.reserve(call)).message).toBe(message)
+    await clock.advance(3_600_000)
+    await agent.reserve(call)
+    for (let count = 0; count < 2; count++) await agent.reserve({ ...call, run: 'named' })
+    expect(() => agent.reserve({ ...call, run: 'named' })).toThrow('This run has used 2 of 2 calls')
+  })
+
+  it('names the key as the config writes it', () => {
+    const ledger = ledgerOf({ run: { calls: 1, wallMs: 10 }, shortKeys: ['calls'] })
+    ledger.reserve(call).settle({ wallMs: 0, bytes: 0 })
+    expect(failureOf(() => ledger.reserve(call)).fix.key).toBe('limits.calls')
+    expect(ledger.reserve({ ...call, run: 'r2' }).settle({ wallMs: 10, bytes: 0 })).toEqual([
+      'This run has used 10 of 10 ms of tool time (limits.run.time).',
+    ])
+  })
+
   it('takes a call from the run that began this one, too', async () => {
     const all = new BudgetLedger({ run: { calls: 2 } }, createMemoryStore().budgets, fakeClock())
     const begun = all.forPrincipal({ name: 'owner/s1', chargedRuns: ['r1', 'r1'], isWithin: true })

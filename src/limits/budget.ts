@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import type { BudgetLimits } from '../options.ts'
 import type { Awaitable, BudgetOutcome, BudgetStore, Usage } from '../store.ts'
-import { BudgetAccount } from './budget-account.ts'
+import { BudgetAccount, type UnitKey } from './budget-account.ts'
 
 /** The call that wants to be counted. */
 interface BudgetCall {
@@ -26,6 +26,7 @@ export interface Reservation {
 
 interface Limits {
   readonly run?: BudgetLimits
+  readonly shortKeys?: readonly UnitKey[]
   readonly session?: BudgetLimits
   readonly tools?: Readonly<Record<string, BudgetLimits>>
 }
@@ -36,6 +37,8 @@ export interface BudgetHolder {
   readonly limits?: BudgetLimits
   /** A day unless said. */
   readonly lasts?: 'day' | 'ever'
+  /** Its run that ends only with the process: what it uses is counted by the day. */
+  readonly openRun?: string
   /** Runs of others that its calls are taken from, too. */
   readonly chargedRuns?: readonly string[]
   /** It lies within another one, whose session it is part of. */
@@ -55,7 +58,8 @@ const UNLIMITED: Reservation = Object.freeze({
 })
 
 /**
- * Counts what runs, sessions, tools (each per run) and principals (each per day) use, and stops them at their limits.
+ * Counts what runs, sessions, tools (each per run) and principals (each per day) use, and stops them at their limits. A
+ * run that ends only with the process, that of a principal which names none, is counted by the day.
  *
  * Calls and cost are counted before a call starts, so calls at the same time never pass those limits together, also not
  * from several processes with one store. Time and bytes are known only afterwards: calls in flight when such a limit is
@@ -69,22 +73,32 @@ export class BudgetLedger {
   /** The one who calls last, and those it lies within before. */
   readonly #holders: readonly BudgetHolder[]
   readonly #isLimited: boolean
+  /** Runs that end only with the process, of all principals. */
+  readonly #openRuns: Set<string>
   /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room at once. */
   #accounts: LRUCache<string, BudgetAccount> | undefined
 
-  constructor(limits: Limits, store: BudgetStore, clock: Clock, holders: readonly BudgetHolder[] = []) {
+  constructor(
+    limits: Limits,
+    store: BudgetStore,
+    clock: Clock,
+    holders: readonly BudgetHolder[] = [],
+    openRuns = new Set<string>(),
+  ) {
     this.#limits = limits
     this.#tools = new Map(Object.entries(limits.tools ?? {}).filter(([, limits]) => hasLimit(limits)))
     this.#store = store
     this.#clock = clock
     this.#holders = holders
+    this.#openRuns = openRuns
     const hasOwn = holders.some(({ limits }) => limits !== undefined)
     this.#isLimited = Boolean(limits.run ?? limits.session) || hasOwn || this.#tools.size > 0
   }
 
   /** The same limits, and those of one more who calls. */
   forPrincipal(holder: BudgetHolder): BudgetLedger {
-    return new BudgetLedger(this.#limits, this.#store, this.#clock, [...this.#holders, holder])
+    if (holder.openRun !== undefined) this.#openRuns.add(holder.openRun)
+    return new BudgetLedger(this.#limits, this.#store, this.#clock, [...this.#holders, holder], this.#openRuns)
   }
 
   /** Counts a call in every scope it belongs to, or in none when one of them is used up. */
@@ -105,7 +119,11 @@ export class BudgetLedger {
 
   /** Forgets a run that is over. */
   async endRun(run: string): Promise<void> {
-    const accounts = [runAccount(run), ...Array.from(this.#tools.keys(), (tool) => toolAccount(tool, run))]
+    const names = this.#openRuns.has(run) ? [run, this.#periodOf(run)] : [run]
+    const accounts = names.flatMap((name) => [
+      runAccount(name),
+      ...Array.from(this.#tools.keys(), (tool) => toolAccount(tool, name)),
+    ])
     for (const account of this.#isLimited ? accounts : []) {
       this.#accounts?.delete(account)
       await this.#store.forget(account)
@@ -116,30 +134,43 @@ export class BudgetLedger {
     const { run: ofRun, session: ofSession } = this.#limits
     const ofTool = this.#tools.get(tool)
     const accounts: BudgetAccount[] = []
+    const period = this.#periodOf(run)
+    const today = period === run ? '' : ' today'
     if (ofRun) {
-      accounts.push(this.#account(runAccount(run), 'This run', 'limits.run', ofRun))
+      accounts.push(this.#account(runAccount(period), `This run${today}`, this.#runKey, ofRun))
+      // Also for all its days together: after a restart nobody knows that it was an open run.
       for (const other of new Set(this.#holders.flatMap(({ chargedRuns = [] }) => chargedRuns)))
-        accounts.push(this.#account(runAccount(other), `The run ${other}, which began this one,`, 'limits.run', ofRun))
+        for (const name of new Set([other, this.#periodOf(other)]))
+          accounts.push(this.#account(runAccount(name), `The run ${other}, which began this one,`, this.#runKey, ofRun))
     }
     if (ofTool) {
-      const key = `limits.tools[${JSON.stringify(tool)}]`
-      accounts.push(this.#account(toolAccount(tool, run), `${tool} in this run`, key, ofTool))
+      const key = (unit: UnitKey) => `limits.tools[${JSON.stringify(tool)}].${unit}`
+      accounts.push(this.#account(toolAccount(tool, period), `${tool} in this run${today}`, key, ofTool))
     }
     if (ofSession) {
       // Of whoever began it all: what it began is its session, too.
-      const account = `session:${JSON.stringify([this.#holders.find(({ isWithin }) => !isWithin)?.name, session ?? run])}`
-      accounts.push(this.#account(account, 'This session', 'limits.session', ofSession))
+      const account = `session:${JSON.stringify([this.#holders.find(({ isWithin }) => !isWithin)?.name, session ?? period])}`
+      accounts.push(this.#account(account, 'This session', (unit) => `limits.session.${unit}`, ofSession))
     }
     for (const { name, limits, lasts = 'day' } of this.#holders) {
       if (limits === undefined) continue
       const isToday = lasts === 'day'
       const account = isToday ? principalAccount(name, this.#clock.now()) : `principal:ever:${name}`
-      accounts.push(this.#account(account, isToday ? `${name} today` : name, 'budget', limits))
+      accounts.push(this.#account(account, isToday ? `${name} today` : name, (unit) => `budget.${unit}`, limits))
     }
     return accounts
   }
 
-  #account(account: string, owner: string, key: string, limits: BudgetLimits): BudgetAccount {
+  /** The run, or the day of one that ends only with the process. */
+  #periodOf(run: string): string {
+    return this.#openRuns.has(run) ? `${run}:${dayOf(this.#clock.now())}` : run
+  }
+
+  /** As it is written in the config: budgets of the run may stand at the top. */
+  readonly #runKey = (unit: UnitKey): string =>
+    this.#limits.shortKeys?.includes(unit) ? `limits.${unit}` : `limits.run.${unit}`
+
+  #account(account: string, owner: string, key: (unit: UnitKey) => string, limits: BudgetLimits): BudgetAccount {
     this.#accounts ??= new LRUCache({ max: MOST_TRACKED })
     const known = this.#accounts.get(account)
     if (known) return known
@@ -151,7 +182,11 @@ export class BudgetLedger {
 
 /** The account of a principal's day (UTC). */
 export function principalAccount(name: string, now: number): string {
-  return `principal:${new Date(now).toISOString().slice(0, 10)}:${name}`
+  return `principal:${dayOf(now)}:${name}`
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10)
 }
 
 class CountedCall implements Reservation {
