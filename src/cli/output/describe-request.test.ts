@@ -13,12 +13,19 @@ const request = {
   requests: [],
   labels: [],
   views: [],
+  coverage: { exact: 'this very call' },
 } as unknown as ApprovalRequest
 
 it('leaves out a reason only when it is nothing but the rule', () => {
   expect(describeRequest(request).join('\n')).not.toContain('reason')
   const doubted = { ...request, reason: `${request.reason} Its description was "ask remote (default)".` }
   expect(describeRequest(doubted).join('\n')).toContain('Its description was')
+})
+
+it('shows the pattern that a yes could cover, where there is one', () => {
+  expect(describeRequest(request).join('\n')).not.toContain('pattern')
+  const lines = describeRequest({ ...request, coverage: { exact: 'this very call', pattern: 'npm test *' } })
+  expect(lines).toContain('pattern    npm test * (with --remember always --covers pattern)')
 })
 
 it('shows both ends of long arguments, and targets whole', () => {
