@@ -23,6 +23,8 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/tools/fs/read/read-whole.ts', ['offset']],
   ['src/policy/decide.ts', ['grants']],
   ['src/record/run-files.ts', ['run']],
+  ['src/hub/remove-run.ts', ['run']],
+  ['src/tools/fs/write-text.ts', ['filePath']],
   ['src/names.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],

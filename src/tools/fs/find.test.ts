@@ -33,7 +33,7 @@ it('is find in the coding dialect, one path a line, and says what a limit left o
   const { text } = hubOf()
   expect(await text('find', { pattern: '*.ts' })).toBe('a.ts\nsrc/b.ts\nsrc/deep/c.ts')
   expect(await text('find', { pattern: '*.ts', limit: 1 })).toMatch(
-    /\.ts\n\[Only 1 file; others were left out\. Narrow the pattern or the path, or raise limit\.\]$/,
+    /\.ts\nNotice: Only the first 1 file; the limit is 1\. Narrow the pattern or the path, or raise limit\.$/,
   )
   expect(await text('find', { pattern: '*.java' })).toMatch(/^No files found in \/.+\.$/)
 })

@@ -54,15 +54,8 @@ export const find = defineTool({
     const searched = files.length === 0 ? (await ctx.fs.stat(path)).path : undefined
     return { files: files.map((file) => joinPath(path, file)), isComplete, ...(searched && { searched }) }
   },
-  toModel: ({ files, isComplete, searched }) => {
+  toModel: ({ files, searched }) => {
     if (files.length === 0) return searched ? `No files found in ${searched}.` : 'No files found.'
-    return [
-      ...files,
-      ...(isComplete
-        ? []
-        : [
-            `[Only ${count(files.length, 'file')}; others were left out. Narrow the pattern or the path, or raise limit.]`,
-          ]),
-    ].join('\n')
+    return files.join('\n')
   },
 })

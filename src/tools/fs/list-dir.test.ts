@@ -44,7 +44,9 @@ describe('core/fs.listDir', () => {
     const { call, text } = hubOf(FILES)
     const result = await call(LIST, { path: '.', maxEntries: 1 })
     expect(result).toMatchObject({ data: { entries: [{ name: 'b.txt' }], isComplete: false }, meta: { truncated: {} } })
-    expect(await text('ls', { limit: 1 })).toBe('.hidden\n[Only 1 entries; some were left out.]')
+    expect(await text('ls', { limit: 1 })).toBe(
+      '.hidden\nNotice: .: some entries were left out: the limit is 1 entries.',
+    )
   })
 
   it('says which limit left entries out', async () => {

@@ -96,7 +96,7 @@ function marked({ name, type }: Listed['entries'][number]): string {
   return type === 'directory' ? `${name}/` : type === 'symlink' ? `${name}@` : name
 }
 
-function show(lines: readonly string[], { isComplete, searched }: Listed): string {
-  const all = lines.length === 0 ? [searched ? `The folder ${searched} is empty.` : 'The folder is empty.'] : lines
-  return [...all, ...(isComplete ? [] : [`[Only ${lines.length} entries; some were left out.]`])].join('\n')
+function show(lines: readonly string[], { searched }: Listed): string {
+  if (lines.length === 0) return searched ? `The folder ${searched} is empty.` : 'The folder is empty.'
+  return lines.join('\n')
 }

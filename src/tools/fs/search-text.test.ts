@@ -49,7 +49,8 @@ describe('core/fs.searchText', () => {
     const result = await hubOf().call(SEARCH, { root: '.', query: 'foo', maxMatches: 1 })
     expect(result).toMatchObject({ data: { matches: [{}], isComplete: false }, meta: { truncated: {} } })
     expect(result.content).toMatchObject([
-      { text: expect.stringMatching(/ended the search; matches found: 1, there may be more/) },
+      { text: 'a.md:2:foo bar' },
+      { text: 'Notice: The search ended after 1 matches; there may be more. Narrow it.' },
     ])
   })
 

@@ -94,7 +94,7 @@ function tell(
     ref: request.root,
     summary: `${shown} of ${total} ${what} for ${quote(request.query, 100)}`,
   })
-  if (!found.isComplete) ctx.truncated(`The search ended after ${total} ${what}; there may be more.`)
+  if (!found.isComplete) ctx.truncated(`The search ended after ${total} ${what}; there may be more. Narrow it.`)
   if (offset === undefined) return found
   const next = offset + shown
   return { ...found, page: { offset, total, ...(shown > 0 && next < total && { next }) } }

@@ -28,16 +28,12 @@ function showLines(matches: SearchTextResult['matches']): string[] {
   })
 }
 
-function notes({ isComplete, skipped, page, matches, files }: SearchTextResult): string[] {
+function notes({ skipped, page, matches, files }: SearchTextResult): string[] {
   const shown = files ? files.length : matches.filter(({ isContext }) => !isContext).length
   const lines: string[] = []
   if (page?.next !== undefined) {
     const range = `${page.offset + 1}-${page.offset + shown}`
     lines.push(`[Showing ${range} of ${page.total}. Use offset=${page.next} to see more.]`)
-  }
-  if (!isComplete) {
-    const what = files ? 'files' : 'matches'
-    lines.push(`[A limit ended the search; ${what} found: ${page?.total ?? shown}, there may be more. Narrow it.]`)
   }
   if (skipped) lines.push(`[${count(skipped, 'file')} could not be looked into.]`)
   return lines
