@@ -21,7 +21,9 @@ export interface Grant {
   readonly targets: readonly string[]
   /** Of `pattern`: what it matches, as in `on` of a rule, and how people read it. */
   readonly pattern?: {
+    /** The patterns, in the form that `on` of a rule takes. */
     readonly on: readonly string[]
+    /** The same for people, in one line. */
     readonly shown: string
     /** It covers every tool whose name begins so, not only `tool`. */
     readonly tools?: string

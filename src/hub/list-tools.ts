@@ -11,9 +11,9 @@ export interface ToolListing {
   readonly title?: string
   /** When to use it, for the model. */
   readonly description: string
-  /** Its group, `group:<name>` in rules. */
   /** The form that it came in: `core`, `langchain`, `skill` and others. */
   readonly kind: ToolKind
+  /** Its group, `group:<name>` in rules. */
   readonly group: string
   /** What it declared to need; empty for a pure tool. */
   readonly capabilities: readonly string[]

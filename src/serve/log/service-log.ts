@@ -8,10 +8,13 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export interface LogEntry {
   /** ISO 8601. */
   readonly time: string
+  /** `info` for what is as it should be, `warn` for refusals, `error` for what the owner has to repair. */
   readonly level: LogLevel
   /** What kind of line it is: `signed-in`, `call-denied`, `policy-saved`. */
   readonly event: string
+  /** One sentence for people. */
   readonly message: string
+  /** What the sentence is about, by name: principal, tool, rule, run. */
   readonly fields: Readonly<Record<string, string | number>>
 }
 
