@@ -117,14 +117,14 @@ describe('the configuration', () => {
       enableAutoWriteLargeResponses: true,
     }
     const { call, data, hub } = realHub({ core, sandbox: { privateRanges: ['127.0.0.1/32'] } })
-    const fetched = await data('core/http.fetchText', { url: url() })
+    const fetched = await data('core/http.fetchText', { url: url(), timeoutMs: 60_000 })
     expect(fetched).toMatchObject({ bytes: 3_000, fileRef: expect.any(String) })
     const kept = join(sandboxRoot, hub.run, 'workspace', fetched.fileRef)
     expect(readFileSync(kept, 'utf8')).toBe('x'.repeat(5_000))
     expect((await call('core/fs.readText', { path: fetched.fileRef })).error?.code).toBe('FILE_TOO_LARGE')
-    expect((await call('core/http.downloadFile', { url: url('/large'), destPath: 'b' })).error?.code).toBe(
-      'HTTP_TOO_LARGE',
-    )
+    expect(
+      (await call('core/http.downloadFile', { url: url('/large'), destPath: 'b', timeoutMs: 60_000 })).error?.code,
+    ).toBe('HTTP_TOO_LARGE')
     expect((await call('core/http.fetchText', { url: 'http://example.org/' })).error?.code).toBe('HTTP_DISALLOWED_HOST')
     expect(agents[0]).toBe('mine/1.0')
     local.answer = () => {}

@@ -149,7 +149,7 @@ describe('the built-in tools of an engine', () => {
     const { call } = realHub(EXEC)
     const failed = await call('bash', { command: 'echo out; echo err >&2; exit 7' })
     expect(failed.data).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 7, timedOut: false })
-    const slow = await call('bash', { command: 'sleep 600', timeout: 200 })
+    const slow = await call('bash', { command: 'sleep 600', timeout: 1_000 })
     expect(slow).toMatchObject({ status: 'timeout', error: { code: 'TIMEOUT' }, data: { timedOut: true } })
   })
 
