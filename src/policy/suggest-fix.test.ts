@@ -10,6 +10,8 @@ const AGREES = () => ({ hasError: false, names: [] })
 
 const at = (rule: Rule) => [{ rule, source: { file: 'tool-hub.yaml', line: 4 }, base: '/srv' }]
 
+const ofToken = (rule: Rule) => [{ rule, source: { file: 'token ci' }, base: '/srv' }]
+
 const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Rule; hint: string }][] = [
   [
     'no rule',
@@ -20,6 +22,13 @@ const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Ru
       value: { allow: 'write:fs', on: '/w/a' },
       hint: 'Add { allow: "write:fs", on: "/w/a" } to policy in tool-hub.yaml.',
     },
+  ],
+  [
+    'a rule of a token',
+    { owner: ofToken({ deny: 'exec' }) },
+    'exec',
+    undefined,
+    { hint: 'Have the owner make a token without deny exec (token ci): tool-hub tokens add.' },
   ],
   [
     'no target',

@@ -59,7 +59,9 @@ export function refuse(call: Call): void {
   if (effect === 'deny') {
     const unread = unreadThatDenies(call)
     const about = unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
-    throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}: ${withStop(reason)}${about}`, {
+    // A rule without a reason of its own has been named already.
+    const why = reason === `Denied by ${rule}.` ? '.' : `: ${withStop(reason)}`
+    throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}${why}${about}`, {
       // Without a key: reading is for the caller to do.
       fix: unread === undefined ? fix : { hint: `Read the whole file first, then write. Or: ${fix.hint}` },
     })

@@ -60,6 +60,9 @@ describe('tool-hub tokens', () => {
       expect(listed.stdout).toMatch(
         /^token-[0-9a-f]{16} {2}ci {2}call,read {2}until \S+ \S+ {2}never used .*danger allowed/,
       )
+      expect(listed.stdout).toContain(
+        `a day 1000 calls + 600 s + 5000000 bytes, 10/s, root ${folder.path} (only to read)`,
+      )
 
       const revoked = await folder.run(['tokens', 'revoke', 'ci', '--json'])
       expect(JSON.parse(revoked.stdout)).toEqual({ revoked: stored!.id, name: 'ci' })

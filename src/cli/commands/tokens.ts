@@ -55,16 +55,42 @@ async function revoke(wanted: string, flags: Flags): Promise<void> {
   await (flags.json ? printJson({ revoked: id, name }) : print(`Revoked ${name} (${id}).`))
 }
 
-function row({ id, name, scopes, profile, policy = [], allowDanger, expiresAt, usedAt }: TokenEntry): string[] {
+function row(token: TokenEntry): string[] {
+  const {
+    id,
+    name,
+    scopes,
+    profile,
+    policy = [],
+    budget = {},
+    rate,
+    roots = [],
+    allowDanger,
+    expiresAt,
+    usedAt,
+  } = token
   const limits = [
     ...(profile ? [`profile ${profile}`] : []),
     ...(policy.length > 0 ? [`${policy.length} rules`] : []),
     ...(allowDanger ? ['danger allowed'] : []),
+    ...(Object.keys(budget).length > 0 ? [`a day ${budgetOf(budget)}`] : []),
+    ...(rate ? [`${rate.perSecond}/s`] : []),
+    ...roots.map(({ path, mode }) => `root ${path}${mode === 'read' ? ' (only to read)' : ''}`),
   ]
   const isOver = expiresAt !== undefined && expiresAt <= Date.now()
   const end = expiresAt === undefined ? 'no end' : `${isOver ? 'expired' : 'until'} ${dateOf(expiresAt)}`
   const used = usedAt === undefined ? 'never used' : `used ${dateOf(usedAt)}`
   return [id, name, scopes.join(','), end, used, limits.join(', ')]
+}
+
+function budgetOf({ calls, wallMs, bytes, cost }: NonNullable<TokenEntry['budget']>): string {
+  const parts = [
+    calls !== undefined && `${calls} calls`,
+    wallMs !== undefined && `${wallMs / 1_000} s`,
+    bytes !== undefined && `${bytes} bytes`,
+    cost !== undefined && `cost ${cost}`,
+  ]
+  return parts.filter(Boolean).join(' + ')
 }
 
 function dateOf(time: number): string {

@@ -33,7 +33,7 @@ export function namesSecret(name: string): boolean {
 }
 
 /** `"GITHUB_TOKEN": "…"`, `password: …`, with its value. */
-const NAMED = /(["']?)([A-Za-z][\w-]{0,80})\1(\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s,{}[\]"']+)/g
+const NAMED = /(["']?)([A-Za-z][\w-]{0,80})\1(\s*[:=]\s*)("[^"]*"|'[^']*'|(?:\$\{[^}\s]*\}|[^\s,{}[\]"'])+)/g
 
 /** A text of a config or a diff without the secrets in it, by their shape and by the name before them. */
 export function hideInText(text: string): string {

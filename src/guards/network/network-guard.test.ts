@@ -68,6 +68,14 @@ describe('what may be reached', () => {
     expect(dialled).toEqual([PUBLIC])
   })
 
+  it('names both settings that a host of this machine needs', () => {
+    const guard = makeGuard({ allowedHosts: [] })
+    const hint = expect.stringContaining('add 127.0.0.1 to sandbox.network and 127.0.0.1/32 to sandbox.privateRanges.')
+    expect(() => guard.resolve('http://127.0.0.1:8080/')).toThrow(
+      expect.objectContaining({ fix: expect.objectContaining({ hint }) }),
+    )
+  })
+
   it('asks no resolver about a host that is not allowed', async () => {
     const resolve = vi.fn()
     const guard = makeGuard({ allowedHosts: ['example.com'], resolve })

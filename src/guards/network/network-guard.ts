@@ -175,6 +175,12 @@ function withKey({ method, headers }: Pick<Order['first'], 'method' | 'headers'>
 
 const MOST_NAMED = 10
 
+/** The second setting that a host of this machine needs, so that nobody finds it only after the first. */
+function rangeOf(hostname: string): string {
+  if (hostname === '[::1]') return ' and ::1/128 to sandbox.privateRanges'
+  return /^(?:localhost|127\.\d+\.\d+\.\d+)$/.test(hostname) ? ' and 127.0.0.1/32 to sandbox.privateRanges' : ''
+}
+
 function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
   const named = allowed.slice(0, MOST_NAMED).join(', ') || 'none'
   const now = allowed.length > MOST_NAMED ? `${named} and ${allowed.length - MOST_NAMED} more` : named
@@ -185,7 +191,7 @@ function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
       fix: {
         key: 'sandbox.network',
         value: hostname,
-        hint: `Use an allowed host (${now}), or have the owner add ${hostname} to sandbox.network.`,
+        hint: `Use an allowed host (${now}), or have the owner add ${hostname} to sandbox.network${rangeOf(hostname)}.`,
       },
     },
   )

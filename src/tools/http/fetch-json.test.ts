@@ -66,6 +66,23 @@ describe('core/http.fetchJson', () => {
     expect(await accepted({ Accept: 'application/vnd.x+json' })).toBe('application/vnd.x+json')
   })
 
+  it('sends an object or an array as JSON, and a text as it is', async () => {
+    http.local.answer = async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      response.end(JSON.stringify({ type: request.headers['content-type'], body }))
+    }
+    const hub = http.hub({ policy: [{ allow: 'network' }, { allow: 'send' }] })
+    const sent = async (body: unknown, headers?: object) => {
+      const result = await hub.callDynamic(FETCH, { url: http.url(), method: 'POST', body, headers })
+      return (result.data as { json: object } | undefined)?.json ?? result.error
+    }
+    expect(await sent({ name: 'Ada' })).toEqual({ type: 'application/json', body: '{"name":"Ada"}' })
+    const own = { 'Content-Type': 'application/vnd.x+json' }
+    expect(await sent([1], own)).toEqual({ type: 'application/vnd.x+json', body: '[1]' })
+    expect(await sent('a=1', { 'content-type': 'text/plain' })).toEqual({ type: 'text/plain', body: 'a=1' })
+  })
+
   it('says what came when it is no JSON object or array', async () => {
     const page = `<html>${'x'.repeat(500)}`
     serve(page, 502, 'text/html')

@@ -15,6 +15,10 @@ const jsonSchema = z
   .union([z.record(z.string(), z.unknown()), z.array(z.unknown()), z.null()])
   .describe('The answer; null when the server sent no body.')
 
+const jsonBody = z
+  .union([requestSchema.shape.body, z.record(z.string(), z.unknown()), z.array(z.unknown())])
+  .describe('What a POST sends: an object or an array is sent as JSON; of a text, name its type in content-type.')
+
 /** Fetches JSON over HTTP. */
 export const fetchJson = defineTool({
   name: 'core/http.fetchJson',
@@ -23,7 +27,7 @@ export const fetchJson = defineTool({
     'Send an HTTP GET or POST and get the answer as JSON, whatever its status. Use it for APIs; pick what you need from a ' +
     'long answer with core/util.json.select. Not for pages or other text (core/http.fetchText): an answer that is no JSON ' +
     'object or array is an error.',
-  input: requestSchema,
+  input: requestSchema.extend({ body: jsonBody }),
   output: z.strictObject({
     url: answeredUrlSchema,
     status: statusSchema,
@@ -43,8 +47,7 @@ export const fetchJson = defineTool({
       input: {
         url: 'https://api.example.org/users',
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: '{"name":"Ada"}',
+        body: { name: 'Ada' },
       },
       note: 'sends JSON, too',
     },
@@ -52,8 +55,7 @@ export const fetchJson = defineTool({
   async execute({ url, method, headers, body, timeoutMs, maxBytes }, ctx) {
     const response = await ctx.fetch(url, {
       method,
-      headers: withAccept(headers),
-      body: body ?? undefined,
+      ...encoded(body, headers),
       timeoutMs,
       maxBytes,
       retries: RETRIES,
@@ -76,9 +78,18 @@ export const fetchJson = defineTool({
   toModel: ({ status, url, json }) => `HTTP ${status} from ${url}\n\n${JSON.stringify(json, undefined, 1)}`,
 })
 
-function withAccept(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const isSaid = Object.keys(headers).some((name) => name.toLowerCase() === 'accept')
-  return isSaid ? headers : { accept: JSON_TYPES, ...headers }
+/** The body as text, and the headers with what the caller did not say. */
+function encoded(body: z.infer<typeof jsonBody>, headers: Readonly<Record<string, string>> = {}) {
+  const isJson = typeof body === 'object' && body !== null
+  const said = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  return {
+    headers: {
+      ...(!said.has('accept') && { accept: JSON_TYPES }),
+      ...(isJson && !said.has('content-type') && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: isJson ? JSON.stringify(body) : (body ?? undefined),
+  }
 }
 
 async function readJson(response: GuardedResponse, bytes: Uint8Array): Promise<z.infer<typeof jsonSchema>> {

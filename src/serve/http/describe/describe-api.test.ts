@@ -41,6 +41,12 @@ describe('the OpenAPI document', () => {
     expect(new Set(registered).size).toBe(registered.length)
   })
 
+  it('says where the service is, and that every route can refuse a request', async () => {
+    const document = await documentOf()
+    expect(document).toMatchObject({ servers: [{ url: '/' }] })
+    for (const { operation } of operationsOf(document)) expect(operation.responses).toHaveProperty('4XX')
+  })
+
   it('says which scopes a route needs, as the table does', async () => {
     const { paths } = await documentOf()
     for (const { path, method, admits, isHidden } of ROUTES) {

@@ -75,6 +75,8 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       description: 'The governed tool runtime for AI agents. MCP is at /mcp, a WebSocket at /v1/ws.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    // Relative to where this description was read.
+    servers: [{ url: '/' }],
     paths,
     components: {
       schemas: Object.fromEntries([...found].filter(([id]) => Object.hasOwn(NAMED, id))),
@@ -105,13 +107,15 @@ function describeRoute(route: Route, schemaOf: (schema: z.ZodType) => unknown): 
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { content: { 'application/json': { schema: schemaOf(body) } } } }),
     responses: {
+      '4XX': failure('What is wrong with the request, and what to do about it'),
       ...describeAnswers(answers, schemaOf),
-      default: {
-        description: 'What is wrong, and what to do about it',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
+      default: failure('What is wrong, and what to do about it'),
     },
   }
+}
+
+function failure(description: string): Json {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
 }
 
 /** Answers of one status are the forms that it may have. */
