@@ -81,6 +81,8 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly status: ToolResult['status']
   /** Time from its start to its end, waiting for approval included. */
   readonly durationMs: number
+  /** How much of it people took to answer. */
+  readonly waitedMs?: number
   /** Size of what the call returned, as a budget counts it. */
   readonly bytes: number
   /** How often `execute` ran; absent for once. */

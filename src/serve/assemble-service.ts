@@ -21,6 +21,7 @@ import { createCallBook } from './book/create-call-book.ts'
 import { createEventFeed } from './book/create-event-feed.ts'
 import { createPolicyDesk } from './book/create-policy-desk.ts'
 import { describeHealth } from './book/describe-health.ts'
+import { DecisionCounts, serviceMetrics } from './book/service-metrics.ts'
 import { ConfigReload, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 
@@ -96,6 +97,8 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     warnings: () => reload?.warnings() ?? [],
   })
   await reload?.start()
+  const decisions = new DecisionCounts()
+  hub.onRecord(({ event }) => decisions.note(event))
   const service: Service = {
     hub,
     store,
@@ -116,6 +119,11 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       },
     },
     checkRecords: () => checkRecords(runsFolder),
+    async metrics() {
+      const folders = { data: resolve(data), runs: runsFolder }
+      const own = { health: await service.health(), decisions, store, folders, now: clock.now() }
+      return `${await hub.metrics()}${await serviceMetrics(own)}`
+    },
     health: () =>
       describeHealth({
         hub,

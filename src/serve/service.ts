@@ -20,6 +20,8 @@ export interface Service {
   readonly policy: PolicyDesk
   readonly tokens: TokenDesk
   health(): Promise<Health>
+  /** What Prometheus scrapes: the calls of the hub, and what waits, was decided and is used up. */
+  metrics(): Promise<string>
   /** Rejects when nothing can be recorded: then no call with effects is taken. */
   checkRecords(): Promise<void>
 }

@@ -67,7 +67,10 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
   const log = logOf(parts, run, call, request)
   log.requested()
   try {
-    const reply = await answerOf(parts, call, request, adopted)
+    const since = performance.now()
+    const reply = await answerOf(parts, call, request, adopted).finally(() => {
+      call.waitedMs += performance.now() - since
+    })
     if (reply === 'lost') return false
     if (boundTo(parts, call).hash !== request.hash) throw changedMeanwhile(call.name)
     call.approvedBy = reply.by ?? 'approver'

@@ -71,6 +71,10 @@ export class Call {
   hasChanged = false
   /** When `execute` was first entered; from then on the call may have had effects. */
   executedMark: number | undefined
+  /** How long people took to answer, in all. */
+  waitedMs = 0
+  /** The part of it after `execute` was entered. */
+  waitedInToolMs = 0
   abandoned = false
   /** The result is out; what comes later is late. */
   ended = false

@@ -79,7 +79,7 @@ export function giveBack(parts: Parts, call: Call, { result, bytes }: Settled): 
   }
   parts.breakers.record(call.circuit, outcomeOf(result), call.isProbe)
   // Time that a person took to answer is not the tool's.
-  const wallMs = performance.now() - call.executedMark!
+  const wallMs = Math.max(0, performance.now() - call.executedMark! - call.waitedInToolMs)
   const settling = told(() => call.reservation!.settle({ wallMs, bytes }))
   const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
   const loop = parts.loops.record(call.run, tool, call.argsHash, failure)

@@ -53,7 +53,7 @@ export async function recordEnd(
   parts.metrics.record({
     tool: call.tool?.tool.name ?? 'unknown',
     status,
-    durationMs: meta.durationMs,
+    durationMs: Math.max(0, meta.durationMs - call.waitedMs),
     bytes: settled.bytes,
   })
   call.span?.end({ ok: result.ok, code: result.error?.code })
@@ -147,6 +147,7 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
     ...(call.started ? undefined : facts(parts, call)),
     status,
     durationMs: meta.durationMs,
+    waitedMs: call.waitedMs > 0 ? Math.round(call.waitedMs) : undefined,
     bytes,
     attempts: meta.attempts > 1 ? meta.attempts : undefined,
     resultHash: text === undefined ? undefined : sha256(text),

@@ -102,8 +102,10 @@ export interface RateSlice {
   readonly at: number
   /** Calls that started in it. */
   readonly calls: number
-  /** Those of them that failed. */
+  /** Those of them that failed; denied ones are counted apart. */
   readonly failures: number
+  /** Those of them that were denied or need an approval. */
+  readonly denials: number
   /** Mean time of a call. */
   readonly meanMs: number
   /** Longest time of a call. */

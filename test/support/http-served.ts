@@ -47,6 +47,7 @@ export async function serveHttp(
     asks,
     policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
     tokens,
+    metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),
   }

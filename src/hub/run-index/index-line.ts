@@ -43,7 +43,9 @@ function endOf({ run, seq, time }: Line, event: CallEnded, started: IndexedCall 
     ? { run, seq: started.seq, status, startedAt: Math.min(started.startedAt, startedAt) }
     : { run, seq, status, startedAt }
   const call = whole(event, place, started ?? factsOf(event))
-  call.durationMs = durationMs
+  const waitedMs = typeof event.waitedMs === 'number' ? event.waitedMs : 0
+  // People have their own time: a tool is not slow because somebody was at lunch.
+  call.durationMs = Math.max(0, durationMs - waitedMs)
   call.error = text(event.error?.code)
   call.summary = text(event.summary)
   call.approvedBy = text(event.approvedBy)

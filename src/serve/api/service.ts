@@ -115,9 +115,21 @@ export const health = z.object({
   waiting: z.number(),
   /** The last hour, a minute each, oldest first. */
   slices: z.array(
-    z.object({ at: z.number(), calls: z.number(), failures: z.number(), meanMs: z.number(), maxMs: z.number() }),
+    z.object({
+      at: z.number(),
+      calls: z.number(),
+      /** Denied calls are not among them. */
+      failures: z.number(),
+      /** Calls that were denied or need an approval. */
+      denials: z.number(),
+      /** Without the time that people took to answer. */
+      meanMs: z.number(),
+      maxMs: z.number(),
+    }),
   ),
-  tools: z.array(z.object({ tool: z.string(), calls: z.number(), failures: z.number(), meanMs: z.number() })),
+  tools: z.array(
+    z.object({ tool: z.string(), calls: z.number(), failures: z.number(), denials: z.number(), meanMs: z.number() }),
+  ),
   sandbox: z.object({ level: z.string(), problem: z.string().optional() }),
   servers: z.array(
     z.object({

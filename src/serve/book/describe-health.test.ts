@@ -45,8 +45,8 @@ describe('describeHealth', () => {
     expect(health.slices).toHaveLength(60)
     expect(health.slices.reduce((sum, { calls }) => sum + calls, 0)).toBe(4)
     expect(health.tools).toEqual([
-      { tool: 'a.b', calls: 3, failures: 1, meanMs: 20 },
-      { tool: 'c.d', calls: 1, failures: 0, meanMs: 5 },
+      { tool: 'a.b', calls: 3, failures: 0, denials: 1, meanMs: 20 },
+      { tool: 'c.d', calls: 1, failures: 0, denials: 0, meanMs: 5 },
     ])
     expect(health).toMatchObject({ uptimeMs: 5_000, inFlight: 0, waiting: 0, store: { ok: true } })
     expect(health.sandbox.level).toMatch(/^(full|namespaces|none)$/)

@@ -4,7 +4,7 @@ import type { Hub } from '../../hub.ts'
 import { principalAccount } from '../../limits/budget.ts'
 import type { BudgetLimits } from '../../options.ts'
 import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
-import { isFailure } from '../../store/rules/index-call.ts'
+import { isDenial, isFailure } from '../../store/rules/index-call.ts'
 import type { Awaitable, IndexedCall, Store } from '../../store.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import type { ConfigState, Health } from '../api/service.ts'
@@ -85,31 +85,37 @@ async function slicesOf(store: HealthOptions['store'], now: number): Promise<Hea
   const byTime = new Map(found.map((slice) => [slice.at, slice]))
   return Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => {
     const at = since + index * MINUTE_MS
-    const { calls = 0, failures = 0, meanMs = 0, maxMs = 0 } = byTime.get(at) ?? {}
-    return { at, calls, failures, meanMs, maxMs }
+    const { calls = 0, failures = 0, denials = 0, meanMs = 0, maxMs = 0 } = byTime.get(at) ?? {}
+    return { at, calls, failures, denials, meanMs, maxMs }
   })
 }
 
 async function toolsOf(store: HealthOptions['store'], now: number): Promise<Health['tools']> {
   const latest = await store.calls.calls({ limit: MOST_CALLS })
-  const tallies = new Map<string, { calls: number; failures: number; ended: number; totalMs: number }>()
+  const tallies = new Map<string, Tally>()
   for (const call of latest) if (call.startedAt > now - HOUR_MS) tally(tallies, call)
   return [...tallies]
-    .map(([tool, { calls, failures, ended, totalMs }]) => {
-      return { tool: escapeLine(tool), calls, failures, meanMs: ended === 0 ? 0 : totalMs / ended }
+    .map(([tool, { calls, failures, denials, ended, totalMs }]) => {
+      return { tool: escapeLine(tool), calls, failures, denials, meanMs: ended === 0 ? 0 : totalMs / ended }
     })
     .sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1))
     .slice(0, MOST_TOOLS)
 }
 
-function tally(
-  tallies: Map<string, { calls: number; failures: number; ended: number; totalMs: number }>,
-  { tool, status, durationMs }: IndexedCall,
-): void {
-  const known = tallies.get(tool) ?? { calls: 0, failures: 0, ended: 0, totalMs: 0 }
+interface Tally {
+  calls: number
+  failures: number
+  denials: number
+  ended: number
+  totalMs: number
+}
+
+function tally(tallies: Map<string, Tally>, { tool, status, durationMs }: IndexedCall): void {
+  const known = tallies.get(tool) ?? { calls: 0, failures: 0, denials: 0, ended: 0, totalMs: 0 }
   tallies.set(tool, known)
   known.calls++
-  if (isFailure(status)) known.failures++
+  if (isDenial(status)) known.denials++
+  else if (isFailure(status)) known.failures++
   if (durationMs === undefined) return
   known.ended++
   known.totalMs += durationMs

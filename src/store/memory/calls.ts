@@ -2,6 +2,7 @@ import type { CallFilter, CallIndex, IndexBatch, IndexedCall, IndexedRun, RateSl
 import {
   changeOf,
   changeRun,
+  isDenial,
   isFailure,
   type KeptRun,
   mergeCall,
@@ -114,7 +115,8 @@ function sliceOf(at: number, calls: readonly IndexedCall[]): RateSlice {
   return {
     at,
     calls: calls.length,
-    failures: calls.filter(({ status }) => isFailure(status)).length,
+    failures: calls.filter(({ status }) => isFailure(status) && !isDenial(status)).length,
+    denials: calls.filter(({ status }) => isDenial(status)).length,
     meanMs: durations.length === 0 ? 0 : total / durations.length,
     maxMs: Math.max(0, ...durations),
   }

@@ -21,6 +21,11 @@ export function isFailure(status: string): boolean {
   return !NO_FAILURE.has(status)
 }
 
+/** Whether a call of this state was not allowed, or waits for a person: it did not run, so it did not fail. */
+export function isDenial(status: string): boolean {
+  return status === 'denied' || status === 'approval_required'
+}
+
 /**
  * The call with what a later entry says of it; the same object when that says nothing new. An end completes what its
  * start said; a start that comes late, or a call of the same id in another run, changes nothing.

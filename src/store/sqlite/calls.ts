@@ -22,6 +22,7 @@ interface SliceRow {
   readonly slice: number
   readonly calls: number
   readonly failures: number
+  readonly denials: number
   readonly mean_ms: number
   readonly max_ms: number
 }
@@ -55,7 +56,8 @@ export function createCalls(connection: Connection): CallIndex {
   })
   const slices = connection.statement<SliceRow>(
     `SELECT CAST(started_at AS BIGINT) / CAST(? AS BIGINT) AS slice, COUNT(*) AS calls,
-     SUM(failed) AS failures,
+     SUM(CASE WHEN status IN ('denied', 'approval_required') THEN 0 ELSE failed END) AS failures,
+     SUM(CASE WHEN status IN ('denied', 'approval_required') THEN 1 ELSE 0 END) AS denials,
      COALESCE(AVG(duration_ms), 0) AS mean_ms, COALESCE(MAX(duration_ms), 0) AS max_ms
      FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1 LIMIT ?`,
   )
@@ -107,10 +109,11 @@ export function createCalls(connection: Connection): CallIndex {
     calls: (filter) => listCalls(conditionsOf(filter), pageSize(filter.limit)).map(toCall),
     rates({ since, sliceMs }) {
       const length = sliceLength(sliceMs)
-      return slices.all(length, since, MOST_SLICES).map(({ slice, calls, failures, mean_ms, max_ms }) => ({
+      return slices.all(length, since, MOST_SLICES).map(({ slice, calls, failures, denials, mean_ms, max_ms }) => ({
         at: slice * length,
         calls,
         failures,
+        denials,
         meanMs: mean_ms,
         maxMs: max_ms,
       }))

@@ -114,11 +114,13 @@ export function indexSuite(name: string, store: () => Store): void {
         call({ callId: 'b', startedAt: 60_000, durationMs: 10 }),
         call({ callId: 'c', startedAt: 119_999, durationMs: 20, status: 'error' }),
         call({ callId: 'd', startedAt: 119_999, status: 'running', durationMs: undefined }),
+        call({ callId: 'f', startedAt: 119_999, status: 'denied', durationMs: undefined }),
+        call({ callId: 'g', startedAt: 119_999, status: 'approval_required', durationMs: undefined }),
         call({ callId: 'e', startedAt: 240_000, status: 'running', durationMs: undefined }),
       ])
       expect(await store().calls.rates({ since: 60_000, sliceMs: 60_000 })).toEqual([
-        { at: 60_000, calls: 3, failures: 1, meanMs: 15, maxMs: 20 },
-        { at: 240_000, calls: 1, failures: 0, meanMs: 0, maxMs: 0 },
+        { at: 60_000, calls: 5, failures: 1, denials: 2, meanMs: 15, maxMs: 20 },
+        { at: 240_000, calls: 1, failures: 0, denials: 0, meanMs: 0, maxMs: 0 },
       ])
       await expect(async () => store().calls.rates({ since: 0, sliceMs: 0 })).rejects.toMatchObject({
         code: 'INPUT_SCHEMA_INVALID',

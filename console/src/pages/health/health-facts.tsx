@@ -15,6 +15,7 @@ export function HealthFacts({ health }: { health: Health }) {
   const { slices, store, config, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
   const calls = slices.reduce((sum, slice) => sum + slice.calls, 0)
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0)
+  const denials = slices.reduce((sum, slice) => sum + slice.denials, 0)
   return (
     <>
       {!store.ok && (
@@ -45,6 +46,7 @@ export function HealthFacts({ health }: { health: Health }) {
       <dl className={styles.facts} aria-label="At a glance">
         <Fact name="Calls, last hour" value={calls.toLocaleString('en')} />
         <Fact name="Failures, last hour" value={failures.toLocaleString('en')} about={shareOf(failures, calls)} />
+        <Fact name="Denied, last hour" value={denials.toLocaleString('en')} about="or need an approval" />
         <Fact name="In flight" value={inFlight.toLocaleString('en')} about="calls under way" />
         <Fact
           name="Waiting"

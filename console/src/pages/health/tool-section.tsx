@@ -38,6 +38,7 @@ const COLUMNS: readonly PlainColumn<ToolHealth>[] = [
     align: 'end',
     cell: ({ calls, failures }) => `${calls === 0 ? 0 : Math.round((failures / calls) * 100)} %`,
   },
+  { id: 'denials', title: 'Denied', align: 'end', cell: ({ denials }) => denials.toLocaleString('en') },
   { id: 'mean', title: 'Mean time', align: 'end', cell: ({ meanMs }) => <Duration ms={meanMs} /> },
 ]
 

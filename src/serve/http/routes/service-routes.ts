@@ -35,7 +35,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     answers: [{ description: 'As Prometheus reads them', mediaType: 'text/plain' }],
     async handle({ door }) {
       const headers = { ...API_HEADERS, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-      return new Response(await door.service.hub.metrics(), { headers })
+      return new Response(await door.service.metrics(), { headers })
     },
   }),
   defineOpenRoute({
