@@ -241,7 +241,8 @@ describe('what the HTTP tools answer', () => {
     const { call, record } = webHub({ secrets: { api: { value: 'HEADER-0123456789', hosts: ['127.0.0.1'] } } })
     const secret = { url: url('/a?api_key=QUERY-0123456789'), headers: { authorization: `Bearer \${secret:api}` } }
     const plain = { ...secret, headers: { authorization: 'Bearer PLAIN-0123456789', cookie: 'sid=SENT-0123456789' } }
-    for (const input of [secret, plain])
+    const signed = { url: url('/a?sig=SIGNED-0123456789') }
+    for (const input of [secret, plain, signed])
       for (const tool of [FETCH_TEXT, FETCH_JSON]) {
         const { evidence } = await call(tool, input)
         expect(evidence).toHaveLength(1)

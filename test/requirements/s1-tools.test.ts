@@ -70,8 +70,11 @@ describe('the built-in tools of an engine', () => {
 
   it('S1-8 edit demands a new text that differs from the old one', async () => {
     const { call, read } = realHub({}, { 'a.txt': 'same' })
-    const { error } = await call('edit', { path: 'a.txt', oldString: 'same', newString: 'same' })
-    expect(error).toMatchObject({ code: 'INPUT_SCHEMA_INVALID', message: expect.stringContaining('different') })
+    const same = { oldText: 'same', newText: 'same' }
+    for (const input of [{ oldString: 'same', newString: 'same' }, { edits: [same] }]) {
+      const { error } = await call('edit', { path: 'a.txt', ...input })
+      expect(error).toMatchObject({ code: 'INPUT_SCHEMA_INVALID', message: expect.stringContaining('different') })
+    }
     expect(read('a.txt')).toBe('same')
   })
 
