@@ -5,7 +5,11 @@ import type { WebFetch } from '../source.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/create-jwt-verifier.ts'
 
 /** Knows people by the tokens of the owner's identity providers, whose keys it fetches by the hub's guarded way out. */
-export function openJwtVerifier(hub: Hub, issuers: readonly OidcOptions[], clock: Clock): JwtVerifier | undefined {
+export function openJwtVerifier(
+  hub: Hub,
+  issuers: readonly OidcOptions[],
+  { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl?: string },
+): JwtVerifier | undefined {
   if (issuers.length === 0) return undefined
   const origins = issuers.flatMap(({ issuer, jwks = issuer }) => [new URL(issuer).origin, new URL(jwks).origin])
   let fetch: WebFetch | undefined
@@ -17,8 +21,10 @@ export function openJwtVerifier(hub: Hub, issuers: readonly OidcOptions[], clock
     },
   })
   return createJwtVerifier({
-    issuers: issuers.map(({ jwks, scopes, ...issuer }) => ({
+    issuers: issuers.map(({ jwks, scopes, audience, ...issuer }) => ({
       ...issuer,
+      // A client of MCP asks for a token for the resource itself, by its URL (RFC 8707).
+      audience: publicUrl === undefined ? audience : [audience, `${publicUrl.replace(/\/+$/, '')}/mcp`],
       ...(jwks !== undefined && { jwksUri: jwks }),
       ...(scopes && { map: Object.fromEntries(Object.entries(scopes).map(([word, meant]) => [word, [...meant]])) }),
     })),

@@ -20,6 +20,7 @@ import { fromIncomingMessage } from './auth/door-request.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
+import { ProtectedResource } from './http/protected-resource.ts'
 import { createRecordLog } from './log/log-records.ts'
 import { createLog, type LogEntry } from './log/service-log.ts'
 import { openJwtVerifier } from './open-jwt-verifier.ts'
@@ -82,7 +83,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const { service, tokens } = assembled
   const { hub, store } = service
   hub.onRecord(createRecordLog(log))
-  const jwt = openJwtVerifier(hub, options.oidc ?? [], clock)
+  const { oidc: issuers = [] } = options
+  const jwt = openJwtVerifier(hub, issuers, { clock, publicUrl: options.publicUrl })
   const names = namesOf(options)
   const doorkeeper = createDoorkeeper({
     tokens,
@@ -98,6 +100,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     service,
     doorkeeper,
     answers: createAnswerDoor({ hub, store, clock, hooks }),
+    ...(issuers.length > 0 && { resource: new ProtectedResource(issuers, () => options.publicUrl ?? server.url) }),
     consoleFolder: fileURLToPath(builtFile('console')),
     ...names,
     onError: (error) => onProblem(`The service failed: ${error instanceof Error ? error.stack : error}`),

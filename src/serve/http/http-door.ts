@@ -5,6 +5,7 @@ import type { Service } from '../service.ts'
 import { CallTurns } from './call/call-turns.ts'
 import type { HttpParts } from './http-parts.ts'
 import { McpDoors } from './mcp-doors.ts'
+import type { ProtectedResource } from './protected-resource.ts'
 import type { BodyLimits } from './read-body.ts'
 import { Readiness } from './readiness.ts'
 import { StreamTable } from './stream/stream-table.ts'
@@ -18,6 +19,7 @@ export class HttpDoor {
   readonly service: Service
   readonly doorkeeper: Doorkeeper
   readonly answers: AnswerDoor | undefined
+  readonly resource: ProtectedResource | undefined
   readonly clock: Clock
   readonly callLimits: BodyLimits
   readonly bodyLimits: BodyLimits
@@ -38,6 +40,7 @@ export class HttpDoor {
     this.service = service
     this.doorkeeper = doorkeeper
     this.answers = parts.answers
+    this.resource = parts.resource
     this.clock = clock
     const maxEntries = service.hub.maxInputEntries
     this.callLimits = { maxBytes: parts.maxCallBytes ?? MOST_CALL_BYTES, maxEntries }

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { AnswerDoor } from '../asks/create-answer-door.ts'
 import type { Doorkeeper } from '../auth/create-doorkeeper.ts'
 import type { Service } from '../service.ts'
+import type { ProtectedResource } from './protected-resource.ts'
 
 /** What the HTTP door is made of. */
 export interface HttpParts {
@@ -9,6 +10,8 @@ export interface HttpParts {
   readonly doorkeeper: Doorkeeper
   /** The pages behind the links of webhooks, where there are any. */
   readonly answers?: AnswerDoor
+  /** `/mcp` as a resource of OAuth, where people sign in with an identity provider. */
+  readonly resource?: ProtectedResource
   /** Folder of the built console; a page says how to build it when there is none. */
   readonly consoleFolder?: string
   /** Names by which this server may be addressed, beside those of loopback, as the doorkeeper has them. */

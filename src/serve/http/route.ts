@@ -45,6 +45,8 @@ export interface Route {
   readonly isOnItsOwn?: boolean
   /** Under whichever name the server was addressed: for probes, which know only its address. */
   readonly isForProbes?: boolean
+  /** Says in its refusals where to sign in with OAuth. */
+  readonly isResource?: boolean
   /** Not in the document: a protocol of its own. */
   readonly isHidden?: boolean
   readonly handle: (exchange: Exchange<never, never, never>) => Response | Promise<Response>

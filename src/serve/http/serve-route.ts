@@ -36,7 +36,15 @@ export async function serveRoute(
   return route.handle(exchange as unknown as Exchange<never, never, never>)
 }
 
-async function whoAsks({ doorkeeper }: HttpDoor, { admits, isForProbes }: Route, request: IncomingMessage) {
+async function whoAsks(door: HttpDoor, route: Route, request: IncomingMessage) {
+  try {
+    return await identify(door, route, request)
+  } catch (error) {
+    throw route.isResource && door.resource ? door.resource.challenge(error) : error
+  }
+}
+
+async function identify({ doorkeeper }: HttpDoor, { admits, isForProbes }: Route, request: IncomingMessage) {
   if (admits === 'everybody') {
     if (!isForProbes) checkOpen(doorkeeper, request)
     return undefined
