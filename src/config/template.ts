@@ -54,7 +54,7 @@ limits:
 # The service of tool-hub serve: its page, HTTP, WebSocket and MCP.
 # service: { port: 4040 }
 
-# Records of what was done. The folders belong into .gitignore.
+# Records of what was done. In a git repository the commands put a .gitignore into both folders.
 runs: ./runs
 data: ./.tool-hub
 `

@@ -12,6 +12,7 @@ import { callerName } from '../hub/caller-name.ts'
 import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
 import { hasMoreTools } from '../hub/has-more-tools.ts'
+import { ignoreByGit } from '../hub/ignore-by-git.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { watchServers } from '../hub/watch-servers.ts'
 import { assertFolder } from '../input/assert-path.ts'
@@ -113,6 +114,7 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<vo
   } finally {
     await hub.close()
     await store?.close()
+    ignoreByGit(options)
   }
 }
 

@@ -7,6 +7,7 @@ import { canAsk } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { callerName } from './caller-name.ts'
 import { withCurrentRoot } from './current-root.ts'
+import { ignoreByGit } from './ignore-by-git.ts'
 import { openDataStore } from './open-data-store.ts'
 import { readConfig } from './read-config.ts'
 
@@ -42,6 +43,7 @@ export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | P
     return await useHub({ ...options, store }, use)
   } finally {
     if (!options.store) await store.close()
+    ignoreByGit(options)
   }
 }
 
