@@ -66,8 +66,11 @@ it.each<[string, number, (handle: Handle, index: number) => Promise<unknown>]>([
   }
   await swapper.terminate()
   expect([...outcomes.keys()].filter((result) => !EXPECTED.has(result))).toEqual([])
-  expect(outcomes.get('ok')).toBeGreaterThan(0)
-  expect(outcomes.get('PATH_OUTSIDE_SANDBOX')).toBeGreaterThan(0)
+  // At the level paths, nearly every change is refused against a swapper that never pauses.
+  const [least, refusals] =
+    FILES_LEVEL === 'paths' ? [0, ['PATH_OUTSIDE_SANDBOX', 'CONFLICT']] : [1, ['PATH_OUTSIDE_SANDBOX']]
+  expect(outcomes.get('ok') ?? 0).toBeGreaterThanOrEqual(least)
+  expect(refusals.some((code) => outcomes.has(code))).toBe(true)
   const taken = ws.names().filter((name) => /^(taken|copied)/.test(name))
   expect(taken.map(ws.text)).not.toContain('SECRET')
   expect(ws.names('../out').filter((name) => !isStray(name))).toEqual(['secret.txt', 'sub'])
