@@ -2,7 +2,7 @@ import type { CallEnded, RecordEvent } from '../../src/record/events.ts'
 
 /** What the audit tells of one call that every run of the same script must tell, too. */
 export interface ToldCall {
-  readonly facts: Omit<CallEnded, 'type' | 'callId' | 'parent' | 'durationMs'>
+  readonly facts: Omit<CallEnded, 'type' | 'callId' | 'parent' | 'durationMs' | 'waitedMs'>
   /** What else happened in it, in order: questions, answers, changes of files. */
   readonly happened: readonly object[]
   /** The calls that it made, in the order they ended. */
@@ -23,6 +23,7 @@ const OWN: ReadonlySet<string> = new Set([
   'parent',
   'approval',
   'durationMs',
+  'waitedMs',
   'stack',
 ])
 
