@@ -13,7 +13,8 @@ export async function bundleModule(
   { beside = {} }: { readonly beside?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
   const run = process.env.TOOL_HUB_TEST_FOLDER!
-  const folder = join(run, 'modules', relative('.', entry).replaceAll('/', '-'))
+  const names = [relative('.', entry), ...Object.keys(beside)]
+  const folder = join(run, 'modules', names.join('+').replaceAll('/', '-'))
   const path = join(folder, 'module.mjs')
   if (existsSync(path)) return path
   const draft = await mkdtemp(join(run, 'module-'))
