@@ -5,6 +5,7 @@ import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
 import { QuestionDesk } from '../approval/question-desk.ts'
 import { systemClock } from '../clock.ts'
+import { parseRanges } from '../guards/network/judge-address.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
 import { Breakers } from '../limits/breaker.ts'
@@ -93,6 +94,8 @@ export function assembleParts(options: HubOptions): Assembly {
   const limits: Limits = { ...core?.limits, ...options.limits }
   const data = resolve(options.data ?? '.tool-hub')
   const sandbox = { ...core?.sandbox, ...options.sandbox }
+  // A range with a mistake is refused when the hub is made, not by its first request.
+  parseRanges(sandbox.blockedRanges ?? [])
   const timeoutMs = limits.timeoutMs ?? DEFAULTS.timeoutMs
   const durability = options.durability ?? 'effects'
   const listeners = new Set<(event: CallEvent) => void>()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createToolHub } from '../create-tool-hub.ts'
 import { ToolError } from '../errors.ts'
 import type { CoreToolsConfig } from '../options.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
@@ -53,7 +54,8 @@ describe('fromCoreToolsConfig', () => {
   })
 
   it.each(['10.0.0.0/99', '10.0.0.0/x', 'banana', ''])('refuses to pretend that %j is blocked', (range) => {
-    expect(refusal({ blockedCidrs: [range] }).code).toBe('CONFIG_INVALID')
+    const create = () => createToolHub({ core: { blockedCidrs: [range] } })
+    expect(create).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   })
 })
 

@@ -1,5 +1,4 @@
 import { ToolError } from '../errors.ts'
-import { parseRanges } from '../guards/network/judge-address.ts'
 import { didYouMean } from '../names.ts'
 import type { CoreToolsConfig, HubOptions } from '../options.ts'
 
@@ -24,7 +23,6 @@ const CHECKS: Readonly<Record<keyof CoreToolsConfig, (value: unknown) => boolean
 /** Translates S0's CoreToolsConfig. */
 export function fromCoreToolsConfig(config: CoreToolsConfig): CoreToolsOptions {
   for (const [key, value] of Object.entries(config)) if (value !== undefined) checkEntry(key, value)
-  parseRanges(config.blockedCidrs ?? [])
   return {
     sandbox: {
       ...(config.sandboxRoot === undefined ? {} : { workspaces: config.sandboxRoot }),
