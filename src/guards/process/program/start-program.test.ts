@@ -123,7 +123,7 @@ describe('stopping', () => {
     })
     const out = text(program.stdout)
     await once(program.stdout, 'data')
-    await program.stop({ graceMs: 60_000 })
+    await program.stop({ graceMs: 10_000 })
     expect([await out, await program.ended]).toEqual(['\nbye\n', { code: 5, signal: null }])
   })
 
