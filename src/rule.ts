@@ -77,7 +77,7 @@ export interface SourcedRule {
   readonly base: string
   /** Consulted only for demands that no other rule of its layer matches, e.g. `tools.default` of policy.yaml. */
   readonly fallback?: boolean
-  /** The capabilities whose demands it is about; all unless said. */
+  /** The capabilities whose demands it is about. Default: all. */
   readonly about?: readonly Capability[]
 }
 

@@ -3,7 +3,7 @@ import { HubClient } from './hub-client.ts'
 
 /**
  * A client of a tool-hub service, for browsers and Node; it needs no package. With a token it asks as that token's
- * principal, without one as whoever is signed in on the page. Node 20 has no WebSocket of its own: give `createClient`
+ * principal, without one as the person who is signed in on the page. Node 20 has no WebSocket of its own: give `createClient`
  * the one of the package `ws`.
  * @example
  * const client = createClient({ url: 'http://127.0.0.1:4242', token, WebSocket })

@@ -36,7 +36,7 @@ export interface Question {
    * Default: 5 minutes.
    */
   readonly timeoutMs?: number
-  /** Asks for several values at once: a flat object of texts, numbers, yes or no, and choices. */
+  /** Asks for several values in one form: a flat object of texts, numbers, yes or no, and choices. */
   readonly form?: JsonSchema
 }
 
@@ -84,7 +84,7 @@ export interface BaseContext {
   ): Promise<Artifact>
   /** Says that the call now waits for somebody else, such as the client that executes it; the caller hears `call-pending`. */
   pending(message: string): void
-  /** Asks the person behind the agent; fails at once when nobody can be asked. */
+  /** Asks the person behind the agent; fails immediately when nobody can be asked. */
   ask(question: Question): Promise<Answer>
   /** Calls another tool down the same road, under this call's budget and signal. */
   call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>

@@ -40,9 +40,9 @@ export type Effect = 'allow' | 'ask' | 'deny'
 
 /** Code that the owner runs at four places of the road; a hook that fails or hangs blocks the call. */
 export interface Hooks {
-  /** Tools it looks at: names, `group:…`, capabilities, globs; all unless said. */
+  /** Tools it looks at: names, `group:…`, capabilities, globs. Default: all. */
   readonly match?: string | readonly string[]
-  /** Lower runs first; 0 unless said. */
+  /** Lower runs first. Default: 0. */
   readonly order?: number
   /** How long each function may take; then the call is blocked with `POLICY_DENIED`. Default: 5 s. */
   readonly timeoutMs?: number
@@ -79,7 +79,7 @@ export interface Plugin {
   readonly hooks?: Hooks | readonly Hooks[]
   /** Runs once before the first call, for what takes time or is conditional; calls wait for it. */
   readonly setup?: (api: PluginApi) => void | Promise<void>
-  /** While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone unless said. */
+  /** While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone by default. */
   readonly required?: boolean
   /** Releases what `setup` opened; called when the hub closes. */
   readonly close?: () => void | Promise<void>

@@ -20,7 +20,7 @@ export interface RemoveRunOptions {
 export const REMOVING = '.removing-'
 
 /**
- * Removes the folder of a run. Its heads stay in the store, and the record of the removal names the last one: whoever has
+ * Removes the folder of a run. Its heads stay in the store, and the record of the removal names the last one: anyone who has
  * a copy of the run can prove that it is the one that was removed. CONFLICT if a process has the run open.
  */
 export async function removeRun(run: string, options: RemoveRunOptions): Promise<void> {

@@ -30,7 +30,7 @@ export interface ToolNames {
   readonly name: string
   /** Dialect and wire names too. */
   readonly names: readonly string[]
-  /** `notes` for `group:notes`; the area in the name unless said. */
+  /** `notes` for `group:notes`; by default the area in the name. */
   readonly group?: string
 }
 

@@ -32,7 +32,7 @@ const areOptions: Judge = (text) =>
 
 /**
  * Where git notes, below a folder of its own, what is left to do of an operation that has stopped. `git rebase --continue`
- * runs what is noted there, whoever has noted it.
+ * runs what is noted there, no matter who noted it.
  */
 const STATE: Readonly<Record<string, Readonly<Record<string, Judge>>>> = {
   'rebase-merge': { 'git-rebase-todo': isHarmlessTodo, strategy: isStrategy },

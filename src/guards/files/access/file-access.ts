@@ -20,7 +20,7 @@ export interface FolderEntry {
 }
 
 /**
- * Reaches one name below an open folder. A folder is known by its descriptor, which whoever opened it closes. Every
+ * Reaches one name below an open folder. A folder is known by its descriptor, which the code that opened it closes. Every
  * `path` is one that `at` or `atBytes` gave for the same folder.
  */
 export interface FileAccess {

@@ -13,7 +13,7 @@ import { WaitingAnswer } from './waiting-answer.ts'
 /**
  * `POST /v1/tools/{name}/call`, on Node's own request and response: the road that must be fast. 200 for every call that
  * took the road, whatever came of it. A client that goes away stops its call, unless the call has an idempotency key:
- * then it continues, and whoever asks again with that key gets its result. An approval that the call waited for stays.
+ * then it continues, and the next call with that key gets its result. An approval that the call waited for stays.
  */
 export async function answerCall(
   door: HttpDoor,

@@ -9,7 +9,7 @@ import { EventStream } from '../stream/event-stream.ts'
 const eventQuery = z.object({
   /** Id of the last event that is known, for those who cannot send `Last-Event-ID`. */
   after: z.string().max(100).optional(),
-  /** Types of events, joined by commas; all unless said. */
+  /** Types of events, joined by commas. Default: all. */
   types: z.string().max(200).optional(),
 })
 
