@@ -13,11 +13,12 @@ const EXHAUSTED = new Map([
 const MAX_CAUSES = 8
 
 /**
- * OUT_OF_RESOURCES if something was thrown because descriptors, memory, processes or disk space ran out, also as the
+ * OUT_OF_RESOURCES if it is that already, or if something was thrown because descriptors, memory, processes or disk space ran out, also as the
  * cause of another error; `undefined` for anything else.
  * @param what What could not be done, as the beginning of a sentence.
  */
 export function resourceError(thrown: unknown, what: string): ToolError | undefined {
+  if (ToolError.is(thrown) && thrown.code === 'OUT_OF_RESOURCES') return thrown
   const why = exhaustedResource(thrown)
   return why === undefined ? undefined : new ToolError('OUT_OF_RESOURCES', `${what}: ${why}.`, { cause: thrown })
 }

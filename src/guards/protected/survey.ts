@@ -2,6 +2,7 @@ import { accessSync, constants, type Dirent, lstatSync, readdirSync, readlinkSyn
 import { dirname, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { errnoOf } from '../../disk/errno.ts'
+import { UNREACHABLE } from '../../disk/stats-if-there.ts'
 import { messageOf, ToolError } from '../../errors.ts'
 import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
 import { isStateFolder, stateFilesIn } from './git-state.ts'
@@ -258,8 +259,6 @@ function folderAt(path: string, isNested: boolean): Folder {
   return { path, ...none, isUnlisted: false, isGit: false, isNested }
 }
 
-/** Nothing is there, or nobody gets there by this path: through a file, a loop of links, or more than 4,096 characters. */
-const UNREACHABLE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 /** For its owner to read and to enter. */
 const SEARCHABLE = 0o500
 

@@ -1,7 +1,6 @@
 import { basename, resolve } from 'node:path'
 import type { AnyTool } from '../../define.ts'
 import { errnoOf } from '../../disk/errno.ts'
-import { isOutOfResources } from '../../disk/lazy-module.ts'
 import { listOurFiles } from '../../disk/list-our-files.ts'
 import { resourceError } from '../../disk/resource-error.ts'
 import { watchFolder } from '../../disk/watch-folder.ts'
@@ -211,6 +210,6 @@ function shown(text: string): string {
 
 /** What failed only because resources ran out says nothing about the file. */
 function throwIfExhausted(error: unknown): void {
-  const exhausted = isOutOfResources(error) ? error : resourceError(error, 'The folder of tools cannot be read')
+  const exhausted = resourceError(error, 'The folder of tools cannot be read')
   if (exhausted) throw exhausted
 }

@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SandboxLevel } from '../../../contracts/commands.ts'
-import { isOutOfResources } from '../../../disk/lazy-module.ts'
 import { resourceError } from '../../../disk/resource-error.ts'
 import { messageOf, ToolError } from '../../../errors.ts'
 import { buildJail } from './build-jail.ts'
@@ -33,7 +32,7 @@ export async function tryLevel(level: SandboxLevel, timeoutMs: number): Promise<
     await once(server, 'listening')
     return await attempt(level, folder, portOf(server), timeoutMs)
   } catch (error) {
-    const exhausted = isOutOfResources(error) ? error : resourceError(error, 'The sandbox cannot be tried')
+    const exhausted = resourceError(error, 'The sandbox cannot be tried')
     if (exhausted) throw exhausted
     return ToolError.is(error) ? `${error.message} ${error.fix.hint}` : messageOf(error)
   } finally {
