@@ -44,7 +44,7 @@ export async function appendValue(path: string, value: unknown): Promise<void> {
     const file = await open(path, flags, 0o600)
     try {
       const stats = await file.stat()
-      assertOurs(stats, shortPath(path))
+      assertOurs(stats, shortPath(path), path)
       if (!stats.isFile() || stats.nlink > 1) throw notAlone(path)
       if (stats.size > MOST_BYTES) throw tooLarge(path, stats.size)
       const last = Buffer.alloc(1)

@@ -1,33 +1,20 @@
-/** Names whose value is a secret, in lower case, without - and _. */
+/** Names whose value is a secret, in lower case, without - and _; those of `ENDINGS` are names as well. */
 const NAMES = [
   'authorization',
   'proxyauthorization',
   'cookie',
   'setcookie',
-  'xapikey',
-  'apikey',
-  'xauthtoken',
   'xcsrftoken',
   'csrftoken',
   'token',
-  'accesstoken',
-  'refreshtoken',
   'idtoken',
-  'authtoken',
   'sessiontoken',
-  'bearertoken',
-  'secret',
-  'secretkey',
-  'password',
-  'passwd',
-  'passphrase',
-  'privatekey',
   'credential',
   'credentials',
   'connectionstring',
 ]
 
-/** `DB_PASSWORD`, `stripeSecretKey`; not `token`, because pages have a `nextPageToken`. */
+/** `password`, `DB_PASSWORD`, `stripeSecretKey`; not `token`, because pages have a `nextPageToken`. */
 const ENDINGS = [
   'password',
   'passwd',

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { errnoOf } from '../disk/errno.ts'
-import { ToolError } from '../errors.ts'
 import { isRunId } from '../names.ts'
 import type { HeadStore, StoredHead } from '../store.ts'
 import { bodyOf, inspectLine } from './chain.ts'
@@ -123,8 +122,8 @@ async function headBefore(folder: string): Promise<RunHead | 'none' | undefined>
       if (!facts?.intact || facts.type !== 'run-opened') return undefined
       return asRunHead((JSON.parse(bodyOf(line.bytes)) as RunOpened).after) ?? 'none'
     }
-  } catch (error) {
-    if (!ToolError.is(error) && errnoOf(error) === undefined && !(error instanceof SyntaxError)) throw error
+  } catch {
+    // A link, a missing file or a line that is not JSON: the report of that run tells of it.
   }
   return undefined
 }
