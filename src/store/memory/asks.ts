@@ -3,6 +3,7 @@ import { ToolError } from '../../errors.ts'
 import type { Ask, AskAnswer, AskBrief, AskStore, NewAsk } from '../../store.ts'
 import { ASK_AGE_MS } from '../rules/ages.ts'
 import { assertMayAsk } from '../rules/assert-may-ask.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { assertRoom } from './assert-room.ts'
 import type { MemoryEvents } from './events.ts'
@@ -120,5 +121,5 @@ function isOpen({ state, expiresAt, used }: Ask, now: number): boolean {
 }
 
 function newestFirst(a: Ask, b: Ask): number {
-  return b.askedAt - a.askedAt || (a.id < b.id ? 1 : -1)
+  return b.askedAt - a.askedAt || compareIds(b.id, a.id)
 }

@@ -1,4 +1,5 @@
 import type { CallFilter, CallIndex, IndexBatch, IndexedCall, IndexedRun, RateSlice } from '../../store.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import {
   changeOf,
   changeRun,
@@ -52,7 +53,7 @@ export class MemoryCalls implements CallIndex {
   runs({ before, caller, limit }: { before?: number; caller?: string; limit: number }): readonly IndexedRun[] {
     return [...this.#runs.values()]
       .filter((run) => (before === undefined || run.startedAt < before) && (!caller || run.caller === caller))
-      .sort((a, b) => b.startedAt - a.startedAt || (a.run < b.run ? 1 : -1))
+      .sort((a, b) => b.startedAt - a.startedAt || compareIds(b.run, a.run))
       .slice(0, pageSize(limit))
       .map(shown)
   }
@@ -61,7 +62,7 @@ export class MemoryCalls implements CallIndex {
     const [text] = foldWords([filter.text ?? ''])
     return [...this.#calls.values()]
       .filter((call) => fits(call, filter) && (text === undefined || searchedText(call).includes(text)))
-      .sort((a, b) => b.startedAt - a.startedAt || b.seq - a.seq || (a.callId < b.callId ? 1 : -1))
+      .sort((a, b) => b.startedAt - a.startedAt || b.seq - a.seq || compareIds(b.callId, a.callId))
       .slice(0, pageSize(filter.limit))
   }
 

@@ -1,5 +1,6 @@
 import type { Canvas, CanvasDetail, CanvasFilter } from '../../contracts/canvas.ts'
 import type { CanvasStore, NewCanvas, NewCanvasVersion } from '../../store-parts/canvases.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { assertRoom } from './assert-room.ts'
 
@@ -58,7 +59,7 @@ export class MemoryCanvases implements CanvasStore {
           (principal === undefined || canvas.principal === principal) &&
           (hidden === undefined || canvas.hidden === hidden),
       )
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      .sort((a, b) => b.createdAt - a.createdAt || compareIds(b.id, a.id))
       .slice(0, pageSize(limit))
       .map(brief)
   }

@@ -1,4 +1,5 @@
 import type { GrantStore, StoredGrant } from '../../store.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { assertRoom } from './assert-room.ts'
 
 /** Remembered answers in memory. */
@@ -18,7 +19,7 @@ export class MemoryGrants implements GrantStore {
   list({ tool }: { tool?: string } = {}): readonly StoredGrant[] {
     return [...this.#grants.values()]
       .filter((grant) => tool === undefined || grant.tool === tool)
-      .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+      .sort((a, b) => a.createdAt - b.createdAt || compareIds(a.id, b.id))
   }
 
   remove(id: string): boolean {

@@ -1,4 +1,5 @@
 import type { HeadStore, StoredHead } from '../../store.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 
 /** Heads of run records in memory: for this process only, so the oldest make room. */
 export class MemoryHeads implements HeadStore {
@@ -21,7 +22,7 @@ export class MemoryHeads implements HeadStore {
   list({ run }: { readonly run?: string } = {}): readonly StoredHead[] {
     const heads = [...this.#heads.values()]
     if (run !== undefined) return heads.filter((head) => head.run === run)
-    return heads.sort((a, b) => (a.run < b.run ? -1 : a.run > b.run ? 1 : 0))
+    return heads.sort((a, b) => compareIds(a.run, b.run))
   }
 
   remove(run: string, { by, at }: { readonly by: string; readonly at: number }): void {

@@ -1,4 +1,5 @@
 import type { EditedWords, InboxStore, StoredMessage } from '../../store-parts/inbox.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 
 /** Messages to the people at the console, in memory. */
@@ -41,6 +42,6 @@ export class MemoryInbox implements InboxStore {
   }
 
   #newestFirst(): StoredMessage[] {
-    return [...this.#messages.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
+    return [...this.#messages.values()].sort((a, b) => compareIds(b.id, a.id))
   }
 }

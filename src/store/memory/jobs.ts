@@ -1,4 +1,5 @@
 import type { Job, JobStore, NewJob } from '../../store.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { assertRoom } from './assert-room.ts'
 
@@ -49,6 +50,6 @@ export class MemoryJobs implements JobStore {
   #ofKind(kind: string): HeldJob[] {
     return [...this.#jobs.values()]
       .filter(({ job }) => job.kind === kind)
-      .sort((a, b) => a.job.dueAt - b.job.dueAt || (a.job.id < b.job.id ? -1 : 1))
+      .sort((a, b) => a.job.dueAt - b.job.dueAt || compareIds(a.job.id, b.job.id))
   }
 }

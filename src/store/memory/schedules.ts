@@ -7,6 +7,7 @@ import type {
   StoredSchedule,
   StoredScheduleRun,
 } from '../../store-parts/schedules.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { duplicateSchedule, tooManySchedules } from '../rules/schedule-refusals.ts'
 import { assertRoom } from './assert-room.ts'
@@ -43,7 +44,7 @@ export class MemorySchedules implements ScheduleStore {
   list({ principal, name, limit }: { principal?: string; name?: string; limit?: number } = {}): StoredSchedule[] {
     return [...this.#schedules.values()]
       .filter((each) => (principal ?? each.principal) === each.principal && (name ?? each.name) === each.name)
-      .sort((a, b) => compare(a.name, b.name) || compare(a.principal, b.principal))
+      .sort((a, b) => compareIds(a.name, b.name) || compareIds(a.principal, b.principal))
       .slice(0, pageSize(limit))
   }
 
@@ -64,7 +65,7 @@ export class MemorySchedules implements ScheduleStore {
   due(now: number, limit: number): readonly StoredSchedule[] {
     return [...this.#schedules.values()]
       .filter(({ nextAt }) => nextAt !== undefined && nextAt <= now)
-      .sort((a, b) => a.nextAt! - b.nextAt! || compare(a.id, b.id))
+      .sort((a, b) => a.nextAt! - b.nextAt! || compareIds(a.id, b.id))
       .slice(0, limit)
   }
 
@@ -186,9 +187,4 @@ function timesOf({ dueAt, nextAt, reason }: Pick<Firing, 'dueAt' | 'nextAt' | 'r
     ...(nextAt !== undefined && { nextAt }),
     ...(reason !== undefined && { reason }),
   }
-}
-
-/** As the file orders them: by code units, near enough for names. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import { ToolError } from '../../errors.ts'
 import type { StoredToken, TokenStore } from '../../store.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { assertRoom } from './assert-room.ts'
 
 /** API tokens in memory. */
@@ -29,7 +30,7 @@ export class MemoryTokens implements TokenStore {
   }
 
   list(): readonly StoredToken[] {
-    return [...this.#tokens.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+    return [...this.#tokens.values()].sort((a, b) => a.createdAt - b.createdAt || compareIds(a.id, b.id))
   }
 
   remove(id: string): boolean {

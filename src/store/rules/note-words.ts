@@ -72,11 +72,10 @@ function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase()
 }
 
-/** The plural of English as Harman's three rules take it off; other words stay as they are. */
+/** Without the plural of English, as Harman's rules take it off; other words stay as they are. */
 function stem(word: string): string {
-  const cut = word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word
+  const cut = word.slice(0, LONGEST_WORD)
   if (cut.length < 4 || !cut.endsWith('s') || !/^[a-z]+$/.test(cut)) return cut
   if (/[^ae]ies$/.test(cut)) return `${cut.slice(0, -3)}y`
-  if (/[^aeo]es$/.test(cut)) return cut.slice(0, -1)
   return /[^us]s$/.test(cut) ? cut.slice(0, -1) : cut
 }

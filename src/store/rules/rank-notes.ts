@@ -1,4 +1,5 @@
 import type { FoundNote, StoredNote } from '../../store-parts/memory.ts'
+import { compareIds } from './compare-ids.ts'
 import { foldTag, queryWords, textWords } from './note-words.ts'
 
 /** What a search wants. */
@@ -29,7 +30,7 @@ const COUNTED_CHARS = 5_000
 export function rankNotes(notes: readonly StoredNote[], query: RankedQuery): readonly FoundNote[] {
   return notes
     .map((note) => ({ note, score: scoreOf(note, query) }))
-    .sort((a, b) => b.score - a.score || b.note.updatedAt - a.note.updatedAt || (a.note.id < b.note.id ? -1 : 1))
+    .sort((a, b) => b.score - a.score || b.note.updatedAt - a.note.updatedAt || compareIds(a.note.id, b.note.id))
     .slice(0, query.limit)
 }
 
@@ -60,16 +61,16 @@ function bm25(note: StoredNote, words: readonly string[], weights: ReadonlyMap<s
     const count = counts.get(word)
     if (count !== undefined) counts.set(word, count + 1)
   }
-  const isWhole = note.text.length <= COUNTED_CHARS
   let sum = 0
   for (const [word, counted] of counts) {
-    const count = counted === 0 && !isWhole && holds(note, word) ? 1 : counted
+    const count = counted === 0 && isBehind(note, word) ? 1 : counted
     sum += ((weights.get(word) ?? 1) * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / USUAL_LENGTH))
   }
   return sum
 }
 
-function holds({ text }: StoredNote, wanted: string): boolean {
+/** Whether a word stands in the part of a note that is not counted. */
+function isBehind({ text }: StoredNote, wanted: string): boolean {
   for (const word of textWords(text.slice(COUNTED_CHARS))) if (word === wanted) return true
   return false
 }

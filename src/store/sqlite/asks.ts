@@ -2,6 +2,7 @@ import { isOwnerAlive } from '../../disk/process-owner.ts'
 import { ToolError } from '../../errors.ts'
 import type { Ask, AskBrief, AskStore } from '../../store.ts'
 import { assertMayAsk } from '../rules/assert-may-ask.ts'
+import { compareIds } from '../rules/compare-ids.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { ASK_COLUMNS, type AskRow, BRIEF_COLUMNS, type BriefRow, toAsk, toBrief } from './ask-row.ts'
 import type { Connection } from './connection.ts'
@@ -131,5 +132,5 @@ export function createAsks(connection: Connection, events: FileEvents, now: () =
 }
 
 function newestFirst(a: AskBrief, b: AskBrief): number {
-  return b.askedAt - a.askedAt || (a.id < b.id ? 1 : -1)
+  return b.askedAt - a.askedAt || compareIds(b.id, a.id)
 }
