@@ -11,6 +11,8 @@ const DEFAULT_TIMEOUT_MS = 5_000
 
 type HookName = (typeof HOOK_NAMES)[number]
 
+type HooksWith<N extends HookName> = Hooks & Required<Pick<Hooks, N>>
+
 /**
  * The owner's hooks in their order. A hook that throws, hangs or answers nonsense blocks the call;
  * only `settled` cannot, because the call is over: its failure is handed to `onFailure`.
@@ -36,14 +38,13 @@ export class HookChain {
 
   /** Whether a hook of this name looks at the call. */
   looksAt(name: HookName, call: Call): boolean {
-    return this.has(name) && this.#matching(call).some((hooks) => hooks[name] !== undefined)
+    return this.#matching(name, call).length > 0
   }
 
   /** Lets every `before` hook rewrite the input. */
   async before(call: Call): Promise<void> {
-    for (const hooks of this.#matching(call)) {
-      if (!hooks.before) continue
-      const answer = await this.#run('before', hooks, call, () => hooks.before?.(call.view()))
+    for (const hooks of this.#matching('before', call)) {
+      const answer = await this.#run('before', hooks, call, () => hooks.before(call.view()))
       if (answer === undefined || answer === null) continue
       if (typeof answer !== 'object' || !Object.hasOwn(answer, 'input'))
         throw nonsense('before', call, '{ input } or nothing')
@@ -54,9 +55,8 @@ export class HookChain {
   /** The decision after all `decide` hooks: never looser than it was. */
   async decide(call: Call, effect: Effect): Promise<Effect> {
     let strictest = effect
-    for (const hooks of this.#matching(call)) {
-      if (!hooks.decide) continue
-      const answer = await this.#run('decide', hooks, call, () => hooks.decide?.(call.view(), strictest))
+    for (const hooks of this.#matching('decide', call)) {
+      const answer = await this.#run('decide', hooks, call, () => hooks.decide(call.view(), strictest))
       if (answer === undefined || answer === null) continue
       if (!Object.hasOwn(STRICTNESS, answer)) throw nonsense('decide', call, 'allow, ask, deny or nothing')
       if (STRICTNESS[answer] > STRICTNESS[strictest]) strictest = answer
@@ -68,9 +68,8 @@ export class HookChain {
   async after(call: Call, result: ToolResult): Promise<{ data: unknown; changed: boolean }> {
     let current = result
     let changed = false
-    for (const hooks of this.#matching(call)) {
-      if (!hooks.after) continue
-      const answer = await this.#run('after', hooks, call, () => hooks.after?.(call.view(), current))
+    for (const hooks of this.#matching('after', call)) {
+      const answer = await this.#run('after', hooks, call, () => hooks.after(call.view(), current))
       if (answer === undefined || answer === null) continue
       if (typeof answer !== 'object' || !Object.hasOwn(answer, 'data'))
         throw nonsense('after', call, '{ data } or nothing')
@@ -82,19 +81,22 @@ export class HookChain {
 
   /** Shows the end to every `settled` hook; one that fails does not keep the others from seeing it. */
   async settled(call: Call, result: ToolResult, onFailure: (error: ToolError) => void): Promise<void> {
-    for (const hooks of this.#matching(call)) {
-      if (!hooks.settled) continue
+    for (const hooks of this.#matching('settled', call)) {
       try {
-        await this.#run('settled', hooks, call, () => hooks.settled?.(call.view(), result))
+        await this.#run('settled', hooks, call, () => hooks.settled(call.view(), result))
       } catch (error) {
         onFailure(error as ToolError)
       }
     }
   }
 
-  #matching(call: Call): Hooks[] {
-    const { tool } = call
-    return this.#hooks.filter(({ matches }) => (tool ? matches(tool) : false)).map(({ hooks }) => hooks)
+  /** The hooks of this name that look at the call, in their order. */
+  #matching<N extends HookName>(name: N, { tool }: Call): HooksWith<N>[] {
+    const isMatch = (hooks: Hooks): hooks is HooksWith<N> => Boolean(hooks[name])
+    return this.#hooks
+      .filter(({ matches }) => tool !== undefined && matches(tool))
+      .map(({ hooks }) => hooks)
+      .filter(isMatch)
   }
 
   async #run<T>(name: HookName, hooks: Hooks, call: Call, run: () => T): Promise<Awaited<T>> {

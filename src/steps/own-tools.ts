@@ -1,7 +1,7 @@
 import type { AnyTool } from '../define.ts'
 import type { RegisteredTool } from './registered-tool.ts'
 import { type RefusedTool, Registry } from './registry.ts'
-import { type FoundTool, ToolTable } from './tool-table.ts'
+import { type FoundTool, sortByName, ToolTable } from './tool-table.ts'
 
 /** The tools of a hub as one principal has them: everybody's, and those that it brought itself and nobody else sees. */
 export class OwnTools extends ToolTable {
@@ -31,8 +31,7 @@ export class OwnTools extends ToolTable {
 
   list(): RegisteredTool[] {
     const own = this.#own.list().filter(({ tool }) => this.#shared.find(tool.name) === undefined)
-    if (own.length === 0) return this.#shared.list()
-    return [...this.#shared.list(), ...own].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
+    return sortByName([...this.#shared.list(), ...own])
   }
 
   *names(): Iterable<string> {

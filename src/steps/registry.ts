@@ -1,7 +1,7 @@
 import type { AnyTool } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { type Origin, type RegisteredTool, registerable, replacing, withoutName } from './registered-tool.ts'
-import { type FoundTool, ToolTable } from './tool-table.ts'
+import { type FoundTool, sortByName, ToolTable } from './tool-table.ts'
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
@@ -141,7 +141,7 @@ export class Registry extends ToolTable {
   }
 
   list(): RegisteredTool[] {
-    return [...this.#tools.values()].sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1))
+    return sortByName(this.#tools.values())
   }
 
   names(): Iterable<string> {

@@ -57,3 +57,9 @@ export abstract class ToolTable {
     return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
   }
 }
+
+/** Tools of different names, in the order of these. */
+export function sortByName(entries: Iterable<RegisteredTool>): RegisteredTool[] {
+  const named = new Map([...entries].map((entry) => [entry.tool.name, entry]))
+  return [...named.keys()].sort().map((name) => named.get(name)!)
+}
