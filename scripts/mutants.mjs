@@ -1,8 +1,9 @@
 // npm run mutants -- --seed N --count N [--skip N] [--only PATH] [--tests N]: changes one detail of the source at a
-// time and looks whether a type or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
+// time and looks whether a type, a lint rule or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { lintAccepts } from './mutants/check-lint.mjs'
 import { openTypes } from './mutants/check-types.mjs'
 import { copyTree, filesBelow } from './mutants/copy-tree.mjs'
 import { drawSample } from './mutants/draw-sample.mjs'
@@ -81,8 +82,8 @@ types.close()
 vitest.close()
 print()
 
-/** Whether a type or a test notices the mutant; the file is as before afterwards. */
-async function judge({ file, source, start, end, becomes }) {
+/** Whether a type, a lint rule or a test notices the mutant; the file is as before afterwards. */
+async function judge({ file, source, start, end, becomes, operator }) {
   const path = join(scratch, file)
   let current = source
   const put = (text) => {
@@ -98,6 +99,7 @@ async function judge({ file, source, start, end, becomes }) {
       return types.accepts(file)
     })
     if (typed === undefined) return { verdict: 'types', became: becomes[0] }
+    if (operator === 'drop-await' && !lintAccepts(scratch, file)) return { verdict: 'lint', became: typed }
     const changed = current
     const reaching = users.testsOf(file)
     const quick = reaching.filter((test) => !SLOW.test(test))
@@ -178,7 +180,7 @@ function print() {
   const share = ((caught / outcomes.length) * 100).toFixed(1)
   const seconds = ((Date.now() - started) / 1000 / outcomes.length).toFixed(1)
   console.log(
-    `\ncaught ${caught} of ${outcomes.length} (${share} %): ${number('types')} by types, ${number('tests')} by tests, ${number('timeout')} by a time limit; ${seconds} s each`,
+    `\ncaught ${caught} of ${outcomes.length} (${share} %): ${number('types')} by types, ${number('lint')} by lint, ${number('tests')} by tests, ${number('timeout')} by a time limit; ${seconds} s each`,
   )
   if (broken.size > 0) console.log(`left out, because they fail without a mutant: ${[...broken].join(', ')}`)
 }

@@ -14,6 +14,8 @@ const FILES = {
   'package.json': '{"type":"module"}',
   'tsconfig.json':
     '{"compilerOptions":{"strict":true,"noEmit":true,"module":"nodenext","allowImportingTsExtensions":true,"types":["node"]},"include":["src"]}',
+  '.oxlintrc.json':
+    '{"plugins":["typescript"],"options":{"typeAware":true},"rules":{"typescript/no-floating-promises":"error"}}',
   'vitest.config.ts': 'export default {}\n',
   'src/limit.ts': 'export const LIMIT: 3 | 5 = 3\n',
   'src/within.ts': WITHIN,
@@ -21,6 +23,8 @@ const FILES = {
 import { isWithin } from './within.ts'
 it('ends at the limit', () => expect([isWithin(2), isWithin(3)]).toEqual([true, false]))
 `,
+  'src/saves.ts':
+    "import { appendFile } from 'node:fs/promises'\nexport async function save() {\n  await appendFile('x', '')\n}\n",
   'src/unbounded.ts': 'export const isUnbounded = (used: number) => used < 3\n',
   'src/unbounded.test.ts': `import { expect, it } from 'vitest'
 import { isUnbounded } from './unbounded.ts'
@@ -80,13 +84,17 @@ async function mutants(only: string): Promise<string> {
 }
 
 it('a mutant that a test notices is caught, and the tree is as before', async () => {
-  expect(await mutants('src/within.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 0 by types, 1 by tests/m)
+  expect(await mutants('src/within.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 0 by types, 0 by lint, 1 by tests/m)
   expect(await readFile(join(project, 'src/within.ts'), 'utf8')).toBe(WITHIN)
   expect(await readdir(temporary)).toEqual([])
 }, 240_000)
 
 it('a mutant that a type forbids is caught without a test', async () => {
-  expect(await mutants('src/limit.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 1 by types, 0 by tests/m)
+  expect(await mutants('src/limit.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 1 by types, 0 by lint, 0 by tests/m)
+}, 240_000)
+
+it('a promise that nobody awaits is caught by lint', async () => {
+  expect(await mutants('src/saves.ts')).toMatch(/^lint +src\/saves\.ts:3 drop-await /m)
 }, 240_000)
 
 it('a mutant that nothing notices survives, with its place', async () => {

@@ -24,7 +24,7 @@ export default async function storeKeys({ rounds }) {
         claim: () => {
           const first = count
           const cost = medianOf(() => {
-            claim()
+            void claim()
             count++
           })
           count = first

@@ -42,7 +42,7 @@ async function run(tests, changed) {
       setTimeout(() => settle({ ...failure, hasEnded: true }), GRACE_MS).unref()
     }
   })
-  return await Promise.race([cut, runAll()])
+  return Promise.race([cut, runAll()])
 
   async function runAll() {
     const { unhandledErrors } = await vitest.runTestSpecifications(specifications)

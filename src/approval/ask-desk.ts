@@ -131,7 +131,7 @@ export class AskDesk<Q extends Asked, A> {
     const waiting = this.#waiting.get(id)
     if (!waiting) return false
     const reply = this.#kind.read(answer, waiting.request)
-    this.#track(this.#settle(waiting, reply))
+    void this.#track(this.#settle(waiting, reply))
     return true
   }
 
@@ -249,7 +249,7 @@ export class AskDesk<Q extends Asked, A> {
   /** An answer of code: what is none ends the wait, because it will not answer again. */
   #take(waiting: Waiting<Q, A>, answer: unknown): void {
     try {
-      this.#track(this.#settle(waiting, this.#kind.read(answer, waiting.request)))
+      void this.#track(this.#settle(waiting, this.#kind.read(answer, waiting.request)))
     } catch (cause) {
       this.#end(waiting, this.#kind.nonsense(waiting.request, cause))
     }
@@ -281,7 +281,7 @@ export class AskDesk<Q extends Asked, A> {
   /** Somebody answered or withdrew it, perhaps in another process. */
   #hear(waiting: Waiting<Q, A>, ask: Ask): void {
     if (!this.#forget(waiting) || waiting.isLeft) return
-    this.#track(this.#takeStored(waiting, ask))
+    void this.#track(this.#takeStored(waiting, ask))
   }
 
   /** An answer that was given here counts when it is the first in the store, too. */
@@ -357,7 +357,7 @@ export class AskDesk<Q extends Asked, A> {
     waiting.reject(error)
     if (!this.#forget(waiting)) return
     const { id } = waiting.request
-    this.#track(waiting.filed.then((isFiled) => (isFiled ? this.#board.withdraw(id, state) : undefined)))
+    void this.#track(waiting.filed.then((isFiled) => (isFiled ? this.#board.withdraw(id, state) : undefined)))
   }
 
   #waits(waiting: Waiting<Q, A>): boolean {

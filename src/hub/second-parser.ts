@@ -66,6 +66,6 @@ async function readGrammar(): Promise<Uint8Array> {
     return await readFile(ownFile('hub/tree-sitter-bash.wasm'))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return await readFile(createRequire(import.meta.url).resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
+    return readFile(createRequire(import.meta.url).resolve('tree-sitter-bash/tree-sitter-bash.wasm'))
   }
 }

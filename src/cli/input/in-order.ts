@@ -29,7 +29,7 @@ export async function* inOrder<T, R>(
       continue
     }
     yield await queue[0]!
-    queue.shift()
+    void queue.shift()
     taken.ring()
   }
   await reading

@@ -59,7 +59,7 @@ export class PinnedConnections {
     connection.isIdle = true
     this.#idleCount += 1
     // A map keeps its order: the first is the place that was kept first.
-    if (this.#idleCount > MOST_IDLE) this.#idle.values().next().value![0]!.destroy()
+    if (this.#idleCount > MOST_IDLE) void this.#idle.values().next().value![0]!.destroy()
   }
 
   /** Forgets a connection that is gone. */
