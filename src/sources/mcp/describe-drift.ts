@@ -34,7 +34,7 @@ export async function describeDrift({ before, after, hash, isNew }: Drift): Prom
     const { old, now, isCut } = compared(before[part], after[part])
     const patch = structuredPatch('', '', old, now, '', '', { context: 1 })
     const more = isCut ? ['… more lines, which are not compared'] : []
-    return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines.filter(isOfText)), ...more]
+    return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines), ...more]
   })
   const shown = lines.slice(0, MAX_LINES)
   const left = lines.length - shown.length
@@ -64,17 +64,17 @@ function compared(before = '', after = ''): { readonly old: string; readonly now
   while (same < old.length && same < now.length && old[same] === now[same]) same++
   const from = Math.max(0, same - 1)
   const to = from + MAX_COMPARED_LINES
-  const text = (lines: readonly string[]) => lines.slice(from, to).join('\n')
+  const text = (lines: readonly string[]) =>
+    lines
+      .slice(from, to)
+      .map((line) => `${line}\n`)
+      .join('')
   return { old: text(old), now: text(now), isCut: Math.max(old.length, now.length) > to }
 }
 
 /** Long lines are broken, so that a diff shows the words that changed and not a whole page twice. */
 function wrap(text: string): string[] {
-  return text.split('\n').flatMap((line) => line.match(LINE) ?? [''])
+  return text === '' ? [] : text.split('\n').flatMap((line) => line.match(LINE) ?? [''])
 }
 
 const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')
-
-function isOfText(line: string): boolean {
-  return !line.startsWith('\\')
-}

@@ -7,7 +7,7 @@ import { ElicitationForm } from './elicitation-form.ts'
 
 const QUESTION_CHARS = 4_000
 
-const Request = z.union([
+const Request = z.discriminatedUnion('mode', [
   z.looseObject({ mode: z.literal('url'), message: z.string(), url: z.string() }),
   z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: ElicitationForm }),
 ])
