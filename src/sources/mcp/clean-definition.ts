@@ -4,7 +4,8 @@ import { holdsHidden, withoutHidden } from './hidden-text.ts'
 
 const DESCRIPTION_CHARS = 4_000
 const TITLE_CHARS = 200
-const HALF_CHARACTER = /\p{Cs}$/u
+/** Only cutting makes one: in a text without what is hidden there is none. */
+const HALF_CHARACTER = /\p{Cs}/u
 /** Keywords of a schema that only people and models read. */
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment'])
 

@@ -142,7 +142,7 @@ async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptio
   try {
     signal.throwIfAborted()
     const prior = known.era === 'legacy' ? ({ kind: 'legacy' } as const) : undefined
-    await client.connect(transport, { timeout, signal, ...(prior && { prior }) })
+    await client.connect(transport, { timeout, signal, prior })
     carryRawTools(transport)
     const era = client.getProtocolEra() ?? 'legacy'
     known.era = era

@@ -21,8 +21,8 @@ export function resolveOAuth(
     url: href,
     oauth: {
       ...others,
-      ...(clientId !== undefined && { clientId: fill(clientId, 'oauth.clientId') }),
-      ...(secret !== undefined && { clientSecret: secret }),
+      clientId: clientId === undefined ? undefined : fill(clientId, 'oauth.clientId'),
+      clientSecret: secret,
     },
   }
 }

@@ -31,7 +31,7 @@ export async function settleAnswer(
     })
   }
   const content = mcpContent(answer.content)
-  const data: AnswerData = { content, ...(structuredContent !== undefined && { structuredContent }) }
+  const data: AnswerData = { content, structuredContent }
   if (isError) throw failed(target, data, hasOutput)
   if (!hasOutput) return data
   if (structuredContent === undefined) throw unstructured(target)

@@ -42,7 +42,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
   return defineTool({
     name,
     kind: 'mcp',
-    ...(title !== undefined && { title }),
+    title,
     description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
     input,
     ...(output && { output }),
@@ -51,7 +51,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
     group: 'mcp',
     category: 'mcp',
     tags: [`mcp:${serverName}`],
-    ...(server.timeoutMs !== undefined && { timeoutMs: server.timeoutMs }),
+    timeoutMs: server.timeoutMs,
     ...(doubts.length > 0 && { doubt: doubts.join('\n') }),
     execute: async (given: unknown, ctx: BaseContext) => {
       if (shown !== definition && !(await fits(given, definition))) throw unfit(serverName, tool)

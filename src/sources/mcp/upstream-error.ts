@@ -26,7 +26,7 @@ export function upstreamError(server: string, thrown: unknown): ToolError {
       cause,
     })
   }
-  if (typeof code === 'number' && status === undefined && !isStreamEnd(thrown)) {
+  if (typeof code === 'number' && !isStreamEnd(thrown)) {
     return new ToolError('EXEC_FAILED', `${server} answered with error ${code}: ${message}`, {
       hint: 'Read the message; correct the arguments, or use another tool.',
       cause,
@@ -76,7 +76,7 @@ function isStreamEnd(thrown: unknown): boolean {
 }
 
 function isNamed(thrown: unknown, name: string): boolean {
-  return thrown instanceof Error && (thrown.name === name || thrown.constructor.name === name)
+  return thrown instanceof Error && thrown.name === name
 }
 
 function said(thrown: unknown): string {

@@ -26,7 +26,7 @@ export interface WebRoad {
 export function openStreamable(road: WebRoad): Transport & { terminateSession(): Promise<void> } {
   const transport = new road.sdk.StreamableHTTPClientTransport(road.url, {
     fetch: ownFetch(road),
-    ...(road.authProvider && { authProvider: road.authProvider }),
+    authProvider: road.authProvider,
     reconnectionScheduler: (reconnect, delayMs) =>
       road.clock.after(Math.min(Math.max(delayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS), reconnect, {
         background: true,
@@ -54,7 +54,7 @@ export function openSse(road: WebRoad): Transport & { reason: ToolError | undefi
         failure = error
         throw error
       }),
-    ...(road.authProvider && { authProvider: road.authProvider }),
+    authProvider: road.authProvider,
   })
   const start = transport.start.bind(transport)
   const state = Object.assign(transport as Transport, { reason: undefined as ToolError | undefined })

@@ -75,7 +75,7 @@ class Provider implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: AUTH_METHODS.find((method) => supported?.includes(method)) ?? 'none',
-      ...(oauth?.scopes && { scope: oauth.scopes.join(' ') }),
+      scope: oauth?.scopes?.join(' '),
     }
   }
 
@@ -157,10 +157,10 @@ class Provider implements OAuthClientProvider {
   }
 
   /** The client that the owner named, unless its name is the address of what it says about itself. */
-  #namedClient(): { client_id: string; client_secret?: string } | undefined {
+  #namedClient(): { client_id: string; client_secret: string | undefined } | undefined {
     const { clientId, clientSecret } = this.#options.oauth ?? {}
     if (clientId === undefined || this.clientMetadataUrl !== undefined) return undefined
-    return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) }
+    return { client_id: clientId, client_secret: clientSecret }
   }
 
   /** Where the owner says who signs people in, nobody else does, whatever the server says. */

@@ -32,8 +32,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
   const sdk = await loadMcpClient()
   const state = randomBytes(32).toString('base64url')
   const port = oauth?.callbackPort
-  const waiting = { state, timeoutMs: TIMEOUT_MS, clock: host.clock, signal, ...(port !== undefined && { port }) }
-  const callback = await openWebCallback(waiting)
+  const callback = await openWebCallback({ state, timeoutMs: TIMEOUT_MS, clock: host.clock, signal, port })
   let offersNone = false
   try {
     const provider = openOAuth({
@@ -56,10 +55,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
     // Anew each time: what the server says about signing in may have changed.
     const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
     offersNone = !found.resourceMetadata && !found.authorizationServerMetadata
-    await provider.saveDiscoveryState?.({
-      ...found,
-      ...(challenge.place && { resourceMetadataUrl: challenge.place.resourceMetadataUrl.href }),
-    })
+    await provider.saveDiscoveryState?.({ ...found, resourceMetadataUrl: challenge.place?.resourceMetadataUrl.href })
     const { lackingScope } = new SignInStore(host.data, server, url).read()
     const scope = oauth?.scopes?.join(' ') ?? sdk.computeScopeUnion(challenge.scope, lackingScope)
     const begun = await sdk.auth(provider, {
@@ -67,7 +63,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
       fetchFn,
       forceReauthorization: true,
       ...challenge.place,
-      ...(scope !== undefined && { scope }),
+      scope,
     })
     if (begun === 'REDIRECT') await finish(sdk, provider, { options, fetchFn, answer: await callback.answer })
   } catch (error) {
@@ -103,7 +99,7 @@ async function finish(
     serverUrl: options.url,
     authorizationCode,
     fetchFn,
-    ...(iss !== undefined && { iss }),
+    iss,
   })
   if (result !== 'AUTHORIZED') throw new Error('the authorization server wants to be asked again')
 }
