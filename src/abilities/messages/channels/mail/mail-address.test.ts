@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { admitsAddress, isMailAddress, readMailbox } from './mail-address.ts'
 
 describe('a mail address', () => {
-  it.each(['anna@example.org', "o'hara+tag@mail.example.org", 'a.b-c_d@x', 'root@localhost'])('is %j', (text) => {
+  it.each([
+    'anna@example.org',
+    "o'hara+tag@mail.example.org",
+    'a.b-c_d@x',
+    'root@localhost',
+    'a@x',
+    `${'a'.repeat(64)}@example.org`,
+    `a@${'x'.repeat(63)}.org`,
+    `a@${'x.'.repeat(126)}x`,
+  ])('is %j', (text) => {
     expect(isMailAddress(text)).toBe(true)
   })
 
@@ -21,6 +30,11 @@ describe('a mail address', () => {
     'a@x..org',
     'Anna@example.org',
     `${'a'.repeat(65)}@example.org`,
+    `a@${'x'.repeat(64)}.org`,
+    `a@${'x.'.repeat(126)}xx`,
+    ' a@example.org',
+    'a @example.org',
+    'a@example.org ',
   ])('is not %j', (text) => {
     expect(isMailAddress(text)).toBe(false)
   })
@@ -31,8 +45,22 @@ describe('a mail address', () => {
       address: 'hub@example.org',
     })
     expect(readMailbox('mail', 'from', 'hub@example.org')).toEqual({ name: '', address: 'hub@example.org' })
-    for (const odd of ['Hub\r\nBcc: x@y.z <hub@example.org>', 'Hub <hub>', ''])
-      expect(() => readMailbox('mail', 'from', odd)).toThrow('not a mail address')
+    expect(readMailbox('mail', 'from', `${'x'.repeat(100)} <hub@example.org>`).name).toHaveLength(100)
+    for (const odd of [
+      'Hub\r\nBcc: x@y.z <hub@example.org>',
+      '"Hub" <hub@example.org>',
+      `${'x'.repeat(101)} <hub@example.org>`,
+      'Hub <hub@example.org> and others',
+      'Hub <hub>',
+      '',
+    ])
+      expect(() => readMailbox('mail', 'from', odd)).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          message: 'from of the channel mail is not a mail address.',
+          fix: { hint: 'Write hub@example.org or Tool Hub <hub@example.org>.' },
+        }),
+      )
   })
 })
 
@@ -47,6 +75,13 @@ describe('those whom an owner admits', () => {
     ['*@*.example.org', 'bob@example.org', false],
     ['*@*.example.org', 'bob@evilexample.org', false],
     ['bob@*.example.org', 'eve@sub.example.org', false],
+    ['b@example.org', 'b@example.org', true],
+    ['eve@example.org', 'bob@example.org', false],
+    ['*@*.example.org', 'bob@a.b.example.org', true],
+    [' *@Example.org ', 'bob@example.org', true],
+    ['@example.org', 'bob@example.org', false],
+    ['bob@*.example.org', 'bob@sub.example.org', true],
+    ['*@example.org', 'bob@example.orgx', false],
     ['*', 'anyone@anywhere.example', true],
     ['example.org', 'bob@example.org', false],
   ])('by %j: %j %s', (pattern, address, isAdmitted) => {
