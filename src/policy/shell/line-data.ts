@@ -78,7 +78,7 @@ export class LineData {
 
   /** What may run a command when it is evaluated, once the whole line is read. */
   findEvaluations(functions: ReadonlySet<string>): readonly Evaluation[] {
-    for (const { name, source } of this.#calls) if (functions.has(name)) this.assign('@', source, name, true)
+    for (const { name, source } of this.#calls) if (functions.has(name)) this.assign('@', source, name)
     const unsafe = this.#unsafeNames(functions)
     const isUnsafe = ({ isUnsafe: own, names }: Source) => own || [...names].some((name) => unsafe.has(name))
     const found = this.#evaluated

@@ -1,7 +1,14 @@
 import type { ArithmeticExpression, Assignment, Command, CommandArgument, SyntaxNode, Word } from 'unbash'
 import { joinSources, type LineData, SAFE, UNSAFE } from './line-data.ts'
 import { observeBuiltin } from './observe-builtin.ts'
-import { sourceOfArithmetic, sourceOfAssigned, sourceOfNames, sourceOfSubscript, sourceOfWord } from './read-source.ts'
+import {
+  sourceOfArithmetic,
+  sourceOfAssigned,
+  sourceOfName,
+  sourceOfNames,
+  sourceOfSubscript,
+  sourceOfWord,
+} from './read-source.ts'
 
 /** Notes what a node of the syntax tree sets, and what bash evaluates in it. */
 export function observeData(node: SyntaxNode, data: LineData): void {
@@ -43,10 +50,11 @@ export function observeData(node: SyntaxNode, data: LineData): void {
     case 'ParameterExpansion': {
       const { prefix, parameter, index, operation, text } = node
       if (index !== undefined && !/^[@*]$/.test(index.text)) data.evaluate(text, sourceOfWord(index))
-      if (prefix === '!' && operation?.type !== 'Names') data.evaluate(text, named(parameter))
+      if (prefix === '!' && operation?.type !== 'Names') data.evaluate(text, sourceOfName(parameter))
       if (operation?.type === 'Slice')
         for (const word of [operation.offset, operation.length]) if (word) data.evaluate(text, sourceOfWord(word))
-      if (operation?.type === 'Transform' && operation.operand.text === 'P') data.evaluate(text, named(parameter))
+      if (operation?.type === 'Transform' && operation.operand.text === 'P')
+        data.evaluate(text, sourceOfName(parameter))
       if (operation?.type === 'Default' && /=$/.test(operation.operator))
         data.assign(prefix === '!' ? undefined : parameter, sourceOfWord(operation.operand), text)
       break
@@ -110,7 +118,7 @@ function assignedIn(expression: ArithmeticExpression | undefined): readonly stri
 }
 
 function leafName(expression: ArithmeticExpression): readonly string[] {
-  return expression.type === 'ArithmeticWord' ? (/^[A-Za-z_]\w*/.exec(expression.value) ?? []).slice(0, 1) : []
+  return expression.type === 'ArithmeticWord' ? (/^[A-Za-z_]\w*/.exec(expression.value) ?? []) : []
 }
 
 const COMPARISONS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
@@ -123,9 +131,5 @@ function observeTest(operator: string, left: Word, right: Word, data: LineData) 
 
 /** Without a list, a loop goes over the positional parameters. */
 function listOf(words: readonly Word[] | undefined) {
-  return words === undefined ? named('1') : joinSources(words.map(sourceOfWord))
-}
-
-function named(name: string) {
-  return sourceOfWord({ text: '', value: '', parts: [{ type: 'SimpleExpansion', pos: 0, end: 0, text: `$${name}` }] })
+  return words === undefined ? sourceOfName('@') : joinSources(words.map(sourceOfWord))
 }

@@ -72,7 +72,8 @@ function sourceOfText(text: string): Source {
   return { isUnsafe: /[$`]/.test(text), names: sourceOfNames(text).names }
 }
 
-function sourceOfName(name: string): Source {
+/** The value of a variable or a parameter. */
+export function sourceOfName(name: string): Source {
   if (/^[?#$!-]$/.test(name)) return SAFE
   return { isUnsafe: false, names: new Set([/^(?:[1-9]\d*|[@*])$/.test(name) ? '@' : name]) }
 }

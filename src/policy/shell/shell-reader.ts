@@ -100,7 +100,7 @@ export class ShellReader {
     // `sh -c text x y`: the words after a text are its positional parameters.
     const [first] = texts
     const at = first === undefined ? -1 : found.words.indexOf(first)
-    if (at !== -1) this.data.assign('@', found.words.slice(at + 1).every(isPlain) ? SAFE : UNSAFE, name, true)
+    if (at !== -1) this.data.assign('@', found.words.slice(at + 1).every(isPlain) ? SAFE : UNSAFE, name)
     for (const text of texts)
       this.readText(text.source, { ...inner, where: describeWithin(`in the text of \`${name}\``, context.where) })
   }
