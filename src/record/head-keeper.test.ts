@@ -96,6 +96,47 @@ it('keeps the last head when the run is closed, and nothing after that', async (
   expect(stopped.kept).toEqual([])
 })
 
+it('takes no line of a run that was stopped before it grew', async () => {
+  const { keeper, kept, after } = keep()
+  keeper.stop()
+  keeper.request()
+  await after(10_000)
+  expect(kept).toEqual([])
+})
+
+it('keeps the run, its opening and the time of the head, behind all other work', async () => {
+  const kept: unknown[] = []
+  const timers: unknown[] = []
+  const problems: unknown[] = []
+  const clock = {
+    now: () => 7,
+    after: (ms: number, run: () => void, options: unknown) => {
+      timers.push({ ms, options })
+      return run
+    },
+  }
+  const last = () => ({ seq: 4, hash: 'h4' })
+  const run = { run: 'r', opening: 'o', continues, clock, synced: async () => {}, last }
+  const heads = { put: (...head: unknown[]) => void kept.push(head) }
+  const keeper = new HeadKeeper(heads, { ...run, onProblem: (error) => problems.push(error) })
+  keeper.request()
+  keeper.request()
+  expect(timers).toEqual([{ ms: 2_000, options: { background: true } }])
+  await keeper.close()
+  expect(kept.at(-1)).toEqual([{ run: 'r', opening: 'o', seq: 4, hash: 'h4', at: 7 }, continues])
+  const cause = new Error('disk')
+  const synced = () => Promise.reject(cause)
+  await new HeadKeeper(heads, { ...run, synced, onProblem: (error) => problems.push(error) }).close()
+  expect(problems).toMatchObject([
+    {
+      code: 'RECORDS_UNAVAILABLE',
+      message: 'The store does not take the head of run r, so that its end cannot be proven: disk',
+      fix: { hint: 'See tool-hub doctor for the state of the store.' },
+      cause,
+    },
+  ])
+})
+
 it('is not left behind by a run that cannot be opened', async () => {
   const root = await runsFolder()
   const { clock, pass } = standingClock()

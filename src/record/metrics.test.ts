@@ -50,4 +50,71 @@ describe('Metrics', () => {
     expect(Object.keys(tools[0]!.statuses).length).toBeLessThanOrEqual(17)
     expect(tools[0]!.durationSeconds.sum).toBeCloseTo(0.001)
   })
+
+  it('counts what is at a bound with those below it, for every bound', () => {
+    const seconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
+    const bytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+    const metrics = new Metrics()
+    for (const second of seconds) metrics.record({ tool: 'a', status: 'ok', durationMs: second * 1_000, bytes: 1 })
+    for (const size of bytes) metrics.record({ tool: 'b', status: 'ok', durationMs: 1, bytes: size })
+    for (const size of bytes) metrics.record({ tool: 'c', status: 'ok', durationMs: 61_000, bytes: size + 1 })
+    const [a, b, c] = metrics.snapshot().tools
+    expect(a!.durationSeconds).toEqual({
+      bounds: seconds,
+      counts: [...seconds.map(() => 1), 0],
+      sum: expect.closeTo(76.6666),
+    })
+    expect(b!.resultBytes).toEqual({ bounds: bytes, counts: [...bytes.map(() => 1), 0], sum: 11_111_100 })
+    expect(c!.resultBytes.counts).toEqual([0, 1, 1, 1, 1, 1, 1])
+    expect(c!.durationSeconds.counts.at(-1)).toBe(6)
+    metrics.record({ tool: 'a', status: 'ok', durationMs: 1, bytes: 1 })
+    // A snapshot is a copy.
+    expect([a!.durationSeconds.counts[2], a!.resultBytes.counts[0], a!.statuses.ok]).toEqual([1, 12, 12])
+  })
+
+  it('names up to a thousand tools and sixteen statuses of each', () => {
+    const metrics = new Metrics()
+    const record = (tool: string, status: string) => metrics.record({ tool, status, durationMs: 1, bytes: 1 })
+    for (let index = 0; index < 999; index++) record(`t${index}`, 'ok')
+    record('other', 'ok')
+    record('t1000', 'ok')
+    expect(metrics.snapshot().tools).toHaveLength(1_000)
+    expect(metrics.snapshot().tools.at(-1)).toMatchObject({ tool: 'other', statuses: { ok: 2 } })
+    for (let index = 1; index < 18; index++) record('t0', `s${index}`)
+    record('t0', 's1')
+    const names = Array.from({ length: 15 }, (_, index) => [`s${index + 1}`, index === 0 ? 2 : 1])
+    expect(metrics.snapshot().tools[0]!.statuses).toEqual({ ok: 1, ...Object.fromEntries(names), other: 2 })
+  })
+
+  it('writes all of it for Prometheus', async () => {
+    const metrics = new Metrics()
+    metrics.record({ tool: 't', status: 'ok', durationMs: 2_000, bytes: 5_000 })
+    metrics.record({ tool: 't', status: 'ok', durationMs: 2_000, bytes: 50 })
+    metrics.inFlight = 2
+    const buckets = (name: string, counts: ReadonlyArray<readonly [string, number]>) =>
+      counts.map(([le, count]) => `${name}_bucket{le="${le}",tool="t"} ${count}`)
+    const none = ['0.0001', '0.0005', '0.001', '0.005', '0.01', '0.05', '0.1', '0.5', '1'].map((le) => [le, 0] as const)
+    expect((await metrics.prometheus()).trim().split(/\n+/)).toEqual([
+      '# HELP tool_hub_calls_total Calls that ended, by tool and status.',
+      '# TYPE tool_hub_calls_total counter',
+      'tool_hub_calls_total{tool="t",status="ok"} 2',
+      '# HELP tool_hub_calls_in_flight Calls that have begun and not ended.',
+      '# TYPE tool_hub_calls_in_flight gauge',
+      'tool_hub_calls_in_flight 2',
+      '# HELP tool_hub_call_duration_seconds Duration of calls.',
+      '# TYPE tool_hub_call_duration_seconds histogram',
+      ...buckets('tool_hub_call_duration_seconds', [...none, ['5', 2], ['10', 2], ['60', 2], ['+Inf', 2]]),
+      'tool_hub_call_duration_seconds_sum{tool="t"} 4',
+      'tool_hub_call_duration_seconds_count{tool="t"} 2',
+      '# HELP tool_hub_result_bytes Size of results.',
+      '# TYPE tool_hub_result_bytes histogram',
+      ...buckets('tool_hub_result_bytes', [
+        ['100', 1],
+        ['1000', 1],
+        ...['10000', '100000', '1000000', '10000000', '+Inf'].map((le) => [le, 2] as const),
+      ]),
+      'tool_hub_result_bytes_sum{tool="t"} 5050',
+      'tool_hub_result_bytes_count{tool="t"} 2',
+    ])
+  })
 })
