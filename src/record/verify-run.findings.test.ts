@@ -159,7 +159,7 @@ describe('what is found in a chain that was forged', () => {
     ])
   })
 
-  it('stops behind 100,000 calls without an end', async () => {
+  it('stops behind 100,000 calls without an end', { timeout: 120_000 }, async () => {
     const start = (callId: number) => ({ type: 'call-started', callId: `c${callId}`, tool: 't' })
     forge([opened, ...Array.from({ length: 100_001 }, (_, index) => start(index))])
     expect((await found()).filter((text) => text.includes('others have no end'))).toEqual([
