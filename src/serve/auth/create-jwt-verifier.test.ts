@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from 'jose'
@@ -6,7 +7,8 @@ import type { PrincipalHub } from '../../hub.ts'
 import type { Principal } from '../../principal.ts'
 import type { WebFetch } from '../../source.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createJwtVerifier, type JwtVerifierOptions } from './create-jwt-verifier.ts'
+import { once } from '../../value/once.ts'
+import { createJwtVerifier, type JwtVerifierOptions, type Person } from './create-jwt-verifier.ts'
 import type { JwtConfig } from './jwt-config.ts'
 
 const AUDIENCE = 'tool-hub'
@@ -56,9 +58,30 @@ function verifierOf(config: Partial<JwtConfig> = {}, options: Partial<JwtVerifie
   return createJwtVerifier({ issuers: [own], fetch: plainFetch, hub: { as }, clock, base: '/', ...options })
 }
 
-function tokenOf(claims: Record<string, unknown> = {}, alg = 'ES256'): SignJWT {
+function tokenOf(claims: Record<string, unknown> = {}, alg = 'ES256', header: { typ?: string } = {}): SignJWT {
   const own = { iss: issuer, aud: AUDIENCE, sub: 'ada', scope: 'call read', exp: seconds() + 60, ...claims }
-  return new SignJWT(own).setProtectedHeader({ alg, kid: 'one' })
+  return new SignJWT(own).setProtectedHeader({ alg, kid: 'one', ...header })
+}
+
+/** Padded in claims or header, because Base64 cannot have every length. */
+async function tokenOfLength(length: number): Promise<string> {
+  for (const typ of ['', 'x', 'xx']) {
+    const bare = await tokenOf({ pad: '' }, 'ES256', { typ }).sign(keys.privateKey)
+    const near = Math.floor(((length - bare.length) * 3) / 4)
+    for (const pad of [near - 1, near, near + 1]) {
+      const token = await tokenOf({ pad: 'x'.repeat(pad) }, 'ES256', { typ }).sign(keys.privateKey)
+      if (token.length === length) return token
+    }
+  }
+  throw new Error(`no token has ${length} characters`)
+}
+
+const pairs = {
+  rsa: once(async () => generateKeyPairSync('rsa', { modulusLength: 2_048 })),
+  ed25519: once(async () => generateKeyPairSync('ed25519')),
+  'P-256': once(async () => generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+  'P-384': once(async () => generateKeyPairSync('ec', { namedCurve: 'P-384' })),
+  'P-521': once(async () => generateKeyPairSync('ec', { namedCurve: 'P-521' })),
 }
 
 describe('a JSON Web Token', () => {
@@ -108,19 +131,62 @@ describe('a JSON Web Token', () => {
     ['not yet good', { nbf: Math.floor(Date.now() / 1_000) + 3_600 }],
     ['for somebody else', { aud: 'another-service' }],
     ['of an issuer that nobody configured', { iss: 'https://evil.example' }],
+    ['of a list of issuers', { iss: ['https://id.example'] }],
     ['about nobody', { sub: undefined }],
     ['about somebody without a name', { sub: '' }],
+    ['about a number', { sub: 7 }],
     ['about somebody whose name hides something', { sub: 'ada\u202e' }],
+    ['about somebody whose name hides something before it', { sub: '\u202eada' }],
     ['about somebody with an endless name', { sub: 'a'.repeat(300) }],
     ['too long', { pad: 'x'.repeat(10_000) }],
   ])('that is %s opens nothing', async (_, claims) => {
     expect(await verifierOf().verify(await tokenOf(claims).sign(keys.privateKey))).toBeUndefined()
   })
 
-  it('may be late by a clock that differs a little', async () => {
+  it('says its issuer as one text', async () => {
+    expect(await verifierOf().verify(await tokenOf({ iss: [issuer] }).sign(keys.privateKey))).toBeUndefined()
+  })
+
+  it('may be late by less than 30 seconds, for a clock that differs a little', async () => {
     const verifier = verifierOf()
-    expect(await verifier.verify(await tokenOf({ exp: seconds() - 20 }).sign(keys.privateKey))).toBeDefined()
-    expect(await verifier.verify(await tokenOf({ exp: seconds() - 40 }).sign(keys.privateKey))).toBeUndefined()
+    expect(await verifier.verify(await tokenOf({ exp: seconds() - 29 }).sign(keys.privateKey))).toBeDefined()
+    expect(await verifier.verify(await tokenOf({ exp: seconds() - 30 }).sign(keys.privateKey))).toBeUndefined()
+  })
+
+  it('ends by the clock of the service', async () => {
+    const token = await tokenOf().sign(keys.privateKey)
+    const tomorrow = fakeClock(clock.now() + 86_400_000)
+    expect(await verifierOf({}, { clock: tomorrow }).verify(token)).toBeUndefined()
+  })
+
+  it('has at most 8,192 characters', async () => {
+    const verifier = verifierOf()
+    for (const [length, isFine] of [
+      [8_192, true],
+      [8_193, false],
+    ] as const) {
+      const found = await verifier.verify(await tokenOfLength(length))
+      expect(found !== undefined).toBe(isFine)
+    }
+  })
+
+  it.each([
+    ['RS256', 'rsa'],
+    ['RS384', 'rsa'],
+    ['RS512', 'rsa'],
+    ['PS256', 'rsa'],
+    ['PS384', 'rsa'],
+    ['PS512', 'rsa'],
+    ['ES256', 'P-256'],
+    ['ES384', 'P-384'],
+    ['ES512', 'P-521'],
+    ['EdDSA', 'ed25519'],
+    ['Ed25519', 'ed25519'],
+  ] as const)('may be signed with %s', async (alg, kind) => {
+    const { publicKey, privateKey } = await pairs[kind]()
+    const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' } as { kty: string }] }
+    const verifier = verifierOf({ jwksUri: undefined, jwks })
+    expect(await verifier.verify(await tokenOf({}, alg).sign(privateKey))).toMatchObject({ subject: 'ada' })
   })
 
   it('that nobody signed, or somebody else, opens nothing', async () => {
@@ -188,6 +254,18 @@ describe('several issuers', () => {
     expect(JSON.stringify(principal.policy)).toMatch(/"deny":"exec".*allowDanger: true } for the issuer/)
     expect(verifier.visitorOf({ ...person!, issuer: 'https://gone.example' })).toBeUndefined()
   })
+
+  it('have visitors of which 1,000 are remembered, apart by name and scopes', () => {
+    const verifier = verifierOf()
+    const visit = (subject: string, scopes: Person['scopes'] = []) =>
+      verifier.visitorOf({ issuer, subject, scopes, expiresAt: 0 })
+    const ada = visit('ada')
+    expect(visit('ada', ['call'])).not.toBe(ada)
+    for (let index = 2; index < 1_000; index++) visit(`person ${index}`)
+    expect(visit('ada')).toBe(ada)
+    for (let index = 0; index < 1_000; index++) visit(`another ${index}`)
+    expect(visit('ada')).not.toBe(ada)
+  })
 })
 
 describe('keys that cannot be had', () => {
@@ -223,5 +301,27 @@ describe('a config that cannot be meant', () => {
     ['an unknown scope', { map: { ops: 'fly' as 'call' } }],
   ])('is refused: %s', (_, config) => {
     expect(() => verifierOf(config)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
+  })
+
+  it('is named by its number and field', () => {
+    const own = { issuer: 'https://a.example', audience: AUDIENCE }
+    const refusal = (...issuers: JwtConfig[]) => {
+      try {
+        verifierOf({}, { issuers })
+      } catch (error) {
+        return String(error)
+      }
+      return undefined
+    }
+    expect(refusal(own, { issuer: 'http://b.example', audience: AUDIENCE })).toBe(
+      'ToolError: issuer 2.issuer: must begin with https://.',
+    )
+    expect(refusal({ ...own, jwks: { keys: [{ kty: 'EC' }] }, jwksUri: 'https://a.example' })).toBe(
+      'ToolError: issuer 1: has jwksUri and jwks; give one of them.',
+    )
+    expect(refusal(own, { ...own, issuer: 'https://b.example' }, own)).toBe(
+      'ToolError: The issuer https://a.example is configured twice.',
+    )
+    expect(refusal(own, { ...own, issuer: 'https://b.example' })).toBeUndefined()
   })
 })

@@ -78,18 +78,19 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
           issuer: config.issuer,
           audience: config.audience,
           algorithms: ALGORITHMS,
-          requiredClaims: ['exp', 'sub'],
+          requiredClaims: ['exp'],
           clockTolerance: CLOCK_TOLERANCE_S,
           currentDate: new Date(clock.now()),
         })
-        const { sub: subject = '', exp = 0 } = payload
+        const { sub: subject, exp } = payload
+        if (typeof subject !== 'string' || subject === '') return undefined
         const found = {
           issuer: config.issuer,
           subject,
           scopes: [...readScopes(payload, config)],
-          expiresAt: exp * 1_000,
+          expiresAt: exp! * 1_000,
         }
-        return subject !== '' && NAME.test(nameOf(found)) ? found : undefined
+        return NAME.test(nameOf(found)) ? found : undefined
       } catch (error) {
         if (error instanceof errors.JOSEError) return undefined
         throw error
