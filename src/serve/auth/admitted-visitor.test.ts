@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toVisitor } from './admitted-visitor.ts'
+import { toPrincipal, toVisitor } from './admitted-visitor.ts'
 
 const hub = { as: (principal: object) => ({ principal }) } as never
 const facts = { name: 'user:ada', scopes: ['call'], limits: {}, label: 'x', base: '/', howToAllowDanger: '' } as const
@@ -7,4 +7,34 @@ const facts = { name: 'user:ada', scopes: ['call'], limits: {}, label: 'x', base
 it('a visitor has the id of its token, and none where it came without one', () => {
   expect(toVisitor(hub, { ...facts, token: 'token-1' })).toMatchObject({ token: 'token-1' })
   expect(Object.keys(toVisitor(hub, facts))).toEqual(['name', 'scopes', 'hub', 'rights'])
+})
+
+it('a visitor uses the hub as the principal that its limits make it', () => {
+  const limits = { profile: 'minimal', rate: { perSecond: 5 } } as const
+  const rights = toPrincipal({ ...facts, limits })
+  expect(toVisitor(hub, { ...facts, limits })).toStrictEqual({
+    name: 'user:ada',
+    scopes: new Set(['call']),
+    hub: { principal: rights },
+    rights,
+    rate: { perSecond: 5 },
+  })
+})
+
+it('a principal has the limits that are set, and no others', () => {
+  const budget = { calls: 3 }
+  const rate = { perSecond: 5 }
+  const roots = [{ path: '/srv', mode: 'read' }] as const
+  const allowDanger = true
+  const principal = (limits: Parameters<typeof toPrincipal>[0]['limits']) => toPrincipal({ ...facts, limits })
+  expect(principal({ allowDanger })).toStrictEqual({ name: 'user:ada' })
+  expect(principal({ allowDanger, profile: 'full', budget, rate, roots: [...roots] })).toStrictEqual({
+    name: 'user:ada',
+    visibility: { profile: 'full' },
+    budget,
+    rate,
+    roots,
+  })
+  expect(principal({}).policy).toHaveLength(2)
+  expect(principal({ allowDanger, policy: [{ deny: 'exec' }] }).policy).toHaveLength(1)
 })

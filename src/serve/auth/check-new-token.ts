@@ -67,7 +67,7 @@ async function checkRoot({ path, mode }: Roots[number], roots: Roots | undefined
 function isBelow(path: string, folder: string | undefined): boolean {
   if (folder === undefined) return false
   const way = relative(folder, path)
-  return way.split(sep, 1)[0] !== '..' && !isAbsolute(way)
+  return way.split(sep)[0] !== '..' && !isAbsolute(way)
 }
 
 function invalid(message: string, hint?: string): ToolError {

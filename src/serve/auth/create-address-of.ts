@@ -35,13 +35,13 @@ function toAddress(said: string): string | undefined {
 function trust(trusted: BlockList, written: string): void {
   const [, address = '', bits] = CIDR.exec(written) ?? []
   const most = isIP(address) === 6 ? 128 : 32
-  if (isIP(address) === 0 || Number(bits ?? 0) > most) {
+  const length = bits === undefined ? most : Number(bits)
+  if (isIP(address) === 0 || length > most) {
     throw new ToolError('CONFIG_INVALID', `trustedProxies: ${JSON.stringify(written)} is not an address.`, {
       hint: 'Write an address or a network: 10.0.0.7, 10.0.0.0/8, 2001:db8::/32.',
     })
   }
-  if (bits === undefined) trusted.addAddress(address, familyOf(address))
-  else trusted.addSubnet(address, Number(bits), familyOf(address))
+  trusted.addSubnet(address, length, familyOf(address))
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {

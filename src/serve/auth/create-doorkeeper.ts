@@ -186,22 +186,26 @@ class DoorkeeperOfService implements Doorkeeper {
   }
 
   #visitorOf(secret: string): Awaitable<AdmittedVisitor | undefined> {
-    const jwt = this.#jwt
-    if (!jwt || !isJwt(secret)) return this.#tokens.admit(secret)
+    const jwt = this.#verifierOf(secret)
+    if (!jwt) return this.#tokens.admit(secret)
     return after(jwt.verify(secret), (person) => person && jwt.visitorOf(person))
   }
 
+  /** What verifies a JSON Web Token, if this is one and somebody is believed who makes them. */
+  #verifierOf(secret: string): JwtVerifier | undefined {
+    return isJwt(secret) ? this.#jwt : undefined
+  }
+
   #refuseUnseen(request: DoorRequest, secret: string): Refusal | undefined {
-    return this.#jwt && isJwt(secret) ? this.#guesses.refuseUnverified(request, secret) : undefined
+    return this.#verifierOf(secret) ? this.#guesses.refuseUnverified(request, secret) : undefined
   }
 
   #wrong(request: DoorRequest, secret: string): Refusal {
-    const isForged = this.#jwt !== undefined && isJwt(secret)
-    return isForged ? this.#guesses.wrongJwt(request, secret) : this.#guesses.wrongToken(request)
+    return this.#verifierOf(secret) ? this.#guesses.wrongJwt(request, secret) : this.#guesses.wrongToken(request)
   }
 
   #noteRight(secret: string): void {
-    if (this.#jwt && isJwt(secret)) this.#guesses.noteVerified(secret)
+    if (this.#verifierOf(secret)) this.#guesses.noteVerified(secret)
   }
 
   #letIn(who: Pick<Admission, 'visitor' | 'csrf'>, holds: Admission['holds']): Admission | Refusal {

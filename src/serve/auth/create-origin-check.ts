@@ -5,7 +5,6 @@ import type { DoorRequest } from './door-request.ts'
 import { forbidden, type Refusal } from './refusal.ts'
 
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/
-const MOST_KNOWN = 100
 
 export interface OriginCheckOptions {
   /** Names, beside those of the loopback, under which the service may be asked: `tools.example.org`, with or without port. */
@@ -21,14 +20,14 @@ export interface OriginCheckOptions {
 export function createOriginCheck(options: OriginCheckOptions): (request: DoorRequest) => Refusal | undefined {
   const hosts = new Set((options.allowedHosts ?? []).map(checkHost))
   const origins = new Set((options.allowedOrigins ?? []).map(checkOrigin))
-  // As they were said, because nearly every request says the same one.
-  const known = new Set<string>()
+  // The last one that was accepted, as it was written: nearly every request has the same one.
+  let known: string | undefined
   const isKnownHost = (said: string) => {
-    if (known.has(said)) return true
+    if (said === known) return true
     const host = said.toLowerCase()
     const [, name] = HOST.exec(host) ?? []
     if (name === undefined || !(hosts.has(host) || hosts.has(name) || isLoopback(name))) return false
-    if (known.size < MOST_KNOWN) known.add(said)
+    known = said
     return true
   }
   return ({ headers }) => {
@@ -50,10 +49,16 @@ export function createOriginCheck(options: OriginCheckOptions): (request: DoorRe
 
 /** By name and port only: behind a proxy that speaks TLS, the page is https and what arrives is not. */
 function isSameOrigin(origin: string, host: string): boolean {
-  if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false
-  const page = new URL(origin)
+  const page = readOrigin(origin)
+  if (!page) return false
   const own = `${page.protocol}//${host}`
-  return page.origin === origin && URL.canParse(own) && new URL(own).host === page.host
+  return URL.canParse(own) && new URL(own).host === page.host
+}
+
+/** The URL of a page that is served over HTTP, if this is its origin and nothing more. */
+function readOrigin(text: string): URL | undefined {
+  const page = URL.canParse(text) ? new URL(text) : undefined
+  return page?.origin === text && ['http:', 'https:'].includes(page.protocol) ? page : undefined
 }
 
 function checkHost(written: string): string {
@@ -65,7 +70,7 @@ function checkHost(written: string): string {
 }
 
 function checkOrigin(written: string): string {
-  if (/^https?:\/\//.test(written) && URL.canParse(written) && new URL(written).origin === written) return written
+  if (readOrigin(written)) return written
   throw new ToolError('CONFIG_INVALID', `allowedOrigins: ${JSON.stringify(written)} is not an origin.`, {
     hint: 'Write scheme and host, in small letters and without a path: https://app.example.org',
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../define.ts'
+import type { PrincipalHub } from '../../hub.ts'
 import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
 import type { StoredToken } from '../../store.ts'
@@ -11,6 +12,7 @@ import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import type { NewToken } from '../api/service.ts'
 import { createPrincipalLookup, createTokenDesk } from './create-token-desk.ts'
+import { hashSecret, newTokenSecret } from './token-secret.ts'
 
 const done = z.strictObject({ done: z.boolean() })
 const tool = (name: string, capabilities: readonly ('danger:destructive' | 'exec')[]) =>
@@ -150,6 +152,103 @@ describe('a token', () => {
     expect(() => desk.admit(secret)).toThrow('token ci cannot be read by this version')
     expect(await desk.list()).toMatchObject([{ name: 'ci', scopes: [] }])
     expect(await desk.remove(token.id)).toBe(true)
+  })
+})
+
+describe('what is remembered of a token', () => {
+  const as = ({ name }: { name: string }) => ({ name }) as unknown as PrincipalHub
+
+  /** A desk that knows one token, and how often its use was written. */
+  async function knownToken() {
+    const parts = deskOf({ hub: { as } })
+    const { desk, store } = parts
+    const { secret } = await desk.create(CI)
+    const [stored] = await store.tokens.list()
+    const touched: number[] = []
+    const touch = store.tokens.touch.bind(store.tokens)
+    store.tokens.touch = (id, at) => {
+      touched.push(at)
+      return touch(id, at)
+    }
+    const replace = async (changes: Partial<StoredToken>) => {
+      await store.tokens.remove(stored!.id)
+      await store.tokens.add({ ...stored!, ...changes })
+    }
+    return { ...parts, secret, stored: stored!, touched, replace }
+  }
+
+  it('is one visitor until the store says something else', async () => {
+    const { desk, secret, stored, replace } = await knownToken()
+    const visitor = await desk.admit(secret)
+    expect(await desk.admit(secret)).toBe(visitor)
+    await replace({ body: JSON.stringify({ scopes: ['read'], base: folder }) })
+    expect(await desk.admit(secret)).toMatchObject({ token: stored.id, scopes: new Set(['read']) })
+  })
+
+  it('is a new visitor under a new id', async () => {
+    const { desk, secret, stored, replace } = await knownToken()
+    expect(await desk.admit(secret)).toMatchObject({ token: stored.id })
+    await replace({ id: 'token-2' })
+    expect(await desk.admit(secret)).toMatchObject({ token: 'token-2' })
+  })
+
+  it('is held for the 1,000 that were used last', async () => {
+    const { desk, store, secret, stored } = await knownToken()
+    const visitor = await desk.admit(secret)
+    const useOthers = async (first: number, count: number) => {
+      for (let index = first; index < first + count; index++) {
+        const other = newTokenSecret()
+        const own = { id: `token-${index}`, name: `n${index}`, hash: hashSecret(other) }
+        await store.tokens.add({ ...stored, ...own })
+        await desk.admit(other)
+      }
+    }
+    await useOthers(0, 999)
+    expect(await desk.admit(secret)).toBe(visitor)
+    await useOthers(1_000, 1_000)
+    expect(await desk.admit(secret)).not.toBe(visitor)
+  })
+
+  it('is not trusted when the store gives another token', async () => {
+    const { desk, store, secret, stored } = await knownToken()
+    store.tokens.findByHash = () => ({ ...stored, hash: hashSecret('another') })
+    expect(await desk.admit(secret)).toBeUndefined()
+  })
+
+  it('is not that it was revoked, when it was not there', async () => {
+    const { desk, secret, replace } = await knownToken()
+    expect(await desk.remove('token-later')).toBe(false)
+    await replace({ id: 'token-later' })
+    expect(await desk.admit(secret)).toMatchObject({ token: 'token-later' })
+  })
+
+  it('is when it was used, also where that cannot be written, and by another process', async () => {
+    const { desk, store, secret, clock, touched } = await knownToken()
+    const failing = () => {
+      touched.push(clock.now())
+      throw new Error('the disk is full')
+    }
+    const touch = store.tokens.touch
+    store.tokens.touch = failing
+    const start = clock.now()
+    for (const afterMs of [0, 1_000, 59_000]) {
+      await clock.advance(afterMs)
+      await desk.admit(secret)
+    }
+    expect(touched).toEqual([start, start + 60_000])
+    store.tokens.touch = touch
+    await clock.advance(60_000)
+    await desk.admit(secret)
+    const elsewhere = deskOf({ store, clock, hub: { as } }).desk
+    await elsewhere.admit(secret)
+    expect(touched).toEqual([start, start + 60_000, start + 120_000])
+  })
+
+  it('is the first use, a minute after 1970 began', async () => {
+    const clock = fakeClock(60_000)
+    const { desk } = deskOf({ clock, hub: { as } })
+    await desk.admit((await desk.create(CI)).secret)
+    expect((await desk.list())[0]!.usedAt).toBe(60_000)
   })
 })
 

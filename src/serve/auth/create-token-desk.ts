@@ -97,17 +97,13 @@ class Desk implements OwnTokenDesk {
 
   async remove(id: string): Promise<boolean> {
     this.#removed.add(id)
-    for (const [hash, { token }] of this.#hot.entries()) if (token.id === id) this.#hot.delete(hash)
     const wasThere = await this.#register.remove(id)
     if (!wasThere) this.#removed.delete(id)
     return wasThere
   }
 
   #look(hash: string, found: StoredToken | undefined, now: number): AdmittedVisitor | undefined {
-    if (!found || !isSameText(found.hash, hash) || this.#removed.has(found.id)) {
-      this.#hot.delete(hash)
-      return undefined
-    }
+    if (!found || !isSameText(found.hash, hash) || this.#removed.has(found.id)) return undefined
     const known = this.#hot.get(hash)
     const isSame = known?.token.id === found.id && known.token.body === found.body
     const usedAt = Math.max(known?.usedAt ?? 0, found.usedAt ?? 0)

@@ -21,14 +21,8 @@ export class FailureLimiter {
     this.#clock = clock
   }
 
-  /** Nobody was wrong: then it need not even be known who asks. */
-  get isIdle(): boolean {
-    return this.#failures.size === 0
-  }
-
   /** How long an address has to wait; 0 when it need not. */
   waitMs(address: string | undefined): number {
-    if (this.isIdle) return 0
     const found = this.#failures.get(placeOf(address))
     if (!found || found.count < this.#most) return 0
     return Math.max(0, found.since + WINDOW_MS - this.#clock.now())
@@ -47,7 +41,7 @@ export class FailureLimiter {
 function placeOf(address = 'unknown'): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped) return mapped[1]!
-  const [plain = ''] = address.split('%', 1)
+  const [plain = ''] = address.split('%')
   if (!isIPv6(plain)) return plain
   const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::')
   const [first, last] = [head, tail ?? ''].map((part) => part.split(':').filter((group) => group !== ''))

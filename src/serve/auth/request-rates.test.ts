@@ -43,3 +43,14 @@ it('gives nothing for a clock that was set back', () => {
   now = 1_000
   expect(rates.take('ada')).toBe(0)
 })
+
+it('remembers 10,000 principals, and forgets the one first that was quiet for longest', () => {
+  const rates = new RequestRates(fakeClock(), { perSecond: 1, burst: 1 })
+  const ask = (first: number, count: number) => {
+    for (let index = 0; index < count; index++) rates.take(`principal ${first + index}`)
+  }
+  ask(0, 10_000)
+  expect(rates.take('principal 0')).toBe(1_000)
+  ask(10_000, 1)
+  expect([rates.take('principal 0'), rates.take('principal 1')]).toEqual([1_000, 0])
+})

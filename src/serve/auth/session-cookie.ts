@@ -15,7 +15,7 @@ export function writeSessionCookie(
 /** The session of a `Cookie` header. Two of them are none: another site on this name may have planted one. */
 export function readSessionCookie(header: string | null): string | undefined {
   const values = (header ?? '').split(';').flatMap((pair) => {
-    const [name, value = ''] = pair.trim().split('=', 2)
+    const [name, value = ''] = pair.trim().split('=')
     return name === SESSION_COOKIE && value !== '' ? [value] : []
   })
   const [value] = values

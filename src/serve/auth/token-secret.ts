@@ -21,7 +21,7 @@ export function isTokenSecret(text: string): boolean {
 
 /** Whether a text could be a JSON Web Token; an API token of ours never is. */
 export function isJwt(text: string): boolean {
-  return text.includes('.') && JWT.test(text)
+  return JWT.test(text)
 }
 
 /** Whether a text could be the cookie of a session. */
