@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { storeSuite } from '../store-suite.ts'
+import { SUITE_NOW } from '../suite/asks-suite.ts'
 import { createMemoryStore } from './create-memory-store.ts'
 
-storeSuite('a store in memory', () => createMemoryStore())
+storeSuite('a store in memory', () => createMemoryStore({ now: () => SUITE_NOW }))
 
 describe('createMemoryStore', () => {
   it('answers at once, without a promise', () => {

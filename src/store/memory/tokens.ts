@@ -41,6 +41,6 @@ export class MemoryTokens implements TokenStore {
 
   touch(id: string, at: number): void {
     const token = this.#tokens.get(id)
-    if (token && (token.usedAt ?? 0) < at) this.#tokens.set(id, { ...token, usedAt: at })
+    if (token) this.#tokens.set(id, { ...token, usedAt: Math.max(at, token.usedAt ?? at) })
   }
 }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { prepareDataFolder } from '../../disk/data-folder.ts'
 import type { Store } from '../../store.ts'
 import { storeSuite } from '../store-suite.ts'
+import { SUITE_NOW } from '../suite/asks-suite.ts'
 import { loadSqlite } from './load-sqlite.ts'
 import { type OpenStoreOptions, openStore } from './open-store.ts'
 
@@ -38,7 +39,7 @@ storeSuite('a store in a file', async () => {
   prepareDataFolder(folder)
   // To make each anew takes ten times as long.
   await copyFile(join(root, 'empty', 'store.db'), join(folder, 'store.db'))
-  return openStore(folder)
+  return openStore(folder, { now: () => SUITE_NOW })
 })
 
 const note = (id: string, text: string) => ({

@@ -6,6 +6,8 @@ const OWNER = newOwner()
 /** No process has this id: it is above the largest that Linux gives. */
 const DEAD = JSON.stringify({ ...JSON.parse(OWNER), pid: 2 ** 30 })
 const DAY = 86_400_000
+/** The time of the stores that the suite is given. */
+export const SUITE_NOW = 77
 
 /** What waits for a person. */
 export function asksSuite(name: string, store: () => Store): void {
@@ -34,7 +36,10 @@ export function asksSuite(name: string, store: () => Store): void {
 
     it('are not withdrawn once they are answered, and filed once', async () => {
       await store().asks.file(ask())
-      await expect(async () => store().asks.file(ask())).rejects.toMatchObject({ code: 'CONFLICT' })
+      await expect(async () => store().asks.file(ask())).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: 'The ask ask-1 is filed already.',
+      })
       await store().asks.answer('ask-1', answer)
       await store().asks.withdraw('ask-1', 'withdrawn')
       expect(await store().asks.find('ask-1')).toMatchObject({ state: 'answered', answer })
@@ -47,8 +52,39 @@ export function asksSuite(name: string, store: () => Store): void {
       expect(await adopt({ hash: 'other' })).toBeUndefined()
       expect(await adopt({ caller: 'other' })).toBeUndefined()
       expect(await adopt({ now: 101 })).toBeUndefined()
-      expect(await adopt()).toEqual({ ...ask({ owner: OWNER }), state: 'waiting', used: false })
+      expect(await adopt({ now: 100 })).toEqual({ ...ask({ owner: OWNER }), state: 'waiting', used: false })
       expect(await adopt()).toBeUndefined()
+    })
+
+    it('are adopted one by one, the newest first', async () => {
+      for (const [id, askedAt] of [
+        ['b', 10],
+        ['old', 9],
+        ['c', 10],
+        ['a', 10],
+      ] as const)
+        await store().asks.file(ask({ id, askedAt, owner: DEAD }))
+      await store().asks.file(ask({ id: 'alive', askedAt: 11 }))
+      const adopted: (string | undefined)[] = []
+      for (let n = 0; n < 5; n++)
+        adopted.push((await store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60 }))?.id)
+      expect(adopted).toEqual(['c', 'b', 'a', 'old', undefined])
+    })
+
+    it('are left to another process while they wait, and not once they are answered', async () => {
+      await store().asks.file(ask())
+      await store().asks.leave('ask-1', 'nobody')
+      expect(await store().asks.find('ask-1')).toEqual({ ...ask({ owner: 'nobody' }), state: 'waiting', used: false })
+      await store().asks.answer('ask-1', answer)
+      await store().asks.leave('ask-1', 'another')
+      await store().asks.leave('nothing', 'another')
+      expect(await store().asks.find('ask-1')).toMatchObject({ owner: 'nobody', state: 'answered' })
+    })
+
+    it('are used only once they are answered', async () => {
+      await store().asks.file(ask())
+      await store().asks.use('ask-1')
+      expect(await store().asks.find('ask-1')).toMatchObject({ state: 'waiting', used: false })
     })
 
     it('are adopted with their answer, until somebody used it', async () => {
@@ -99,27 +135,40 @@ export function asksSuite(name: string, store: () => Store): void {
       expect(newest).toEqual(told)
     })
 
+    it('are listed and told in short whatever became of them, and by id where they are of one moment', async () => {
+      for (const id of ['b', 'd', 'a', 'c']) await store().asks.file(ask({ id }))
+      await store().asks.answer('a', answer)
+      await store().asks.withdraw('b', 'withdrawn')
+      await store().asks.withdraw('c', 'expired')
+      const all = ['d waiting', 'c expired', 'b withdrawn', 'a answered']
+      expect((await store().asks.list()).map(({ id, state }) => `${id} ${state}`)).toEqual(all)
+      expect((await store().asks.briefs()).map(({ id, state }) => `${id} ${state}`)).toEqual(all)
+      expect((await store().asks.briefs({ limit: 3 })).map(({ id }) => id)).toEqual(['d', 'c', 'b'])
+    })
+
     it('of one caller wait up to a limit, which counts neither those that are over nor those of others', async () => {
       const most = { mostWaiting: 2 }
       await store().asks.file(ask({ id: 'old', expiresAt: 9 }), most)
       await store().asks.file(ask({ id: 'other', caller: 'bob' }), most)
-      for (const id of ['one', 'two']) await store().asks.file(ask({ id }), most)
+      await store().asks.file(ask({ id: 'one', expiresAt: 10 }), most)
+      for (const id of ['two']) await store().asks.file(ask({ id }), most)
       await expect(async () => store().asks.file(ask({ id: 'three' }), most)).rejects.toMatchObject({
         code: 'RATE_LIMITED',
         message: '2 asks of agent wait for an answer already.',
         retryable: true,
       })
       expect(await store().asks.find('three')).toBeUndefined()
-      await store().asks.answer('one', answer)
+      await store().asks.answer('two', answer)
       await store().asks.file(ask({ id: 'three' }), most)
       await store().asks.file(ask({ id: 'four' }))
     })
 
     it('tell every change once, in order', async () => {
       const heard: string[] = []
-      const stop = store().events.watch(({ topic, body }) => heard.push(`${topic} ${body}`))
+      const stop = store().events.watch(({ topic, body, at }) => heard.push(`${topic} ${body} ${at}`))
       await store().asks.file(ask({ owner: DEAD }))
       await store().asks.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60 })
+      await store().asks.leave('ask-1', 'nobody')
       await store().asks.answer('ask-1', answer)
       await store().asks.answer('ask-1', answer)
       await store().asks.use('ask-1')
@@ -129,22 +178,31 @@ export function asksSuite(name: string, store: () => Store): void {
       await store().asks.withdraw('ask-2', 'expired')
       await Promise.resolve()
       stop()
-      const states = ['waiting', 'waiting', 'answered', 'answered'].map((state) => ['ask-1', state])
-      expect(heard).toEqual(
-        [...states, ['ask-2', 'waiting'], ['ask-2', 'expired']].map(
-          ([id, state]) => `ask ${JSON.stringify({ id, state })}`,
-        ),
-      )
+      const told = [
+        ['ask-1', 'waiting', 10],
+        ['ask-1', 'waiting', 60],
+        ['ask-1', 'waiting', SUITE_NOW],
+        ['ask-1', 'answered', 50],
+        ['ask-1', 'answered', SUITE_NOW],
+        ['ask-2', 'waiting', 10],
+        ['ask-2', 'expired', SUITE_NOW],
+      ]
+      expect(heard).toEqual(told.map(([id, state, at]) => `ask ${JSON.stringify({ id, state })} ${at}`))
     })
 
     it('are swept a month after they ended; one that waits stays', async () => {
       await store().asks.file(ask({ id: 'answered' }))
       await store().asks.answer('answered', answer)
+      await store().asks.file(ask({ id: 'over' }))
       await store().asks.file(ask({ id: 'waiting', expiresAt: 90 * DAY }))
-      await store().sweep(30 * DAY)
-      expect((await store().asks.list()).map(({ id }) => id).sort()).toEqual(['answered', 'waiting'])
-      await store().sweep(31 * DAY)
-      expect((await store().asks.list()).map(({ id }) => id)).toEqual(['waiting'])
+      const left = async (at: number) => {
+        await store().sweep(at)
+        return (await store().asks.list()).map(({ id }) => id)
+      }
+      expect(await left(30 * DAY + 10)).toEqual(['waiting', 'over', 'answered'])
+      expect(await left(30 * DAY + 11)).toEqual(['waiting', 'over'])
+      expect(await left(30 * DAY + 100)).toEqual(['waiting', 'over'])
+      expect(await left(30 * DAY + 101)).toEqual(['waiting'])
     })
   })
 }

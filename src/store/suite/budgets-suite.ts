@@ -65,6 +65,37 @@ export function budgetsSuite(name: string, store: () => Store): void {
       expect(await store().budgets.used('a')).toEqual(none)
     })
 
+    it('give back exactly one call and its cost', async () => {
+      for (const cost of [2, 3]) await store().budgets.reserve([{ account: 'a', limits: {} }], cost)
+      await store().budgets.release(['a'], 2)
+      expect(await store().budgets.used('a')).toEqual({ ...none, calls: 1, cost: 3 })
+      await store().budgets.release(['a'], Number.NaN)
+      expect(await store().budgets.used('a')).toEqual(none)
+    })
+
+    it('add up what each call used', async () => {
+      await store().budgets.reserve([{ account: 'a', limits: {} }], 0)
+      await store().budgets.settle(['a'], { wallMs: 5, bytes: 10 })
+      expect(await store().budgets.settle(['a'], { wallMs: 2, bytes: 3 })).toEqual([
+        { ...none, calls: 1, wallMs: 7, bytes: 13 },
+      ])
+    })
+
+    it('say nothing of no account', async () => {
+      expect(await store().budgets.reserve([], 1)).toEqual({ ok: true, used: [] })
+      expect(await store().budgets.settle([], { wallMs: 1, bytes: 1 })).toEqual([])
+      await store().budgets.release([], 1)
+    })
+
+    it('expire as the last call says', async () => {
+      for (const expiresAt of [100, 200]) await store().budgets.reserve([{ account: 'a', limits: {}, expiresAt }], 0)
+      await store().sweep(199)
+      expect(await store().budgets.used('a')).toMatchObject({ calls: 2 })
+      await store().budgets.reserve([{ account: 'a', limits: {} }], 0)
+      await store().sweep(900)
+      expect(await store().budgets.used('a')).toMatchObject({ calls: 3 })
+    })
+
     it('are forgotten when told to, and swept when they expired', async () => {
       for (const [account, expiresAt] of [
         ['told', 900],

@@ -25,6 +25,9 @@ export function canvasesSuite(name: string, store: () => Store): void {
       expect(await add(canvas('b', { name: 'a' }))).toBe('taken')
       expect(await add(canvas('c', { name: 'a', run: 'r2' }))).toBe('added')
       expect(await add(canvas('d'), 1)).toBe('full')
+      expect(await add(canvas('d', { run: 'r2' }), 2)).toBe('added')
+      expect(await add(canvas('e', { run: 'r2', tainted: true }), 3)).toBe('added')
+      expect(await store().canvases.find('e')).toMatchObject({ tainted: true })
       expect(await store().canvases.find('a')).toEqual({
         id: 'a',
         name: 'a',
@@ -57,7 +60,12 @@ export function canvasesSuite(name: string, store: () => Store): void {
           { keep: 2 },
         )
       expect(await next(20, true)).toMatchObject({ title: 'at 20', hidden: false, latest: { n: 2 }, updatedAt: 20 })
-      expect(await next(21, false)).toMatchObject({ tainted: true, latest: { n: 3, callId: 'c21' } })
+      const latest = { n: 3, artifact: 'artifact:21', bytes: 21, at: 21, callId: 'c21' }
+      const { version: _, ...made } = canvas('a')
+      const shown = { ...made, title: 'at 21', hidden: false, tainted: true, updatedAt: 21, latest }
+      expect(await next(21, false)).toEqual(shown)
+      expect(await store().canvases.findNamed('r1', 'a')).toEqual(shown)
+      expect(await store().canvases.list({})).toEqual([shown])
       expect((await store().canvases.find('a'))!.versions.map(({ n }) => n)).toEqual([2, 3])
       const none = { title: '', tainted: false, artifact: 'x', bytes: 0, at: 1, callId: 'c' }
       expect(await store().canvases.addVersion('none', none, { keep: 2 })).toBeUndefined()
@@ -78,6 +86,9 @@ export function canvasesSuite(name: string, store: () => Store): void {
       expect(await ids({ principal: 'token:ci' })).toBe('b')
       expect(await ids({ hidden: true })).toBe('c')
       expect(await ids({ hidden: false })).toBe('b a')
+      await add(canvas('0', { run: 'r2', createdAt: 3 }))
+      await add(canvas('d', { run: 'r2', createdAt: 3 }))
+      expect(await ids()).toBe('d c 0 b a')
       expect((await store().canvases.list({}))[0]).not.toHaveProperty('versions')
     })
   })

@@ -39,6 +39,19 @@ export function eventsSuite(name: string, store: () => Store): void {
       expect(heard).toEqual(['a'])
     })
 
+    it('are given back in full, and are heard by one who watches again', async () => {
+      const heard: StoredEvent[] = []
+      const first = await store().events.append({ topic: 'a', body: 'x', at: 9 })
+      store().events.watch(() => {})()
+      await store().events.append({ topic: 'b', body: 'y', at: 8 })
+      const stop = store().events.watch((event) => heard.push(event))
+      const last = await store().events.append({ topic: 'c', body: 'z', at: 7 })
+      await Promise.resolve()
+      stop()
+      expect(last).toBe(first + 2)
+      expect(heard).toEqual([{ seq: last, topic: 'c', body: 'z', at: 7 }])
+    })
+
     it('never reuse a number, also after all were swept', async () => {
       const seq = await store().events.append({ topic: 'a', body: '', at: 1 })
       await store().sweep(2 * DAY)

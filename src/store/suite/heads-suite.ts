@@ -16,6 +16,28 @@ export function headsSuite(name: string, store: () => Store): void {
       expect(await store().heads.list({ run: 'other' })).toEqual([])
     })
 
+    it('are replaced by one of the same place, and listed by run and then by age', async () => {
+      await store().heads.put({ ...HEAD, opening: 'o2', at: 2 })
+      await store().heads.put({ ...HEAD, run: 'q', at: 9 })
+      await store().heads.put({ ...HEAD, at: 3 })
+      await store().heads.put({ ...HEAD, hash: 'other', at: 4 })
+      await store().heads.put({ ...HEAD, run: 's', at: 5 })
+      const heads = await store().heads.list()
+      expect(heads.map(({ run, opening, hash }) => `${run} ${opening} ${hash}`)).toEqual([
+        'q o1 h10',
+        'r o2 h10',
+        'r o1 other',
+        's o1 h10',
+      ])
+    })
+
+    it('of a run that was removed stay so, also when they grow', async () => {
+      await store().heads.put(HEAD)
+      await store().heads.remove('r', { by: 'ada', at: 5 })
+      await store().heads.put({ ...HEAD, seq: 11, hash: 'h11', at: 6 })
+      expect(await store().heads.list()).toEqual([{ ...HEAD, seq: 11, hash: 'h11', at: 6, removedBy: 'ada' }])
+    })
+
     it('go when the next opening continues them, and stay when it does not', async () => {
       await store().heads.put(HEAD)
       await store().heads.put({ ...HEAD, run: 'q' })

@@ -47,6 +47,19 @@ export function inboxSuite(name: string, store: () => Store): void {
       expect(await store().inbox.list({ unread: true, limit: 10 })).toMatchObject([{ isUntrusted: true }])
     })
 
+    it('has the title and the words of the last edit', async () => {
+      await add(1)
+      const words = { level: 'warning', title: 'New', text: 'Words', isUntrusted: false } as const
+      expect(await store().inbox.edit('inbox-1', MESSAGE.run, words, 5)).toBe(true)
+      expect(await store().inbox.edit('nowhere', MESSAGE.run, words, 5)).toBe(false)
+      expect(await store().inbox.list({ limit: 9 })).toEqual([
+        { ...MESSAGE, id: 'inbox-1', at: 1, ...words, editedAt: 5 },
+      ])
+      await store().inbox.markRead(['inbox-1'], 6)
+      await store().inbox.markRead(['inbox-1'], 7)
+      expect((await store().inbox.list({ limit: 9 }))[0]).toMatchObject({ readAt: 6 })
+    })
+
     it('forgets what is removed, and the oldest when there are too many', async () => {
       for (const n of [1, 2, 3, 4]) await add(n, {}, 3)
       expect(await ids()).toBe('4 3 2')

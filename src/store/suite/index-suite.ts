@@ -80,6 +80,7 @@ export function indexSuite(name: string, store: () => Store): void {
         call({ callId: 'e', startedAt: 4, seq: 9, run: 'r3', caller: 'z', status: 'interrupted' }),
       ])
       expect(await ids()).toBe('e d c b a')
+      expect(await ids({ before: 4 })).toBe('c b a')
       expect(await ids({ limit: 2 })).toBe('e d')
       expect(await ids({ run: 'r2' })).toBe('c b')
       expect(await ids({ tool: 'core/fs.readText' })).toBe('a')
@@ -102,6 +103,11 @@ export function indexSuite(name: string, store: () => Store): void {
       expect(await runs({})).toBe('r4 r3 r2 r1')
       expect(await runs({ caller: 'agent', before: 4 })).toBe('r3 r1')
       expect(await runs({ limit: 1 })).toBe('r4')
+      expect(await runs({ before: 2 })).toBe('r1')
+      await put(['0', '9'].map((run) => call({ callId: `of-${run}`, run, startedAt: 4 })))
+      await put(['y', 'x', 'z'].map((callId) => call({ callId, run: 'r9', startedAt: 1 })))
+      expect(await runs({ before: 5, limit: 4 })).toBe('r4 9 0 r3')
+      expect(await ids({ run: 'r9' })).toBe('z y x')
       await store().calls.clear()
       expect(await runs({})).toBe('')
       expect(await ids()).toBe('')
@@ -125,6 +131,19 @@ export function indexSuite(name: string, store: () => Store): void {
       await expect(async () => store().calls.rates({ since: 0, sliceMs: 0 })).rejects.toMatchObject({
         code: 'INPUT_SCHEMA_INVALID',
       })
+    })
+
+    it('gives back all that is known of a call', async () => {
+      const whole = call({
+        ...{ principal: 'token:ci', parent: 'c0', durationMs: 5, effect: 'ask', rule: 'allow x', error: 'TIMEOUT' },
+        ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada' },
+      })
+      await put([whole, call({ callId: 'bare' })])
+      expect(await store().calls.call('c1')).toEqual(whole)
+      expect(await store().calls.call('bare')).toEqual(call({ callId: 'bare' }))
+      expect(await store().calls.calls({ limit: 9 })).toEqual([whole, call({ callId: 'bare' })])
+      expect(await store().calls.runs({ limit: 9 })).toEqual([await store().calls.run('r1')])
+      expect(await store().calls.call('none')).toBeUndefined()
     })
 
     it('takes a call whose texts hold odd characters', async () => {

@@ -31,6 +31,21 @@ export function ratesSuite(name: string, store: () => Store): void {
       expect(await store().rates.take([fast, slow], 1000)).toMatchObject({ bucket: 'slow' })
     })
 
+    it('take nothing from no bucket, and name the first of several that take as long', async () => {
+      expect(await store().rates.take([], 1000)).toEqual({ ok: true })
+      const twins = ['a', 'b'].map((bucket) => ({ bucket, perSecond: 1, burst: 1 }))
+      expect(await store().rates.take(twins, 1000)).toEqual({ ok: true })
+      expect(await store().rates.take(twins, 1000)).toEqual({ ok: false, bucket: 'a', waitMs: 1000 })
+    })
+
+    it('lose nothing by a refusal', async () => {
+      await store().rates.take([fast, slow], 1000, 2)
+      for (const now of [1100, 1200, 1300])
+        expect(await store().rates.take([fast, slow], now, 2)).toMatchObject({ ok: false, bucket: 'slow' })
+      expect(await store().rates.take([fast], 1300, 2)).toEqual({ ok: true })
+      expect(await store().rates.take([fast], 1300, 1)).toEqual({ ok: false, bucket: 'fast', waitMs: 100 })
+    })
+
     it('go on after the clock was set back', async () => {
       await store().rates.take([slow], 1_000_000)
       expect(await store().rates.take([slow], 1000)).toEqual({ ok: false, bucket: 'slow', waitMs: 1000 })

@@ -11,6 +11,12 @@ export function signInSuite(name: string, store: () => Store): void {
       await store().grants.put({ ...grant, body: '{"changed":true}' })
       expect((await store().grants.list()).map(({ id }) => id)).toEqual(['g2', 'g1'])
       expect(await store().grants.list({ tool: 'a' })).toEqual([{ ...grant, body: '{"changed":true}' }])
+      expect((await store().grants.list({ tool: 'b' }))[0]).toMatchObject({ createdAt: 1, expiresAt: 100 })
+      await store().grants.put({ ...grant, id: 'g0' })
+      expect((await store().grants.list()).map(({ id }) => id)).toEqual(['g2', 'g0', 'g1'])
+      await store().grants.remove('g0')
+      await store().sweep(99)
+      expect(await store().grants.list()).toHaveLength(2)
       await store().sweep(100)
       expect((await store().grants.list()).map(({ id }) => id)).toEqual(['g1'])
       expect(await store().grants.remove('g1')).toBe(true)
@@ -22,10 +28,18 @@ export function signInSuite(name: string, store: () => Store): void {
       await store().tokens.add(token)
       for (const twin of [{ id: 't1' }, { name: 'ci' }, { hash: 'h1' }]) {
         const other = { ...token, id: 't2', name: 'other', hash: 'h2', ...twin }
-        await expect(async () => store().tokens.add(other)).rejects.toMatchObject({ code: 'CONFLICT' })
+        await expect(async () => store().tokens.add(other)).rejects.toMatchObject({
+          code: 'CONFLICT',
+          message: `There is a token ${other.name} already.`,
+          fix: { hint: 'Use another name, or remove that token first.' },
+        })
       }
       await store().tokens.add({ ...token, id: 't0', name: 'older', hash: 'h0', createdAt: 0, expiresAt: 9 })
       expect((await store().tokens.list()).map(({ id }) => id)).toEqual(['t0', 't1'])
+      expect(await store().tokens.findByHash('h0')).toMatchObject({ createdAt: 0, expiresAt: 9 })
+      expect(await store().tokens.findByHash('none')).toBeUndefined()
+      await store().tokens.touch('t0', 1)
+      expect(await store().tokens.findByHash('h0')).toMatchObject({ usedAt: 1 })
       await store().tokens.touch('t1', 20)
       await store().tokens.touch('t1', 10)
       await store().tokens.touch('nobody', 10)
@@ -33,7 +47,10 @@ export function signInSuite(name: string, store: () => Store): void {
       expect(await store().tokens.remove('t1')).toBe(true)
       expect(await store().tokens.remove('t1')).toBe(false)
       expect(await store().tokens.findByHash('h1')).toBeUndefined()
+      await store().tokens.add({ ...token, id: 't9', name: 'nine', hash: 'h9', usedAt: 5 })
       await store().tokens.add(token)
+      expect((await store().tokens.list()).map(({ id }) => id)).toEqual(['t0', 't1', 't9'])
+      expect(await store().tokens.findByHash('h9')).toMatchObject({ usedAt: 5 })
     })
 
     it('know a session until it expires, ends, or its token is revoked', async () => {
@@ -43,6 +60,8 @@ export function signInSuite(name: string, store: () => Store): void {
       await store().signIns.add({ ...session, hash: 's4', token: 't2', expiresAt: 200 })
       expect(await store().signIns.find('s1', 99)).toEqual(session)
       expect(await store().signIns.find('s1', 100)).toBeUndefined()
+      await store().signIns.add({ ...session, body: '{"again":true}', createdAt: 2, expiresAt: 101 })
+      expect(await store().signIns.find('s1', 100)).toMatchObject({ body: '{"again":true}', createdAt: 2 })
       await store().signIns.remove('s2')
       expect(await store().signIns.find('s2', 0)).toBeUndefined()
       await store().signIns.removeOf('t1')

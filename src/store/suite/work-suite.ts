@@ -35,6 +35,15 @@ export function workSuite(name: string, store: () => Store): void {
       await store().jobs.retry('j', 50)
       expect(await take(49)).toBeUndefined()
       expect(await take(50)).toMatchObject({ id: 'j', dueAt: 50, attempts: 2 })
+      await store().jobs.retry('nothing', 50)
+      await store().jobs.retry('j', 0)
+      expect(await take(0)).toEqual({ id: 'j', kind: 'hook', body: '{}', dueAt: 0, attempts: 3 })
+    })
+
+    it('give jobs of one moment by their id', async () => {
+      for (const id of ['b', 'c', 'a']) await store().jobs.add({ id, kind: 'hook', body: '', dueAt: 5 })
+      expect((await store().jobs.list({ kind: 'hook' })).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+      expect(await take(5)).toMatchObject({ id: 'a' })
     })
 
     it('lease a slot to one owner at a time', async () => {
