@@ -5,6 +5,19 @@ import { createMemoryStore } from './create-memory-store.ts'
 
 storeSuite('a store in memory', () => createMemoryStore({ now: () => SUITE_NOW }))
 
+const note = { id: 'n', scope: 's', text: '', tags: [], origin: '{}', createdAt: 0, updatedAt: 0 }
+const canvas = {
+  ...{ id: 'c', name: 'c', title: '', run: 'r', caller: 'a', tainted: false, createdAt: 0 },
+  kind: 'html' as const,
+  version: { artifact: 'a', bytes: 1, callId: 'c' },
+}
+const schedule = {
+  ...{ id: 's', principal: 'p', name: 's', body: '{}', version: 0, createdAt: 1, runs: 0 },
+  state: 'on' as const,
+}
+/** What the refusals of the parts that lose nothing call their entries. */
+const HELD = ['notes', 'grants', 'tokens', 'sessions', 'jobs', 'slots', 'canvases', 'schedules']
+
 describe('createMemoryStore', () => {
   it('answers at once, without a promise', () => {
     const store = createMemoryStore()
@@ -17,7 +30,7 @@ describe('createMemoryStore', () => {
 })
 
 describe('the bounds of a store in memory', () => {
-  const claimAndFinish = (store: ReturnType<typeof createMemoryStore>, key: string, result: string) => {
+  const claimAndFinish = (store: ReturnType<typeof createMemoryStore>, key: string, result?: string) => {
     store.keys.claim(key, { argsHash: 'h', owner: 'o', now: 0 })
     store.keys.finish(key, { owner: 'o', result, expiresAt: 9 })
   }
@@ -38,9 +51,40 @@ describe('the bounds of a store in memory', () => {
     const store = createMemoryStore({ maxResultChars: 10 })
     claimAndFinish(store, 'large', 'x'.repeat(11))
     expect(store.keys.look('large')).toEqual({ argsHash: 'h', state: 'finished', owner: 'o', expiresAt: 9 })
-    claimAndFinish(store, 'fits', 'x'.repeat(9))
+    claimAndFinish(store, 'fits', 'x'.repeat(10))
+    expect(store.keys.look('fits')).toMatchObject({ result: 'x'.repeat(10) })
     claimAndFinish(store, 'next', 'x'.repeat(9))
     expect(store.keys.look('fits')).toBeUndefined()
+  })
+
+  it('count a result by its characters, an empty or missing one as one', () => {
+    for (const result of ['', '1', undefined]) {
+      const store = createMemoryStore({ maxResultChars: 2 })
+      for (const key of ['a', 'b']) claimAndFinish(store, key, result)
+      expect(store.keys.look('a')).toMatchObject({ state: 'finished' })
+      claimAndFinish(store, 'c', result)
+      expect([store.keys.look('a'), store.keys.look('b')]).toEqual([expect.anything(), undefined])
+    }
+  })
+
+  it('are 10,000 keys, 64 million characters and 10,000 of everything else by default', () => {
+    const store = createMemoryStore()
+    for (let n = 0; n < 10_000; n++) claimAndFinish(store, `k${n}`, '')
+    expect(store.keys.look('k0')).toBeDefined()
+    claimAndFinish(store, 'more', '')
+    expect([store.keys.look('k0'), store.keys.look('k1')].filter(Boolean)).toHaveLength(1)
+    claimAndFinish(store, 'large', 'x'.repeat(67_108_865))
+    expect(store.keys.look('large')).not.toHaveProperty('result')
+    claimAndFinish(store, 'fits', 'x'.repeat(67_108_864))
+    expect(store.keys.look('fits')).toHaveProperty('result.length', 67_108_864)
+    for (let n = 0; n < 10_000; n++) store.grants.put({ id: `g${n}`, tool: 't', body: '', createdAt: 0 })
+    expect(() => store.grants.put({ id: 'more', tool: 't', body: '', createdAt: 0 })).toThrow(
+      expect.objectContaining({
+        code: 'BUDGET_EXCEEDED',
+        message: 'The store in memory holds 10000 grants, and at most 10000.',
+        fix: { hint: 'Take away what is not needed any more, or keep them in a file: openStore(folder).' },
+      }),
+    )
   })
 
   it('let asks that are over make room, and refuse one more when all wait', () => {
@@ -66,24 +110,105 @@ describe('the bounds of a store in memory', () => {
     expect(store.asks.find('b')).toBeUndefined()
     expect(() => file('d')).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }))
     expect(store.asks.find('a')).toMatchObject({ state: 'waiting' })
+    store.asks.answer('a', { reply: '{}', by: 'ada', via: 'console', at: 5 })
+    expect(() => file('d')).toThrow('holds 2 asks that wait, and at most 2.')
+    store.asks.use('a')
+    file('d')
+    const waiting = expect.objectContaining({ state: 'waiting' })
+    expect(['a', 'c', 'd'].map((id) => store.asks.find(id))).toEqual([undefined, waiting, waiting])
   })
 
-  it('refuse more notes, grants, tokens, sessions, jobs and slots than fit, and lose none', () => {
+  it('refuse more notes, grants, tokens, sessions, jobs, slots, canvases and schedules than fit, and lose none', () => {
     const store = createMemoryStore({ maxEntries: 1 })
     const common = { body: '{}', createdAt: 0 }
     const adding = [
-      (id: string) =>
-        store.memory.add({ id, scope: 's', text: '', tags: [], origin: '{}', createdAt: 0, updatedAt: 0 }),
+      (id: string) => store.memory.add({ ...note, id }),
       (id: string) => store.grants.put({ ...common, id, tool: 't' }),
       (id: string) => store.tokens.add({ ...common, id, name: id, hash: id }),
       (id: string) => store.signIns.add({ ...common, hash: id, token: 't', expiresAt: 9 }),
       (id: string) => store.jobs.add({ id, kind: 'k', body: '', dueAt: 0 }),
       (id: string) => store.slots.lease(id, { owner: 'o', now: 0, until: 9 }),
+      (id: string) => store.canvases.add({ ...canvas, id, name: id }, { mostOfRun: 9 }),
+      (id: string) => store.schedules.add({ ...schedule, id, name: id }, { most: 9 }),
     ]
-    for (const add of adding) {
+    for (const [index, add] of adding.entries()) {
       add('a')
-      expect(() => add('b')).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }))
+      const message = `The store in memory holds 1 ${HELD[index]}, and at most 1.`
+      expect(() => add('b')).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED', message }))
     }
+    // What is there already needs no room.
+    for (const index of [1, 3, 4, 5]) adding[index]!('a')
+    expect(store.memory.add({ ...note, id: 'a' })).toBe(false)
+    expect(store.memory.replace({ ...note, id: 'a', text: 'changed' })).toBe(true)
+    store.sweep(8)
+    expect(() => adding[5]!('b')).toThrow('slots')
+    store.sweep(9)
+    expect(adding[5]!('b')).toBe(true)
+  })
+
+  it('let runs of schedules that are over make room, and refuse one more when none is', () => {
+    const store = createMemoryStore({ maxEntries: 2 })
+    store.schedules.add(schedule, { most: 9 })
+    const common = { schedule: 's', dueAt: 1, missed: 0, owner: 'me', leasedUntil: 9 }
+    const add = (id: string, status: 'waiting' | 'missed' = 'waiting') =>
+      store.schedules.addRun({ ...common, id, status }, { policy: 'queue', mostActive: 9 })
+    add('a')
+    add('b', 'missed')
+    add('c')
+    expect(store.schedules.findRun('b')).toBeUndefined()
+    expect(() => add('d')).toThrow('The store in memory holds 2 runs of schedules, and at most 2.')
+    expect(store.schedules.active(9)).toMatchObject([{ id: 'a' }, { id: 'c' }])
+  })
+
+  it('let messages that were read make room, and refuse one more when all wait', () => {
+    const store = createMemoryStore({ maxEntries: 2 })
+    const put = (id: string) =>
+      store.mail.put({ id, inbox: 'i', sender: 's', text: '', isTainted: false, sentAt: 1 }, { mostUnread: 9 })
+    const ids = () => (store.mail.list({ session: 'i', limit: 9 }) as readonly { id: string }[]).map(({ id }) => id)
+    put('a')
+    put('b')
+    expect(() => put('c')).toThrow('The store in memory holds 2 messages that wait, and at most 2.')
+    store.mail.take('i', { limit: 1, now: 2 })
+    put('c')
+    expect(ids()).toEqual(['b', 'c'])
+  })
+
+  it('let sessions that are over make room, then runs in which none was begun, and no other', () => {
+    const store = createMemoryStore({ maxEntries: 3 })
+    const add = (id: string, more: object = {}) =>
+      store.sessions.add({
+        ...{ id, root: 'r', depth: 0, rootPrincipal: 'owner', isTainted: false, createdAt: 1, owner: 'o' },
+        ...more,
+      })
+    const ids = () => (store.sessions.list({}) as readonly { id: string }[]).map(({ id }) => id).join('')
+    add('r')
+    add('b', { root: 'b' })
+    add('c', { runner: 'x' })
+    store.sessions.end('c', { state: 'ended', at: 2 })
+    add('d', { runner: 'x' })
+    expect(ids()).toBe('dbr')
+    add('e', { runner: 'x' })
+    expect(ids()).toBe('edr')
+    expect(() => add('f')).toThrow('The store in memory holds 3 sessions that go on, and at most 3.')
+    expect(add('e')).toBeUndefined()
+  })
+
+  it('keep the heads that came last', () => {
+    const store = createMemoryStore({ maxEntries: 2 })
+    const put = (run: string, seq = 1) => store.heads.put({ run, opening: 'o', seq, hash: 'h', at: 1 })
+    for (const run of ['a', 'b']) put(run)
+    put('a', 2)
+    put('c')
+    expect(store.heads.list()).toMatchObject([{ run: 'a', seq: 2 }, { run: 'c' }])
+  })
+
+  it('forget the budgets and the rates that were used longest ago', () => {
+    const store = createMemoryStore({ maxEntries: 1 })
+    for (const account of ['a', 'b']) store.budgets.reserve([{ account, limits: {} }], 0)
+    expect([store.budgets.used('a'), store.budgets.used('b')]).toMatchObject([{ calls: 0 }, { calls: 1 }])
+    expect(store.budgets.settle(['a'], { wallMs: 1, bytes: 1 })).toMatchObject([{ wallMs: 0 }])
+    const take = (bucket: string) => store.rates.take([{ bucket, perSecond: 1, burst: 1 }], 0)
+    expect(['a', 'b', 'a'].map(take)).toEqual([{ ok: true }, { ok: true }, { ok: true }])
   })
 
   it('keep the calls and runs that came last', () => {
@@ -103,6 +228,28 @@ describe('the bounds of a store in memory', () => {
   })
 
   it('say that there is no file to copy', async () => {
-    await expect(createMemoryStore().backup('anywhere')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(createMemoryStore().backup('anywhere')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      fix: { hint: 'Give the hub a store in a folder: openStore(folder).' },
+    })
   })
+})
+
+it('refuses a note with a NUL character, as a store in a file does', () => {
+  const store = createMemoryStore()
+  expect(() => store.memory.add({ ...note, id: 'a', text: 'a\0b' })).toThrow(
+    expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message: 'A note may hold no NUL character.' }),
+  )
+})
+
+it('is silent after its end', async () => {
+  const store = createMemoryStore()
+  const heard: string[] = []
+  store.events.watch(({ topic }) => heard.push(topic))
+  store.events.append({ topic: 'before', body: '', at: 1 })
+  await Promise.resolve()
+  await store.close()
+  store.events.append({ topic: 'after', body: '', at: 2 })
+  await Promise.resolve()
+  expect(heard).toEqual(['before'])
 })

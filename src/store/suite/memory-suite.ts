@@ -58,6 +58,9 @@ export function memorySuite(name: string, store: () => Store): void {
       const agents = await store().memory.list({ scopePrefix: 'agent:', limit: 10 })
       expect(agents.map(({ id }) => id)).toEqual(['agent:b', 'agent:a'])
       expect((await store().memory.list({ scope: 'run:1', limit: 10 })).map(({ id }) => id)).toEqual(['run:1'])
+      await fill({ second: 'tea', third: 'tea' }, { scope: 'run:1' })
+      expect(await store().memory.removeScope('run:1')).toBe(3)
+      expect(await search('coffee', { scopes: 'all' })).toHaveLength(3)
       expect(await store().memory.removeScope('agent:a')).toBe(1)
       expect(await store().memory.removeScope('agent:a')).toBe(0)
       expect(await search('coffee', { scopes: ['agent:a'] })).toEqual([])
@@ -136,6 +139,14 @@ export function memorySuite(name: string, store: () => Store): void {
       for (let n = 0; n < 5; n++) await fill({ [`n${n}`]: `note ${n}` }, { createdAt: NOW + n })
       expect(await search('?!', { limit: 2 })).toEqual(['n4', 'n3'])
       expect(await search('note', { limit: 3 })).toHaveLength(3)
+      for (let n = 0; n < 3; n++) await fill({ [`x${n}`]: 'note' }, { scope: 'agent:x', createdAt: NOW })
+      await fill({ last: 'note' })
+      const two = { scopes: ['agent:x', 'shared'], limit: 2 }
+      expect((await search('?', two)).sort()).toEqual(['last', 'x2'])
+      expect(await search('?', { scopes: 'all', limit: 1 })).toEqual(['last'])
+      expect(await search('?', { scopes: [], limit: 2 })).toEqual([])
+      expect(await search('note', { scopes: [] })).toEqual([])
+      expect(await search('?', { tags: ['none'] })).toEqual([])
       await expect(async () => search('x'.repeat(2_001))).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
     })
 
@@ -159,6 +170,26 @@ export function memorySuite(name: string, store: () => Store): void {
       expect(await nearest([1, 0])).toEqual([])
     })
 
+    it('give the nearest first with how near they are, no more than asked, and by tags before they are counted', async () => {
+      const put = (id: string, numbers: number[], tags: string[] = [], scope = 'shared') =>
+        store().memory.add(note(id, id, { tags, scope }), { vector: Float32Array.from(numbers) })
+      await put('far', [0.25, 0], ['rare'])
+      await put('near', [1, 0])
+      await put('middle', [0.5, 0])
+      await put('away', [-1, 0])
+      await put('across', [0, 1])
+      await put('elsewhere', [0.75, 0], [], 'agent:x')
+      const nearest = async (limit: number, more: object = {}) => {
+        const query = { scopes: ['shared'], tags: [], limit, vector: Float32Array.from([1, 0]), ...more }
+        return (await store().memory.nearest(query)).map((found) => `${found.note.id} ${found.score}`)
+      }
+      expect(await nearest(9)).toEqual(['near 1', 'middle 0.5', 'far 0.25'])
+      expect(await nearest(2)).toEqual(['near 1', 'middle 0.5'])
+      expect(await nearest(1, { tags: ['rare'] })).toEqual(['far 0.25'])
+      expect(await nearest(2, { scopes: 'all' })).toEqual(['near 1', 'elsewhere 0.75'])
+      expect(await nearest(2, { scopes: ['agent:x', 'shared'] })).toEqual(['near 1', 'elsewhere 0.75'])
+    })
+
     it('are bounded in each scope, and a note that is replaced needs no more room', async () => {
       const two = { mostInScope: 2 }
       for (const id of ['a', 'b']) await store().memory.add(note(id, id), two)
@@ -166,6 +197,7 @@ export function memorySuite(name: string, store: () => Store): void {
         code: 'BUDGET_EXCEEDED',
         message: expect.stringContaining('holds 2 notes'),
       })
+      expect((await store().memory.list({ limit: 9 })).map(({ id }) => id)).toEqual(['b', 'a'])
       expect(await store().memory.add(note('c', 'c', { scope: 'agent:x' }), two)).toBe(true)
       expect(await store().memory.replace(note('a', 'again'), two)).toBe(true)
       await expect(async () => store().memory.replace(note('c', 'c'), two)).rejects.toMatchObject({

@@ -5,6 +5,7 @@ import type { NewScheduleRun, Overlap, StoredSchedule } from '../../store-parts/
 const SKIP: Overlap = { policy: 'skip', mostActive: 3 }
 const QUEUE: Overlap = { policy: 'queue', mostActive: 3 }
 const MOST = { most: 2 }
+const BEGUN = { id: '1', owner: 'me', runId: 'run-1', startedAt: 13, leasedUntil: 200, isAlone: true }
 
 /** Schedules and their runs. */
 export function schedulesSuite(name: string, store: () => Store): void {
@@ -39,6 +40,51 @@ export function schedulesSuite(name: string, store: () => Store): void {
       expect(await schedules.find('a')).toEqual(scheduleOf('a', { principal: 'p', createdAt: 2 }))
       expect(await schedules.remove('a')).toBe(true)
       expect(await schedules.remove('a')).toBe(false)
+    })
+
+    it('that are done stay while there is room, then the oldest of them goes', async () => {
+      const { schedules } = store()
+      const ids = async () => (await schedules.list()).map(({ id }) => id).join(' ')
+      for (const [id, createdAt] of [
+        ['d', 3],
+        ['c', 1],
+        ['b', 2],
+      ] as const)
+        await schedules.add(scheduleOf(id, { state: 'done', createdAt }), { most: 4 })
+      await schedules.add(scheduleOf('a', {}), { most: 4 })
+      expect(await ids()).toBe('a b c d')
+      await schedules.add(scheduleOf('e', {}), { most: 4 })
+      expect(await ids()).toBe('a b d e')
+    })
+
+    it('keep all that is said of the end of a run, by its owner', async () => {
+      const { schedules } = store()
+      await add('a', { nextAt: 10, dueAt: 10 })
+      await fire([run('1', { missed: 2 })], 0)
+      expect(await schedules.begin({ ...BEGUN, id: 'none' })).toBe('gone')
+      expect(await schedules.begin(BEGUN)).toBe('begun')
+      const failed = { id: '1', owner: 'me', status: 'error', endedAt: 15, error: 'TIMEOUT', keep: 9 } as const
+      expect(await schedules.end({ ...failed, owner: 'other' })).toBe(false)
+      expect(await schedules.end({ ...failed, id: 'none' })).toBe(false)
+      expect(await schedules.end({ ...failed, untrusted: true })).toBe(true)
+      expect(await schedules.findRun('1')).toEqual({
+        ...run('1', { missed: 2 }),
+        ...{ seq: expect.any(Number), status: 'error', untrusted: true, error: 'TIMEOUT' },
+        ...{ runId: 'run-1', startedAt: 13, endedAt: 15, leasedUntil: 200 },
+      })
+      expect(await schedules.find('a')).toMatchObject({ lastStatus: 'error', lastAt: 12 })
+      expect(await schedules.findRun('none')).toBeUndefined()
+    })
+
+    it('forget no run that is not over', async () => {
+      await add('a', { nextAt: 10, dueAt: 10 })
+      await fire([run('1'), run('2'), run('3')], 0)
+      await begin('1')
+      await end('1')
+      await begin('2')
+      await store().schedules.begin({ ...BEGUN, id: '3', isAlone: false })
+      await end('3', 'ok', 1)
+      expect((await store().schedules.runs({ schedule: 'a', limit: 9 })).map(({ id }) => id)).toEqual(['3', '2'])
     })
 
     it('that are done make no room while a run of theirs is not over', async () => {
@@ -114,6 +160,7 @@ export function schedulesSuite(name: string, store: () => Store): void {
       expect(await store().schedules.addRun(run('6'), SKIP)).toMatchObject({ status: 'skipped' })
       await expect(async () => store().schedules.addRun(run('7', { schedule: 'none' }), SKIP)).rejects.toMatchObject({
         code: 'NOT_FOUND',
+        message: 'The schedule is not there any more.',
       })
     })
 
@@ -128,7 +175,12 @@ export function schedulesSuite(name: string, store: () => Store): void {
       expect(await schedules.takeOver('2', 'me', { owner: 'you', leasedUntil: 9 })).toBe(true)
       expect(await schedules.takeOver('2', 'me', { owner: 'you', leasedUntil: 9 })).toBe(false)
       expect(await schedules.findRun('2')).toMatchObject({ owner: 'you', leasedUntil: 9 })
+      await schedules.renew('me', 700)
+      expect((await schedules.active(10)).map(({ leasedUntil }) => leasedUntil)).toEqual([700, 9])
+      expect(await schedules.active(1)).toHaveLength(1)
       expect(await end('1', 'interrupted')).toBe(true)
+      await schedules.renew('me', 900)
+      expect(await schedules.findRun('1')).toMatchObject({ leasedUntil: 700 })
       expect(await end('1', 'ok')).toBe(true)
       expect(await schedules.findRun('1')).toMatchObject({ status: 'ok' })
     })

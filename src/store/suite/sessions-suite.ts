@@ -41,6 +41,19 @@ export function sessionsSuite(name: string, store: () => Store): void {
       expect(await store().sessions.find('s')).toMatchObject({ state: 'failed' })
     })
 
+    it('that end without words stay as clean as they were', async () => {
+      await store().sessions.add(child('s'))
+      await store().sessions.add(child('t', { isTainted: true }))
+      for (const id of ['s', 't']) await store().sessions.end(id, { state: 'ended', at: 5 })
+      const { seq: _, ...ended } = (await store().sessions.find('s'))!
+      expect(ended).toEqual({ ...child('s'), state: 'ended', endedAt: 5 })
+      expect(await store().sessions.find('t')).toMatchObject({ isTainted: true })
+      expect(await store().sessions.end('nobody', { state: 'ended', at: 5 })).toBe(false)
+      await store().sessions.taint('nobody')
+      await store().sessions.reopen('nobody', 'p')
+      expect(await store().sessions.find('nobody')).toBeUndefined()
+    })
+
     it('are tainted from the beginning only where they are said to be', async () => {
       await store().sessions.add(session('clean', { isTainted: false }))
       await store().sessions.add(session('tainted', { isTainted: true }))
@@ -123,7 +136,12 @@ export function sessionsSuite(name: string, store: () => Store): void {
       const answerTo = { id: 'question', seq, from: 'b' }
       expect(await take({ answerTo: { ...answerTo, from: 'c' } })).toBe('')
       const [answer] = await store().mail.take('a', { limit: 1, now: 9, answerTo })
-      expect(answer).toMatchObject({ id: 'yes', replyTo: 'question', isTainted: true, readAt: 9 })
+      const yes = { id: 'yes', inbox: 'a', sender: 'b', text: 'yes', sentAt: 1, replyTo: 'question', isTainted: true }
+      expect(answer).toEqual({ ...yes, seq: expect.any(Number), readAt: 9 })
+      const other = (await store().mail.list({ session: 'a', limit: 9 })).find(({ id }) => id === 'other')!
+      expect(await take({ answerTo: { id: 'another', seq: other.seq, from: 'b' } })).toBe('')
+      await put('plain')
+      expect(await take({ answerTo })).toBe('plain')
       expect(await take()).toBe('earlyother')
     })
 
@@ -136,6 +154,10 @@ export function sessionsSuite(name: string, store: () => Store): void {
       expect(await list({ before: seqs[1] })).toBe('x')
       expect(await list({ after: seqs[0] })).toBe('yz')
       expect(await list({ after: seqs[2] })).toBe('')
+      expect(await list({ limit: 0 })).toBe('')
+      expect(await list({ limit: 9 })).toBe('xyz')
+      await store().sweep(SESSION_AGE_MS + 1)
+      expect(await list({})).toBe('yz')
       await store().sweep(SESSION_AGE_MS + 2)
       expect(await list({})).toBe('')
     })
