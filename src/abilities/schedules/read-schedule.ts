@@ -99,7 +99,7 @@ function checkTimes(said: Said, { shortestMs = SHORTEST_MS }: SchedulesOptions, 
 
 /** Without an offset it is a time of the zone; one that the clocks skip is an hour later, one they have twice the first. */
 function timeOf(text: string, timeZone: string): number {
-  if (/(Z|[+-]\d{2}:?\d{2})$/i.test(text)) return Date.parse(text)
+  if (/Z|[+-]\d{2}:\d{2}/.test(text)) return Date.parse(text)
   const local = text.length === 'YYYY-MM-DDTHH:MM'.length ? `${text}:00` : text.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)
   const time = new Cron(local, { timezone: timeZone, paused: true }).getOnce()
   if (!time) throw invalidSchedule(`${JSON.stringify(text)} is not a time.`, 'Use 2027-01-31T09:00:00.')

@@ -1,0 +1,67 @@
+import { createSchedules } from '../../src/abilities/schedules/create-schedules.ts'
+import type { AbilityCall, AbilityHost } from '../../src/contracts/ability.ts'
+import type { NewSchedule, SchedulesOptions } from '../../src/contracts/schedules.ts'
+import type { Principal } from '../../src/principal.ts'
+import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+
+/** 2026-01-01, a Thursday, at midnight. */
+export const START = Date.UTC(2026, 0, 1)
+export const MINUTE = 60_000
+
+/** Schedules without a hub around them: each call is noted, and answered when it is released. */
+export function bareSchedules(
+  options: SchedulesOptions = {},
+  { clock = fakeClock(START), store = createMemoryStore({ now: () => clock.now() }), ...more }: Partial<BareParts> = {},
+) {
+  const [warned, recorded, notices, marks]: [string[], unknown[], string[], true[]] = [[], [], [], []]
+  const called: { readonly tool: string; readonly run?: string }[] = []
+  const held: (() => void)[] = []
+  const state = { isHolding: false }
+  const result = { ok: true, status: 'ok', summary: '', meta: {} }
+  const door = {
+    async call(tool: string, _: unknown, { dryRun, run }: { dryRun?: boolean; run?: string } = {}) {
+      if (dryRun) return result
+      called.push({ tool, run })
+      if (state.isHolding) await new Promise<void>((go) => held.push(go))
+      return result
+    },
+    endRun: async () => {},
+  }
+  const host = {
+    ...{ store, clock, as: () => door, warn: (text: string) => void warned.push(text) },
+    principalNow: (known: Principal) => known,
+    recordChange: async (change: unknown) => void recorded.push(change),
+    tellChange: (ability: string, subject: string) =>
+      void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+    ...more,
+  } as unknown as AbilityHost
+  const ability = createSchedules({ timeZone: 'UTC', ...options }, host)
+  return {
+    ...{ ability, desk: ability.desk, host, clock, store, warned, recorded, notices, marks, called },
+    hold: () => {
+      state.isHolding = true
+    },
+    release: () => {
+      state.isHolding = false
+      for (const go of held.splice(0)) go()
+    },
+    handle: (call: Partial<AbilityCall> = {}) =>
+      ability.handle({
+        ...{ callId: 'c1', run: 'r1', caller: 'me', principal: undefined, rights: { caller: 'me' }, isTainted: false },
+        ...{ permits() {}, beforeEffect: async () => {}, onStop: () => () => {} },
+        notice: (text: string) => void notices.push(text),
+        markUntrusted: () => void marks.push(true),
+        ...call,
+      } as unknown as AbilityCall),
+  }
+}
+
+interface BareParts extends Pick<AbilityHost, 'store' | 'principalNow'> {
+  readonly clock: ReturnType<typeof fakeClock>
+}
+
+/** A schedule that calls the tool `note`. */
+export function noting(more: Partial<NewSchedule> = {}): NewSchedule {
+  return { name: 'job', when: { every: '10m' }, calls: [{ tool: 'note' }], ...more }
+}
