@@ -64,6 +64,7 @@ const MOST_IN_MEMORY = 10_000
 
 /** Remembered answers: those of a session in memory, the others in the store that processes share. */
 export class Grants {
+  /** By their subject. */
   readonly #memory = new Map<string, Grant>()
   readonly #saved: SavedGrants
   readonly #clock: Clock
@@ -73,11 +74,11 @@ export class Grants {
     this.#saved = new SavedGrants(options.store, options.clock)
   }
 
-  /** The answer that covers a call: the one for this very call first, and among equals the no. */
+  /** The answer that covers a call: the one for this very call first, among equals the no, then the oldest. */
   async find(call: GrantQuestion): Promise<Grant | undefined> {
     let best: Grant | undefined
     for (const grant of await this.#usable(call.tool)) {
-      if (covers(grant, call) && (!best || rank(grant) > rank(best))) best = grant
+      if (covers(grant, call) && (!best || isStronger(grant, best))) best = grant
     }
     return best
   }
@@ -85,33 +86,33 @@ export class Grants {
   /** Keeps an answer as long as it says; `undefined` when it was for once. */
   async remember(request: GrantRequest, reply: ApprovalReply): Promise<Grant | undefined> {
     const grant = this.#toGrant(request, parseReply(reply))
-    if (!grant || !this.#isActive(grant)) return undefined
+    if (!grant || (grant.until !== undefined && Date.parse(grant.until) <= this.#clock.now())) return undefined
     if (grant.session !== undefined) this.#keep(grant)
-    else await this.#saved.put(grant, (other) => isSame(other, grant))
+    else await this.#saved.put(grant, (other) => subjectOf(other) === subjectOf(grant))
     return grant
   }
 
   /** Every answer that holds now, oldest first. */
   async list(): Promise<Grant[]> {
-    return [...(await this.#saved.list()), ...this.#memory.values()]
-      .filter((grant) => this.#isActive(grant))
-      .sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0))
+    const all = [...(await this.#saved.list()), ...this.#memory.values()]
+    return all.sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
   }
 
   /** Takes an answer back, for every process that uses the store; false when there is none with this id. */
   async revoke(id: string): Promise<boolean> {
-    return this.#memory.delete(id) || this.#saved.remove(id)
+    for (const [subject, grant] of this.#memory) if (grant.id === id) return this.#memory.delete(subject)
+    return this.#saved.remove(id)
   }
 
   /** Forgets the answers that held in a session, or in a run without one, now that it is over. */
   endSession(session: string): void {
-    for (const grant of this.#memory.values()) if (grant.session === session) this.#memory.delete(grant.id)
+    for (const [subject, grant] of this.#memory) if (grant.session === session) this.#memory.delete(subject)
   }
 
   async #usable(tool: string): Promise<Grant[]> {
-    const ofSession = [...this.#memory.values()].filter((grant) => this.#isActive(grant))
+    const ofSession = [...this.#memory.values()]
     try {
-      const saved = /^mcp\//.test(tool) ? await this.#saved.list() : await this.#saved.list({ tool })
+      const saved = tool.startsWith('mcp/') ? await this.#saved.list() : await this.#saved.list({ tool })
       return [...saved, ...ofSession]
     } catch {
       // What cannot be read may be a no: until it can, nothing is allowed by what else is remembered, and a person is asked.
@@ -119,18 +120,12 @@ export class Grants {
     }
   }
 
-  #isActive(grant: Grant): boolean {
-    return grant.until === undefined || Date.parse(grant.until) > this.#clock.now()
-  }
-
   #keep(grant: Grant): void {
-    for (const other of this.#memory.values()) if (isSame(other, grant)) this.#memory.delete(other.id)
-    this.#memory.set(grant.id, grant)
-    if (this.#memory.size <= MOST_IN_MEMORY) return
-    for (const id of this.#memory.keys()) {
-      this.#memory.delete(id)
-      return
-    }
+    const subject = subjectOf(grant)
+    this.#memory.delete(subject)
+    this.#memory.set(subject, grant)
+    const [oldest] = this.#memory.keys()
+    if (this.#memory.size > MOST_IN_MEMORY) this.#memory.delete(oldest!)
   }
 
   #toGrant(request: GrantRequest, reply: ApprovalReply): Grant | undefined {
@@ -170,15 +165,14 @@ function covers(grant: Grant, call: GrantQuestion): boolean {
   return call.targets.every((target) => grant.targets.includes(target))
 }
 
-function rank(grant: Grant): number {
-  return (grant.covers === 'exact' ? 2 : 0) + (grant.effect === 'deny' ? 1 : 0)
+function isStronger(a: Grant, b: Grant): boolean {
+  const isExact = a.covers === 'exact'
+  if (isExact !== (b.covers === 'exact')) return isExact
+  return a.effect === 'deny' && b.effect === 'allow'
 }
 
-/** The same answer to the same question: the newer takes the place of the older. */
-function isSame(a: Grant, b: Grant): boolean {
-  if (a.tool !== b.tool || a.effect !== b.effect || a.covers !== b.covers || a.session !== b.session) return false
-  if (a.principal !== b.principal) return false
-  if (a.covers === 'exact') return a.hash === b.hash
-  if (a.covers === 'pattern') return a.pattern?.on.join('\n') === b.pattern?.on.join('\n')
-  return a.targets.length === b.targets.length && a.targets.every((target) => b.targets.includes(target))
+/** What an answer says, and to what: a newer one takes the place of the older with the same subject. */
+function subjectOf({ tool, effect, covers, session, principal, hash, pattern, targets }: Grant): string {
+  const scope = covers === 'exact' ? hash : covers === 'pattern' ? pattern?.on : targets.toSorted()
+  return JSON.stringify([tool, effect, covers, session, principal, scope])
 }

@@ -26,7 +26,8 @@ it('keeps 10,000 grants and refuses one more, so that none is lost', async () =>
   await put(9_999)
   await expect(put(10_000)).rejects.toMatchObject({
     code: 'FILE_TOO_LARGE',
-    message: expect.stringContaining('10000 grants'),
+    message: 'The store holds 10000 grants already.',
+    fix: { hint: 'Revoke some: tool-hub grants.' },
   })
   expect(await grants.list()).toHaveLength(10_000)
   expect(await grants.list({ tool: 'x.tool10000' })).toEqual([])
@@ -47,8 +48,62 @@ it.each([
   expect(await read('x'.repeat(most))).toMatchObject([{ id, [name]: 'x'.repeat(most) }])
   await expect(read('x'.repeat(most + 1))).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
-    fix: { hint: expect.stringContaining(`tool-hub grants revoke ${id}`) },
+    message: expect.stringContaining(`The saved grant ${id} cannot be used: `),
+    fix: {
+      hint: `Take it back: tool-hub grants revoke ${id}. Until then every call of ${tool} that needs an approval asks.`,
+    },
   })
+})
+
+const pattern = { on: ['fs/*'], shown: 'all files' }
+const texts = (count: number, chars = 1) => Array.from({ length: count }, () => 'x'.repeat(chars))
+it.each<[string, object, object]>([
+  ['a hash', { hash: 'h' }, { hash: '' }],
+  ['10,000 targets', { targets: texts(10_000) }, { targets: texts(10_001) }],
+  ['a target of 10,000 characters', { targets: texts(1, 10_000) }, { targets: texts(1, 10_001) }],
+  ['a target that is not empty', { targets: texts(1) }, { targets: [''] }],
+  ['one pattern', { pattern }, { pattern: { ...pattern, on: [] } }],
+  ['100 patterns', { pattern: { ...pattern, on: texts(100) } }, { pattern: { ...pattern, on: texts(101) } }],
+  ['the tools of a pattern', { pattern: { ...pattern, tools: 'mcp/files/' } }, { pattern: { ...pattern, tools: '' } }],
+  ['a pattern that people can read', { pattern }, { pattern: { on: ['fs/*'] } }],
+  ['a time', { until: '2026-01-02T00:00:00.000Z' }, { until: 'tomorrow' }],
+  ['a no', { effect: 'deny' }, { effect: 'ask' }],
+  ['the targets as what it covers', { covers: 'targets' }, { covers: '*' }],
+  ['a pattern as what it covers', { covers: 'pattern' }, { covers: undefined }],
+  ['a principal without a name', { principal: '' }, { principal: null }],
+  ['somebody without a name', { by: '' }, { by: undefined }],
+  ['no reason', { reason: '' }, { reason: 1 }],
+  ['nothing that nobody knows', {}, { everything: true }],
+])('reads a grant with %s, and tells of one that cannot be used', async (_, good, bad) => {
+  const { grants } = createMemoryStore()
+  const { id, tool, createdAt, ...body } = grantOf(0)
+  const read = async (change: object) => {
+    await grants.put({ id, tool, body: JSON.stringify({ ...body, ...change }), createdAt: Date.parse(createdAt) })
+    return new SavedGrants(grants, fakeClock()).list()
+  }
+  expect(await read(good)).toEqual([{ ...grantOf(0), ...good }])
+  await expect(read(bad)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+})
+
+it('keeps a grant with its time, without the session, in the place of those that say the same', async () => {
+  const { grants } = createMemoryStore()
+  const saved = new SavedGrants(grants, fakeClock())
+  const until = '2026-01-01T01:00:00.000Z'
+  const [first, second, third] = ['a', 'b', 'c'].map((id) => ({ ...grantOf(0), id, until }))
+  const other = { ...grantOf(1), id: 'of another tool' }
+  for (const grant of [first!, second!, other]) await saved.put({ ...grant, session: 's1' }, () => false)
+  expect(await saved.list()).toEqual([first, second, other])
+  expect(await grants.list({ tool: 'x.tool0' })).toMatchObject(
+    ['a', 'b'].map((id) => ({ id, createdAt: Date.UTC(2026, 0, 1), expiresAt: Date.parse(until) })),
+  )
+  const asked: string[] = []
+  const isSame = ({ id }: Grant) => asked.push(id) > 0 && id === 'b'
+  await saved.put(third!, isSame)
+  expect(asked).toEqual(['a', 'b'])
+  expect((await saved.list()).map(({ id }) => id).sort()).toEqual(['a', 'c', 'of another tool'])
+  expect(await saved.list({ tool: 'x.tool1' })).toEqual([other])
+  expect(await saved.remove('a')).toBe(true)
+  expect(await saved.remove('a')).toBe(false)
 })
 
 it('leaves out a grant from the moment at which it ends', async () => {
