@@ -73,7 +73,6 @@ export class AskBoard {
     } catch (cause) {
       throw new ToolError('RECORDS_UNAVAILABLE', `The answer to ${id} was not stored: ${messageOf(cause)}`, {
         hint: `Nothing was decided, and ${id} still waits: answer again when the store can be written.`,
-        retryable: true,
         cause,
       })
     }

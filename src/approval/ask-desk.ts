@@ -69,7 +69,7 @@ export class AskDesk<Q extends Asked, A> {
     const { promise, ...settle } = withResolvers<Reply<A> | 'lost'>()
     const waiting = this.#open(request, { ...ways, ...settle, isLeft: false })
     const stop = () => this.#stop(waiting, signal)
-    signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', stop)
     try {
       // Whoever is told can answer at once, also from another process.
       void waiting.filed.then((isFiled) => this.#announce(waiting, isFiled))
@@ -90,13 +90,14 @@ export class AskDesk<Q extends Asked, A> {
     if (this.#waiting.has(request.id)) return
     const nobody = () => {}
     const waiting = this.#open(request, { ...ways, resolve: nobody, reject: nobody, isLeft: true })
-    if (!(await waiting.filed)) {
+    const isFiled = await waiting.filed
+    if (!isFiled) {
       this.#forget(waiting)
       throw isTooMany(waiting.problem)
         ? waiting.problem
         : this.#kind.unavailable(request, 'the store failed', waiting.problem)
     }
-    this.#announce(waiting, true)
+    this.#announce(waiting, isFiled)
   }
 
   /** An ask for the same call that waits, or whose answer nobody has used, of an earlier process or one that was left. */
@@ -280,8 +281,7 @@ export class AskDesk<Q extends Asked, A> {
 
   /** Somebody answered or withdrew it, perhaps in another process. */
   #hear(waiting: Waiting<Q, A>, ask: Ask): void {
-    if (!this.#forget(waiting) || waiting.isLeft) return
-    void this.#track(this.#takeStored(waiting, ask))
+    if (this.#forget(waiting)) void this.#track(this.#takeStored(waiting, ask))
   }
 
   /** An answer that was given here counts when it is the first in the store, too. */
@@ -294,8 +294,7 @@ export class AskDesk<Q extends Asked, A> {
     } catch (cause) {
       if (waitsOn) this.#waitOn(waiting)
       else waiting.reject(this.#kind.unavailable(request, 'the store failed', cause))
-      if (waitsOn) throw cause
-      return false
+      throw cause
     }
     try {
       if (outcome && !outcome.won) {
@@ -322,7 +321,7 @@ export class AskDesk<Q extends Asked, A> {
   async #takeStored(waiting: Waiting<Q, A>, ask: Ask): Promise<void> {
     if (waiting.isLeft) return
     try {
-      waiting.resolve(ask.state === 'answered' && !ask.used ? await this.useAnswer(ask, waiting.request) : 'lost')
+      waiting.resolve(await this.useAnswer(ask, waiting.request))
     } catch (error) {
       waiting.reject(error)
     }
@@ -336,19 +335,16 @@ export class AskDesk<Q extends Asked, A> {
     }
   }
 
-  /** A caller that stops its call withdraws what it asked; one that went away does not, where somebody can still answer. */
+  /** A caller that stops its call withdraws what it asked; one that went away does not: what waits can be answered. */
   #stop(waiting: Waiting<Q, A>, signal: AbortSignal): void {
-    const { request, inCode } = waiting
-    const canBeAnswered = inCode.length > 0 || this.#isReachable()
-    if (!isCallerGone(signal.reason) || !canBeAnswered || !this.#waits(waiting)) {
+    const { request } = waiting
+    if (!isCallerGone(signal.reason) || !this.#waits(waiting)) {
       this.#end(waiting, this.#kind.aborted(request, signal))
       return
     }
     waiting.isLeft = true
     const leaving = this.#track(waiting.filed.then((isFiled) => (isFiled ? this.#board.leave(request.id) : undefined)))
-    this.#leaving.add(leaving)
-    const done = () => this.#leaving.delete(leaving)
-    leaving.then(done, done)
+    void this.#track(leaving, this.#leaving)
     waiting.reject(this.#kind.leftBehind(request))
   }
 
@@ -373,9 +369,9 @@ export class AskDesk<Q extends Asked, A> {
   }
 
   /** What cannot be withdrawn now ends with its time; closing waits for the rest. */
-  #track<T>(writing: Promise<T>): Promise<T> {
-    this.#writing.add(writing)
-    const done = () => this.#writing.delete(writing)
+  #track<T>(writing: Promise<T>, among = this.#writing): Promise<T> {
+    among.add(writing)
+    const done = () => among.delete(writing)
     writing.then(done, done)
     return writing
   }

@@ -22,3 +22,34 @@ it('files a request of 1,000,000 characters whole, and of one more both ends of 
   expect(JSON.parse(encodeRequest(longer)).reason).toMatch(/^it writes WARNING: the arguments have \d+ characters/)
   expect(isFiledInPart(longer)).toBe(true)
 })
+
+const inputOf = (chars: number) => 'x'.repeat(chars - '""'.length)
+
+it.each([
+  ['of 200,000 characters whole', 200_000, undefined],
+  ['of one more without the one in the middle', 200_001, 1],
+])('files arguments %s when the request is too long for other reasons', (_, chars, left) => {
+  const long = { ...request(''), input: `${inputOf(chars - 1)}z`, reason: 'r'.repeat(1_000_000) }
+  const { input, reason } = JSON.parse(encodeRequest(long))
+  if (left === undefined) {
+    expect({ input, reason }).toEqual({ input: long.input, reason: long.reason })
+    return
+  }
+  const json = JSON.stringify(long.input)
+  expect(input).toBe(
+    `${json.slice(0, 100_000)} … 1 characters in between are not shown … ${json.slice(json.length - 100_000)}`,
+  )
+  expect(reason).toBe(
+    `${long.reason} WARNING: the arguments have ${chars} characters, and 1 in the middle of them are not shown.`,
+  )
+})
+
+it('files a long request whole that has no arguments, and warns also where there is no reason yet', () => {
+  const { input: _, reason: __, ...names } = request('')
+  const question = { ...names, question: 'q'.repeat(1_000_001) }
+  expect(encodeRequest(question)).toBe(JSON.stringify(question))
+  const nothing = { ...question, input: undefined }
+  expect(encodeRequest(nothing)).toBe(JSON.stringify(nothing))
+  const bare = { ...names, input: inputOf(1_000_001) }
+  expect(JSON.parse(encodeRequest(bare)).reason).toMatch(/^WARNING: the arguments have 1000001 characters, and 800001 /)
+})

@@ -4,6 +4,7 @@ import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { AskBoard } from './ask-board.ts'
 import { ApprovalDesk } from './desk.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 const TEXT = 'x'.repeat(9_000_000)
 
@@ -54,4 +55,34 @@ it('lets the large asks of one principal not fill the memory, and has room again
   await leave('third', 'token:ci')
   expect(desk.list().map(({ id }) => id)).toEqual(['second', 'of another', 'of the owner', 'third'])
   await desk.close()
+})
+
+const MOST = 20_000_000
+
+it('has room for 20,000,000 characters of each principal, and for one request of any size', () => {
+  const room = new WaitingRoom()
+  const leave = [room.take('ada', MOST - 1), room.take('ada', 1), room.take('bob', MOST + 1)]
+  const refused = (who: string, chars: number) =>
+    expect.objectContaining({
+      code: 'RATE_LIMITED',
+      message: `What ${who} asks for has ${chars} characters, and at most 20000000 may wait.`,
+      fix: { hint: 'Wait until people have answered some of it, or make calls with smaller arguments.' },
+      retryable: true,
+    })
+  expect(() => room.take('ada', 1)).toThrow(refused('ada', MOST + 1))
+  expect(() => room.take('bob', 1)).toThrow(refused('bob', MOST + 2))
+  leave[0]!()
+  expect(() => room.take('ada', MOST)).toThrow(refused('ada', MOST + 1))
+  room.take('ada', MOST - 1)()
+  leave[1]!()
+  leave[2]!()
+  for (const who of ['ada', 'bob']) room.take(who, MOST + 1)
+})
+
+it('names a principal on one line, in 200 characters at most', () => {
+  const room = new WaitingRoom()
+  for (const who of [`a\n${'x'.repeat(197)}`, `a\n${'x'.repeat(198)}`]) {
+    room.take(who, MOST)
+    expect(() => room.take(who, 1)).toThrow(`What a\\n${'x'.repeat(197)} asks for`)
+  }
 })

@@ -15,7 +15,7 @@ export class WaitingRoom {
     if (before > 0 && all > MOST_CHARS) throw full(principal, all)
     this.#chars.set(principal, all)
     return () => {
-      const left = (this.#chars.get(principal) ?? 0) - chars
+      const left = this.#chars.get(principal)! - chars
       if (left > 0) this.#chars.set(principal, left)
       else this.#chars.delete(principal)
     }
@@ -27,6 +27,5 @@ function full(principal: string, chars: number): ToolError {
   const message = `What ${who} asks for has ${chars} characters, and at most ${MOST_CHARS} may wait.`
   return new ToolError('RATE_LIMITED', message, {
     hint: 'Wait until people have answered some of it, or make calls with smaller arguments.',
-    retryable: true,
   })
 }
