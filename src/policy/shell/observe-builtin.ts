@@ -165,5 +165,5 @@ function isUnknown({ parts }: Word): boolean {
 
 /** It may become several words: it has an expansion that is not quoted. */
 function isSplit({ parts }: Word): boolean {
-  return parts?.some(({ type }) => /Expansion$/.test(type) && type !== 'ArithmeticExpansion') ?? false
+  return parts?.some(({ type }) => /Expansion/.test(type) && type !== 'ArithmeticExpansion') ?? false
 }

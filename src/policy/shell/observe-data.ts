@@ -107,7 +107,7 @@ function assignedIn(expression: ArithmeticExpression | undefined): readonly stri
       return [...own, ...assignedIn(expression.left), ...assignedIn(expression.right)]
     }
     case 'ArithmeticUnary':
-      return /^(?:\+\+|--)$/.test(expression.operator) ? leafName(expression.operand) : assignedIn(expression.operand)
+      return ['++', '--'].includes(expression.operator) ? leafName(expression.operand) : assignedIn(expression.operand)
     case 'ArithmeticTernary':
       return [expression.test, expression.consequent, expression.alternate].flatMap(assignedIn)
     case 'ArithmeticGroup':

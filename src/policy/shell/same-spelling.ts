@@ -59,7 +59,7 @@ function sameMode(mode: string): string {
     if (match === null) return mode
     const [, who = '', what = ''] = match
     if (!['r', 'w', 'x'].every((bit) => what.includes(bit))) return mode
-    for (const each of who === 'a' || who.includes('a') ? 'ugo' : who) full.add(each)
+    for (const each of who.includes('a') ? 'ugo' : who) full.add(each)
   }
   return full.size === 3 ? '777' : mode
 }
