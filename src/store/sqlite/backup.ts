@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import type { Connection } from './connection.ts'
@@ -7,7 +7,7 @@ import { openForReading } from './open-database.ts'
 import { toStoreError } from './store-error.ts'
 
 /** In one step: after a step, a write of another process would make it begin anew. */
-const ALL_PAGES = 2 ** 31 - 1
+const ALL_PAGES = 0x7fffffff
 
 /**
  * Copies the whole file as it is at one moment, in another thread and through a connection of its own: neither this
@@ -32,8 +32,7 @@ export async function backUp(connection: Connection, path: string): Promise<void
 /** For this user alone; it is filled as an empty database would be. */
 async function createNew(path: string): Promise<void> {
   try {
-    const file = await open(path, 'wx', 0o600)
-    await file.close()
+    await writeFile(path, '', { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if (errnoOf(error) === 'EEXIST')
       throw new ToolError('CONFLICT', `${path} exists already.`, { hint: 'Name a new file for the backup.' })

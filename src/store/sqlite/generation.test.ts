@@ -1,10 +1,22 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { adoptDataFolder } from '../../disk/data-folder.ts'
 import type { Store } from '../../store.ts'
 import { acceptStore, isOlderStore } from './generation.ts'
+import { loadSqlite } from './load-sqlite.ts'
 import { openStore } from './open-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tool-hub-generation-'))
@@ -109,6 +121,61 @@ it('finds a store that was lost and made anew, and a mark that is no number', as
   expect(await isOlder(copy)).toBe(true)
   writeFileSync(join(folder, 'store.generation'), '\0\0\0', { mode: 0o600 })
   expect(await isOlder(folder)).toBe(true)
+})
+
+it.each([
+  ['15 digits', '000000000000001\n', false],
+  ['16 digits', '0000000000000001\n', true],
+  ['no end of line', '1', true],
+  ['a second line', '1\n\n', true],
+  ['something before', ' 1\n', true],
+  ['something else', 'x\n', true],
+  ['nothing', '', true],
+])('takes a mark with %s for damaged or not', async (_, mark, older) => {
+  const folder = newFolder()
+  const store = open(folder)
+  await store.grants.put(grant('a'))
+  await store.close()
+  writeFileSync(join(folder, 'store.generation'), mark, { mode: 0o600 })
+  expect(await isOlder(folder)).toBe(older)
+})
+
+it('says how old the store is, and since when it was used', async () => {
+  const folder = newFolder()
+  await open(folder).check()
+  const check = async (mark: string) => {
+    writeFileSync(join(folder, 'store.generation'), mark, { mode: 0o600 })
+    return await open(folder).check().catch(String)
+  }
+  expect(await check('86400000\n')).toContain(
+    'is older than it was: it has nothing of what was written, but it was last used at 1970-01-02T00:00:00.000Z.',
+  )
+  expect(await check('x')).toContain('but store.generation beside it is damaged.')
+  rmSync(join(folder, 'store.generation'))
+  await write(open(folder), folder, 'a')
+  const own = new Date(Number(markOf(folder))).toISOString()
+  expect(await check('999999999999999\n')).toContain(`it has nothing written after ${own}, but`)
+})
+
+it('is for this user alone, and leaves no draft behind', async () => {
+  const folder = newFolder()
+  await write(open(folder), folder, 'a')
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+  expect(statSync(join(folder, 'store.generation')).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder).filter((name) => name.startsWith('store.generation'))).toEqual(['store.generation'])
+})
+
+it('grows also where the clock is behind it', async () => {
+  const folder = newFolder()
+  await open(folder).check()
+  const ahead = Date.now() + 1_000_000_000
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(join(folder, 'store.db'), { timeout: 10_000 })
+  database.exec(`INSERT INTO counters (name, value) VALUES ('generation', ${ahead})`)
+  database.close()
+  writeFileSync(join(folder, 'store.generation'), `${ahead}\n`, { mode: 0o600 })
+  await write(open(folder), folder, 'a')
+  expect(Number(markOf(folder))).toBe(ahead + 1)
 })
 
 it('is advanced by two processes on one store, in any order', async () => {

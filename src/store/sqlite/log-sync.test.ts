@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../store.ts'
-import type { SyncFile } from './log-sync.ts'
+import { LogSync, type SyncFile } from './log-sync.ts'
 import { openStore } from './open-store.ts'
 
 let root: string
@@ -112,10 +112,49 @@ describe('what a store acknowledges', () => {
       syncs++
       done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
     })
-    const refused = { code: 'RECORDS_UNAVAILABLE', message: expect.stringMatching(/cannot be made durable: EIO/) }
+    const refused = {
+      code: 'RECORDS_UNAVAILABLE',
+      message: expect.stringMatching(/cannot be made durable: EIO/),
+      fix: { hint: expect.stringContaining('what was written last may be lost by a loss of power') },
+      details: { path: expect.stringMatching(/store\.db$/) },
+    }
     await expect(store.grants.put(grant('a'))).rejects.toMatchObject(refused)
     await expect(store.tokens.remove('t')).rejects.toMatchObject(refused)
     await expect(store.check()).rejects.toMatchObject(refused)
+    expect(syncs).toBe(1)
+  })
+})
+
+describe('a log that is not there', () => {
+  it('is refused while it is missing, and synced once it is there', async () => {
+    const path = join(root, 'alone.db')
+    const log = new LogSync(path)
+    expect(log.synced()).toBeUndefined()
+    log.wrote()
+    await expect(log.synced()).rejects.toMatchObject({
+      code: 'RECORDS_UNAVAILABLE',
+      message: expect.stringMatching(/alone\.db cannot be made durable: ENOENT/),
+    })
+    fs.writeFileSync(`${path}-wal`, '')
+    await log.synced()
+    expect(log.synced()).toBeUndefined()
+    await log.close()
+  })
+
+  it('is not opened again after the end', async () => {
+    const path = join(root, 'closed.db')
+    fs.writeFileSync(`${path}-wal`, '')
+    let syncs = 0
+    const log = new LogSync(path, (descriptor, done) => {
+      syncs++
+      fs.fdatasync(descriptor, done)
+    })
+    log.wrote()
+    await log.close()
+    expect(syncs).toBe(1)
+    log.wrote()
+    await log.synced()
+    await log.close()
     expect(syncs).toBe(1)
   })
 })

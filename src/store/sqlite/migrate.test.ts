@@ -68,6 +68,7 @@ describe('migrate', () => {
     await expect(openStore(folder).check()).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringContaining(`has version ${MIGRATIONS.length + 1}; this tool-hub knows up to`),
+      fix: { hint: 'Use the newer tool-hub that wrote it, or put back a backup from before.' },
     })
     expect(schemaOf(newer)).toEqual(before)
     newer.close()
@@ -77,9 +78,30 @@ describe('migrate', () => {
     const other = openFile('other.db')
     other.exec('CREATE TABLE photos (id INTEGER); PRAGMA user_version = 3')
     expect(() => migrate(other, 'other', MIGRATIONS)).toThrow(
-      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining('another program') }),
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: 'other is a database of another program, not a store.',
+        fix: { hint: 'Use another folder.' },
+      }),
     )
     other.close()
+  })
+
+  it.each([
+    ['that has tables and no version', 'CREATE TABLE photos (id INTEGER)'],
+    ['that is empty and has a version', 'PRAGMA user_version = 1'],
+  ])('refuses a database of another program %s', (_, sql) => {
+    const other = openFile(`other-${sql.length}.db`)
+    other.exec(sql)
+    expect(() => migrate(other, 'other', MIGRATIONS)).toThrow('another program')
+    other.close()
+  })
+
+  it('marks the file as a store of tool-hub, by the letters thub', () => {
+    const file = openFile('marked.db')
+    migrate(file, 'marked', MIGRATIONS)
+    expect(file.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x74687562 })
+    file.close()
   })
 
   it('takes a step whole or not at all', () => {

@@ -1,4 +1,16 @@
-import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -69,7 +81,12 @@ describe('openStore', () => {
     await first.memory.add(note('n', 'kept'))
     await first.close()
     await first.close()
-    const closed = expect.objectContaining({ code: 'RECORDS_UNAVAILABLE', message: 'The store is closed.' })
+    const closed = expect.objectContaining({
+      code: 'RECORDS_UNAVAILABLE',
+      message: 'The store is closed.',
+      fix: { hint: 'Start the hub again.' },
+      retryable: false,
+    })
     // Used before, and never used.
     expect(() => first.memory.find('n')).toThrow(closed)
     expect(() => first.tokens.list()).toThrow(closed)
@@ -167,7 +184,24 @@ describe('openStore', () => {
       () => store.keys.claim('a\0b', { argsHash: 'h', owner: 'o', now: 0 }),
       () => store.memory.add(note('n', 'a\0b')),
     ])
-      expect(use).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
+      expect(use).toThrow(
+        expect.objectContaining({
+          code: 'INPUT_SCHEMA_INVALID',
+          fix: { hint: 'Leave the character U+0000 out of names, keys and texts.' },
+        }),
+      )
+  })
+
+  it('refuses a folder in the place of its file, and says what to do', async () => {
+    const folder = newFolder()
+    prepareDataFolder(folder)
+    const file = join(folder, 'store.db')
+    await mkdir(file)
+    await expect(open(folder).check()).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: `${file} is not a regular file.`,
+      fix: { hint: `Look who made it; then rm ${file}.` },
+    })
   })
 })
 
@@ -257,6 +291,18 @@ describe('events of a store', () => {
     expect(heard).toEqual(['theirs', 'ours', 'last'])
   })
 
+  it('come all, however many there are at a time', async () => {
+    const folder = newFolder()
+    const [here, there] = [open(folder, { pollMs: 5 }), open(folder)]
+    await there.check()
+    const heard: string[] = []
+    here.events.watch(({ body }) => heard.push(body))
+    const bodies = Array.from({ length: 1_000 }, (_, n) => String(n))
+    for (const body of bodies) there.events.append({ topic: 't', body, at: 1 })
+    await expect.poll(() => heard.length, { timeout: 60_000 }).toBe(1_000)
+    expect(heard).toEqual(bodies)
+  })
+
   it('are looked for only while somebody watches', async () => {
     const store = open(newFolder(), { pollMs: 5 })
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
@@ -296,8 +342,18 @@ describe('a backup', () => {
     const store = open(newFolder())
     const taken = join(root, 'taken')
     await writeFile(taken, 'mine')
-    await expect(store.backup(taken)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(store.backup(taken)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: `${taken} exists already.`,
+      fix: { hint: 'Name a new file for the backup.' },
+    })
     expect(await readFile(taken, 'utf8')).toBe('mine')
-    await expect(store.backup(join(root, 'no', 'such', 'folder'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const nowhere = join(root, 'no', 'such', 'folder')
+    await expect(store.backup(nowhere)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: `There is no folder for ${nowhere}.`,
+      fix: { hint: 'Make the folder first.' },
+    })
+    await expect(store.backup(join(taken, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' })
   })
 })
