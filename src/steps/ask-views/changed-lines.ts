@@ -34,7 +34,11 @@ function commonEnd(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let count = 0
   while (count < most && a.charCodeAt(a.length - 1 - count) === b.charCodeAt(b.length - 1 - count)) count++
-  if (count === a.length && count === b.length) return count
+  if (isLineStart(a, a.length - count) && isLineStart(b, b.length - count)) return count
   const line = a.indexOf('\n', a.length - count)
   return line === -1 ? 0 : a.length - line - 1
+}
+
+function isLineStart(text: string, index: number): boolean {
+  return index === 0 || text[index - 1] === '\n'
 }
