@@ -150,7 +150,6 @@ export class Registry extends ToolTable {
 
   #forget(entry: RegisteredTool): void {
     for (const name of entry.names) this.#byName.delete(name)
-    this.#tools.delete(entry.tool.name)
   }
 }
 
