@@ -47,7 +47,7 @@ function reserve(parts: Parts, call: Call): Awaitable<void> {
   const reserving = parts.budget.reserve({ run: call.run, session, tool: tool.name, cost: tool.costUnits ?? 0 })
   return after(reserving, (reservation) => {
     call.reservation = reservation
-    if (reservation.notices.length > 0) call.notices.push(...reservation.notices)
+    call.notices.push(...reservation.notices)
   })
 }
 
