@@ -21,11 +21,14 @@ function deferred() {
   return { promise, resolve, reject }
 }
 
-/** Executes a tool with 100 ms and 20 ms of grace; `end` is what became of it so far. */
-function start(
-  run: (call: Call) => unknown,
-  { retry, abort }: { readonly retry?: Retry; readonly abort?: ToolError } = {},
-) {
+interface Options {
+  readonly retry?: Retry
+  readonly abort?: ToolError
+  readonly timeoutMs?: number
+}
+
+/** Executes a tool with 100 ms, or as many as are given, and 20 ms of grace; `end` is what became of it so far. */
+function start(run: (call: Call) => unknown, { retry, abort, timeoutMs = 100 }: Options = {}) {
   const clock = fakeClock()
   const heard: unknown[] = []
   const call = new Call({ id: '1', run: 'r', wire: 'x', caller: 'c', options: {}, input: {} })
@@ -35,7 +38,7 @@ function start(
   const execution: Execution = {
     clock,
     context: {} as never,
-    timeoutMs: 100,
+    timeoutMs,
     outOfTime: late,
     graceMs: 20,
     onPending: () => heard.push('pending'),
@@ -148,6 +151,15 @@ describe('a tool that is stopped', () => {
     await clock.advance(1)
     expect([state.end, call.abandoned]).toEqual(['stopped', true])
   })
+})
+
+it('a tool without any time is stopped immediately, while it runs or before it is repeated', async () => {
+  const running = start(() => new Promise(() => {}), { timeoutMs: 0 })
+  await running.clock.advance(0)
+  expect(running.call.abortReason?.message).toBe('too late')
+  const failed = start(async () => Promise.reject(failing(50)), { timeoutMs: 0, retry: { attempts: 2 } })
+  await failed.clock.advance(0)
+  expect([failed.state.end, failed.call.attempts]).toEqual(['too late', 1])
 })
 
 describe('a tool that may be repeated', () => {
