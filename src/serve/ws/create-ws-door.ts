@@ -69,8 +69,6 @@ class Door implements WsDoor, ConnectionParts {
       noServer: true,
       clientTracking: false,
       maxPayload: this.limits.messageBytes,
-      perMessageDeflate: false,
-      skipUTF8Validation: false,
       handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
     })
   }
@@ -112,7 +110,7 @@ class Door implements WsDoor, ConnectionParts {
     const session = known ?? this.#sessions.open(connection.visitor)
     const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
     connection.write(JSON.stringify({ ...welcome, principal: connection.visitor.name }))
-    session.attach(connection, known ? received : 0)
+    session.attach(connection, received)
     return session
   }
 
@@ -129,7 +127,7 @@ class Door implements WsDoor, ConnectionParts {
 
   async #welcome(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
-    if (request.url?.split('?', 1)[0] !== PATH) return refuseUpgrade(socket, 404, elsewhere())
+    if (request.url?.split('?')[0] !== PATH) return refuseUpgrade(socket, 404, elsewhere())
     const { connections: most, connectionsEach: mostEach } = this.limits
     const hasRoom = this.#connections.size + this.#arriving < most
     if (!hasRoom) return refuseUpgrade(socket, 503, full(`There are ${most} connections`))

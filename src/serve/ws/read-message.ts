@@ -45,19 +45,18 @@ const MAX_PARSED_CHARS = 10_000
 /** The id that stands before everything but other texts. */
 const EARLY_ID = /^\s*\{\s*(?:"(?:type|tool|run)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,3}"id"\s*:\s*"([^"\\]{1,100})"/
 
-const USUAL = new Set(['type', 'id', 'tool', 'input', 'stream', 'idempotencyKey', 'requestId', 'taskId', 'run'])
-
 function isUsualCall(value: unknown): value is CallMessage {
-  const { type, id, tool, stream, idempotencyKey, requestId, taskId, run } = (value ?? {}) as Partial<CallMessage>
-  if (type !== 'call' || typeof id !== 'string' || typeof tool !== 'string') return false
+  const call = (value ?? {}) as Partial<CallMessage>
+  if (call.type !== 'call') return false
+  const { type, id, tool, input, stream, idempotencyKey, requestId, taskId, run, ...others } = call
+  if (typeof id !== 'string' || typeof tool !== 'string') return false
   if (id.length === 0 || id.length > 100 || tool.length > 200) return false
   if (stream !== undefined && typeof stream !== 'boolean') return false
   if (idempotencyKey !== undefined && !isText(idempotencyKey, 512)) return false
   if (run !== undefined && !isText(run, 128)) return false
   if (requestId !== undefined && !isText(requestId, 200)) return false
   if (taskId !== undefined && !isText(taskId, 200)) return false
-  for (const key in value as object) if (!USUAL.has(key)) return false
-  return true
+  return Object.keys(others).length === 0
 }
 
 function isReceived(value: unknown): value is { type: 'received'; seq: number } {
