@@ -62,10 +62,8 @@ export class ProgramTransport implements Transport {
 
   async start(): Promise<void> {
     const { stdin, stdout } = this.#program
-    // It has ended, or does not listen any more; its end is what is told.
-    stdin.on('error', () => {
-      this.#isOver = true
-    })
+    // It has ended, or does not listen any more; who wrote to it is told.
+    stdin.on('error', () => {})
     stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#allRead = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
     void this.#allRead.then(async () => {
