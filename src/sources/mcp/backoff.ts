@@ -1,5 +1,4 @@
 const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 60_000
 /** One that lived so long has not failed quickly. */
 const STEADY_MS = 30_000
 const MOST_QUICK_FAILURES = 5
@@ -17,7 +16,7 @@ export class Backoff {
   afterFailure(livedMs: number): number | undefined {
     this.#failures = livedMs >= STEADY_MS ? 1 : this.#failures + 1
     if (this.#failures >= MOST_QUICK_FAILURES) return undefined
-    const ceilingMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures - 1))
+    const ceilingMs = FIRST_DELAY_MS * 2 ** (this.#failures - 1)
     return Math.round(ceilingMs * (0.5 + this.#random() / 2))
   }
 }
