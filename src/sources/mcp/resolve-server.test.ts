@@ -38,7 +38,21 @@ describe('the configuration of a server', () => {
       headers: { 'X-A': '81' },
       isSse: true,
     })
-    expect(() => resolve({ url: 'file:///etc/passwd' })).toThrow(/not an address of http/)
+    for (const url of ['file:///etc/passwd', 'xhttp://a.org', 'httpx://a.org', 'a.org', '']) {
+      expect(() => resolve({ url })).toThrow(
+        expect.objectContaining({
+          code: 'CONFIG_INVALID',
+          message: 'The url of the MCP server x is not an address of http or https.',
+          fix: { key: 'mcpServers.x.url', hint: 'Write it whole: https://mcp.example.org/mcp.' },
+        }),
+      )
+    }
+    expect(resolve({ url: 'https://a.org/${PORT}', type: 'http' })).toEqual({
+      kind: 'web',
+      url: new URL('https://a.org/81'),
+      headers: {},
+      isSse: false,
+    })
   })
 
   it('hides what its keys call secret, also without the word before it', () => {
@@ -58,6 +72,17 @@ describe('the configuration of a server', () => {
     expect(hidden).toEqual(['value-a', 'value-b', 'no-folder', 'value-c', 'value-d', 'k-e-y-1'])
   })
 
+  it.each([
+    ['command', { command: '${NONE}' }],
+    ['args[0]', { command: 'run', args: ['${NONE}'] }],
+    ['env.KEY', { command: 'run', env: { KEY: '${NONE}' } }],
+    ['cwd', { command: 'run', cwd: '${NONE}' }],
+    ['url', { url: '${NONE}' }],
+    ['headers.KEY', { url: 'https://a.org', headers: { KEY: '${NONE}' } }],
+  ])('names %s where its value is missing', (key, server) => {
+    expect(() => resolve(server)).toThrow(`${key} of the MCP server x needs the environment variable NONE`)
+  })
+
   it('names the key of what is missing', () => {
     expect(() => resolve({ command: 'run', args: ['a', '${NONE}'] })).toThrow(
       /args\[1\] of the MCP server x needs .* NONE/,
@@ -68,6 +93,7 @@ describe('the configuration of a server', () => {
     expect(signsIn({ url: 'https://a.org' })).toBe(true)
     expect(signsIn({ url: 'https://a.org', oauth: false })).toBe(false)
     expect(signsIn({ url: 'https://a.org', headers: { authorization: 'x' } })).toBe(false)
+    expect(signsIn({ url: 'https://a.org', headers: { 'X-Key': 'x' }, oauth: {} })).toBe(true)
   })
 
   it('has a client of its own to sign in with', () => {
@@ -76,5 +102,24 @@ describe('the configuration of a server', () => {
       url: 'https://a.org/mcp',
       oauth: { clientId: 'me', clientSecret: 'k-e-y-1', scopes: ['read'] },
     })
+    hidden.length = 0
+    const named = { clientId: '${ID}', clientSecret: 'hush' }
+    expect(resolveOAuth('x', { url: 'https://a.org/${ID}', oauth: named }, host, { ID: 'id' })).toEqual({
+      url: 'https://a.org/id',
+      oauth: { clientId: 'id', clientSecret: 'hush' },
+    })
+    expect(hidden).toEqual(['hush'])
+    for (const oauth of [undefined, false] as const) {
+      expect(resolveOAuth('x', { url: 'https://a.org', oauth }, host, {})).toEqual({
+        url: 'https://a.org/',
+        oauth: undefined,
+      })
+    }
+    expect(resolveOAuth('x', { url: 'https://a.org', oauth: { scopes: [] } }, host, {}).oauth).toEqual({ scopes: [] })
+    expect(hidden).toEqual(['hush'])
+    const failing = (oauth: object) => () => resolveOAuth('x', { url: 'https://a.org', oauth }, host, {})
+    expect(failing({ clientId: '${NONE}' })).toThrow(/^oauth\.clientId of the MCP server x/)
+    expect(failing({ clientSecret: '${NONE}' })).toThrow(/^oauth\.clientSecret of the MCP server x/)
+    expect(() => resolveOAuth('x', { url: '${NONE}' }, host, {})).toThrow(/^url of the MCP server x/)
   })
 })

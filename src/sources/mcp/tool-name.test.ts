@@ -20,6 +20,13 @@ describe('the name of a tool of a server', () => {
     const alias = changed.slice('mcp/files.'.length)
     expect(toToolName('files', alias, ['files'])).not.toBe(changed)
     expect(toToolName('files', 'add-4f', ['files'])).toBe('mcp/files.add-4f')
+    const hash = '0123456789abcdef'
+    expect(toToolName('files', `add-${hash}`, ['files'])).toMatch(/^mcp\/files\.add-0123456789abcdef-[0-9a-f]{16}$/)
+    for (const plain of [`add-${hash}s`, `add-${hash.slice(1)}`, `add_${hash}`]) {
+      expect(toToolName('files', plain, ['files'])).toBe(`mcp/files.${plain}`)
+    }
+    for (const odd of ['.add', 'add.'])
+      expect(toToolName('files', odd, ['files'])).toMatch(/^mcp\/files\._?add_?-[0-9a-f]{16}$/)
   })
 
   it('fits into 64 characters with the longest server name', () => {
@@ -38,6 +45,10 @@ describe('the name of a tool of a server', () => {
     const servers = ['a', 'a_b']
     expect(toToolName('a_b', 'c', servers)).toBe('mcp/a_b.c')
     expect(toToolName('a', 'b_c', servers)).toMatch(/^mcp\/a\.b_c-/)
+    expect(toToolName('a', 'b', servers)).toBe('mcp/a.b')
+    expect(toToolName('a', 'b_c', ['a', 'b_c', 'x_b'])).toBe('mcp/a.b_c')
+    // A server of the same length is no other one.
+    expect(toToolName('a', '_c', ['a', 'b'])).toBe('mcp/a._c')
   })
 
   it('takes names that every object has', () => {
