@@ -74,6 +74,23 @@ describe('what is hidden because of its key', () => {
   })
 })
 
+describe('what is hidden of a variable of a call that runs code', () => {
+  it.each([
+    ['abcdef1', false],
+    ['abcdefg1', true],
+    ['abcdefgh', false],
+    [`${'a'.repeat(199)}1`, true],
+    [`${'a'.repeat(200)}1`, false],
+    ['/usr/bin/evil1-abcdefgh', false],
+    ['evil1-abcdefgh;ls', false],
+    ['evil1-abcdefgh\nls', false],
+  ])('is a word with a digit of 8 to 200 characters: %s', (value, isHidden) => {
+    const redactor = forDecision({ runsCode: true })
+    const output = redactor.value({ A_TOKEN: value, B_TOKEN: 5, C_TOKEN: [value] })
+    expect(output).toEqual({ A_TOKEN: isHidden ? '[redacted:key]' : value, B_TOKEN: 5, C_TOKEN: [value] })
+  })
+})
+
 describe('the warning', () => {
   const warningFor = (value: unknown) => {
     const redactor = forDecision()
@@ -88,6 +105,23 @@ describe('the warning', () => {
   it('is none up to as many characters as a few long words have', () => {
     expect(warningFor({ password: 'x'.repeat(4_000) })).toBeUndefined()
     expect(warningFor({ password: 'x'.repeat(4_001) })).toMatch(/: 4001 characters/)
+  })
+
+  it('counts all that is hidden below a key', () => {
+    const list = { password: { list: ['x'.repeat(3_980)] }, secret: 7, token: true, cookie: null }
+    expect(JSON.stringify(list.password)).toHaveLength(3_993)
+    expect(warningFor(list)).toBeUndefined()
+    expect(warningFor({ ...list, passwd: 'x'.repeat(8) })).toMatch(
+      /^WARNING: 4001 characters of this call are not shown, because they look like secrets or are known ones; /,
+    )
+  })
+
+  it.each([4_000, 4_001])('is there for a known value of more than 4,000 characters: %d', (length) => {
+    const long = WORD.repeat(200).slice(0, length)
+    const redactor = createRedactor({ values: [long] }).forDecision()
+    const mark = '[redacted:secret]'
+    expect(redactor.text(long)).toBe(length > 4_000 ? `${mark} (4001 characters not shown)` : mark)
+    expect(redactor.warning() === undefined).toBe(length <= 4_000)
   })
 
   it.each([

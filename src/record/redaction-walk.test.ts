@@ -42,18 +42,48 @@ describe('secrets in unusual places', () => {
     expect(texts(redactor.value(value))).not.toContain(secret)
   })
 
-  it.each<[string, (inner: unknown) => unknown]>([
-    ['a list', (inner) => [inner]],
-    ['an object', (inner) => ({ inner })],
-    ['a map', (inner) => new Map([['inner', inner]])],
-    ['the keys of a map', (inner) => new Map([[inner, 1]])],
-    ['a set', (inner) => new Set([inner])],
-    ['an error', (inner) => Object.assign(new Error('x'), { inner })],
-    ['a toJSON', (inner) => ({ toJSON: () => [inner] })],
-  ])('are out of reach more than a hundred deep in %s', (_name, wrap) => {
+  it.each<[string, number, (inner: unknown) => unknown]>([
+    ['a list', 101, (inner) => [inner]],
+    ['an object', 101, (inner) => ({ inner })],
+    ['a map', 101, (inner) => new Map([['inner', inner]])],
+    ['the keys of a map', 101, (inner) => new Map([[inner, 1]])],
+    ['a set', 101, (inner) => new Set([inner])],
+    // Each of these is two levels.
+    ['an error', 50, (inner) => Object.assign(new Error('x'), { inner })],
+    ['a toJSON', 50, (inner) => ({ toJSON: () => [inner] })],
+  ])('are out of reach more than a hundred deep in %s', (_name, most, wrap) => {
     const nest = (depth: number) => Array.from({ length: depth }).reduce((inner) => wrap(inner), 'x' as unknown)
     const isCut = (depth: number) => inspect(redactor.value(nest(depth)), { depth: 500 }).includes('too-deep')
-    expect([isCut(40), isCut(150)]).toEqual([false, true])
+    expect([isCut(most), isCut(most + 1)]).toEqual([false, true])
+  })
+
+  it('end in a cycle behind the first 500 objects', () => {
+    const cycle: unknown[] = []
+    cycle.push(cycle)
+    const value = [...Array.from({ length: 498 }, () => ({})), cycle]
+    expect(JSON.stringify(redactor.value(value).at(-1))).toBe('[["[redacted:cycle]"]]')
+  })
+
+  it('end behind 100,000 objects that say themselves what they are', () => {
+    const value = Array.from({ length: 100_001 }, () => ({ toJSON: () => 'x' }))
+    const output = redactor.value<readonly unknown[]>(value)
+    expect(output.slice(-2)).toEqual(['x', '[redacted:too-large]'])
+  })
+
+  it('are all that a secret key can hold, and two of a kind stay as many as they are', () => {
+    const value = { password: 5, token: 5n, secret: { a: 1 }, cookie: true, passwd: undefined, apiKey: '' }
+    const mark = '[redacted:key]'
+    expect(redactor.value(value)).toEqual({ ...value, password: mark, token: mark, secret: mark })
+    const three = Object.fromEntries([1, 2, 3].map((n) => [`${secret}${n}`, n]))
+    expect(Object.keys(redactor.value(three))).toEqual(
+      ['', ' 2', ' 3'].map((number) => `[redacted:github-token]${number}`),
+    )
+    const named = new Map<unknown, unknown>([
+      [{}, 1],
+      ['password', 'x'],
+      ['a', 'b'],
+    ])
+    expect([...redactor.value(named).values()]).toEqual([1, mark, 'b'])
   })
 
   it('do not come back through a toJSON that returns its own object', () => {
@@ -83,5 +113,13 @@ describe('secrets in unusual places', () => {
   it('leave maps, sets, bytes and dates without any as they are', () => {
     const value = [new Map([['a', 1]]), new Set(['a']), Buffer.from('abc'), new Float64Array(3), new Date(0)]
     expect(redactor.value(value)).toBe(value)
+    const dates = [Object.assign(new Date(0), { token: 'x' }), new (class extends Date {})(0)]
+    expect(redactor.value<unknown>(dates)).toEqual(['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'])
+    class Point {
+      x = 1
+    }
+    const point = new Point()
+    expect(redactor.value(point)).toBe(point)
+    expect(redactor.value({ a: new String('plain') })).toEqual({ a: 'plain' })
   })
 })

@@ -71,4 +71,34 @@ describe('startSpan', () => {
     startSpan({ tool: 'a', callId: 'c3' })?.end({ ok: true })
     expect([first.length, second.length]).toEqual([1, 1])
   })
+
+  it('marks a failure without a code, and leaves the status of others alone', () => {
+    const spans = register()
+    startSpan({ tool: 'a', callId: 'c1' })?.end({ ok: false })
+    startSpan({ tool: 'a', callId: 'c2' })?.end({ ok: true, code: 'X' })
+    expect(spans).toMatchObject([{ attributes: { 'error.type': '_OTHER' } }, { ended: true }])
+    expect(spans[1]).not.toHaveProperty('status')
+    expect(spans[1]!.attributes).not.toHaveProperty('error.type')
+    expect(spans[1]!.attributes).not.toHaveProperty('gen_ai.tool.description')
+  })
+
+  it('warns of an SDK that fails, and the call goes on', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    const broken = () => {
+      throw new Error('no exporter')
+    }
+    trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: broken }) as unknown as Tracer })
+    expect(startSpan({ tool: 'a', callId: 'c1' })).toBeUndefined()
+    trace.disable()
+    trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => ({ end: broken }) }) as unknown as Tracer })
+    startSpan({ tool: 'a', callId: 'c2' })!.end({ ok: true })
+    await new Promise(setImmediate)
+    process.off('warning', onWarning)
+    expect(warnings.map(({ name, message }) => `${name}: ${message}`)).toEqual([
+      'ToolHubWarning: The tracing SDK failed: no exporter',
+      'ToolHubWarning: The tracing SDK failed: no exporter',
+    ])
+  })
 })
