@@ -142,6 +142,43 @@ it('finds a value in hex wherever it begins, also with every digit on its own an
     }
 })
 
+it.each<[string, boolean]>([
+  [`${' '.repeat(8)}\n`, true],
+  [`${' '.repeat(9)}\n`, false],
+  ['\t\n', true],
+  [`\n${' '.repeat(50)}`, true],
+  ['\n\t\v\f\r\n', true],
+  ['\n\x08', false],
+  ['\n\x0e', false],
+  ['%0a', true],
+  ['%0A', true],
+  ['\\u200b', true],
+  ['\\x0d', true],
+  ['%250a', true],
+  ['%41', false],
+  ['\\t', true],
+  [' ', false],
+  ['x', false],
+  ['%', false],
+])('takes a value that is broken by %j for one: %s', (by, isOne) => {
+  const redactor = createRedactor({ values: ['p4ss-w0r'] })
+  const text = `a p4ss${by}-w0r b`
+  expect(redactor.text(text)).toBe(isOne ? 'a [redacted:secret] b' : text)
+  for (const size of [1, 5, 100]) expect(streamed(redactor, text, size)).toBe(redactor.text(text))
+})
+
+it.each<[string, boolean]>([
+  ...['', ' ', '\t', ':', ',', ';', '.', '_', '-', '0x', ', 0x', '\n'].map((by): [string, boolean] => [by, true]),
+  ...['|', 'x', '/', 'g'].map((by): [string, boolean] => [by, false]),
+])('takes hex with %j between the bytes for a value: %s', (by, isOne) => {
+  const redactor = createRedactor({ values: ['p4ss-w0r'] })
+  for (const digits of [pairs('p4ss-w0r'), pairs('p4ss-w0r').map((pair) => pair.toUpperCase())]) {
+    const text = digits.join(by)
+    expect(redactor.text(text)).toBe(isOne ? '[redacted:secret]' : text)
+    expect(streamed(redactor, `z${text}z`, 3)).toBe(isOne ? 'z[redacted:secret]z' : `z${text}z`)
+  }
+})
+
 it('takes linear time, however a text is made', () => {
   const redactor = createRedactor({ values: ['aaaaaaaaaaaaaaab', 'ffffffffffff', '%%%%%%%%%%'] })
   const texts = ['a\n', ' ', '%25', '\\', '66 ', '\u200b', 'a', '0x', 'aaaaaaaaaaaaaaa\n'].map((unit) =>

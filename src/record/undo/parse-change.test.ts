@@ -20,6 +20,25 @@ describe('parseChange', () => {
     expect(parseChange(line)).toEqual(change)
   })
 
+  it.each(changes)('refuses a change that lacks one of its fields: $op', (change) => {
+    const { notUndoable: _, tree: __, ...fields } = change as unknown as Record<string, unknown>
+    for (const field of Object.keys(fields)) {
+      expect(parseChange({ ...change, [field]: undefined })).toBeUndefined()
+      expect(parseChange({ ...change, [field]: field === 'path' || field === 'to' ? 'relative' : [] })).toBeUndefined()
+    }
+    expect(parseChange({ ...change, tree: 7 })).toBeUndefined()
+    expect(parseChange({ ...change, other: 1 })).toEqual(change)
+  })
+
+  it('takes every mode and size that there is', () => {
+    for (const more of [{ mode: 0 }, { mode: 0o7777 }, { bytes: 0 }, { bytes: Number.MAX_SAFE_INTEGER }]) {
+      const change = { op: 'create', path: '/a', after: { ...state, ...more } }
+      expect(parseChange(change)).toEqual(change)
+    }
+    for (const more of [{ mode: -1 }, { mode: 1.5 }, { bytes: 1.5 }, { bytes: '1' }, { sha256: 1 }, { sha256: 'a' }])
+      expect(parseChange({ op: 'create', path: '/a', after: { ...state, ...more } })).toBeUndefined()
+  })
+
   it.each([
     { op: 'constructor', path: '/a' },
     { op: 'create', path: 'a', after: state },

@@ -174,4 +174,31 @@ describe('the journal of a run', () => {
     await expect(createRunJournal(broken, ofCall).intend(change)).rejects.toBe(problem)
     expect(appended).toEqual([])
   })
+
+  it('waits for the disk, unless it writes behind', async () => {
+    const done: string[] = []
+    const watched = {
+      folder: records.folder,
+      problem: undefined,
+      append: ({ type }: { readonly type: string }) => done.push(type),
+      synced: async () => void done.push('synced'),
+    }
+    const change: Change = { op: 'remove', path: '/x', before: stateOf('old') }
+    const journal = createRunJournal(watched, ofCall)
+    await journal.keepFile(await source('a', 'old'), change.before)
+    await journal.intend(change)
+    expect(done).toEqual(['file-changing', 'synced'])
+    await createRunJournal(watched, { ...ofCall, durability: 'behind' }).intend(change)
+    expect(done).toEqual(['file-changing', 'synced', 'file-changing'])
+    await rm(join(records.folder, 'undo', sha256('old')))
+    const second = { ...watched }
+    const other = createRunJournal(second, ofCall)
+    await other.keepFile(await source('b', 'new'), stateOf('new'))
+    await rm(join(records.folder, 'undo', sha256('new')))
+    await expect(other.intend({ ...change, before: stateOf('new') })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'What the change replaces cannot be kept: the folder cannot be used (ENOENT).',
+      details: { path: join(records.folder, 'undo') },
+    })
+  })
 })

@@ -1,11 +1,10 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ended, started } from '../../test/support/record-run.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { systemClock } from '../clock.ts'
 import { FIRST_PREV, linkLine } from './chain.ts'
-import { Findings } from './findings.ts'
 import { RunRecords } from './run-records.ts'
 import { type VerifyOptions, verifyRun } from './verify-run.ts'
 
@@ -13,7 +12,7 @@ const TIME = '2026-01-01T00:00:00.000Z'
 let root: string
 let folder: string
 beforeEach(() => {
-  root = temporaryFolder('verify-run')
+  root = temporaryFolder('chain-check')
   folder = join(root, 'r')
 })
 
@@ -46,13 +45,6 @@ async function makeRun(): Promise<void> {
   records.append(ended('b', { status: 'error', error: { code: 'INTERNAL', message: 'm', details: { a: 1 } } }))
   records.append(started('c'))
   await records.close()
-}
-
-/** The same as a crash leaves it behind: 7 lines. */
-async function crashRun(): Promise<void> {
-  await makeRun()
-  rmSync(path('head.json'))
-  change('events.jsonl', /.*\n$/, '')
 }
 
 describe('what is found in events', () => {
@@ -165,131 +157,5 @@ describe('what is found in a chain that was forged', () => {
     expect((await found()).filter((text) => text.includes('others have no end'))).toEqual([
       '100002 100002 line 100002 starts a call while 100000 others have no end; the logs are not compared further',
     ])
-  })
-})
-
-describe('what is found in logs', () => {
-  it('names a line that is missing, one that is changed, and those of no event', async () => {
-    await makeRun()
-    const lines = read('logs/tools.jsonl').split('\n').slice(0, -1)
-    const put = (...kept: string[]) => writeFileSync(path('logs/tools.jsonl'), kept.map((line) => `${line}\n`).join(''))
-    put(lines[0]!, lines[2]!)
-    expect(await found()).toEqual(['0 5 logs/tools.jsonl lacks the line of event 5'])
-    put(lines[0]!, `${lines[1]} `, lines[2]!)
-    expect(await found()).toEqual(['0 5 logs/tools.jsonl line 2 is not what event 5 gives'])
-    put('noise', '{"seq":1,"a":1}', ...lines, lines[2]!, 'noise')
-    expect(await found()).toEqual([
-      '0 3 logs/tools.jsonl line 1 is of no event',
-      '0 1 logs/tools.jsonl line 2 is of no event',
-      '0 7 logs/tools.jsonl line 6 is of no event',
-      '0 8 logs/tools.jsonl line 7 is of no event',
-    ])
-    put(...lines, '{"seq":9,"a":1}', 'noise')
-    expect(await found()).toEqual([
-      '0 8 logs/tools.jsonl goes on to event 9: lines were removed at the end of events.jsonl',
-    ])
-    put(...lines.slice(0, 2))
-    expect(await found()).toEqual(['0 7 logs/tools.jsonl lacks the line of event 7 and all that follow'])
-  })
-
-  it('lets a log lag behind a crash, with half of the next line', async () => {
-    await crashRun()
-    const lines = read('logs/tools.jsonl').split('\n')
-    writeFileSync(path('logs/tools.jsonl'), `${lines[0]}\n${lines[1]!.slice(0, 9)}`)
-    const notClosed = '0 7 the run was not closed: a crash leaves it so, and so does who removes its end'
-    expect(await found()).toEqual(['0 7 logs/tools.jsonl ends in half a line, as a crash leaves it', notClosed])
-    appendFileSync(path('logs/tools.jsonl'), 'x')
-    expect(await found()).toEqual(['0 7 logs/tools.jsonl ends in half a line that no event gives'])
-    writeFileSync(path('logs/tools.jsonl'), `${lines[0]}\n`)
-    expect(await found()).toEqual([notClosed])
-  })
-
-  it('looks in a broken run only for events that are gone', async () => {
-    await makeRun()
-    change('events.jsonl', '"caller":"test"', '"caller":"else"')
-    expect(await found()).toEqual(['2 2 line 2 was changed'])
-    appendFileSync(path('logs/errors.jsonl'), 'noise\n{"seq":8,"a":1}\n{"seq":9,"a":1}\n{"seq":10,"a":1}\n')
-    expect(await found()).toEqual([
-      '2 2 line 2 was changed',
-      '0 8 logs/errors.jsonl goes on to event 9: lines were removed at the end of events.jsonl',
-    ])
-  })
-})
-
-describe('what proves the end of a run', () => {
-  const opening = (heads: boolean) =>
-    RunRecords.open(root, 'r', {
-      durability: 'effects',
-      clock: systemClock,
-      ...(heads && { heads: { put: () => {} } }),
-    })
-
-  it('is the store, where it keeps heads', async () => {
-    await opening(true).close()
-    const state = async (last: number) => {
-      const report = await verifyRun(folder, { lastInStore: async () => last })
-      return [report.ok, report.state, ...report.remarks.map(({ problem }) => problem)]
-    }
-    expect(await state(2)).toEqual([true, 'intact'])
-    expect(await state(0)).toEqual([
-      false,
-      'unproven',
-      'the store has no head of this run, but the run was closed by event 2',
-    ])
-    expect(await state(1)).toEqual([
-      false,
-      'unproven',
-      'the store knows this run up to event 1 only, but the run was closed by event 2',
-    ])
-    await opening(false).close()
-    expect(await state(2)).toEqual([
-      true,
-      'intact',
-      'written by a hub without a store: only head.json and later runs prove its end',
-    ])
-  })
-
-  it('is head.json for a run from before heads were kept', async () => {
-    await makeRun()
-    change('events.jsonl', /.*\n/, linkLine({ seq: 0, hash: FIRST_PREV }, TIME, '{"type":"run-opened","run":"r"}').line)
-    const { remarks } = await verifyRun(folder, { lastInStore: async () => 8 })
-    expect(remarks).toEqual([
-      { line: 0, seq: 8, problem: 'recorded before heads were kept: only head.json proves its end' },
-    ])
-  })
-
-  it('is missing when the process was killed before it wrote head.json', async () => {
-    await makeRun()
-    rmSync(path('head.json'))
-    expect(await found()).toEqual(['0 8 head.json is missing, but the run was closed'])
-    writeFileSync(path('lock'), '')
-    expect(await verifyRun(folder)).toMatchObject({
-      ok: false,
-      state: 'unproven',
-      problems: [],
-      remarks: [{ problem: expect.stringMatching(/^the process was killed after the run was closed/) }],
-    })
-  })
-
-  it('is not needed for a folder without any event, unless something is known of it', async () => {
-    await makeRun()
-    for (const name of readdirSync(folder)) rmSync(path(name), { recursive: true })
-    const state = async (options?: VerifyOptions) => (await verifyRun(folder, options)).state
-    expect(await state({ known: [], lastInStore: async () => 0 })).toBe('intact')
-    expect(await state({ lastInStore: async () => 1 })).toBe('broken')
-    expect(await state({ known: [{ seq: 1, hash: 'a', source: 'x' }] })).toBe('broken')
-  })
-})
-
-describe('findings', () => {
-  it('are a hundred of each at most', () => {
-    const findings = new Findings()
-    for (let seq = 1; seq <= 101; seq++) {
-      findings.report(`p${seq}`, { seq })
-      findings.remark(`r${seq}`, seq)
-    }
-    expect([findings.problems.length, findings.remarks.length]).toEqual([100, 100])
-    expect(findings.problems.at(-1)).toEqual({ line: 0, seq: 100, problem: 'p100' })
-    expect(findings.remarks.at(-1)).toEqual({ line: 0, seq: 100, problem: 'r100' })
   })
 })
