@@ -32,6 +32,7 @@ describe('a known value', () => {
     ['in base64', Buffer.from(VALUE).toString('base64')],
     ['in a URL', encodeURIComponent(VALUE)],
   ])('is hidden where a text was cut within eight of its characters: %s', (_name, form) => {
+    expect(text(form.slice(0, 8))).toBe(MARK)
     expect(text(`a ${form.slice(0, 8)}`)).toBe(`a ${MARK}`)
     expect(text(`a ${form.slice(0, -1)}`)).toBe(`a ${MARK}`)
     expect(text(`a ${form.slice(0, 7)}`)).toBe(`a ${form.slice(0, 7)}`)

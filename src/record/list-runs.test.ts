@@ -81,6 +81,17 @@ describe('the list of runs', () => {
     expect((await listRuns(root)).map(({ id }) => id)).toEqual(['r'])
   })
 
+  it('says which run cannot be read', async () => {
+    const root = temporaryFolder('list-runs')
+    mkdirSync(join(root, 'r'))
+    symlinkSync('events.jsonl', join(root, 'r/events.jsonl'))
+    await expect(listRuns(root)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'Run r cannot be read: the folder cannot be used (ELOOP).',
+      details: { path: join(root, 'r') },
+    })
+  })
+
   it('says why the folder cannot be listed', async () => {
     const root = temporaryFolder('list-runs')
     writeFileSync(join(root, 'file'), '')

@@ -73,6 +73,14 @@ describe('a run that is opened again', () => {
     expect(await verifyRun(folder)).toMatchObject({ ok: true, calls: 3, interrupted: 1 })
   })
 
+  it('makes no line of a log from an event that was changed', async () => {
+    await closeRun()
+    for (const name of ['head.json', 'logs']) rmSync(join(folder, name), { recursive: true })
+    writeFileSync(join(folder, 'events.jsonl'), read('events.jsonl').replace('"callId":"good"', '"callId":"evil"'))
+    await open().close()
+    expect((await jsonLines(join(folder, 'logs/tools.jsonl'))).map(({ callId }) => callId)).toEqual(['bad', 'lost'])
+  })
+
   it('counts on behind its head, and keeps when it began', async () => {
     await closeRun()
     const { started: began } = head()
