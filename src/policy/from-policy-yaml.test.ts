@@ -116,6 +116,11 @@ it('a denied tool still runs what its whitelist names, and nothing else', () => 
   expect(judge(text, 'sh').effect).toBe('deny')
 })
 
+it('a limit may be nothing at all', () => {
+  const [rule] = read('tools:\n  a: { action: allow, constraints: { max_results: 0 } }\n')
+  expect(rule?.rule).toEqual({ allow: 'a', limit: { maxResults: 0 } })
+})
+
 describe('a document that cannot be meant', () => {
   it.each<[string, string, string]>([
     ['tool:\n  a: {}\n', 'policy.yaml:1: "tool" is not known', 'Did you mean tools'],
@@ -137,7 +142,10 @@ describe('a document that cannot be meant', () => {
     ['tools:\n  a: { constraints: { allowed_paths: [] } }\n', 'allowed_paths must be a list', ''],
     ['tools:\n  a: { constraints: { max_size: huge } }\n', 'max_size is "huge"', '10MB'],
     ['tools:\n  a: { constraints: { max_size: [1] } }\n', 'max_size must be a size', ''],
-    ['tools:\n  a: { constraints: { max_results: 1.5 } }\n', 'max_results is 1.5', ''],
+    ['tools:\n  a: { constraints: { max_results: 1.5 } }\n', 'max_results is 1.5, but must be a whole number', ''],
+    ['tools:\n  a: { constraints: { max_results: -1 } }\n', 'max_results is -1', ''],
+    ['tools:\n  a: { constraints: { max_results: x } }\n', 'max_results is "x"', ''],
+    ['tools:\n  a: { whitelist: [""] }\n', 'tools.a.whitelist must be a list of texts, at least one', ''],
   ])('%j is refused', (text, message, hint) => {
     expect(() => read(text)).toThrow(
       expect.objectContaining({

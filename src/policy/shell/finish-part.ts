@@ -49,8 +49,8 @@ export function finishPart(draft: Draft, facts: LineFacts): CommandPart {
     else see(word.value)
   }
   const { optionsEnd = words.length } = look
-  const unknown = words.findIndex((word, index) => index > 0 && isUnknown(word, words[0], index > optionsEnd))
-  if (unknown > 0) doubts.push(reach(`what ${shown(words[unknown])} stands for is only known when it runs`))
+  const unknown = words.find((word, index) => index > 0 && isUnknown(word, words[0], index > optionsEnd))
+  if (unknown !== undefined) doubts.push(reach(`what ${shown(unknown)} stands for is only known when it runs`))
   const carried = draft.carried?.map(({ at, draft: inner }) => ({ at, part: finishPart(inner, facts) }))
   return { words: words.map(({ value }) => value), text, where, through, paths, doubts, carried }
 }

@@ -58,12 +58,12 @@ export class LineData {
 
   /** Bash evaluates a text. */
   evaluate(text: string, source: Source): void {
-    if (source.isUnsafe || source.names.size > 0) this.#evaluated.push({ text, source })
+    this.#evaluated.push({ text, source })
   }
 
   /** A command is called with words; if it is a function, these are its positional parameters. */
   call(name: string, source: Source): void {
-    if (source.isUnsafe || source.names.size > 0) this.#calls.push({ name, source })
+    this.#calls.push({ name, source })
   }
 
   /** A variable whose values are evaluated as arithmetic. */

@@ -55,7 +55,7 @@ export function observeData(node: SyntaxNode, data: LineData): void {
         for (const word of [operation.offset, operation.length]) if (word) data.evaluate(text, sourceOfWord(word))
       if (operation?.type === 'Transform' && operation.operand.text === 'P')
         data.evaluate(text, sourceOfName(parameter))
-      if (operation?.type === 'Default' && /=$/.test(operation.operator))
+      if (operation?.type === 'Default' && operation.operator.endsWith('='))
         data.assign(prefix === '!' ? undefined : parameter, sourceOfWord(operation.operand), text)
       break
     }

@@ -24,7 +24,7 @@ function readOneWay(words: readonly ShellWord[], wrapper: Wrapper): Wrapped {
   const command = wrapper.appends ? withUnknownWords(rest, given) : rest
   if (!joinsWords(wrapper, given)) return { texts, commands: command.length > 0 ? [command] : [], ...doubts }
   const text = texts.length > 0 ? [...texts, ...rest.map(quoteWord)] : command
-  return { texts: text.length > 0 ? [joinWords(text)] : [], commands: [], ...doubts }
+  return { texts: [joinWords(text)], commands: [], ...doubts }
 }
 
 /** Words as one text: what is not known of them stands in it as it is written. */

@@ -22,8 +22,8 @@ export interface Wrapper {
   readonly isMixed?: boolean
 }
 
-/** More operands than anybody writes: such a program runs nothing but what its options say. */
-const ALL = 1_000_000
+/** All its operands are its own: such a program runs nothing but what its options say. */
+const ALL = Number.POSITIVE_INFINITY
 
 /** What setarch and the programs named after a machine take. */
 const PERSONALITY =
