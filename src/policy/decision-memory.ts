@@ -10,7 +10,7 @@ export interface DecisionMemory {
 
 /** A bounded memory; the oldest answer leaves first. */
 export function createDecisionMemory(): DecisionMemory {
-  const answers = [0, 1, 2, 3].map(() => new Map<string, { question: Question; decision: Decision }>())
+  const answers = Array.from({ length: 4 }, () => new Map<string, { question: Question; decision: Decision }>())
 
   return {
     recall(question) {

@@ -54,6 +54,9 @@ const POLICIES: Readonly<Record<string, PolicyLayers>> = {
       { ask: 'exec', when: { caller: 'script' } },
     ),
   },
+  exceptOption: { owner: rules({ allow: 'exec', except: 'ls -R *' }) },
+  denyOption: { owner: rules({ allow: 'exec' }, { deny: 'exec', on: 'ls -R *' }) },
+  askTool: { owner: rules({ ask: 'core/exec.run' }) },
   token: { owner: [{ rule: { deny: 'exec' }, source: { file: 'token ci' }, base: '/' }] },
 }
 

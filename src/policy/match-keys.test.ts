@@ -112,6 +112,10 @@ it.each<[PlainKind, string, string]>([
   expect(compilePattern(kind, pattern, PLACE)).toEqual({ broken })
 })
 
+it('a pattern of 16,384 characters is accepted', () => {
+  expect(compilePattern('path', `/${'a'.repeat(16_381)}`, PLACE)).not.toHaveProperty('broken')
+})
+
 it('~ is refused where the home folder is not known', () => {
   expect(compilePattern('path', '~/a', { base: '/base' })).toEqual({
     broken: '~ cannot be resolved, the home folder is not known here',
@@ -160,6 +164,8 @@ it.each([
   ['[::1]:80', 'http://[::1]:80/', true],
   ['https://x.org/**', 'https://x.org/', true],
   ['https://x.org/a', 'nonsense', false],
+  ['x.org', 'https://x.org:80a/', false],
+  ['x.org', 'see https://x.org/', false],
 ])('the pattern %s matches %s: %s', (pattern, url, expected) => {
   const compiled = compilePattern('url', pattern, PLACE)
   if ('broken' in compiled) throw new Error(compiled.broken)

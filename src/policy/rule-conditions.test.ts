@@ -165,6 +165,13 @@ it('an answer is remembered for the same caller and taint only', () => {
   }
 })
 
+it('an answer for a sandbox is not remembered without one', () => {
+  const policy = compilePolicy({ owner: rules({ allow: 'exec' }) })
+  const question: Question = { ...QUESTION, capabilities: ['exec'], targets: [] }
+  expect(decide(policy, question).effect).toBe('allow')
+  expect(decide(policy, { ...question, isUnsandboxed: true }).effect).toBe('ask')
+})
+
 describe('a decision about a command', () => {
   const run = (command: string, ...list: Rule[]) =>
     judge(
