@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -62,13 +62,40 @@ describe('background processes', () => {
     expect(await new BackgroundProcesses(folder).takeLost()).toEqual([process2, process1])
     const hub = new BackgroundProcesses(folder)
     await hub.add({ ...process1, command: '\0'.repeat(100_000) })
-    expect(await readdir(folder)).toHaveLength(1)
+    const [file] = await readdir(folder)
+    expect(await readdir(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{24}\.json$/)])
+    expect(JSON.parse(await readFile(join(folder, file!), 'utf8'))).toEqual({
+      version: 1,
+      hub: currentProcess(),
+      process: { ...process1, command: '\0'.repeat(2_000) },
+    })
+    expect([(await stat(folder)).mode & 0o777, (await stat(join(folder, file!))).mode & 0o777]).toEqual([0o700, 0o600])
+  })
+
+  it('are told up to 32 KiB a file, with names up to their limits', async () => {
+    const whole = { ...process1, id: 'a'.repeat(100), callId: 'c'.repeat(200), command: 'x'.repeat(2_000) }
+    const padded = (bytes: number) => {
+      const text = JSON.stringify({ version: 1, hub: gone, process: whole })
+      return `${text}${' '.repeat(bytes - Buffer.byteLength(text))}`
+    }
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writeFile(join(folder, name()), padded(32_769), { mode: 0o600 })
+    expect(await new BackgroundProcesses(folder).takeLost()).toEqual([])
+    await writeFile(join(folder, name()), padded(32_768), { mode: 0o600 })
+    expect(await new BackgroundProcesses(folder).takeLost()).toEqual([whole])
   })
 
   it('are none that somebody else put there', async () => {
     const evil = { ...process1, run: '../../etc' }
     await put({ hub: gone, process: evil })
-    await put({ hub: gone, process: { ...process1, id: '../x' } })
+    for (const id of ['../x', '/x', 'x/', '', 'a'.repeat(101)]) await put({ hub: gone, process: { ...process1, id } })
+    await put({ hub: gone, process: { ...process1, callId: 'c'.repeat(201) } })
+    await put({ hub: gone, process: { ...process1, command: 'x'.repeat(2_001) } })
+    await put({ hub: gone, process: { ...process1, startedAt: 'yesterday' } })
+    await put({ hub: { ...gone, started: '1'.repeat(33) }, process: process1 })
+    await put({ version: 2, hub: gone, process: process1 })
+    await put({ hub: gone, process: process1 }, `x${name()}`)
+    await put({ hub: gone, process: process1 }, `${name()}x`)
     await put({ hub: gone, process: { ...process1, command: 5 } })
     await put({ hub: gone, process: { ...process1, more: 1 } })
     await put({ hub: { pid: -1, space: gone.space }, process: process1 })

@@ -94,6 +94,7 @@ describe('a file that cannot be used', () => {
   ])('is told and left alone: %s', async (_, content) => {
     await writeFile(path, content)
     expect(() => open().read()).toThrow(unusable(/The names in .*names\.json cannot be used: /))
+    expect(() => open().read()).toThrow(expect.objectContaining({ fix: { hint: 'Correct or delete the file.' } }))
     expect(() => open().update(add('bob'))).toThrow(unusable(/cannot be used/))
     expect(await readFile(path, 'utf8')).toBe(content)
   })
@@ -124,6 +125,13 @@ describe('a file that cannot be used', () => {
   it('is one over its limit, which is never written either', async () => {
     const content = await readFile(path, 'utf8')
     expect(() => open(10).read()).toThrow(unusable(/the limit is 10/))
+    const bytes = Buffer.byteLength(content)
+    open(bytes).update(() => ({ version: 1, names: ['bob'] }))
+    await rm(path)
+    expect(() => open(bytes - 1).update(add('ada'))).toThrow(
+      `${path} would have ${bytes} bytes, the limit is ${bytes - 1}.`,
+    )
+    open(bytes).update(add('ada'))
     expect(() => open(60).update(add('a'.repeat(60)))).toThrow(expect.objectContaining({ code: 'FILE_TOO_LARGE' }))
     expect(await readFile(path, 'utf8')).toBe(content)
   })

@@ -54,6 +54,13 @@ describe('createRunCache', () => {
     const message = 'Key and value have 603 bytes, the cache takes at most 500 at a time.'
     expect(() => cache.set('b', 'x'.repeat(600))).toThrow(expect.objectContaining({ code: 'FILE_TOO_LARGE', message }))
     expect(() => cache.set('k'.repeat(600), 1)).toThrow('601 bytes')
+    expect(() => cache.set('b', 'x'.repeat(498))).toThrow(
+      expect.objectContaining({
+        fix: { hint: 'Cache a smaller part, or keep it as an artifact.' },
+        details: { bytes: 501, limit: 500 },
+      }),
+    )
+    expect(cache.set('b', 'x'.repeat(497))).toEqual({ bytes: 499 })
     expect(cache.get('a')?.value).toBe(1)
   })
 
@@ -62,8 +69,21 @@ describe('createRunCache', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)
     for (const value of [undefined, () => 1, 1n, cycle]) {
-      expect(() => cache.set('a', value)).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
+      expect(() => cache.set('a', value)).toThrow(
+        expect.objectContaining({
+          code: 'INPUT_SCHEMA_INVALID',
+          message: 'Only what JSON can hold is cached.',
+          fix: { hint: 'Cache plain data: no functions, cycles, BigInt or undefined.' },
+        }),
+      )
     }
-    for (const ttlMs of [0, -1, Number.NaN]) expect(() => cache.set('a', 1, { ttlMs })).toThrow('it must be over 0')
+    for (const ttlMs of [0, -1, Number.NaN])
+      expect(() => cache.set('a', 1, { ttlMs })).toThrow(
+        expect.objectContaining({
+          code: 'INPUT_SCHEMA_INVALID',
+          message: `ttlMs is ${ttlMs}; it must be over 0.`,
+          fix: { hint: 'Leave it out to keep the value for the run.' },
+        }),
+      )
   })
 })

@@ -7,6 +7,7 @@ import { SealedFile } from './sealed-file.ts'
 
 const schema = z.strictObject({ token: z.string() })
 const HEX = '0123456789abcdef'.repeat(4)
+const BASE64 = Buffer.from(HEX, 'hex').toString('base64')
 
 let folder: string
 
@@ -59,7 +60,8 @@ describe('a sealed file', () => {
 
   it.each([
     ['hex', HEX],
-    ['base64', Buffer.from(HEX, 'hex').toString('base64')],
+    ['hex in large letters, with blanks around it', ` ${HEX.toUpperCase()}\n`],
+    ['base64', BASE64],
     ['base64url', Buffer.from(HEX, 'hex').toString('base64url')],
   ])('takes its key from TOOL_HUB_KEY in %s, and writes none', async (_, key) => {
     vi.stubEnv('TOOL_HUB_KEY', key)
@@ -69,9 +71,24 @@ describe('a sealed file', () => {
     expect(open().read()).toEqual({ token: 'a' })
   })
 
-  it.each(['short', `${HEX}00`, 'not base64 at all, but as long as it..... !'])('refuses the key %j', (key) => {
+  it.each([
+    'short',
+    `${HEX}00`,
+    `${HEX}zz`,
+    `zz${HEX}`,
+    `!${BASE64}`,
+    `${BASE64}!`,
+    `${BASE64}=`,
+    'not base64 at all, but as long as it..... !',
+  ])('refuses the key %j', (key) => {
     vi.stubEnv('TOOL_HUB_KEY', key)
-    expect(() => save('a')).toThrow(/TOOL_HUB_KEY does not hold a key of 32 bytes/)
+    expect(() => save('a')).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: 'TOOL_HUB_KEY does not hold a key of 32 bytes in base64 or hex.',
+        fix: { hint: 'Make one: openssl rand -base64 32.' },
+      }),
+    )
   })
 })
 
@@ -101,8 +118,12 @@ describe('a sealed file that does not open', () => {
     expect(() => open().read()).toThrow(closed(/was changed/))
     await writeFile(path, `${head}\n${bytes.subarray(0, 20).toString('base64')}\n`)
     expect(() => open().read()).toThrow(closed(/is not what was written here/))
-    await writeFile(path, '{"token":"forged"}')
-    expect(() => open().read()).toThrow(closed(/is not what was written here/))
+    for (const content of ['{"token":"forged"}', `x${head}\n${body}\n`, `${head}\n${body}\nx`, `${head}\n${body}`]) {
+      await writeFile(path, content)
+      expect(() => open().read()).toThrow(closed(/is not what was written here/))
+    }
+    await writeFile(path, `${head}\n${body}\n`)
+    expect(open().read()).toEqual({ token: 'a' })
   })
 
   it('is another sealed file put in its place', async () => {
@@ -114,5 +135,14 @@ describe('a sealed file that does not open', () => {
   it('has a key that others can read', async () => {
     await chmod(join(folder, 'key'), 0o640)
     expect(() => open().read()).toThrow(/key can be read by other users \(mode 640\)/)
+    expect(() => open().read()).toThrow(
+      expect.objectContaining({
+        fix: { hint: `Look who could have read it; then chmod 600 ${join(folder, 'key')}.` },
+      }),
+    )
+    for (const mode of [0o601, 0o604, 0o610, 0o640]) {
+      await chmod(join(folder, 'key'), mode)
+      expect(() => open().read()).toThrow(`(mode ${mode.toString(8)})`)
+    }
   })
 })
