@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { eventsOf } from '../../test/support/events-of.ts'
 import { defineTool, type Question } from '../define.ts'
 import { currentProcess } from '../disk/process-identity.ts'
 import type { HubOptions } from '../options.ts'
+import type { CallEnded } from '../record/events.ts'
 import type { CallEvent, QuestionRequest } from '../result.ts'
 import { createMemoryStore } from '../store/memory/create-memory-store.ts'
 import type { Ask, Store } from '../store.ts'
@@ -149,5 +151,74 @@ describe('a question', () => {
     const next = hubWith({ store })
     expect((await next.callDynamic('x.ask', { question: PLACE })).data).toMatchObject({ answer: 'production' })
     expect((await store.asks.find(ask.id))?.used).toBe(true)
+  })
+
+  it('is asked as the tool puts it, without secrets and for the principal, each under an id of its own', async () => {
+    const SECRET = 'the-owners-own-secret'
+    const requests: QuestionRequest[] = []
+    const hub = hubWith({ redact: { values: [SECRET] }, onQuestion: () => 'staging' })
+    hub.questions.watch((request) => requests.push(request))
+    const plain = { question: `Where to with ${SECRET}?` }
+    const whole = { ...PLACE, defaultAnswer: 'staging', timeoutMs: 1_000 }
+    await hub.callDynamic('x.ask', { question: plain })
+    await hub.as({ name: 'token:ci' }).callDynamic('x.ask', { question: whole })
+    const [first, second] = requests as [QuestionRequest, QuestionRequest]
+    expect(first.question).toMatch(/^Where to with \[redacted:[a-z-]+\]\?$/)
+    for (const key of ['context', 'options', 'defaultAnswer', 'form', 'principal'])
+      expect(first).not.toHaveProperty(key)
+    const { timeoutMs: _, ...shown } = whole
+    expect(second).toMatchObject({ ...shown, principal: 'token:ci' })
+    expect(Date.parse(second.expiresAt) - Date.parse(second.askedAt)).toBe(1_000)
+    const number = ({ id }: QuestionRequest) => Number(id.slice(id.lastIndexOf('-') + 1))
+    expect([first, second].map(({ id, callId }) => id.startsWith(`question-${callId}-`))).toEqual([true, true])
+    expect(number(second) - number(first)).toBe(1)
+  })
+
+  it('that code answers with what does not fit is a defect of that code', async () => {
+    const hub = hubWith({ onQuestion: () => ({ name: 7 }) as never })
+    expect((await hub.callDynamic('x.ask', { question: FORM })).error?.code).toBe('INTERNAL')
+  })
+
+  it('is over for everybody who listens, whoever answered and also when nobody did', async () => {
+    const answers = async (hub: TestHub, question: Question) => {
+      const heard: CallEvent[] = []
+      hub.onEvent((event) => heard.push(event))
+      await hub.callDynamic('x.ask', { question })
+      return heard.filter(({ type }) => type === 'question-answered')
+    }
+    const over = { type: 'question-answered', callId: expect.any(String), question: expect.any(String) }
+    expect(await answers(hubWith({ onQuestion: () => 'staging' }), PLACE)).toEqual([{ ...over, by: 'person' }])
+    expect(await answers(hubWith(), PLACE)).toEqual([over])
+  })
+
+  it('is waited for in a time that is not the tool’s', async () => {
+    const hub = hubWith({ onQuestion: () => new Promise((resolve) => setImmediate(resolve, 'staging')) })
+    expect((await hub.callDynamic('x.ask', { question: PLACE })).ok).toBe(true)
+    await hub.endRun(hub.run)
+    const end = (await eventsOf(hub)).find(({ type }) => type === 'call-ended') as CallEnded
+    expect(end.waitedMs ?? 0).toBeLessThanOrEqual(Math.ceil(end.durationMs))
+  })
+
+  it('of a call that is stopped already is not asked', async () => {
+    let asked = 0
+    const stopper = new AbortController()
+    const late = defineTool({
+      name: 'x.late',
+      description: 'Asks when its call is stopped, for tests.',
+      input: z.strictObject({}),
+      execute: (_, ctx) => {
+        stopper.abort()
+        return ctx.ask(PLACE)
+      },
+    })
+    const hub = hubWith({
+      tools: [late],
+      onQuestion: () => {
+        asked++
+        return 'staging'
+      },
+    })
+    expect((await hub.callDynamic('x.late', {}, { signal: stopper.signal })).status).toBe('aborted')
+    expect(asked).toBe(0)
   })
 })

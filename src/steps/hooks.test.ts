@@ -39,6 +39,21 @@ describe('the hooks of a call', () => {
     expect(fired).toEqual(['-1', 'none', '0', '1', '5'])
   })
 
+  it.each([0.5, -0.5])(
+    'without an order come where 0 is, whether another one has %d before or after them',
+    async (order) => {
+      for (const isFirst of [true, false]) {
+        const fired: number[] = []
+        const [other, plain]: Hooks[] = [
+          { order, before: () => void fired.push(order) },
+          { before: () => void fired.push(0) },
+        ]
+        await chain(...(isFirst ? [other!, plain!] : [plain!, other!])).before(callOf())
+        expect(fired).toEqual([0, order].sort((a, b) => a - b))
+      }
+    },
+  )
+
   it('are known by name, and whether one looks at this call', () => {
     const hooks = chain({ match: 'other.*', decide: () => {} }, { before: () => {} })
     expect((['before', 'decide', 'after', 'settled'] as const).filter((name) => hooks.has(name))).toEqual([
@@ -65,6 +80,11 @@ describe('the hooks of a call', () => {
     [[], false],
   ])('match %j: %s', (match, isMatch) => {
     expect(chain({ match, before: () => {} }).looksAt('before', callOf())).toBe(isMatch)
+  })
+
+  it('match a group by a pattern, also where a part of its name begins with a dot', () => {
+    const hooks = chain({ match: 'group:desk/*', before: () => {} })
+    expect(hooks.looksAt('before', callOf({ ...save, group: 'desk/.private' } as AnyTool))).toBe(true)
   })
 
   it('do not look at a call whose tool was not found', async () => {
