@@ -48,6 +48,17 @@ describe('the view of a change', () => {
     expect((await show(before, after)).diff).toMatch(note)
   })
 
+  it('shows a text that goes or comes while its file stays', async () => {
+    expect((await show('old\n', '')).diff).toMatch(/\n-old$/)
+    expect((await show('', 'new\n')).diff).toMatch(/\n\+new$/)
+  })
+
+  it('is whole up to 200,000 bytes and 2,000 lines', async () => {
+    expect((await show('é'.repeat(100_000), 'x')).diff).toMatch(/^--- a\.txt\n/)
+    expect((await show(undefined, numbered(1_997))).diff.split('\n')).toHaveLength(2_000)
+    expect((await show(undefined, numbered(1_998))).diff).toMatch(/more than 2000 lines/)
+  })
+
   it('shows what fits the limits whole', async () => {
     expect((await show(undefined, numbered(1_990))).diff.split('\n')).toHaveLength(1_993)
     const long = 'x'.repeat(199_000)

@@ -166,4 +166,40 @@ describe('what an approver sees of the files of a call', () => {
     const diffs = much.requests[0]!.views.map((view) => (view.kind === 'diff' ? view.diff.length > 150_000 : undefined))
     expect(diffs).toEqual([true, true, true, false])
   })
+
+  it('is whole up to 500,000 characters of all files together', async () => {
+    const viewed = async (lengths: readonly number[]) => {
+      const change = (length: number, at: number) => ({ path: `${at}`, before: undefined, after: 'x'.repeat(length) })
+      const asked = await ask(() => lengths.map(change))
+      await asked.call('a.txt')
+      return asked.requests[0]!.views.map((view) => (view.kind === 'diff' ? view.diff : ''))
+    }
+    const [one] = await viewed([1_000])
+    const most = 125_000 - (one!.length - 1_000)
+    const whole = (diffs: readonly string[]) => diffs.map((diff) => diff.startsWith('--- '))
+    expect(whole(await viewed([most, most, most, most]))).toEqual([true, true, true, true])
+    expect(whole(await viewed([most, most, most, most + 1]))).toEqual([true, true, true, false])
+  })
+
+  it('may be of a file that the call only reads', async () => {
+    const { call, requests } = await ask(replaced, {}, 'read:fs')
+    await call('a.txt')
+    expect(requests[0]!.views).toMatchObject([{ kind: 'diff', diff: expect.stringContaining(DIFF) }])
+  })
+
+  it('is looked at with a handle that cannot write, and that is good for nothing afterwards', async () => {
+    let kept: ReadContext['fs'] | undefined
+    const keeping: Preview = async (input, ctx) => {
+      kept = ctx.fs
+      return replaced(input, ctx)
+    }
+    const { call, requests } = await ask(keeping)
+    await call('a.txt')
+    expect(requests[0]!.views).toHaveLength(1)
+    const writes = ['writeText', 'writeFile', 'mkdir', 'move', 'copy', 'delete', 'remove'].filter(
+      (name) => name in kept!,
+    )
+    expect(writes).toEqual([])
+    await expect(kept!.readText('a.txt')).rejects.toThrow()
+  })
 })
