@@ -175,6 +175,22 @@ describe('the owner of schedules', () => {
     expect((await desk.add(noting({ name: 'other', jitterMs: 1_000 }))).nextAt).toBe(START + 10 * MINUTE)
   })
 
+  it('changes something else than the times of one without moving them', async () => {
+    const { desk, clock } = bareSchedules()
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    await desk.add(noting({ jitterMs: 1_000 }))
+    vi.spyOn(Math, 'random').mockReturnValue(0.999_999)
+    await clock.advance(15 * MINUTE)
+    expect((await desk.update('job', { maxRuns: 5 })).nextAt).toBe(START + 10 * MINUTE)
+    expect(await desk.update('job', { enabled: false })).not.toHaveProperty('nextAt')
+    expect((await desk.update('job', { enabled: true })).nextAt).toBe(START + 20 * MINUTE + 1_000)
+    expect((await desk.update('job', { when: { every: '1h' } })).nextAt).toBe(START + 75 * MINUTE + 1_000)
+    expect((await desk.update('job', { until: '2026-01-01T02:00' })).nextAt).toBe(START + 75 * MINUTE + 1_000)
+    await expect(desk.update('job', { enabled: true, maxRuns: 1, until: '2026-01-01T01:00' })).rejects.toThrow(
+      'never run',
+    )
+  })
+
   it('uses no name that rules have for wake-ups, and changes nothing of the config', async () => {
     const { desk } = bareSchedules({ entries: { wake: noting(), a: noting() } })
     await expect(desk.add(noting({ name: 'wake' }))).rejects.toMatchObject({

@@ -89,6 +89,21 @@ describe('what fires schedules', () => {
     expect((await other.desk.status()).isTicking).toBe(false)
   })
 
+  it('says every 5 s that it is there', async () => {
+    const { desk, store, clock } = open()
+    const leased: number[] = []
+    const { lease } = store.slots
+    store.slots.lease = (slot, wish) => {
+      leased.push(wish.until - START)
+      return lease.call(store.slots, slot, wish)
+    }
+    await desk.start()
+    await clock.advance(4_999)
+    expect(leased).toEqual([15_000])
+    await clock.advance(1)
+    await eventually(() => expect(leased).toEqual([15_000, 20_000]))
+  })
+
   it('switches off what it cannot read, says why, and goes on with the others', async () => {
     const { desk, store, clock, called } = open()
     const { id } = await desk.add(noting({ name: 'broken' }))
