@@ -1,149 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import type { AbilityCall, AbilityHost } from '../../contracts/ability.ts'
-import type { SessionsOptions, SessionWork } from '../../contracts/sessions.ts'
-import type { Principal } from '../../principal.ts'
-import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
-import { fakeClock } from '../../testing/fake-clock.ts'
-import { createSessions } from './create-sessions.ts'
+import { describe, expect, it } from 'vitest'
+import { useBareSessions } from '../../../test/support/bare-sessions.ts'
+import type { AbilityCall } from '../../contracts/ability.ts'
+import { ToolError } from '../../errors.ts'
 import { permitAll } from './permit-all.ts'
 import { toBrief, toEntry } from './to-entry.ts'
 
-const closes: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close()
-})
-
-/** Sessions without a hub around them, whose runner does what a test tells it. */
-async function open(options: SessionsOptions = {}, more: Partial<AbilityHost> = {}) {
-  const clock = fakeClock(1_000)
-  const store = createMemoryStore({ now: () => clock.now() })
-  const works = new Map<string, SessionWork>()
-  const ends = new Map<string, { resolve: (text: string) => void; reject: (error: Error) => void }>()
-  const [recorded, called, ended, warned, marks]: [unknown[], unknown[], string[], string[], true[]] = [
-    [],
-    [],
-    [],
-    [],
-    [],
-  ]
-  const run = (work: SessionWork) => {
-    works.set(work.task, work)
-    return new Promise<string>((resolve, reject) => ends.set(work.task, { resolve, reject }))
-  }
-  const host = {
-    ...{ store, clock, redact: (text: string) => text.replaceAll('hunter2', '[redacted]') },
-    ...{ isTainted: () => false, principalNow: (known: Principal) => known, pastCalls: async () => [] },
-    warn: (text: string) => void warned.push(text),
-    recordChange: async (change: unknown) => void recorded.push(change),
-    tellChange: (ability: string, subject: string) =>
-      void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
-    as: (rights: unknown) => ({
-      listForLLM: () => [{ name: 't' }],
-      call: async (tool: string, input: unknown, { signal: _, ...how }: { signal?: unknown }) => {
-        called.push({ tool, input, how, rights })
-        return { ok: true }
-      },
-      endRun: async (id: string) => void ended.push(id),
-    }),
-    ...more,
-  } as unknown as AbilityHost
-  const ability = await createSessions({ runners: { default: { run } }, ...options }, host)
-  closes.push(() => ability.close())
-  const as = (call: Partial<AbilityCall> = {}) =>
-    ability.handle({
-      ...{ run: 'root', session: 'chat', principal: undefined, rights: { caller: 'me' }, isTainted: false },
-      ...{ permits() {}, allows: () => ({ ok: true }), beforeEffect: async () => {} },
-      signal: () => new AbortController().signal,
-      markUntrusted: () => void marks.push(true),
-      ...call,
-    } as unknown as AbilityCall)
-  return { ability, as, desk: ability.desk, store, clock, works, ends, recorded, called, ended, warned, marks }
-}
-
-describe('a session that goes on', () => {
-  it('works with its own run and rights, and ends with its result', async () => {
-    const { as, desk, works, ends, called, ended } = await open()
-    const { id } = await as().spawn({ task: 'Do hunter2.', label: 'helper' })
-    const work = works.get('Do hunter2.')!
-    expect(work).toMatchObject({ id, label: 'helper', tools: [{ name: 't' }] })
-    expect((await desk.find(id)).session).toMatchObject({ task: 'Do [redacted].', state: 'running', parent: 'root' })
-    await work.call('t', { a: 1 })
-    expect(called).toMatchObject([
-      { tool: 't', input: { a: 1 }, how: { run: id, session: 'chat' }, rights: { caller: 'session:helper' } },
-    ])
-    expect((called[0] as { how: object }).how).not.toHaveProperty('untrusted')
-    ends.get('Do hunter2.')!.resolve(`${'x'.repeat(50_000)}y`)
-    await expect.poll(async () => (await desk.find(id)).session.state).toBe('ended')
-    expect((await desk.find(id)).session.result).toBe(`${'x'.repeat(50_000)}\n[1 characters were cut]`)
-    expect(ended).toEqual([id])
-    expect(work.signal.aborted).toBe(true)
-    await expect(work.call('t', {})).rejects.toMatchObject({ code: 'ABORTED' })
-  })
-
-  it('lasts an hour, or as long as its runner and its limits say', async () => {
-    const hang = () => new Promise<string>(() => {})
-    for (const [runner, limits, ms] of [
-      [{ run: hang }, {}, 3_600_000],
-      [{ run: hang, timeoutMs: 500 }, {}, 500],
-      [{ run: hang, timeoutMs: 500 }, { wallMs: 300 }, 300],
-    ] as const) {
-      const { desk, clock } = await open({ runners: { default: runner } })
-      const { id } = await desk.spawn({ task: 'x', by: 'ada', limits })
-      await clock.advance(ms - 1)
-      expect((await desk.find(id)).session.state).toBe('running')
-      await clock.advance(1)
-      await expect
-        .poll(async () => (await desk.find(id)).session)
-        .toMatchObject({
-          ...{ state: 'failed', reason: `It was not done after ${ms} ms.` },
-        })
-    }
-  })
-
-  it('fails with a reason of up to 2,000 characters, without secrets', async () => {
-    const { as, desk, ends } = await open()
-    const { id } = await as().spawn({ task: 'x' })
-    ends.get('x')!.reject(new Error(`hunter2${'x'.repeat(2_000)}`))
-    await expect
-      .poll(async () => (await desk.find(id)).session.reason)
-      .toBe(`[redacted]${'x'.repeat(1_990)}\n[10 characters were cut]`)
-  })
-
-  it('is one of 16 of its root, of five levels, and of 256 in the process', async () => {
-    const { as } = await open()
-    for (let n = 0; n < 16; n++) await as().spawn({ task: `t${n}` })
-    await expect(as().spawn({ task: 'one more' })).rejects.toMatchObject({
-      code: 'RATE_LIMITED',
-      message: '16 sessions go on already below this root, which is the limit.',
-      fix: { key: 'sessions.maxRunning', hint: 'Wait until one has ended; core/session.list shows them.' },
-    })
-    const deep = await open()
-    let run = 'root'
-    for (let n = 0; n < 5; n++)
-      run = (await deep.as({ run, principal: run === 'root' ? undefined : `owner/${run}` }).spawn({ task: `t${n}` })).id
-    await expect(deep.as({ run, principal: `owner/${run}` }).spawn({ task: 'deeper' })).rejects.toMatchObject({
-      code: 'BUDGET_EXCEEDED',
-      message: '5 sessions lie above a new one, at most 5 may.',
-      fix: { key: 'sessions.maxDepth', hint: 'Do it in this session, or have the owner raise sessions.maxDepth.' },
-    })
-    const small = await open({ maxRunning: 1 })
-    for (let n = 0; n < 16; n++) await small.as({ run: `r${n}` }).spawn({ task: `t${n}` })
-    await expect(small.as({ run: 'r16' }).spawn({ task: 'x' })).rejects.toThrow(
-      '16 sessions go on already in this process',
-    )
-  })
-
-  it('writes to the one that began it, or to the owner', async () => {
-    const { as, desk, works } = await open()
-    await as().spawn({ task: 'child' })
-    await works.get('child')!.say('Hi')
-    expect((await as().status()).messages).toMatchObject([{ text: 'Hi', isUntrusted: false }])
-    const { id } = await desk.spawn({ task: 'top', by: 'ada' })
-    await works.get('top')!.say('Hello')
-    const { entries } = await desk.history(id)
-    expect(entries).toMatchObject([{ message: { from: id, to: 'owner', text: 'Hello' } }])
-  })
-})
+const open = useBareSessions()
 
 describe('the owner of sessions', () => {
   it('begins, writes to and ends them, on record', async () => {
@@ -195,6 +57,39 @@ describe('the owner of sessions', () => {
     expect(await page({ state: 'failed' })).toEqual([0, undefined, undefined, undefined])
   })
 
+  it('sees runs among the sessions, in the order of time', async () => {
+    const { desk, store } = await open()
+    const call = { tool: 't', caller: 'c', status: 'ok', seq: 1 }
+    const calls = [1, 3].map((at) => ({ ...call, callId: `c${at}`, run: `run${at}`, startedAt: at }))
+    await store.calls.put({ calls, runs: calls.map(({ run }) => ({ run, bytes: 1, at: 9 })) })
+    for (const createdAt of [2, 4])
+      await store.sessions.add({
+        ...{
+          id: `s${createdAt}`,
+          root: 'x',
+          depth: 0,
+          rootPrincipal: 'owner',
+          isTainted: false,
+          createdAt,
+          owner: 'x',
+        },
+      })
+    const ids = async (wish?: object) => (await desk.list(wish)).sessions.map(({ id }) => id)
+    expect(await ids()).toEqual(['s4', 'run3', 's2', 'run1'])
+    expect(await ids({ state: 'failed' })).toEqual([])
+    expect((await desk.find('run1')).session).toMatchObject({
+      ...{
+        id: 'run1',
+        root: 'run1',
+        state: 'ended',
+        principal: 'c',
+        isTainted: false,
+        createdAt: '1970-01-01T00:00:00.001Z',
+      },
+    })
+    await expect(desk.end('run1', { by: 'ada' })).rejects.toThrow('run1 is a run that no session is known of.')
+  })
+
   it('gets those of one millisecond in one page', async () => {
     const { desk, store } = await open()
     for (let n = 0; n < 3; n++)
@@ -212,6 +107,40 @@ describe('the owner of sessions', () => {
     const { sessions, next } = await desk.list({ limit: 1 })
     expect([sessions.map(({ id }) => id), next]).toEqual([['s2', 's1'], '2'])
     expect((await desk.list({ limit: 1, before: next })).sessions.map(({ id }) => id)).toEqual(['s0'])
+  })
+})
+
+describe('a call that waits', () => {
+  it('has the answer, or the end of the other session, when it comes', async () => {
+    const { as, desk, works } = await open()
+    const { id } = await as().spawn({ task: 'x' })
+    const ask = () => as().send(id, { text: 'Well?', waitMs: 60_000 })
+    const first = ask()
+    const { value } = await works.get('x')!.messages()[Symbol.asyncIterator]().next()
+    await works.get('x')!.say('Yes.', { replyTo: value!.id })
+    expect(await first).toMatchObject({
+      status: 'replied',
+      reply: { text: 'Yes.', replyTo: value!.id },
+      state: 'running',
+    })
+    const second = ask()
+    await expect.poll(async () => (await desk.find(id)).unread).toBe(1)
+    await desk.end(id, { by: 'ada' })
+    expect(await second).toMatchObject({ status: 'ended', state: 'ended', reason: 'It was ended by ada.' })
+  })
+
+  it('stops the session that it began when it is stopped', async () => {
+    const { as, desk, ends } = await open()
+    const stop = new AbortController()
+    const spawning = as({ signal: () => stop.signal }).spawn({ task: 'x', label: 'helper', waitMs: 60_000 })
+    spawning.catch(() => {})
+    await expect.poll(() => ends.has('x')).toBe(true)
+    stop.abort(new ToolError('ABORTED', 'enough'))
+    await expect(spawning).rejects.toThrow('enough')
+    expect((await desk.find('helper')).session).toMatchObject({
+      state: 'ended',
+      reason: 'Whoever began it was stopped.',
+    })
   })
 })
 

@@ -77,7 +77,7 @@ async function listAll(
   const runs = state === 'running' ? [] : await host.store.calls.runs({ before: time, limit: most + 1 })
   const known = await Promise.all(runs.map(({ run }) => host.store.sessions.find(run)))
   const all = [...sessions, ...runs.filter((_, index) => !known[index] && state !== 'failed').map(toRow)]
-  all.sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq)
+  all.sort((a, b) => b.createdAt - a.createdAt)
   const entries = (rows: readonly StoredSession[]) => rows.map((row) => toEntry(row, book.isTainted(row)))
   const isMore = sessions.length > most || runs.length > most || all.length > most
   if (!isMore) return { sessions: entries(all) }
