@@ -27,6 +27,19 @@ describe('the owner', () => {
     }
   })
 
+  it('exports all notes, or those of a scope', async () => {
+    const { desk } = open()
+    await desk.import([line('a', 'agent:x'), line('b', 'shared'), line('c', 'shared')], { by: 'ada', trusted: true })
+    const ids = async (filter?: Parameters<typeof desk.export>[0]) => {
+      const found: string[] = []
+      for await (const text of await desk.export(filter)) found.push(JSON.parse(text).id)
+      return found.sort()
+    }
+    expect(await ids()).toEqual(['a', 'b', 'c'])
+    expect(await ids({ scope: 'agent' })).toEqual(['a'])
+    expect(await ids({ scope: 'shared' })).toEqual(['b', 'c'])
+  })
+
   it('lists 100 notes without a limit, 500 at most, page by page', async () => {
     const { desk } = open()
     await desk.import(

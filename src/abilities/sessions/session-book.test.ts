@@ -80,6 +80,8 @@ describe('the session of a run', () => {
     await book.end('c1', { state: 'failed' })
     expect(await own('c1', { isTainted: true })).toMatchObject({ id: 'c1', state: 'failed', isTainted: true })
     expect(await store.sessions.find(child.id)).toMatchObject({ state: 'failed' })
+    await begin('c2', await own('r1'), { isTainted: true })
+    expect(await own('c2')).toMatchObject({ id: 'c2', isTainted: true })
   })
 })
 
