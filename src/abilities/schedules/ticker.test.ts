@@ -207,6 +207,42 @@ describe('what fires schedules', () => {
 })
 
 describe('the runs of one process', () => {
+  it('are leased on while they wait, also when none of them goes on', async () => {
+    let isDown = false
+    const { desk, store, clock, busy } = open(
+      {},
+      {
+        principalNow: (known) => {
+          if (isDown) throw new Error('The list cannot be read.')
+          return known
+        },
+      },
+    )
+    await desk.add(noting(), { as: { name: 'token:a' } })
+    isDown = true
+    const renewed: number[] = []
+    store.schedules.renew = async (_, until) => void renewed.push(until - START)
+    await desk.run('job', { wait: false })
+    await busy(0, 1)
+    await clock.advance(10_000)
+    expect(renewed).toEqual([40_000])
+  })
+
+  it('of the config go on where nothing was changed', async () => {
+    const { desk, store } = open({ entries: { a: noting(), b: noting({ enabled: false }) } })
+    await desk.start()
+    let saves = 0
+    const { save } = store.schedules
+    store.schedules.save = (row) => {
+      saves++
+      return save.call(store.schedules, row)
+    }
+    await desk.start()
+    expect(saves).toBe(0)
+    await desk.start({ entries: { a: noting({ enabled: false }), b: noting({ enabled: false }) } })
+    expect(saves).toBe(1)
+  })
+
   it('are kept, leased and bounded', () => {
     const { host } = open()
     const runner = new ScheduleRunner(host, {} as never, {})
