@@ -1,6 +1,5 @@
 /** Waits until the canvas is drawn, then runs a script in it; gives what came of both, as JSON. */
-export function drawScript(script?: string): string {
-  if (script === undefined) return `(async () => ({ problem: await window.canvasDrawn }))()`
+export function drawScript(script = ''): string {
   return `(async () => {
 const problem = await window.canvasDrawn
 try {

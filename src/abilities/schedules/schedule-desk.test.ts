@@ -192,7 +192,7 @@ describe('the owner of schedules', () => {
   })
 
   it('uses no name that rules have for wake-ups, and changes nothing of the config', async () => {
-    const { desk } = bareSchedules({ entries: { wake: noting(), a: noting() } })
+    const { desk, handle } = bareSchedules({ entries: { wake: noting(), a: noting() } })
     await expect(desk.add(noting({ name: 'wake' }))).rejects.toMatchObject({
       message: 'wake is what rules call wake-ups.',
       fix: { hint: 'Choose another name.' },
@@ -204,6 +204,9 @@ describe('the owner of schedules', () => {
       message: 'config:a is written in the config.',
       fix: { hint: 'Change schedules.entries.a in tool-hub.yaml, and start again.' },
     })
+    for (const change of [() => handle().update('config:a', { maxRuns: 1 }), () => handle().remove('config:a')])
+      await expect(change()).rejects.toThrow('config:a is written in the config.')
+    await expect(desk.update('config:a', { maxRuns: 1 })).rejects.toThrow('config:a is written in the config.')
     await desk.stop()
   })
 })

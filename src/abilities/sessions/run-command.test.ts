@@ -34,7 +34,7 @@ function running(more: Partial<CommandRunner> = {}) {
     stdout.end(said)
     finish({ code: 0, ...how } as ProgramEnd)
   }
-  return { result, end, started, stops, stop, stdout, stderr, finish, clock }
+  return { result, end, started, stops, stop, stdin, stdout, stderr, finish, clock }
 }
 
 describe('a program that works in a session', () => {
@@ -70,6 +70,14 @@ describe('a program that works in a session', () => {
     const { result, end } = running(more)
     end('', how, complaint)
     await expect(result).rejects.toMatchObject({ code: 'UPSTREAM_ERROR', message })
+  })
+
+  it('may close its input before it has read its task', async () => {
+    const { result, end, stdin } = running()
+    await expect.poll(() => stdin.listenerCount('error')).toBeGreaterThan(0)
+    stdin.emit('error', new Error('EPIPE'))
+    end('Fine.')
+    expect(await result).toBe('Fine.')
   })
 
   it('is not waited for when it has said that it is done', async () => {
