@@ -73,3 +73,46 @@ it('hears only what it watches now', async () => {
   served.feed.publish({ type: 'tools-changed' })
   expect((await reader.next('event')).event.type).toBe('tools-changed')
 })
+
+it.each<['approver' | 'eve', string, boolean, boolean]>([
+  ['approver', 'token:bob', true, true],
+  ['approver', 'token:bob', false, false],
+  ['approver', 'token:approver', true, false],
+  ['eve', 'token:bob', true, false],
+])('%s sees whether it may answer what %s asks (open: %s): %s', async (token, caller, isOpen, mayAnswer) => {
+  const socket = await open(token)
+  await watch(socket, ['approval', 'question'])
+  const approval = { id: 'a', caller, mayAnswer: isOpen, title: 'x' } as never
+  served.feed.publish({ type: 'approval', approval })
+  expect((await socket.next('event')).event).toEqual({
+    type: 'approval',
+    approval: { id: 'a', caller, title: 'x', mayAnswer },
+  })
+  const question = { id: 'q', mayAnswer: isOpen, title: 'y' } as never
+  served.feed.publish({ type: 'question', question })
+  expect((await socket.next('event')).event).toEqual({
+    type: 'question',
+    question: { id: 'q', title: 'y', mayAnswer: isOpen && token === 'approver' },
+  })
+})
+
+it('whoever watches for presence is told once who is there, also who was there before', async () => {
+  const people = (...names: string[]) => ({ type: 'presence', people: names.map((name) => ({ name })) })
+  const [first, second] = [await open('eve'), await open('eve')]
+  const told = async (socket: RawSocket) => {
+    socket.say({ type: 'watch', events: ['presence'] })
+    socket.say({ type: 'ping' })
+    await socket.next('pong')
+    return socket.inbox.splice(0).map((message) => (message.type === 'event' ? message.event : message))
+  }
+  for (const socket of [first, second, second]) expect(await told(socket)).toMatchObject([people('token:eve')])
+})
+
+it('whoever watches nothing any more is not there', async () => {
+  const [reader, approver] = [await open('eve'), await open('approver')]
+  await watch(reader, ['presence'])
+  await watch(approver, ['presence'])
+  await reader.next('event')
+  await watch(approver, [])
+  expect((await reader.next('event')).event).toMatchObject({ type: 'presence', people: [{ name: 'token:eve' }] })
+})
