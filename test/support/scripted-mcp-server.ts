@@ -34,6 +34,12 @@ export interface ScriptedProgram extends RunningProgram {
 /** A host whose programs are an MCP server that follows a script, so that tests control every message and the time. */
 export function scriptedHost(script: Script, others: Partial<SourceHost> = {}) {
   const clock = fakeClock()
+  const timers: { readonly ms: number; readonly background: boolean | undefined }[] = []
+  const { after } = clock
+  clock.after = (ms, callback, options) => {
+    timers.push({ ms, background: options?.background })
+    return after(ms, callback)
+  }
   const programs: ScriptedProgram[] = []
   const warnings: string[] = []
   const host = {
@@ -53,7 +59,7 @@ export function scriptedHost(script: Script, others: Partial<SourceHost> = {}) {
     },
     ...others,
   } as unknown as SourceHost & { readonly clock: FakeClock }
-  return { host, clock, programs, warnings }
+  return { host, clock, timers, programs, warnings }
 }
 
 function startScripted(

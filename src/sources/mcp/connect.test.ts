@@ -179,6 +179,29 @@ describe('a service', () => {
     }
   })
 
+  it.each([
+    ['the owner says so', { type: 'sse' as const }, {}],
+    ['an attempt before did', {}, { isSse: true }],
+    ['it does not know the second one', {}, {}],
+  ])('is greeted in the first protocol where %s, and not asked for the newest', async (_, server, known) => {
+    const stop = new AbortController()
+    const greetings: string[] = []
+    const { attempt } = openWeb(async (url, init) => {
+      if (init?.method !== 'POST') {
+        const body = new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode('event: endpoint\ndata: /messages\n\n')),
+        })
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+      }
+      if (String(url).endsWith('/mcp')) return new Response('no', { status: 404 })
+      greetings.push(JSON.parse(String(init.body)).method)
+      stop.abort(new ToolError('ABORTED', 'stopped'))
+      return new Response(null, { status: 202 })
+    })
+    await expect(attempt(server, { known, signal: stop.signal })).rejects.toThrow()
+    expect(greetings).toEqual(['initialize'])
+  })
+
   it('at which nobody listens is named', async () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
     const { attempt } = openWeb(() =>

@@ -138,7 +138,7 @@ async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptio
   )
   prepare(client)
   const stop = () => void transport.close()
-  signal.addEventListener('abort', stop, { once: true })
+  signal.addEventListener('abort', stop)
   try {
     signal.throwIfAborted()
     const prior = known.era === 'legacy' ? ({ kind: 'legacy' } as const) : undefined
@@ -149,7 +149,6 @@ async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptio
     const hasHeaders = era === 'modern' && transport.hasPerRequestStream === true
     return { client, transport, era, info: client.getServerVersion(), sdk, hasHeaders }
   } catch (error) {
-    await client.close().catch(() => {})
     await transport.close().catch(() => {})
     throw signal.aborted ? withOutput(signal.reason, transport) : (transport.reason ?? error)
   } finally {

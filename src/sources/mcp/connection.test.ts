@@ -240,6 +240,28 @@ describe('what a server asks in between', () => {
   })
 })
 
+it('asks nobody a question that still waits when the call is over', async () => {
+  const waiting: Heard[] = []
+  const { connection, program } = await open({ reply: (heard) => void waiting.push(heard) })
+  const { ctx, asked } = openCall()
+  let answer: (value: object) => void = () => {}
+  const ask = (question: unknown) => {
+    asked.push(question)
+    return new Promise<object>((resolve) => (answer = resolve))
+  }
+  const calling = connection.call(go, {}, { ...ctx, ask } as unknown as BaseContext)
+  const requestedSchema = { type: 'object', properties: { yes: { type: 'boolean' } } }
+  for (const id of ['first', 'second']) {
+    program.send({ id, method: 'elicitation/create', params: { message: 'Sure?', requestedSchema } })
+  }
+  await expect.poll(() => asked.length).toBe(1)
+  program.send({ id: waiting[0]!.id, ...done })
+  await calling
+  answer({ values: {} })
+  await expect.poll(() => program.heard.find(({ id }) => id === 'second')?.result).toEqual({ action: 'cancel' })
+  expect(asked).toHaveLength(1)
+})
+
 describe('a connection', () => {
   const connected = async (others: object = {}) => {
     const client = new sdk.Client({ name: 'x', version: '1' })

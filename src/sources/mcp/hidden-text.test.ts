@@ -3,6 +3,7 @@ import { holdsHidden, withoutHidden } from './hidden-text.ts'
 
 const HIDDEN = [
   ...['\u{200b}', '\u{202e}', '\u{2066}', '\u{e0041}', '\u{ad}', '\u{1b}', '\u{0}', '\u{e0101}', '\u{3164}'],
+  ...['\u{2029}', '\u{600}'],
   ...['\u{e0080}', '\u{e01f0}', '\u{2065}', '\u{180b}', '\u{180f}', '\u{fff0}', '\u{fe0f}', '\u{2800}', '\u{2028}'],
 ]
 

@@ -50,3 +50,40 @@ it('asks nothing more once the call is over', async () => {
   expect(waiting).toEqual([])
   expect(notices).toEqual([])
 })
+
+it('says each reason once, and nothing once the call is over', async () => {
+  const { questions, notices } = openCall()
+  expect(questions.run).toBe('r')
+  for (const why of ['a', 'b', 'a']) expect(await questions.refuse(why)).toEqual({ action: 'cancel' })
+  expect(notices).toEqual(['a', 'b'])
+  questions.close()
+  expect(await questions.refuse('c')).toEqual({ action: 'cancel' })
+  expect(notices).toEqual(['a', 'b'])
+})
+
+it('asks the next question where the one before it could not be answered', async () => {
+  const notices: string[] = []
+  const stop = new AbortController()
+  let asked = 0
+  const ask = async () => {
+    if (asked++ > 0) return { values: {} }
+    stop.abort()
+    throw new Error('stopped')
+  }
+  const ctx = { run: 'r', signal: stop.signal, notice: (text: string) => notices.push(text), ask }
+  const questions = new Questions('s', ctx as unknown as BaseContext)
+  const [first, second] = [questions.ask(params), questions.ask(params)]
+  await expect(first).rejects.toThrow('stopped')
+  expect((await second).action).toBe('accept')
+})
+
+it('says that there were more than 20 questions', async () => {
+  const { questions, notices, waiting } = openCall()
+  for (let count = 1; count <= 22; count++) {
+    const answer = questions.ask(params)
+    await settled()
+    waiting.pop()?.({ values: {} })
+    await answer
+  }
+  expect(notices).toEqual(['s asked more than 20 questions; the rest are not answered.'])
+})

@@ -71,3 +71,56 @@ it('keeps no process alive while it waits', () => {
   void refresher.after(50, new AbortController().signal)
   expect(inBackground).toEqual([true, true])
 })
+
+it('does once what several ask for at the same time, and again after it', async () => {
+  const { refresher, runs, finish } = setUp()
+  const [one, two] = [refresher.now(), refresher.now()]
+  expect([runs(), one]).toEqual([1, two])
+  finish()
+  await one
+  const again = refresher.now()
+  expect(runs()).toBe(2)
+  finish()
+  await again
+})
+
+it('tells who asked that it failed, and tries again with the next change', async () => {
+  const clock = fakeClock()
+  let runs = 0
+  const refresher = new Refresher(clock, () => {
+    runs++
+    return Promise.reject(new Error('no'))
+  })
+  await expect(refresher.now()).rejects.toThrow('no')
+  await refresher.after(0, AbortSignal.abort())
+  const after = refresher.after(50, new AbortController().signal)
+  await clock.advance(50)
+  await after
+  refresher.soon()
+  await clock.advance(200)
+  expect([runs, clock.waiting]).toEqual([3, 0])
+})
+
+it('is closed while it works', async () => {
+  const { refresher, clock, runs, finish } = setUp()
+  const working = refresher.now()
+  refresher.soon()
+  refresher.close()
+  finish()
+  await working
+  await clock.advance(60_000)
+  expect(runs()).toBe(1)
+})
+
+it('is not stopped any more once its time has come', async () => {
+  const { refresher, clock, runs, finish } = setUp()
+  const stop = new AbortController()
+  let isDone = false
+  const waiting = refresher.after(50, stop.signal).then(() => (isDone = true))
+  await clock.advance(50)
+  stop.abort()
+  await clock.advance(0)
+  expect([runs(), isDone]).toEqual([1, false])
+  finish()
+  await waiting
+})

@@ -47,7 +47,7 @@ export class Refresher {
         cancel()
         resolve()
       }
-      signal.addEventListener('abort', stop, { once: true })
+      signal.addEventListener('abort', stop)
     })
   }
 

@@ -76,6 +76,7 @@ it('says why a server is down, to calls by its names too', async () => {
 it('warns once of a tool that the hub refuses', async () => {
   const { running, arrive, warnings } = open({ a: { command }, b: { command } })
   await arrive('mcp/a.')
+  expect(warnings).toEqual(['mcp/a.go is left out: it is refused'])
   await arrive('mcp/b.')
   expect(warnings).toEqual(['mcp/a.go is left out: it is refused'])
   await running.close()
@@ -110,11 +111,12 @@ it('takes what the owner accepts, here or in another process', async () => {
 })
 
 it('looks for no answer of the owner once it is closed', async () => {
-  const { running, arrive, tools, clock } = open({ a: { command } })
+  const { running, arrive, tools, clock, timers } = open({ a: { command } })
   await arrive('mcp/a.')
   tools[0]!.description = 'Deletes.'
   await running.accept('a')
   expect(clock.waiting).toBe(1)
+  expect(timers.at(-1)).toEqual({ ms: 2_000, background: true })
   await running.close()
   // The end of a program is waited for half a second.
   await clock.advance(500)

@@ -122,7 +122,7 @@ describe('a server', () => {
   })
 
   it('that lives for half a minute each time is connected again without end', async () => {
-    const { link, programs, clock } = open()
+    const { link, programs, clock, timers } = open()
     await link.connect()
     for (let life = 1; life <= 6; life++) {
       await clock.advance(30_000)
@@ -133,6 +133,8 @@ describe('a server', () => {
     }
     expect(programs).toHaveLength(7)
     await link.close()
+    // None of them keeps the process of the hub alive.
+    expect(timers.filter(({ background }) => background !== true)).toEqual([])
   })
 
   it('that takes too long is given up, after 30 seconds where nothing else is set', async () => {

@@ -12,7 +12,7 @@ export function wait(ms: number, clock: Clock, signal?: AbortSignal): Promise<un
       resolve(undefined)
     }
     const cancel = clock.after(ms, finish, { background: true })
-    signal?.addEventListener('abort', stop, { once: true })
+    signal?.addEventListener('abort', stop)
     if (signal?.aborted) stop()
   })
 }

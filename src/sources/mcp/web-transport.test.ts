@@ -7,6 +7,12 @@ import { openSse, openStreamable } from './web-transport.ts'
 
 const url = new URL('http://mcp.example/')
 const clock = fakeClock()
+const inBackground: (boolean | undefined)[] = []
+const { after } = clock
+clock.after = (ms, callback, options) => {
+  inBackground.push(options?.background)
+  return after(ms, callback)
+}
 const road = (fetch: WebFetch) => ({ server: 's', url, headers: {}, fetch, authProvider: undefined, sdk, clock })
 
 it.each([
@@ -24,6 +30,7 @@ it.each([
   await transport.start()
   await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
   await expect.poll(() => clock.waiting).toBe(1)
+  expect(inBackground.at(-1)).toBe(true)
   await clock.advance(pauseMs - 1)
   expect(streams).toBe(1)
   await clock.advance(1)

@@ -184,6 +184,9 @@ describe('what is kept', () => {
     await provider.saveCodeVerifier('verifier')
     expect(hidden.flat().sort()).toEqual(['access-1', 'hush-hush', 'id-1', 'its-secret', 'refresh-1', 'verifier'])
     expect(hidden.every((values) => values.length > 0)).toBe(true)
+    hidden = []
+    await open().tokens(context)
+    expect(hidden.flat().sort()).toEqual(['access-1', 'id-1', 'its-secret', 'refresh-1'])
   })
 
   it('says where to sign in, once somebody has', async () => {

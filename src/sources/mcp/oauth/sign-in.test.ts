@@ -99,7 +99,7 @@ describe('signing in', () => {
     // The server checks PKCE, the way back and the resource itself; this is what it was asked.
     const { params } = last('/authorize')
     expect(Object.fromEntries(params)).toMatchObject({ code_challenge_method: 'S256', resource: server.url })
-    expect(params.get('state')!.length).toBeGreaterThan(40)
+    expect(params.get('state')).toHaveLength(43)
     expect(last('/token').params.get('resource')).toBe(server.url)
     expect([...server.clients.values()]).toMatchObject([
       { client_name: 'tool-hub', token_endpoint_auth_method: 'none', application_type: 'native' },
@@ -236,6 +236,7 @@ describe('a sign-in that cannot be', () => {
       expect.objectContaining({
         code: 'APPROVAL_DENIED',
         message: 'Signing in to github was refused: access_denied: not\\u{1b}[2J you',
+        fix: { hint: 'Sign in again, or have the account allowed there.' },
       }),
     )
   })
@@ -243,7 +244,14 @@ describe('a sign-in that cannot be', () => {
   it('needs a client that somebody registers by hand', async () => {
     server.behaviour.metadata = { registration_endpoint: undefined }
     await expect(signIn()).rejects.toThrow(
-      expect.objectContaining({ fix: { hint: expect.stringContaining('oauth.clientId') } }),
+      expect.objectContaining({
+        code: 'UPSTREAM_ERROR',
+        message: expect.stringContaining('Signing in to github failed: '),
+        fix: {
+          hint: 'Register a client with the authorization server by hand, and set oauth.clientId and oauth.callbackPort.',
+        },
+        retryable: false,
+      }),
     )
   })
 
