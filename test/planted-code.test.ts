@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -21,8 +20,6 @@ import { protectedCode } from '../src/hub/protected-code.ts'
 import type { HubOptions } from '../src/options.ts'
 import { openStore } from '../src/store/sqlite/open-store.ts'
 import { CLI_MAIN, startCli } from './support/cli.ts'
-
-const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']
 
 let root: string
 
@@ -277,45 +274,6 @@ describe('what git, editors, shells and agents run', () => {
     expect(started.ok).toBe(true)
     await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 60_000, interval: 50 })
     await hub.close()
-  })
-
-  it('is not left in an unfinished operation of git, which the next `git rebase --continue` would run', async () => {
-    const git = (...words: string[]) => {
-      const { status, stdout, stderr } = spawnSync('git', ['-C', root, ...IDENTITY, ...words], { encoding: 'utf8' })
-      return { status, text: stdout + stderr }
-    }
-    const { exec } = hubHere()
-    git('init', '-q')
-    for (const name of ['a', 'b', 'c']) {
-      write(name, name)
-      git('add', name)
-      git('commit', '-qm', name)
-    }
-    const identity = IDENTITY.join(' ')
-    const stopped = await exec(`GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git ${identity} rebase -qi HEAD~2`)
-    expect([stopped.error, stopped.meta.notices]).toEqual([undefined, undefined])
-    expect((await exec(`git ${identity} rebase --continue`)).error).toBeUndefined()
-    expect(git('log', '--format=%s').text).toBe('c\nb\na\n')
-
-    const planted = await exec(
-      `GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git ${identity} rebase -qi HEAD~2; echo 'exec touch ran' >> .git/rebase-merge/git-rebase-todo`,
-    )
-    expect(planted.meta.notices?.join(' ')).toContain('.git/rebase-merge/git-rebase-todo')
-    expect(git('rebase', '--continue').status).not.toBe(0)
-    expect(existsSync(join(root, 'ran'))).toBe(false)
-    expect(git('rebase', '--abort').status).toBe(0)
-  })
-
-  it('works as ever for git: init, commit, branch and worktree of a repository that a command makes', async () => {
-    const { exec } = hubHere()
-    const identity = '-c user.name=a -c user.email=a@example.org'
-    const result = await exec(
-      `git init -q repo && cd repo && echo a > a && git add a && git ${identity} commit -qm a && git worktree add -q ../tree`,
-    )
-    expect(result.error).toBeUndefined()
-    expect(result.meta.notices ?? []).toEqual([])
-    const again = await exec('git -C tree status --short && git -C repo log --oneline')
-    expect(again.error).toBeUndefined()
   })
 })
 

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type ExecFileOptions, execFile } from 'node:child_process'
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { bundleModule } from '../support/run-module.ts'
 
 interface Report {
   readonly file: string
@@ -19,22 +20,27 @@ interface Report {
 }
 
 /** Runs the runner on the built package, as `npm run attacks` does. */
-function runAttacks(corpus: string): Promise<{ readonly code: number; readonly reports: Report[] }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [...LOAD_SOURCES, 'scripts/attacks.mjs', '--json', '--corpus', corpus],
-      (error, stdout) => {
-        resolve({ code: error ? Number(error.code) : 0, reports: JSON.parse(stdout) })
-      },
-    )
+function runAttacks(corpus: string) {
+  return runScript([...LOAD_SOURCES, 'scripts/attacks.mjs'], corpus)
+}
+
+function runScript(
+  script: readonly string[],
+  corpus: string,
+  options: ExecFileOptions = {},
+): Promise<{ readonly code: number; readonly reports: Report[] }> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [...script, '--json', '--corpus', corpus], options, (error, stdout, stderr) => {
+      if (stdout === '') reject(new Error(String(stderr), { cause: error }))
+      else resolve({ code: error ? Number(error.code) : 0, reports: JSON.parse(String(stdout)) })
+    })
   })
 }
 
 /** The judge of command lines is no part of the built package; the runner takes it from the sources. */
 const LOAD_SOURCES = ['--import', './test/support/load-typescript.mjs']
 
-const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 176, 2047] } as const
+const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 298, 2047] } as const
 
 it.each(Object.entries(BY_FOLDER))(
   'no case of %s escapes, and at most 2 % of what is to be allowed is refused',
@@ -50,6 +56,35 @@ it.each(Object.entries(BY_FOLDER))(
     expect(shell).toMatchObject({ file: 'shell.jsonl', cases: shellCases, escapes: 0 })
     expect(shell?.exactShare, JSON.stringify([shell?.misses, shell?.inexact])).toBeGreaterThanOrEqual(0.95)
     expect(shell?.benignAsked, JSON.stringify([shell?.misses, shell?.inexact])).toBeLessThanOrEqual(0.02)
+    expect(code).toBe(0)
+  },
+)
+
+const NOBODY = 65_534
+
+// Without root, the cases above already ran as an unprivileged user.
+it.runIf(process.getuid?.() === 0).each(Object.entries(BY_FOLDER))(
+  'no path of %s leads an unprivileged user out of the workspace',
+  async (folder, [, cases]) => {
+    const script = await bundleModule('scripts/attacks.mjs', {
+      beside: {
+        'assets/guards/files/search/built-in/search-worker': 'src/guards/files/search/built-in/search-worker.ts',
+      },
+    })
+    const base = mkdtempSync(join(tmpdir(), 'tool-hub-attacks-'))
+    onTestFinished(() => rmSync(base, { recursive: true, force: true }))
+    chmodSync(base, 0o755)
+    const temporary = join(base, 'tmp')
+    mkdirSync(temporary)
+    chownSync(temporary, NOBODY, NOBODY)
+    cpSync(join(folder, 'paths.jsonl'), join(base, 'paths.jsonl'))
+    const { code, reports } = await runScript([script], base, {
+      ...{ uid: NOBODY, gid: NOBODY, cwd: base },
+      env: { PATH: process.env.PATH, HOME: temporary, TMPDIR: temporary },
+    })
+    const paths = reports.find(({ file }) => file === 'paths.jsonl')
+    expect(paths).toMatchObject({ cases, escapes: 0 })
+    expect(paths?.overStrictShare, JSON.stringify(paths?.misses)).toBeLessThanOrEqual(0.02)
     expect(code).toBe(0)
   },
 )

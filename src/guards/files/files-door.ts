@@ -1,6 +1,8 @@
 import type { Journal, SeenFiles } from '../../change.ts'
 import { ToolError } from '../../errors.ts'
-import { closedToFileTools } from '../protected/protected-names.ts'
+import { GitAround } from '../protected/git-around.ts'
+import { isClosedInBareGit } from '../protected/git-folder.ts'
+import { closedToFileTools, RUN_BY_OTHERS } from '../protected/protected-names.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import { asWritten } from './as-written.ts'
 import { toFileError } from './file-error.ts'
@@ -70,10 +72,11 @@ export function createFilesDoor(
   hidden: readonly string[] = [],
   usualReadBytes: number = maxReadBytes,
 ): FilesDoor {
+  const git = new GitAround()
   const admit = (target: Target, access: Access): void => {
     const reason =
       closedToFileTools(target.names, access) ??
-      (access === 'write' ? closedForWriting(target, protect) : undefined) ??
+      (access === 'write' ? closedForWriting(target, protect, git) : undefined) ??
       (isInside(target, hidden) ? 'belongs to tool-hub' : undefined)
     if (reason) throw new ToolError('PATH_DENIED', `${quotePath(target.path)} ${reason}.`)
   }
@@ -99,8 +102,9 @@ export function createFilesDoor(
   }
 }
 
-function closedForWriting(target: Target, protect: readonly string[]): string | undefined {
+function closedForWriting(target: Target, protect: readonly string[], git: GitAround): string | undefined {
   if (target.root.mode === 'read') return 'is below a root that may only be read'
+  if (isClosedInBareGit(target.root.path, target.names) || git.names(target.path)) return RUN_BY_OTHERS
   return isInside(target, protect) ? 'is protected: it decides what tools may do' : undefined
 }
 

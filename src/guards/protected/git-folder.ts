@@ -8,6 +8,7 @@ import { judgeOfState, MAX_STATE_BYTES } from './git-state.ts'
 const CLOSED = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
 /** Folders of git inside a folder of git: of submodules and of further worktrees. */
 const NESTED = new Set(['modules', 'worktrees'])
+const BESIDE_HEAD = ['objects', 'refs', ...CLOSED]
 const MAX_CONFIG_BYTES = 64 * 1024
 
 /** What is known about the roots when a file of git is judged. */
@@ -27,6 +28,20 @@ export function isGitFolder(names: ReadonlySet<string>): boolean {
 /** Whether commands may not change what has this name in a folder of git. */
 export function isClosedInGit(name: string): boolean {
   return CLOSED.has(name.toLowerCase())
+}
+
+/**
+ * Whether a path leads to what git runs or obeys in a repository that is not called `.git`. A file tool makes no `HEAD`,
+ * and without one git takes no folder for a repository: so none can be put together file by file, in whatever order.
+ */
+export function isClosedInBareGit(root: string, names: readonly string[]): boolean {
+  return names.some((name, index) => {
+    const beside = (other: string) => statsIfThere(join(root, ...names.slice(0, index), other)) !== undefined
+    if (isClosedInGit(name)) return beside('HEAD')
+    if (index !== names.length - 1 || name.toUpperCase() !== 'HEAD') return false
+    // On some disks, `head` is the same name.
+    return name === 'HEAD' || BESIDE_HEAD.some(beside)
+  })
 }
 
 /** Whether a folder in a folder of git can hold others of its kind. */
@@ -139,6 +154,10 @@ function wordsThatAreFiles(line: string, workTree: string): string[] {
     .replace(/^!/, '')
     .split(/[\s;|&"'$()]+/)
     .filter((word) => word !== '' && !word.startsWith('-'))
+    .filter((word) => {
+      const stats = statsIfThere(resolve(workTree, word))
+      // A program that is named by its path may be made later.
+      return stats ? stats.isFile() : word.includes('/')
+    })
     .map((word) => resolve(workTree, word))
-    .filter((path) => statsIfThere(path)?.isFile())
 }

@@ -71,6 +71,9 @@ const TRUSTED_BELOW = new Map([
 /** Package managers and version control write these in the course of their work; what git runs, `git-folder.ts` knows. */
 const OPEN_TO_COMMANDS = new Set([...VERSION_CONTROL, '.gitmodules', '.bin'])
 
+/** Why file tools may not write such a place. */
+export const RUN_BY_OTHERS = 'is run or trusted by other programs'
+
 /** Why a file tool may not read or write a path below a root; the names are those between the root and the path. */
 export function closedToFileTools(names: readonly string[], access: 'read' | 'write'): string | undefined {
   return access === 'read' ? secretReason(names) : trustedReason(names.map(foldName))
@@ -85,7 +88,7 @@ function secretReason(names: readonly string[]): string | undefined {
 
 function trustedReason(names: readonly string[]): string | undefined {
   const isTrusted = names.some((name, index) => isTrustedName(name, names[index - 1], index === names.length - 1))
-  return isTrusted ? 'is run or trusted by other programs' : undefined
+  return isTrusted ? RUN_BY_OTHERS : undefined
 }
 
 /** Whether commands may not write what has this name in this folder; `parent` is the name of the folder. */
