@@ -90,6 +90,8 @@ it.each([
   ['rm -rf x', 'rm --force --recursive x', true],
   ['rm -rf x', 'rm -rfv x', false],
   ['rm -rf x', 'rm -r x', false],
+  ['rm -rf x', 'rm -rf --verbose x', false],
+  ['rm -r --force x', 'rm -rf x', true],
   // Long options that are cut short, or have a value.
   ['rm --force *', 'rm --force=x y', true],
   ['rm --force *', 'rm --f y', true],

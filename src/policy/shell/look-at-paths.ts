@@ -21,7 +21,7 @@ export function seePath(
   word: string,
   place: CommandPlace,
   folders: readonly string[] | undefined,
-  isGlob = false,
+  isGlob: boolean,
 ): SeenPath {
   if (word === '/dev/null') return { paths: [] }
   const text = word.startsWith('~') ? expandHome(word, place) : word
