@@ -65,7 +65,8 @@ export function sourceOfAssigned({ value }: Extract<CommandArgument, { type: 'As
   return value.type === 'Word' ? sourceOfWord(value) : joinSources(value.elements.map(sourceOfWord))
 }
 
-const PLAIN_EXPANSION = /\$(\w+|[?#$!@*-])/g
+/** `$1x` is the first parameter and an x. */
+const PLAIN_EXPANSION = /\$(\d|[A-Za-z_]\w*|[?#$!@*-])/g
 
 /** A name in it stands for a value where bash takes the text for arithmetic: `w=v; echo $((w))` evaluates what v holds. */
 function sourceOfText(text: string): Source {
