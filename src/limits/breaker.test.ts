@@ -13,9 +13,17 @@ describe('Breakers', () => {
 
   it('counts only failures in a row', () => {
     const breakers = new Breakers({}, fakeClock())
-    for (let i = 0; i < 20; i++) breakers.record('x', i % 4 === 3 ? 'ok' : 'failed')
-    breakers.record('x', 'neutral')
+    for (let i = 0; i < 20; i++) breakers.record('x', i % 4 === 3 ? 'ok' : 'failed', false)
+    breakers.record('x', 'neutral', false)
     expect(breakers.check('x')).toBe(false)
+  })
+
+  it('begins to count anew after a call that worked', () => {
+    const breakers = new Breakers({ failures: 2 }, fakeClock())
+    for (const outcome of ['failed', 'ok', 'failed'] as const) breakers.record('x', outcome, false)
+    expect(breakers.check('x')).toBe(false)
+    breakers.record('x', 'failed', false)
+    expect(() => breakers.check('x')).toThrow('failed 2 times in a row')
   })
 
   it('lets exactly one call try again, and works on when it worked', async () => {
@@ -77,9 +85,9 @@ describe('Breakers', () => {
 
   it('remembers the 10,000 that began to fail last', () => {
     const breakers = new Breakers({ failures: 1 }, fakeClock())
-    for (let i = 0; i < 10_000; i++) breakers.record(`tool ${i}`, 'failed')
+    for (let i = 0; i < 10_000; i++) breakers.record(`tool ${i}`, 'failed', false)
     expect(() => breakers.check('tool 0')).toThrow('paused')
-    breakers.record('one more', 'failed')
+    breakers.record('one more', 'failed', false)
     expect(breakers.check('tool 0')).toBe(false)
     for (const tool of ['tool 1', 'one more']) expect(() => breakers.check(tool)).toThrow('paused')
   })
@@ -87,7 +95,7 @@ describe('Breakers', () => {
   it('takes other numbers from its owner', async () => {
     const clock = fakeClock()
     const breakers = new Breakers({ failures: 1, coolDownMs: 50 }, clock)
-    breakers.record('x', 'failed')
+    breakers.record('x', 'failed', false)
     expect(() => breakers.check('x')).toThrow('wait 50 ms')
     await clock.advance(50)
     expect(breakers.check('x')).toBe(true)
@@ -96,6 +104,6 @@ describe('Breakers', () => {
 
 function opened(clock: ReturnType<typeof fakeClock>): Breakers {
   const breakers = new Breakers({}, clock)
-  for (let i = 0; i < 5; i++) breakers.record('x', 'failed')
+  for (let i = 0; i < 5; i++) breakers.record('x', 'failed', false)
   return breakers
 }

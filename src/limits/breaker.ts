@@ -6,6 +6,7 @@ type BreakerOutcome = 'ok' | 'failed' | 'neutral'
 
 interface Circuit {
   failures: number
+  /** When the pause ends, once there are enough failures for one. */
   openUntil: number
   isProbing: boolean
 }
@@ -52,7 +53,7 @@ export class Breakers {
    * Counts how a call ended. Every call that `check` let through says it, with what `check` returned: a call from
    * before the pause, ending late, neither ends the pause nor frees the place of the one that tries.
    */
-  record(tool: string, outcome: BreakerOutcome, isProbe = true): void {
+  record(tool: string, outcome: BreakerOutcome, isProbe: boolean): void {
     const circuit = this.#circuits.get(tool)
     if (circuit && isProbe) circuit.isProbing = false
     if (outcome === 'failed') this.#fail(tool, circuit)
@@ -64,9 +65,10 @@ export class Breakers {
   }
 
   #fail(tool: string, known: Circuit | undefined): void {
-    const circuit = known ?? { failures: 0, openUntil: 0, isProbing: false }
+    const openUntil = this.#clock.now() + this.#coolDownMs
+    const circuit = known ?? { failures: 0, openUntil, isProbing: false }
     circuit.failures++
-    if (this.#isPaused(circuit)) circuit.openUntil = this.#clock.now() + this.#coolDownMs
+    circuit.openUntil = openUntil
     if (known) return
     this.#circuits.set(tool, circuit)
     const [oldest] = this.#circuits.keys()

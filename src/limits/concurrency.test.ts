@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { Concurrency, type Release } from './concurrency.ts'
 
@@ -17,6 +18,8 @@ describe('Concurrency', () => {
   it('lets everybody in without limits', () => {
     const concurrency = new Concurrency({})
     for (let i = 0; i < 1000; i++) expect(typeof concurrency.enter('a', signal)).toBe('function')
+    // Nothing is counted, so there is nothing to make for each call.
+    expect(concurrency.enter('b', signal)).toBe(concurrency.enter('a', signal))
   })
 
   it('keeps 1,000 calls within the limits, in their order', async () => {
@@ -81,7 +84,12 @@ describe('Concurrency', () => {
 
   it('refuses to wait for a call that is stopped already', async () => {
     const concurrency = new Concurrency({ tools: { a: 0 } })
-    await expect(concurrency.enter('a', () => AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' })
+    const stopped = AbortSignal.abort(new Error('enough'))
+    await expect(concurrency.enter('a', () => stopped)).rejects.toMatchObject({
+      code: 'ABORTED',
+      message: 'The caller stopped a while it waited for its turn.',
+      cause: stopped.reason,
+    })
   })
 
   it('keeps a place that was entered when the abort comes later', async () => {
@@ -90,6 +98,7 @@ describe('Concurrency', () => {
     const stopper = new AbortController()
     const entering = concurrency.enter('a', () => stopper.signal)
     release()
+    expect(getEventListeners(stopper.signal, 'abort')).toEqual([])
     stopper.abort()
     const releaseSecond = await entering
     expect(concurrency.enter('a', signal)).toBeInstanceOf(Promise)

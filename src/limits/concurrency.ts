@@ -82,7 +82,7 @@ export class Concurrency {
         this.#waiting--
         reject(aborted(tool, signal))
       }
-      signal.addEventListener('abort', giveUp, { once: true })
+      signal.addEventListener('abort', giveUp)
     })
   }
 

@@ -132,6 +132,42 @@ describe('boundInput', () => {
     expect(() => check(make())).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message }))
   })
 
+  const PLAIN = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
+  const JSON_ONLY = 'Pass only what JSON can hold: a large number as text.'
+  const LESS = 'Send less, in parts, or have the owner raise limits.input.'
+  const self: unknown[] = []
+  self.push(self)
+  it.each<[string, unknown, string]>([
+    ['a forbidden key', { constructor: 1 }, 'Rename the key constructor.'],
+    ['half of a surrogate pair', 'x\ud800', 'Send well-formed Unicode.'],
+    ['a NUL', 'b\0', 'Remove U+0000 from the text.'],
+    ['a BigInt', 1n, JSON_ONLY],
+    ['a number that is none', Number.NaN, 'Use a finite number, or null.'],
+    ['a date', new Date(0), PLAIN],
+    ['an array of a class', new (class extends Array {})(), PLAIN],
+    ['an accessor', Object.defineProperty({}, 'a', { get: () => 1 }), PLAIN],
+    ['an accessor that only sets', Object.defineProperty({}, 'a', { set: () => {} }), PLAIN],
+    ['an accessor in an array', Object.defineProperty([1], 0, { get: () => 1 }), PLAIN],
+    ['a hole', new Array(1), 'Use null for no value.'],
+    ['a proxy that throws', new Proxy({}, { getPrototypeOf: () => fail() }), 'Pass plain JSON data, not a proxy.'],
+    ['a cycle', self, 'Pass a tree: nothing may hold itself.'],
+    ['too much', 'x'.repeat(1_000_000), LESS],
+    [
+      'too deep',
+      JSON.parse('['.repeat(65) + ']'.repeat(65)),
+      'Flatten the data, or have the owner raise limits.depth.',
+    ],
+  ])('says what to do about %s', (_, value, hint) => {
+    expect(() => check(value)).toThrow(expect.objectContaining({ fix: { hint } }))
+  })
+
+  it('copies what it takes, and leaves out nothing', () => {
+    const value = { a: [1, 'x', null, true, { b: undefined }], c: {} }
+    const taken = check(value) as typeof value
+    expect(taken).toStrictEqual(value)
+    expect([taken === value, taken.a === value.a, taken.c === value.c]).toEqual([false, false, false])
+  })
+
   it('allows exactly as deep as the limit', () => {
     boundInput([[[]]], { ...limits, maxDepth: 3 })
     expect(() => boundInput([[[[]]]], { ...limits, maxDepth: 3 })).toThrow(
@@ -219,3 +255,7 @@ describe('boundInput', () => {
     expect(() => check(value)).toThrow(/^The input at "(\/k{39}…)+.{0,50}" is a bigint\.$/)
   })
 })
+
+function fail(): never {
+  throw new Error('no')
+}

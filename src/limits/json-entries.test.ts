@@ -31,8 +31,24 @@ it('says which limit it is, and what to do', () => {
     expect.objectContaining({
       code: 'INPUT_SCHEMA_INVALID',
       message: 'The input has over 50000 keys and elements, all together.',
+      fix: { hint: 'Send less, in parts, or as one text; or have the owner raise limits.entries.' },
     }),
   )
+})
+
+it('counts no blank for an entry', () => {
+  const text = `[${Array(2_000).fill('[ ],{ },[\t],{\n}')}]`
+  expect(() => checkJsonEntries(text, 8_000 - ENVELOPE)).not.toThrow()
+  expect(() => checkJsonEntries(text, 7_999 - ENVELOPE)).toThrow('keys and elements')
+})
+
+it('looks at a text only when it is so long that it can have too many entries', () => {
+  const [maxEntries, max] = [10, 10 + ENVELOPE]
+  expect(() => checkJsonEntries(`[${Array(max).fill(1)}]`, maxEntries)).not.toThrow()
+  expect(() => checkJsonEntries(`[${Array(max + 1).fill(1)}]`, maxEntries)).toThrow('keys and elements')
+  // No JSON at all, which the parser refuses.
+  expect(() => checkJsonEntries(','.repeat(2 * max), maxEntries)).not.toThrow()
+  expect(() => checkJsonEntries(','.repeat(2 * max + 1), maxEntries)).toThrow('keys and elements')
 })
 
 it('comes to an end for a text that is cut off anywhere', () => {

@@ -15,7 +15,14 @@ describe('LoopDetector', () => {
       'x failed the same way 4 times in a row with these arguments; at 5 it is refused.',
       'x failed the same way 5 times in a row with these arguments; the next is refused.',
     ])
-    expect(() => loops.check('r', 'x', 'args')).toThrow(expect.objectContaining({ code: 'LOOP_DETECTED' }))
+    expect(() => loops.check('r', 'x', 'args')).toThrow(
+      expect.objectContaining({
+        code: 'LOOP_DETECTED',
+        message: 'x failed the same way 5 times in a row with these arguments.',
+        fix: { hint: 'Change the arguments, or do something else first: another call that works frees this one.' },
+        details: { times: 5, stopAt: 5 },
+      }),
+    )
   })
 
   it('refuses only that call, in that run', () => {
@@ -69,6 +76,23 @@ describe('LoopDetector', () => {
     )
     expect(fail(2)).toContain('2 times in a row')
     expect(fail(1)).toBeUndefined()
+  })
+
+  it('lets a call through that has not failed yet, however few failures are allowed', () => {
+    const loops = new LoopDetector({ warnAt: 1, stopAt: 1 })
+    loops.check('r', 'x', 'args')
+    expect(loops.record('r', 'x', 'args', 'failure')).toContain('1 times in a row')
+    loops.check('r', 'x', 'other')
+    expect(() => loops.check('r', 'x', 'args')).toThrow('1 times in a row')
+  })
+
+  it('remembers the 10,000 runs that failed last', () => {
+    const loops = new LoopDetector({ warnAt: 2, stopAt: 2 })
+    for (let run = 0; run < 10_000; run++) loops.record(`r${run}`, 'x', 'args', 'failure')
+    expect(loops.record('r0', 'x', 'args', 'failure')).toContain('2 times in a row')
+    loops.record('one more', 'x', 'args', 'failure')
+    expect(loops.record('r2', 'x', 'args', 'failure')).toContain('2 times in a row')
+    expect(loops.record('r1', 'x', 'args', 'failure')).toBeUndefined()
   })
 
   it('remembers a bounded number of runs and of calls in a run', () => {

@@ -78,8 +78,10 @@ describe('cutText', () => {
 
 describe('truncateOutput', () => {
   it('gives a model at most 30,000 characters of a longer text, and says what is missing', () => {
-    const short = 'y'.repeat(MAX_TOOL_OUTPUT_LENGTH)
+    expect(MAX_TOOL_OUTPUT_LENGTH).toBe(30_000)
+    const short = 'y'.repeat(30_000)
     expect(truncateOutput(short)).toBe(short)
+    expect(truncateOutput(`${short}y`)).toContain('characters cut')
     const cut = truncateOutput('x'.repeat(1_000_000))
     expect(cut.length).toBeLessThanOrEqual(30_000)
     expect(cut.length).toBeGreaterThan(29_990)

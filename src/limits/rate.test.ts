@@ -14,6 +14,11 @@ describe('RateLimiter', () => {
     const refusal = refusalOf(() => rate.take('x'))
     expect(refusal).toMatchObject({ code: 'RATE_LIMITED', retryable: true, details: { retryAfterMs: 500 } })
     expect(refusal.message).toBe('All tools together: at most 2 calls a second, 3 at once; wait 500 ms.')
+    expect(refusal.details).toEqual({ retryAfterMs: 500, perSecond: 2, burst: 3 })
+    expect(refusal.fix).toEqual({
+      key: 'limits.rate',
+      hint: 'Wait as long as the message says, then call again, or have the owner raise limits.rate.',
+    })
     await clock.advance(499)
     expect(() => rate.take('x')).toThrow('wait 1 ms')
     await clock.advance(1)
@@ -62,7 +67,34 @@ describe('RateLimiter', () => {
   it('does not call a rate of zero retryable', () => {
     const rate = limiterOf({ tools: { x: { perSecond: 0, burst: 1 } } }, fakeClock())
     rate.take('x')
-    expect(refusalOf(() => rate.take('x'))).toMatchObject({ retryable: false })
+    expect(refusalOf(() => rate.take('x'))).toMatchObject({
+      retryable: false,
+      message: 'x: at most 0 calls a second, 1 at once; waiting will not help.',
+      fix: { key: 'limits.tools["x"].rate' },
+    })
+  })
+
+  it('holds as many calls as a second has, rounded up, unless the owner says otherwise', () => {
+    const rate = limiterOf({ all: { perSecond: 1.5 } }, fakeClock())
+    for (let i = 0; i < 2; i++) rate.take('x')
+    expect(refusalOf(() => rate.take('x'))).toMatchObject({ details: { burst: 2 } })
+  })
+
+  it('adds the limits of principals, each with its own bucket, to all others', () => {
+    const all = limiterOf({ all: { perSecond: 1, burst: 3 }, tools: { x: { perSecond: 1, burst: 2 } } }, fakeClock())
+    const one = all.forPrincipal('token:ci', { perSecond: 1, burst: 1 })
+    const within = one.forPrincipal('token:ci/s1', { perSecond: 1, burst: 5 })
+    one.take('x')
+    expect(refusalOf(() => one.take('x'))).toMatchObject({
+      message: 'token:ci: at most 1 calls a second, 1 at once; wait 1000 ms.',
+      fix: { key: 'rate' },
+    })
+    expect(refusalOf(() => within.take('y')).message).toMatch(/^token:ci: /)
+    const other = all.forPrincipal('token:ada', { perSecond: 1, burst: 5 })
+    other.take('x')
+    expect(refusalOf(() => other.take('x')).message).toMatch(/^x: /)
+    other.take('y')
+    expect(refusalOf(() => other.take('y')).message).toMatch(/^All tools together: /)
   })
 
   it('asks no clock for a tool without a rate', () => {

@@ -25,6 +25,14 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(10_000, { attempts: 2, baseMs: 0 }, longest)).toBe(0)
   })
 
+  it('doubles the wait 30 times at most', () => {
+    expect([30, 31, 32].map((attempt) => retryDelayMs(attempt, { attempts: 40, baseMs: 2 ** -16 }, longest))).toEqual([
+      2 ** 13,
+      2 ** 14,
+      2 ** 14,
+    ])
+  })
+
   it('comes back no sooner than the server asked', () => {
     expect(retryDelayMs(1, { attempts: 2, baseMs: 100 }, () => 0, 5000)).toBe(5000)
   })

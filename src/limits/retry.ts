@@ -22,5 +22,5 @@ export function retryDelayMs(
 
 /** A server's `Retry-After` may be anything. */
 function positive(ms: number | undefined): number {
-  return ms !== undefined && ms > 0 ? ms : 0
+  return Math.max(0, ms || 0)
 }
