@@ -203,7 +203,7 @@ describe('a call that takes its limits', () => {
 
   it('is refused while its tool is paused, before anything is counted', async () => {
     const { parts } = world()
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed')
+    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
     for (let n = 0; n < 6; n++) expect(() => takeLimits(parts, callOf())).toThrow(/paused/)
   })
 })
@@ -235,7 +235,7 @@ describe('a call that is over', () => {
 
   it('and was to try a paused tool lets another one try when it never ran', async () => {
     const { clock, parts } = world()
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed')
+    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
     await clock.advance(1_000)
     const probe = callOf()
     probe.isProbe = parts.breakers.check('x.y')
@@ -249,7 +249,7 @@ describe('a call that is over', () => {
   it('after the pause of its tool began does not end it', async () => {
     const { parts } = world()
     const early = executed(callOf())
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed')
+    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
     await giveBack(parts, early, ended())
     expect(() => parts.breakers.refusePaused('x.y')).toThrow(/paused/)
   })
