@@ -3,7 +3,8 @@ import type { PolicyWarning } from '../../policy/check-policy.ts'
 import { escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { allReady } from '../hub/all-ready.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { readConfig } from '../hub/read-config.ts'
+import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -19,20 +20,33 @@ Examples:
 /** `policy check`: what cannot be meant. */
 export function describePolicyCheck(command: Command): void {
   addConfigOption(command)
-    .description('Find mistakes in config and rules: names that no tool has, rules that never decide.')
+    .description(
+      'Find mistakes in config and rules: names that no tool has, rules that never decide, paths that tools cannot reach.',
+    )
     .addHelpText('after', EXAMPLES)
     .action(check)
 }
 
-async function check(flags: HubFlags & { readonly json?: boolean }): Promise<void> {
-  const doubts = await withHub(flags, async (hub) => {
+async function check(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
+  const { options, warnings } = await readConfig({ ...flags, isQuiet: true })
+  const ofRules = await withHubOf(options, async (hub) => {
     await allReady(hub)
     return hub.check()
   })
+  const doubts = [...warnings.map(ofConfig), ...ofRules]
   if (doubts.some(({ level }) => level === 'error')) process.exitCode = EXIT.usage
   if (flags.json) return printJson(doubts)
   if (doubts.length === 0) return say('Nothing is wrong with config and rules.')
   await print(doubts.map(describe).join('\n'))
+}
+
+/** `policy.yaml:13 allowed_paths: …`, or `tool-hub.mjs#redact.env …` where lines are not known. */
+const PLACED = /^(.*?(?:(?::\d+){1,2}|#\S+)) (.+)$/s
+
+/** What is allowed but hardly meant in the config, in the form of a doubt about a rule. */
+function ofConfig(warning: string): PolicyWarning {
+  const [, source = 'config', message = warning] = PLACED.exec(warning) ?? []
+  return { level: 'warning', source, message }
 }
 
 function describe({ level, source, message, hint }: PolicyWarning): string {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
+import { POLICY_YAML } from '../../../test/support/policy-yaml.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)
@@ -94,6 +95,24 @@ policy:
 
   it('checks a policy that is right', async () => {
     expect(await folder.run(['policy', 'check'])).toMatchObject({ code: 0, stdout: '' })
+  })
+
+  it('lists the allowed_paths of a policy.yaml that tools cannot reach, once, as text and as JSON', async () => {
+    folder.write('policy.yaml', POLICY_YAML)
+    const file = folder.write('narrow.yaml', 'policy: ./policy.yaml\nsandbox: { root: . }\n')
+    const [text, json, show] = await Promise.all([
+      folder.run(['policy', 'check', '--config', file]),
+      folder.run(['policy', 'check', '--config', file, '--json']),
+      folder.run(['show', 'read_file', '--config', join(folder.path, 'policy.yaml')]),
+    ])
+    expect(text).toMatchObject({ code: 0, stderr: '' })
+    expect(text.stdout).toMatch(/^policy\.yaml:13: warning: allowed_paths: "\/tmp\/" lies outside of sandbox\.root/)
+    expect(JSON.parse(json.stdout)).toEqual([
+      { level: 'warning', source: 'policy.yaml:13', message: expect.stringContaining('lies outside of sandbox.root') },
+    ])
+    expect(show.stdout).toMatch(
+      /read:fs: allow by allow read_file \(policy\.yaml:8\);\s+elsewhere\s+deny read_file except/,
+    )
   })
 
   it('finds an allow that grants nothing, says where and exits 2', async () => {

@@ -1,8 +1,11 @@
 import type { Capability, Effect, ResolvedTarget } from '../../define.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
 import type { HubOptions } from '../../options.ts'
-import { compilePolicy } from '../../policy/compile-policy.ts'
+import { compilePolicy, type Policy } from '../../policy/compile-policy.ts'
 import { type DemandDecision, decide } from '../../policy/decide.ts'
+import { effectOf } from '../../policy/describe-rule.ts'
+import { STRICTNESS } from '../../policy/strictness.ts'
+import type { SourcedRule } from '../../rule.ts'
 import type { RegisteredTool } from '../../steps/registered-tool.ts'
 
 /** What the rules say to one capability of a tool before its targets are known. */
@@ -34,20 +37,31 @@ export const NEEDED_BY: ReadonlyMap<Capability | undefined, string> = new Map([
 
 /** Judges tools by the rules of these options. */
 export function judgeTools(options: HubOptions): (tool: RegisteredTool) => ToolVerdict {
-  const policy = compilePolicy(policyLayers(options))
+  const layers = policyLayers(options)
+  const policy = compilePolicy(layers)
+  const forExceptions = compilePolicy({ ...layers, owner: layers.owner?.filter(isWithoutExceptions) })
   const hasHosts = (options.sandbox?.network ?? []).length > 0
   return (entry) => {
     const { tool, names, groups } = entry
     const { capabilities: needed, targets } = fixedDemands(entry)
     const asked = { tool: tool.name, names, groups, targets, caller: 'direct', tainted: false } as const
     const always = tool.targets ? needed.filter((each) => !NEEDED_BY.has(each)) : needed
-    const { effect, rule, source, reason } = decide(policy, {
-      ...asked,
-      targets: targets.filter(({ capability }) => always.length === 0 || always.includes(capability)),
-      capabilities: always.length > 0 ? always : needed,
+    const hasUnknown = tool.targets !== undefined && targets.length === 0
+    const decideFor = (policy: Policy) => ({
+      call: decide(policy, {
+        ...asked,
+        targets: targets.filter(({ capability }) => always.length === 0 || always.includes(capability)),
+        capabilities: always.length > 0 ? always : needed,
+      }),
+      demands: decide(policy, { ...asked, capabilities: needed }).demands,
     })
-    const { demands } = decide(policy, { ...asked, capabilities: needed })
-    const capabilities = demands.map((demand) => verdictOn(demand, entry, hasHosts))
+    const all = decideFor(policy)
+    const exceptions = hasUnknown ? decideFor(forExceptions) : all
+    const { effect, rule, source, reason } = milder(all.call, exceptions.call)
+    const capabilities = all.demands.map((demand, index) => {
+      const shown = milder(demand, exceptions.demands[index]!)
+      return verdictOn(shown, entry, { hasHosts, elsewhere: shown === demand ? undefined : demand.rule })
+    })
     return { effect, rule, source, reason, capabilities }
   }
 }
@@ -78,7 +92,28 @@ function fixedDemands({ tool, capabilityList }: RegisteredTool): Demands {
   }
 }
 
-function verdictOn(demand: DemandDecision, { tool }: RegisteredTool, hasHosts: boolean): CapabilityVerdict {
+/** A rule that restricts all but some targets says nothing about those. */
+function isWithoutExceptions({ rule }: SourcedRule): boolean {
+  return rule.except === undefined || effectOf(rule) === 'allow'
+}
+
+/** Nobody can tell yet whether a target will be an exception of a rule: what exceptions get is shown where that is more. */
+function milder<T extends { readonly effect: Effect }>(other: T, exception: T): T {
+  return STRICTNESS[exception.effect] < STRICTNESS[other.effect] ? exception : other
+}
+
+interface Beside {
+  /** Whether sandbox.network names a host. */
+  readonly hasHosts: boolean
+  /** The rule that decides on all targets but its exceptions. */
+  readonly elsewhere: string | undefined
+}
+
+function verdictOn(
+  demand: DemandDecision,
+  { tool }: RegisteredTool,
+  { hasHosts, elsewhere }: Beside,
+): CapabilityVerdict {
   const { capability, effect, rule, source, reason } = demand
   const only = tool.targets && NEEDED_BY.get(capability)
   const isClosed = effect !== 'deny' && capability === 'network' && !hasHosts
@@ -89,6 +124,7 @@ function verdictOn(demand: DemandDecision, { tool }: RegisteredTool, hasHosts: b
     source,
     reason,
     ...(only && { only }),
+    ...(elsewhere !== undefined && { but: `elsewhere ${elsewhere}` }),
     ...(isClosed && { but: 'no host is named in sandbox.network' }),
     ...(effect !== 'allow' && { fix: fixOf(demand, tool.name, only !== undefined) }),
   }
