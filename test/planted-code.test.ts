@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -89,6 +90,25 @@ describe('the data folder', () => {
     expect((await cli(['store', 'adopt'])).code).toBe(0)
     expect((await cli(['store', 'check'])).code).toBe(0)
   })
+
+  it.runIf(process.getuid?.() === 0)(
+    'is refused whole when it belongs to another user, whatever is called',
+    async () => {
+      mkdirSync(join(root, '.tool-hub'), { mode: 0o700 })
+      chownSync(join(root, '.tool-hub'), 65_534, 65_534)
+      write('a.txt', 'a')
+      const calls = [
+        ['call', 'core/fs.readText', '{"path":"a.txt"}'],
+        ['exec', '--', 'true'],
+        ['store', 'check'],
+      ]
+      for (const words of calls) {
+        const { code, stdout, stderr } = await cli(words)
+        const refusal = expect.stringMatching(/\.tool-hub belongs to user 65534, not to you.*chown/s)
+        expect([words[0], code, stdout, stderr]).toEqual([words[0], 2, '', refusal])
+      }
+    },
+  )
 
   it('brings tools only where the config names their folder', async () => {
     const tool = `import { writeFileSync } from 'node:fs'

@@ -37,6 +37,12 @@ export function prepareMissingDataFolder(folder: string): void {
   if (!statsIfThere(folder)) prepareDataFolder(folder)
 }
 
+/** Refuses a folder of another user before anything in it is looked at; one that is missing is made when it is needed. */
+export function assertOwnDataFolder(folder: string): void {
+  const stats = statsIfThere(folder)
+  if (stats) assertOwner(folder, stats.uid)
+}
+
 /** Trusts a folder of this user with whatever is in it, by the word of the owner. */
 export function adoptDataFolder(folder: string): void {
   const stats = statsIfThere(folder)

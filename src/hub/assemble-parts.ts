@@ -5,6 +5,7 @@ import { ApprovalDesk } from '../approval/desk.ts'
 import { Grants } from '../approval/grants.ts'
 import { QuestionDesk } from '../approval/question-desk.ts'
 import { systemClock } from '../clock.ts'
+import { assertOwnDataFolder } from '../disk/data-folder.ts'
 import { parseRanges } from '../guards/network/judge-address.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
@@ -87,12 +88,13 @@ const DEFAULTS = {
 /** A command is a process or many, which a machine has fewer of than calls. */
 const COMMANDS_AT_ONCE = { 'core/exec.run': 8 }
 
-/** Wires the parts that the owner's options describe; nothing touches the disk before the first call. */
+/** Wires the parts that the owner's options describe; nothing is written to the disk before the first call. */
 export function assembleParts(options: HubOptions): Assembly {
   const clock = options.clock ?? systemClock
   const core = options.core && fromCoreToolsConfig(options.core)
   const limits: Limits = { ...core?.limits, ...options.limits }
   const data = resolve(options.data ?? '.tool-hub')
+  assertOwnDataFolder(data)
   const sandbox = { ...core?.sandbox, ...options.sandbox }
   // A range with a mistake is refused when the hub is made, not by its first request.
   parseRanges(sandbox.blockedRanges ?? [])

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { assertOwnDataFolder } from '../disk/data-folder.ts'
 import { shortPath } from '../disk/short-path.ts'
 import { statsIfThere } from '../disk/stats-if-there.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 
 /** Whether there are runs and no store, or an empty one: then what outlived earlier processes is gone. */
 export async function isStoreLost(data: string, runsFolder: string): Promise<boolean> {
+  assertOwnDataFolder(data)
   const stats = statsIfThere(join(data, 'store.db'))
   return (stats === undefined || stats.size === 0) && (await runsBelow(runsFolder)).length > 0
 }
