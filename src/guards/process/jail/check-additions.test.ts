@@ -53,4 +53,60 @@ describe('what a call may add to the environment', () => {
       /65 names/,
     )
   })
+
+  it('says for every refused name why it is refused', () => {
+    for (const [why, names] of REASONS) {
+      for (const name of names.split(' ')) {
+        expect(() => checkAdditions({ [name]: 'x' }), name).toThrow(`A call may not set ${name}: it ${why}.`)
+      }
+    }
+  })
+
+  it('may be names that only contain a refused one', () => {
+    for (const name of CLOSE_TO_REFUSED.split(/\s+/)) expect(() => checkAdditions({ [name]: 'x' }), name).not.toThrow()
+  })
+
+  it('is refused with what to do about it, and a long name is shortened', () => {
+    const messageOf = (name: string) => {
+      try {
+        checkAdditions({ [name]: 'x' })
+      } catch (error) {
+        return (error as Error).message
+      }
+      return undefined
+    }
+    expect(messageOf('1'.repeat(60))).toBe(`"${'1'.repeat(60)}" is not a name for a variable.`)
+    expect(messageOf('1'.repeat(61))).toBe(`"${'1'.repeat(60)}…" is not a name for a variable.`)
+    expect(() => checkAdditions({ PATH: 'x' })).toThrow(
+      expect.objectContaining({
+        fix: expect.objectContaining({
+          hint: 'Leave it out of env. Variables that all commands should have, the owner names in sandbox.commands.env.',
+        }),
+      }),
+    )
+    expect(() => checkAdditions({ A: 1 as unknown as string })).toThrow('The value of A is not text without NUL.')
+  })
 })
+
+const REASONS: ReadonlyArray<readonly [why: string, names: string]> = [
+  ['is set by the sandbox', 'PATH SHELL USER LOGNAME PWD OLDPWD CDPATH TERMINFO_DIRS TERMCAP'],
+  ['changes what every program loads', 'LD_PRELOAD GLIBC_TUNABLES NLSPATH HOSTALIASES RES_OPTIONS LOCALDOMAIN'],
+  ['runs code in every shell', 'BASH_ENV ENV PS0 PS4 BASH_XTRACEFD ZDOTDIR FPATH BASH_FUNC_x'],
+  ['loads code into node', 'NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE ELECTRON_RUN_AS_NODE'],
+  ['changes what package managers run', 'NPM_CONFIG_X YARN_X PNPM_HOME COREPACK_ROOT BUN_X DENO_DIR'],
+  [
+    'names a program that others run',
+    'GIT_SSH GIT_AUTHOR_NAME_X SSH_ASKPASS GPG_TTY EDITOR VISUAL BROWSER LESS MANOPT',
+  ],
+  ['loads code into an interpreter', 'PYTHONPATH PIP_INDEX_URL VIRTUAL_ENV PERL5LIB PHPRC LUA_PATH TCLLIBPATH'],
+  ['loads code into a runtime', '_JAVA_OPTIONS JAVA_OPTIONS CLASSPATH MAVEN_ARGS DOTNET_ROOT CORECLR_X COMPLUS_X'],
+  ['names a program that builds run', 'GOFLAGS GOPATH CGO_CFLAGS CARGO_HOME RUSTFLAGS CC LD CMAKE_X PKG_CONFIG_PATH'],
+  ['changes how the network is reached', 'ALL_PROXY CURL_HOME SSL_CERT_FILE OPENSSL_CONF AWS_CA_BUNDLE'],
+  ['are options of programs, some of which run others', 'TAR_OPTIONS RSYNC_RSH XZ_OPT VIMINIT MAKE SED GH_TOKEN'],
+  ['leads to services or settings outside', 'DOCKER_HOST KUBECONFIG XDG_X DBUS_X DISPLAY WAYLAND_DISPLAY TOOL_HUB_X'],
+]
+
+/** Each begins or ends like a refused name. */
+const CLOSE_TO_REFUSED = `MY_PATH PATHS WORLD_SIZE MY_LOCPATH LOCPATHS ENVIRONMENT APP_ENV PS5 MY_NODE_OPTIONS NODE_OPTIONS_X
+  MY_YARN_CACHE MY_GIT_REPO LESSON MY_PAGER GIT_AUTHOR_NAME GIT_COMMITTER_DATE MY_PYTHON VIRTUAL_ENVS MY_JAVA_OPTS CLASSPATHS
+  MY_GOPATH GOPATHS GOLD MY_CC CC_NAME MY_CURL_URL A_PROXY_NAME MY_MAKE MAKER MY_DOCKER_TAG DISPLAYS`

@@ -19,3 +19,47 @@ it.each([
 it('adds nothing to what it does not know', () => {
   expect(explainFailure('A command could write outside.', { isContainer: true })).toBe('A command could write outside.')
 })
+
+it.each([
+  [
+    'bwrap: setting up uid map: denied',
+    '0',
+    undefined,
+    undefined,
+    'User namespaces are off: sysctl kernel.unprivileged_userns_clone=1.',
+  ],
+  [
+    'No permissions to create new namespace',
+    undefined,
+    '0',
+    undefined,
+    'User namespaces are off: sysctl user.max_user_namespaces=10000.',
+  ],
+  [
+    ...['creating USER NAMESPACE failed', '1', '5', '1'],
+    'AppArmor keeps programs from user namespaces: give bwrap a profile that allows userns, or sysctl kernel.apparmor_restrict_unprivileged_userns=0.',
+  ],
+  ['clone() failed: EPERM', '1', '1', '0', 'The kernel or a security module refuses user namespaces here.'],
+])('explains %j by the switches of the kernel', (why, clone, most, apparmor, advice) => {
+  const switches: Record<string, string | undefined> = {
+    'kernel/unprivileged_userns_clone': clone,
+    'user/max_user_namespaces': most,
+    'kernel/apparmor_restrict_unprivileged_userns': apparmor,
+  }
+  expect(explainFailure(why!, { readSwitch: (name) => switches[name], isContainer: false })).toBe(`${why} ${advice}`)
+})
+
+it('blames /proc only in a container', () => {
+  const why = 'mount: special device proc does not exist'
+  const readSwitch = () => undefined
+  expect(explainFailure(why, { readSwitch, isContainer: false })).toBe(why)
+  expect(explainFailure(why, { readSwitch, isContainer: true })).toBe(
+    `${why} The container hides parts of /proc: start it with --security-opt systempaths=unconfined.`,
+  )
+  expect(explainFailure('unshare failed', { readSwitch, isContainer: true })).toBe(
+    'unshare failed The container does not allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined, or a profile that allows unshare and mount.',
+  )
+  expect(explainFailure('bwrap: Unknown option --disable-userns', { readSwitch, isContainer: true })).toBe(
+    'bwrap: Unknown option --disable-userns bubblewrap is older than 0.8: install a newer one.',
+  )
+})

@@ -30,3 +30,34 @@ it('says that there is no bound where there is none, unless the system has one',
   expect(options(new Map())).toContain('--cpu=unlimited')
   expect(options(new Map([['cpu', 99]]))).toContain('--cpu=99')
 })
+
+it('reads every hard limit that it sets, and no other line', () => {
+  const line = (label: string, soft: string, hard: string) =>
+    `${label.padEnd(26)}${soft.padEnd(21)}${hard.padEnd(21)}bytes`
+  const labels = [
+    'Max cpu time',
+    'Max address space',
+    'Max data size',
+    'Max processes',
+    'Max file size',
+    'Max open files',
+  ]
+  const text = [...labels, 'Max core file size', 'Max stack size'].map((label, at) => line(label, '1', `${at + 10}`))
+  expect([...parseLimits([...text, line('The Max cpu time', '1', '99')].join('\n'))]).toEqual([
+    ...[
+      ['cpu', 10],
+      ['as', 11],
+      ['data', 12],
+      ['nproc', 13],
+      ['fsize', 14],
+      ['nofile', 15],
+      ['core', 16],
+    ],
+  ])
+  expect(parseLimits(line('Max cpu time', 'unlimited', 'unlimited')).size).toBe(0)
+  expect(parseLimits('').size).toBe(0)
+})
+
+it('never asks for less than nothing', () => {
+  expect(limitOptions({ ...limits, openFiles: -1 }, { hard: new Map() })).toContain('--nofile=0')
+})
