@@ -88,6 +88,58 @@ describe('where groups can be made', () => {
   })
 })
 
+describe('the limits of a group', () => {
+  it('are those of version 2, with swap and the end of all together where the machine has them', async () => {
+    const top = await folderWith({ 'cgroup.subtree_control': 'cpu pids memory\n' })
+    const [layout] = await layoutsFor('0::/\n', mount(top, 'cgroup2', 'rw'))
+    expect(layout!.limits(0, LIMITS)).toEqual([
+      ['pids.max', '12'],
+      ['memory.max', '67108864'],
+      ['memory.swap.max?', '0'],
+      ['memory.oom.group?', '1'],
+    ])
+  })
+
+  it('are in one folder where version 1 has both controllers in one', async () => {
+    const [layout] = await layoutsFor('4:memory,pids:/b\n', mount('/m', 'cgroup', 'rw,memory,pids'))
+    expect(layout!.parents).toEqual(['/m/b'])
+    const memory = [
+      ['memory.limit_in_bytes', '67108864'],
+      ['memory.memsw.limit_in_bytes?', '67108864'],
+    ]
+    expect(layout!.limits(0, LIMITS)).toEqual([...memory, ['pids.max', '12']])
+    const apart = `${mount('/m', 'cgroup', 'rw,memory')}\n${mount('/p', 'cgroup', 'rw,pids')}`
+    const [two] = await layoutsFor('4:memory:/b\n5:pids:/b\n', apart)
+    expect(two!.limits(0, LIMITS)).toEqual(memory)
+  })
+
+  it('need both controllers', async () => {
+    expect(await layoutsFor('4:memory:/b\n', mount('/m', 'cgroup', 'rw,memory'))).toEqual([])
+    expect(await layoutsFor('4:pids:/b\n', mount('/m', 'cgroup', 'rw,pids'))).toEqual([])
+    for (const controllers of ['memory', 'pids', 'memoryx pids']) {
+      const top = await folderWith({ 'cgroup.subtree_control': controllers })
+      const before = await readFile(join(top, 'cgroup.subtree_control'), 'utf8')
+      const layouts = await layoutsFor('0::/\n', mount(top, 'cgroup2', 'rw'))
+      // A real file takes what is asked for; the kernel would say no.
+      expect([layouts, before]).toEqual([[], controllers])
+    }
+  })
+
+  it.each([
+    ['the whole hierarchy', '/', '0::/a/b', '/a/b'],
+    ['the part of a container', '/a', '0::/a/b', '/b'],
+    ['its own group', '/a', '0::/a', ''],
+    ['a group that leads out of it', '/', '0::/../x', ''],
+    ['a path with colons', '/', '0::/a:b', '/a:b'],
+  ])('are made in %s', async (_, root, own, below) => {
+    const names = ['', '/a/b', '/b', '/a:b'].map((name) => [`${name}/cgroup.subtree_control`, 'memory pids'])
+    const top = await folderWith(Object.fromEntries(names))
+    const line = `30 20 0:26 ${root} ${top} rw - cgroup2 cgroup2 rw`
+    const [layout] = await layoutsFor(own, line)
+    expect(layout!.parents).toEqual([`${top}${below}`])
+  })
+})
+
 function mount(point: string, type: string, options: string): string {
   return `30 20 0:26 / ${point} rw,nosuid - ${type} ${type} ${options}`
 }

@@ -1,4 +1,4 @@
-import { chown } from 'node:fs/promises'
+import { chmod, chown } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
@@ -70,6 +70,35 @@ describe.runIf(process.geteuid?.() === 0)('whose the files are', () => {
     const { notes, user } = describeJail(jailSpec(await folderWith()), report)
     expect(user.uid).toBe(0)
     expect(notes).toEqual([expect.stringMatching(/^Commands run as root without its capabilities/)])
+  })
+
+  it('is said of each writable root that belongs to another user, by what its mode lets commands do', async () => {
+    const [open, shared, shut] = [await folderWith(), await folderWith(), await folderWith()]
+    for (const [path, mode] of [
+      [open, 0o702],
+      [shared, 0o720],
+      [shut, 0o702],
+    ] as const)
+      await chmod(path, mode)
+    for (const [path, gid] of [
+      [open, 5],
+      [shared, 1000],
+      [shut, 1000],
+    ] as const)
+      await chown(path, 7, gid)
+    const write = (path: string) => ({ path, mode: 'write' }) as const
+    const roots = [write(open), write(shared), write(shut), { path: shut, mode: 'read' } as const, write('/no/such')]
+    const may = (path: string) =>
+      `${path} belongs to user 7; commands run as user 1000, and files they make there are that user's.`
+    const mayNot =
+      'belongs to user 7 and commands run as user 1000: they cannot write there. Give it to that user (chown -R 1000), or run the hub as user 7.'
+    expect(ownershipNotes({ roots }, { uid: 1000, gid: 1000, isOther: false })).toEqual([
+      ...[may(open), may(shared), `${shut} ${mayNot}`],
+    ])
+    expect(ownershipNotes({ roots: [write(shut)] }, { uid: 0, gid: 1000, isOther: false })[1]).toBe(
+      `${shut} ${mayNot.replace('user 1000:', 'user 0 without its rights:').replace('chown -R 1000', 'chown -R 0')}`,
+    )
+    expect(ownershipNotes({ roots: [write(shut)] }, { uid: 7, gid: 7, isOther: false })).toEqual([])
   })
 
   it('is said where commands cannot write', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
 import { buildJail } from './build-jail.ts'
 import { commandEnvironment } from './environment.ts'
-import { GIT_SHIM } from './git-settings.ts'
+import { GIT_SHIM, gitSettings } from './git-settings.ts'
 import { runInJail } from './run-in-jail.ts'
 
 /** A repository whose settings name a program for everything; it notes by which it was run. */
@@ -73,6 +73,42 @@ describe('git in a jail', () => {
       'safe.directory',
       '/w',
     ])
+  })
+})
+
+it('gives git exactly these settings', () => {
+  const { GIT_CONFIG_COUNT: count, ...environment } = gitSettings(['/a', '/b'])
+  const numbered = Array.from({ length: Number(count) }, (_, at) => [
+    environment[`GIT_CONFIG_KEY_${at}`],
+    environment[`GIT_CONFIG_VALUE_${at}`],
+  ])
+  expect(numbered).toEqual([
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['core.pager', 'cat'],
+    ['core.sshCommand', 'ssh'],
+    ['credential.helper', ''],
+    ['interactive.diffFilter', 'cat'],
+    ['protocol.ext.allow', 'never'],
+    ['log.showSignature', 'false'],
+    ['commit.gpgSign', 'false'],
+    ['tag.gpgSign', 'false'],
+    ['gpg.program', 'gpg'],
+    ['gpg.ssh.program', 'ssh-keygen'],
+    ['gpg.x509.program', 'gpgsm'],
+    ['gc.autoDetach', 'false'],
+    ['maintenance.autoDetach', 'false'],
+    ['safe.directory', '/a'],
+    ['safe.directory', '/b'],
+  ])
+  const others = Object.entries(environment).filter(([name]) => !/_(KEY|VALUE)_\d+$/.test(name))
+  expect(Object.fromEntries(others)).toEqual({
+    GIT_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '',
+    GIT_EDITOR: 'true',
+    GIT_SEQUENCE_EDITOR: 'true',
+    GIT_CONFIG_NOSYSTEM: '1',
   })
 })
 

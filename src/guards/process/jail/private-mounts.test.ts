@@ -5,7 +5,7 @@ import { folderWith, jailSpec } from '../../../../test/support/jail-spec.ts'
 import { createStarter } from '../start/create-starter.ts'
 import { buildJail } from './build-jail.ts'
 import { needProgram } from './find-program.ts'
-import { inPrivateMounts } from './private-mounts.ts'
+import { inPrivateMounts, needsPrivateMounts } from './private-mounts.ts'
 import { runInJail } from './run-in-jail.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -65,6 +65,21 @@ it.each(['full', 'namespaces'] as const)(
     expect(await started.exited).toEqual({ exitCode: 0 })
   },
 )
+
+it('starts only the sandboxes of root in mounts of their own', () => {
+  expect(needsPrivateMounts({ uid: 0, gid: 7, isOther: false })).toBe(process.platform === 'linux')
+  expect(needsPrivateMounts({ uid: 1, gid: 0, isOther: true })).toBe(false)
+  expect(inPrivateMounts({}, ['a', 'b'])).toEqual(['a', 'b'])
+  expect(inPrivateMounts({ hasPrivateMounts: false }, ['a', 'b'])).toEqual(['a', 'b'])
+  const words = inPrivateMounts({ hasPrivateMounts: true }, ['a', 'b'])
+  expect(words.slice(-3)).toEqual(['--', 'a', 'b'])
+  expect([words[0], words[1], words[3], words[4]]).toEqual([
+    '/bin/sh',
+    '-c',
+    'choose',
+    needProgram('unshare', 'util-linux'),
+  ])
+})
 
 function stateOf(path: string): string {
   const { mode, uid, gid, mtimeMs, ctimeMs } = statSync(path)

@@ -56,7 +56,9 @@ describe.each(['x64', 'arm64'] as const)('the filter for %s', (arch) => {
     const socket = JUDGED_CALLS.socket[arch]
     for (const family of [1, 2, 10]) expect(answer(socket, family, 1, 0)).toBe(ALLOW)
     for (const family of [17, 31, 38, 40]) expect(answer(socket, family, 1, 0)).toBe(EAFNOSUPPORT)
+    for (const family of [0, 3, 9, 11, 15]) expect(answer(socket, family, 1, 0)).toBe(EAFNOSUPPORT)
     expect(answer(socket, 16, 3, 0)).toBe(ALLOW)
+    expect(answer(socket, 16, 0, 1)).toBe(EAFNOSUPPORT)
     expect(answer(socket, 16, 3, 9)).toBe(EAFNOSUPPORT)
   })
 })
@@ -85,6 +87,9 @@ describe('the filter', () => {
 
   it('refuses the second set of numbers that x64 has', () => {
     expect(run(seccompProgram('x64')!, ARCH.x64, 0x40000000 + 101, [])).toBe(EPERM)
+    expect(run(seccompProgram('x64')!, ARCH.x64, 0x40000000, [])).toBe(EPERM)
+    expect(run(seccompProgram('x64')!, ARCH.x64, 0x3fffffff, [])).toBe(ALLOW)
+    expect(run(seccompProgram('arm64')!, ARCH.arm64, 0x40000000, [])).toBe(ALLOW)
   })
 
   it('is not made up for a processor that it does not know', () => {
