@@ -20,33 +20,32 @@ it('adds nothing to what it does not know', () => {
   expect(explainFailure('A command could write outside.', { isContainer: true })).toBe('A command could write outside.')
 })
 
-it.each([
+const NAMESPACE_CASES: ReadonlyArray<readonly [why: string, switches: Record<string, string>, advice: string]> = [
   [
     'bwrap: setting up uid map: denied',
-    '0',
-    undefined,
-    undefined,
+    { 'kernel/unprivileged_userns_clone': '0' },
     'User namespaces are off: sysctl kernel.unprivileged_userns_clone=1.',
   ],
   [
     'No permissions to create new namespace',
-    undefined,
-    '0',
-    undefined,
+    { 'kernel/unprivileged_userns_clone': '1', 'user/max_user_namespaces': '0' },
     'User namespaces are off: sysctl user.max_user_namespaces=10000.',
   ],
   [
-    ...['creating USER NAMESPACE failed', '1', '5', '1'],
+    'creating USER NAMESPACE failed',
+    { 'user/max_user_namespaces': '5', 'kernel/apparmor_restrict_unprivileged_userns': '1' },
     'AppArmor keeps programs from user namespaces: give bwrap a profile that allows userns, or sysctl kernel.apparmor_restrict_unprivileged_userns=0.',
   ],
-  ['clone() failed: EPERM', '1', '1', '0', 'The kernel or a security module refuses user namespaces here.'],
-])('explains %j by the switches of the kernel', (why, clone, most, apparmor, advice) => {
-  const switches: Record<string, string | undefined> = {
-    'kernel/unprivileged_userns_clone': clone,
-    'user/max_user_namespaces': most,
-    'kernel/apparmor_restrict_unprivileged_userns': apparmor,
-  }
-  expect(explainFailure(why!, { readSwitch: (name) => switches[name], isContainer: false })).toBe(`${why} ${advice}`)
+  [
+    'clone() failed: EPERM',
+    { 'kernel/apparmor_restrict_unprivileged_userns': '0' },
+    'The kernel or a security module refuses user namespaces here.',
+  ],
+]
+
+it.each(NAMESPACE_CASES)('explains %j by the switches %j', (why, switches, advice) => {
+  const readSwitch = (name: string) => switches[name]
+  expect(explainFailure(why, { readSwitch, isContainer: false })).toBe(`${why} ${advice}`)
 })
 
 it('blames /proc only in a container', () => {
