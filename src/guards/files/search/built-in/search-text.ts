@@ -60,11 +60,12 @@ function findBlocks(lines: Lines, finder: Finder, pattern: string, most: number)
   const text = isPlain ? lines.text : lines.text.replaceAll('\r\n', '\n')
   const { starts } = isPlain || text.length === lines.text.length ? lines : cutLines(text)
   let index = 0
+  // Behind the last line there is no number, and no comparison with that holds.
   for (const { start, end } of finder.inText(text)) {
-    while (index + 1 < starts.length && starts[index + 1]! <= start) index += 1
+    while (starts[index + 1]! <= start) index += 1
     // A match at the very end, after the last line end, is on no line.
     if (start >= text.length && (text.endsWith('\n') || text === '')) break
-    for (let each = index; each < starts.length && (each === index || starts[each]! < end); each += 1) {
+    for (let each = index; each === index || starts[each]! < end; each += 1) {
       if (!found.has(each)) found.set(each, Math.max(0, start - starts[each]!))
       if (found.size >= most) return found
     }

@@ -66,7 +66,7 @@ function* cutLines({ bytes, line, spans }: RgBlock, isMatch: boolean): Generator
   for (let from = 0; from < bytes.length || number === line; number += 1) {
     const found = bytes.indexOf(10, from)
     const end = found === -1 ? bytes.length : found
-    while (next + 1 < spans.length && spans[next]!.end <= from) next += 1
+    while ((spans[next]?.end ?? Number.POSITIVE_INFINITY) <= from) next += 1
     const text = bytes.toString('utf8', from, end).replace(/\r$/, '')
     const start = Math.min(end, Math.max(from, spans[next]?.start ?? from))
     const matchStart = text.length > LONGEST_EXCERPT ? bytes.toString('utf8', from, start).length : 0

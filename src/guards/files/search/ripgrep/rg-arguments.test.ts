@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { Place } from '../engine.ts'
+import type { SearchJob } from '../search-job.ts'
+import { findCommand, searchCommand } from './rg-arguments.ts'
+
+const PLACE = { rulesAbove: '' } as Place
+const JOB: SearchJob = {
+  pattern: '-x',
+  isRegex: true,
+  ignoreCase: false,
+  multiline: false,
+  contextLines: 0,
+  output: 'lines',
+  maxMatches: 7,
+  maxFiles: 9,
+  globRules: '',
+  includeHidden: true,
+  includeIgnored: true,
+}
+const LEFT_OUT = [
+  ...['.git', '.tool-hub-*.tmp'].map((glob) => `--glob=!${glob}`),
+  ...['.ssh', '.gnupg', '.aws', '.env*', '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.kdbx'].map(
+    (glob) => `--iglob=!${glob}`,
+  ),
+  ...['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk', 'id_rsa_sk', 'id_dsa_sk'].map(
+    (glob) => `--iglob=!${glob}`,
+  ),
+  ...['.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'].map((glob) => `--iglob=!${glob}`),
+]
+
+const argsOf = (job: Partial<SearchJob>, place: Partial<Place> = {}, paths: string[] = []) =>
+  searchCommand({ ...PLACE, ...place }, { ...JOB, ...job }).args(paths)
+
+describe('the arguments of ripgrep', () => {
+  it('keep it from settings, links and ignore files of others, and end with the place', () => {
+    expect(argsOf({})).toEqual([
+      ...['--no-config', '--no-follow', '--color=never', '--hidden', '--no-ignore', '--no-ignore-global'],
+      ...['--no-ignore-parent', '--no-ignore-messages', ...LEFT_OUT],
+      ...['--json', '--crlf', '--no-mmap', '--max-count=8', '--case-sensitive', '--regexp=-x', '--', '.'],
+    ])
+  })
+
+  it('only name the files for a search by name', () => {
+    expect(findCommand(PLACE, { ...JOB, type: undefined }).args([])).toEqual([
+      ...['--no-config', '--no-follow', '--color=never', '--hidden', '--no-ignore', '--no-ignore-global'],
+      ...['--no-ignore-parent', '--no-ignore-messages', ...LEFT_OUT, '--files', '--null', '--', '.'],
+    ])
+  })
+
+  it.each<[string, Partial<SearchJob>, string[], string[]]>([
+    ['the names of files', { output: 'files' }, ['--max-count=1'], ['--max-count=8']],
+    ['counts', { output: 'counts' }, [], ['--max-count=8']],
+    ['plain text', { isRegex: false }, ['--fixed-strings'], []],
+    ['any case', { ignoreCase: true }, ['--ignore-case'], ['--case-sensitive']],
+    ['several lines', { multiline: true }, ['--multiline'], []],
+    ['lines around a match', { contextLines: 1 }, ['--context=1'], []],
+    ['no hidden files', { includeHidden: false }, ['--glob=!.*'], []],
+    ['a type of files', { type: 'ts' }, ['--type=ts'], []],
+    [
+      'ignore files of the tree',
+      { includeIgnored: false },
+      ['--no-require-git', '--no-ignore-dot', '--no-ignore-exclude'],
+      ['--no-ignore'],
+    ],
+  ])('change for %s', (_, job, added, removed) => {
+    const [usual, changed] = [argsOf({}), argsOf(job)]
+    expect(changed.filter((arg) => !usual.includes(arg))).toEqual(added)
+    expect(usual.filter((arg) => !changed.includes(arg))).toEqual(removed)
+  })
+
+  it('name one file so that its name is never an option', () => {
+    expect(argsOf({}, { file: '-r' }).slice(-2)).toEqual(['--', './-r'])
+  })
+
+  it('name the ignore files, the globs of the caller before the rules above, which are stronger', () => {
+    const place = { ...PLACE, rulesAbove: 'above' }
+    const files = (job: Partial<SearchJob>, at = place) => findCommand(at, { ...JOB, ...job }).ignoreFiles
+    expect(files({ globRules: 'globs', includeIgnored: false })).toEqual(['globs', 'above'])
+    expect(files({ globRules: 'globs', includeIgnored: true })).toEqual(['globs'])
+    expect(files({ includeIgnored: false })).toEqual(['above'])
+    expect(files({ includeIgnored: false }, PLACE)).toEqual([])
+    expect(argsOf({}, {}, ['/1', '/2'])).toEqual(expect.arrayContaining(['--ignore-file=/1', '--ignore-file=/2']))
+  })
+})
