@@ -27,7 +27,7 @@ function metaCharset(bytes: Buffer, contentType: string): string | undefined {
   if (!/html/i.test(contentType)) return undefined
   const named = META_CHARSET.exec(bytes.toString('latin1', 0, META_BYTES))?.[1]
   // A tag that could be read as ASCII is not written in UTF-16, whatever it says.
-  return named && /^utf-?16/i.test(named) ? 'utf-8' : named
+  return named && /utf-?16/i.test(named) ? 'utf-8' : named
 }
 
 function decoderOf(charset: string): TextDecoder | undefined {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dialHost } from './dial-host.ts'
 
@@ -53,6 +53,34 @@ describe('dialling a host of the owner', () => {
       await expect(dialHost({ host, port, signal: NEVER }, GUARD)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     },
   )
+
+  it('dials a port from 1 to 65535 and no other', async () => {
+    const ports: number[] = []
+    const dial = (_: string, wanted: number) => {
+      ports.push(wanted)
+      return connect(port, '127.0.0.1')
+    }
+    for (const wanted of [1, 65_535]) {
+      const socket = await dialHost({ host: '127.0.0.1', port: wanted, signal: NEVER }, { ...GUARD, dial })
+      socket.destroy()
+    }
+    for (const wanted of [0, -1, 65_536, 1.5, Number.NaN]) {
+      const dialling = dialHost({ host: '127.0.0.1', port: wanted, signal: NEVER }, { ...GUARD, dial })
+      await expect(dialling).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: `"127.0.0.1:${wanted}" is not a host and a port.`,
+        fix: { hint: 'Write a name or an address, and a port from 1 to 65535.' },
+      })
+    }
+    expect(ports).toEqual([1, 65_535])
+  })
+
+  it('tries the next address when one does not answer', async () => {
+    const guard = { ...resolve('127.0.0.9', '127.0.0.1'), privateRanges: ['127.0.0.0/8'] }
+    const socket = await dialHost({ host: 'mail.internal', port, signal: NEVER }, guard)
+    expect(socket.remoteAddress).toBe('127.0.0.1')
+    socket.destroy()
+  })
 
   it('says so when nobody listens, and stops when it is told to', async () => {
     const closed = createServer().listen(0, '127.0.0.1')

@@ -30,6 +30,8 @@ describe('judgeUrl', () => {
       'http://a..b/',
       'http://.a/',
       'http://a:99999/',
+      'http://a../',
+      '1ftp://a/',
     ]) {
       expect(() => judgeUrl(text), text).toThrow(refused('INPUT_SCHEMA_INVALID'))
     }
@@ -70,6 +72,48 @@ describe('judgeUrl', () => {
     expect(judgeUrl('http://a/?at=x@y').search).toBe('?at=x@y')
   })
 
+  it('measures a URL in bytes, up to 8192', () => {
+    const ofBytes = (bytes: number) => `http://a/${'x'.repeat(bytes - 9)}`
+    expect(judgeUrl(ofBytes(8192)).pathname).toHaveLength(8184)
+    expect(() => judgeUrl(ofBytes(8193))).toThrow('The URL has 8193 bytes, the limit is 8192.')
+    expect(() => judgeUrl(`http://a/${'ä'.repeat(4092)}`)).toThrow('The URL has 8193 bytes, the limit is 8192.')
+    expect(() => judgeUrl(`http://a/${'ä'.repeat(4091)}`)).not.toThrow()
+    expect(() => judgeUrl(`http://a/${'€'.repeat(2728)}`)).toThrow('The URL has 8193 bytes, the limit is 8192.')
+  })
+
+  it.each([
+    [
+      '//http://a/',
+      'The URL does not begin with http:// or https:// and a host.',
+      'Give a complete http or https URL.',
+    ],
+    ['http://a b/', 'The URL has a blank, a control character or a backslash.', 'Give a complete http or https URL.'],
+    ['http://a:99999/', 'The URL cannot be parsed.', 'Give a complete http or https URL.'],
+    ['http://a../', 'The host has an empty part between its dots.', 'Give a complete http or https URL.'],
+    [null, 'A URL is a string, not null.', 'Give a complete http or https URL.'],
+    [7, 'A URL is a string, not number.', 'Give a complete http or https URL.'],
+    ['http://u@a/', 'The URL carries a user name or password.', 'Leave them out; credentials belong in a header.'],
+    [
+      'http://127.1:80/',
+      'The host is the address 127.0.0.1 in another spelling.',
+      'Write the address as four plain numbers.',
+    ],
+    ['http://a:25/', 'Port 25 belongs to another protocol than HTTP.', 'Use the port of a web server.'],
+    ['FTP://a/', 'The scheme ftp: is not allowed, only http: and https: are.', 'Use an http or https URL.'],
+  ])('says what is wrong with %j', (text, message, hint) => {
+    expect(() => judgeUrl(text as string)).toThrow(
+      expect.objectContaining({ message, fix: expect.objectContaining({ hint }) }),
+    )
+  })
+
+  it.each(
+    `0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123
+    135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995
+    1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080`.split(/\s+/),
+  )('reaches no port %s', (port) => {
+    expect(() => judgeUrl(`http://a:${port}/`)).toThrow(refused('HTTP_DISALLOWED_HOST'))
+  })
+
   it('is stable: the normal form of a normal form is itself', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (text) => {
@@ -89,6 +133,7 @@ describe('judgeRedirect', () => {
     expect(judgeRedirect('../w', from).href).toBe('https://a.example/w')
     expect(judgeRedirect('//b.example/x', from).href).toBe('https://b.example/x')
     expect(judgeRedirect('http://c.example', from).href).toBe('http://c.example/')
+    expect(judgeRedirect('/w:8?u=http://d.example', from).href).toBe('https://a.example/w:8?u=http://d.example')
   })
 
   it('judges them by the same rules', () => {

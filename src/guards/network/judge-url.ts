@@ -22,7 +22,7 @@ export function judgeUrl(text: string): URL {
     throw invalid('The URL carries a user name or password.', 'Leave them out; credentials belong in a header.')
   }
   const { hostname } = url
-  if (isIPv4(hostname) && authority.replace(/:\d*$/, '') !== hostname) {
+  if (isIPv4(hostname) && authority.split(':')[0] !== hostname) {
     throw invalid(
       `The host is the address ${hostname} in another spelling.`,
       'Write the address as four plain numbers.',

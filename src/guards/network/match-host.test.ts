@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { matchHost, parseHosts } from './match-host.ts'
+import { spelledOut } from './spelled-out.ts'
 
 const allows = (host: string, ...entries: string[]) => matchHost(host, parseHosts(entries))
 
@@ -49,4 +50,34 @@ it('refuses entries that are no hosts', () => {
   ]) {
     expect(() => parseHosts([entry]), entry).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }))
   }
+})
+
+it('reads * for addresses, too, and says how to write an entry', () => {
+  expect([allows('8.8.8.8', '*'), allows('[2001:db8::1]', '*'), allows('[::1]', '*.example')]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect(allows('[2001:db8::1]', '2001:DB8:0::1')).toBe(true)
+  expect(allows('xlocalhost', '*')).toBe(true)
+  expect(() => parseHosts(['a.example:80'])).toThrow(
+    expect.objectContaining({
+      message: '"a.example:80" is not a host that can be allowed.',
+      fix: expect.objectContaining({
+        hint: 'Write api.example.org, *.example.org or an address; no scheme, port or path.',
+      }),
+    }),
+  )
+})
+
+it('opens the ranges that a host spells out', () => {
+  const loopback = ['127.0.0.0/8', '::1/128']
+  expect(['localhost', 'a.localhost', 'xlocalhost', 'a.example', ''].map(spelledOut)).toEqual([
+    loopback,
+    loopback,
+    [],
+    [],
+    [],
+  ])
+  expect(['10.0.0.1', '[fd00::1]', 'fd00::1'].map(spelledOut)).toEqual([['10.0.0.1'], ['fd00::1'], ['fd00::1']])
 })

@@ -13,7 +13,7 @@ export interface HostPatterns {
 /** True when an owner's entry covers the host of a URL: itself, or `*.` and at least one label; `*` covers all but localhost. */
 export function matchHost(host: string, { exact, suffixes, hasAny }: HostPatterns): boolean {
   if (exact.has(host)) return true
-  if (isIP(host.replace(/^\[|\]$/g, '')) > 0) return hasAny
+  if (isIP(host.replace(/[[\]]/g, '')) > 0) return hasAny
   if (suffixes.some((suffix) => host.length > suffix.length && host.endsWith(suffix))) return true
   return hasAny && !isLocalhost(host)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkRequest, defaultHeaders } from './request-parts.ts'
+import { checkRequest, defaultHeaders, isFieldValue, isSending } from './request-parts.ts'
 
 const hub = defaultHeaders('hub/1')
 const invalid = expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' })
@@ -47,4 +47,57 @@ it('refuses methods that are none of its business and bodies where none belong',
   for (const method of ['GET', 'HEAD', 'OPTIONS'])
     expect(() => checkRequest({ method, body: 'x' }, hub)).toThrow(invalid)
   expect(checkRequest({ method: 'post', body: 'x' }, hub)).toMatchObject({ method: 'POST', body: 'x' })
+})
+
+it('lets tools set headers whose names only contain those of the guard', () => {
+  const names = [
+    'x-host',
+    'hosts',
+    'x-te',
+    'tea',
+    'trailers',
+    'x-upgrade',
+    'upgrade-insecure-requests',
+    'x-proxy-a',
+    'expected',
+  ]
+  const headers = Object.fromEntries(names.map((name) => [name, '1']))
+  expect([...checkRequest({ headers }, new Map()).headers.keys()]).toEqual(names)
+  for (const name of ['keep-alive', 'trailer', 'proxy-connection']) {
+    expect(() => checkRequest({ headers: { [name]: '1' } }, hub), name).toThrow(
+      expect.objectContaining({
+        message: `The header ${name} is set by the guard, not by a tool.`,
+        fix: expect.objectContaining({ hint: 'Leave it out.' }),
+      }),
+    )
+  }
+})
+
+it('says what is wrong with a request', () => {
+  const messageOf = (request: object) => {
+    try {
+      return checkRequest(request, hub).method
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect(messageOf({ method: 'TRACE' })).toBe(
+    'The method "TRACE" is not one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.',
+  )
+  expect(messageOf({ method: 'POST', body: 7 })).toBe('A body is a string, not number.')
+  expect(messageOf({ method: 'GET', body: '' })).toBe('GET has no body.')
+  expect(messageOf({ headers: { ä: '1' } })).toBe('"ä" is not a header name.')
+  expect(messageOf({ headers: { xä: '1' } })).toBe('"xä" is not a header name.')
+  expect(messageOf({ headers: { äx: '1' } })).toBe('"äx" is not a header name.')
+  expect(messageOf({ headers: { a: '\n' } })).toBe(
+    'The value of the header a has a character that no header can carry.',
+  )
+})
+
+it('knows which methods send, and which values a header carries', () => {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  expect(methods.filter(isSending)).toEqual(['POST', 'PUT', 'PATCH', 'DELETE'])
+  for (const method of methods) expect(checkRequest({ method: method.toLowerCase() }, hub).method).toBe(method)
+  for (const value of ['', 'a\tb', ' ~', '\x80\xff']) expect(isFieldValue(value), JSON.stringify(value)).toBe(true)
+  for (const value of ['\x7f', '\x1f', '\u0100', 1]) expect(isFieldValue(value), JSON.stringify(value)).toBe(false)
 })

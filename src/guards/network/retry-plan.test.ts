@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest'
 import { useLoopback } from '../../../test/support/loopback.ts'
+import { ToolError } from '../../errors.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
-import { backoffMs } from './retry-plan.ts'
+import { backoffMs, isPassingFailure, isPassingStatus, mostRetries } from './retry-plan.ts'
 
 const local = useLoopback()
 
@@ -121,4 +122,31 @@ it('never waits the same for everybody, nor longer than it says', () => {
   expect(Math.max(...waits)).toBeLessThanOrEqual(400)
   expect(backoffMs(0, 'soon', 0)).toBeLessThanOrEqual(200)
   expect(backoffMs(0, 'Thu, 01 Jan 1970 00:00:00 GMT', 1e12)).toBeGreaterThanOrEqual(100)
+})
+
+it('reads whole seconds as seconds and everything else as a date', () => {
+  expect(backoffMs(0, '5', 0)).toBe(5_000)
+  expect(backoffMs(0, '2 Jan 1970 00:00:00 GMT', 0)).toBe(86_400_000)
+  // As a date it is long over.
+  expect(backoffMs(0, '1.5', 1e13)).toBeLessThanOrEqual(200)
+  expect(backoffMs(0, '', 0)).toBeLessThanOrEqual(200)
+})
+
+it('repeats by method, key and the word of the owner', () => {
+  const signal = () => new AbortController().signal
+  const most = (method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE', call: object = {}) =>
+    mostRetries(method, { retries: 2 }, { signal, ...call })
+  expect([most('GET'), most('HEAD'), most('PUT'), most('DELETE'), most('POST')]).toEqual([2, 2, 0, 0, 0])
+  const both = { idempotencyKey: 'k', postRetries: 3 }
+  expect([most('POST', both), most('PUT', both), most('GET', both)]).toEqual([3, 0, 2])
+  expect([most('POST', { idempotencyKey: 'k' }), most('POST', { postRetries: 3 })]).toEqual([0, 0])
+  expect(mostRetries('GET', {}, { signal })).toBe(0)
+})
+
+it('knows what may be gone in a moment', () => {
+  expect([200, 408, 429, 430, 500, 501, 502, 503, 504, 505].filter(isPassingStatus)).toEqual([429, 502, 503, 504])
+  expect(isPassingFailure(new ToolError('UPSTREAM_ERROR', 'x'))).toBe(true)
+  expect(isPassingFailure(new ToolError('UPSTREAM_ERROR', 'x', { retryable: false }))).toBe(false)
+  expect(isPassingFailure(new ToolError('HTTP_TIMEOUT', 'x'))).toBe(false)
+  expect(isPassingFailure(new Error('x'))).toBe(false)
 })

@@ -101,7 +101,7 @@ function refuseStrangeOpening(opening: Opening, { hostname }: URL): void {
       hint: 'Only https goes through a tunnel; send plain http to the proxy as GET http://host/path.',
     })
   }
-  const literal = hostname.replace(/^\[|\]$/g, '')
+  const literal = hostname.replace(/[[\]]/g, '')
   const { serverName } = opening
   if (serverName === undefined && isIP(literal) > 0) return
   if (serverName?.toLowerCase() === literal) return
