@@ -13,6 +13,13 @@ export {
 export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './adapters/executor.ts'
 export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
 export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
+export {
+  type ToolCompleted,
+  type ToolEvent,
+  type ToolFailed,
+  type ToolStarted,
+  toToolEvents,
+} from './adapters/tool-events.ts'
 export { type ToolResultEvent, toToolResultEvent } from './adapters/tool-result-event.ts'
 export type { Grant } from './approval/grants.ts'
 export type { CallOptions } from './call-options.ts'

@@ -41,13 +41,18 @@ export function toAuditEvent(line: RecordedLine | StoredLine): AuditEvent | unde
 }
 
 /** Codes of calls that the policy let through and a limit did not. */
-const LIMITS: ReadonlySet<string> = new Set(['RATE_LIMITED', 'BUDGET_EXCEEDED', 'CIRCUIT_OPEN', 'LOOP_DETECTED'])
+export const LIMIT_CODES: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'BUDGET_EXCEEDED',
+  'CIRCUIT_OPEN',
+  'LOOP_DETECTED',
+])
 
 function typeOf(event: CallEnded): AuditEvent['type'] {
   if (resultOf(event) === 'denied') return 'policy_denied'
   // A line that has the facts of its call and no decision among them ended before the policy was asked.
   const isUnjudged = event.caller !== undefined && event.effect === undefined
-  return isUnjudged || LIMITS.has(event.error?.code ?? '') ? 'tool_refused' : 'tool_executed'
+  return isUnjudged || LIMIT_CODES.has(event.error?.code ?? '') ? 'tool_refused' : 'tool_executed'
 }
 
 function resultOf({ status }: CallEnded): AuditEvent['result'] {

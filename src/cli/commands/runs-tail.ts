@@ -10,11 +10,13 @@ import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { print, printJsonLine, readerGone, say } from '../output/print.ts'
 import { Timeline } from '../output/timeline.ts'
+import { printToolEvents, TOOL_EVENTS } from '../output/tool-events.ts'
 import { ownCommand } from '../own-command.ts'
 
 interface Flags {
   readonly config?: string
   readonly json?: boolean
+  readonly toolEvents?: boolean
 }
 
 const LOOK_MS = 500
@@ -31,6 +33,7 @@ export function describeRunsTail(command: Command): void {
   addConfigOption(command)
     .description('Follow a run as it happens, from its beginning; with --json the events.')
     .argument('[id]', 'Id of the run or the beginning of it; the newest run that is open unless said')
+    .option('--tool-events', TOOL_EVENTS)
     .addHelpText('after', EXAMPLES)
     .action(tail)
 }
@@ -43,7 +46,8 @@ async function tail(id: string | undefined, flags: Flags): Promise<void> {
   let last: RecordEvent | undefined
   for await (const event of untilItsEnd(folder)) {
     last = event
-    await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
+    if (flags.toolEvents) await printToolEvents(folder, event)
+    else await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
   }
   if (last?.type !== 'run-closed' && !stopSignal().aborted)
     say('The run was never closed: the process that wrote it is gone.')

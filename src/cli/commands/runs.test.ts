@@ -35,6 +35,22 @@ describe.concurrent('tool-hub runs', () => {
     expect(lines[2]).toMatch(/^\S+ {2}ok {7}test\/nests/)
   })
 
+  it('shows a run as tool.started, tool.completed and tool.failed, a JSON line each', async () => {
+    const [done, failed, tailed] = await Promise.all(
+      ['show first-run', 'show second-run', 'tail second-run'].map(async (words) =>
+        jsonLines((await folder.run(['runs', ...words.split(' '), '--tool-events'])).stdout),
+      ),
+    )
+    const of = (tool: string) => done!.filter((event) => event.tool === tool).map(({ type }) => type)
+    expect(of('test/echo')).toEqual(['tool.started', 'tool.completed'])
+    expect(of('test/nests')).toEqual(['tool.started', 'tool.completed'])
+    expect(failed).toMatchObject([
+      { type: 'tool.started', tool: 'test/fails', run: 'second-run' },
+      { type: 'tool.failed', tool: 'test/fails', run: 'second-run', status: 'error', durationMs: expect.any(Number) },
+    ])
+    expect(tailed).toEqual(failed)
+  })
+
   it('gives back an artifact, exact to the byte, by its reference', async () => {
     const text = 'a long line that is no more than text\n'.repeat(5_000)
     folder.write('long.txt', text)

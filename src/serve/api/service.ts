@@ -151,6 +151,20 @@ export type Health = z.infer<typeof health>
 /** What of which ability has changed. */
 export const abilityChange = z.object({ ability: z.enum(ABILITIES), subject: z.string() })
 
+const toolEvent = { callId: z.string(), tool: z.string(), run: z.string(), time: z.string() }
+const toolEnd = { ...toolEvent, status: z.string(), durationMs: z.number().optional(), summary: z.string() }
+
+/** Calls under other names; see `toToolEvents`. Only `GET /v1/events` tells them, to those who name them in `types`. */
+export const toolEvents = {
+  'tool.started': z.object({ type: z.literal('tool.started'), ...toolEvent }),
+  'tool.completed': z.object({ type: z.literal('tool.completed'), ...toolEnd }),
+  'tool.failed': z.object({
+    type: z.literal('tool.failed'),
+    ...toolEnd,
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
+} as const
+
 /** What `GET /v1/events` and the WebSocket tell; `event:` is the type. Each has an id to go on from. */
 export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('call'), call: callEntry }),
@@ -164,5 +178,6 @@ export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('presence'), people: z.array(z.object({ name: z.string(), since: z.number() })) }),
   /** What came between cannot be told any more: fetch the lists again. */
   z.object({ type: z.literal('reset') }),
+  ...Object.values(toolEvents),
 ])
 export type ServiceEvent = z.infer<typeof serviceEvent>

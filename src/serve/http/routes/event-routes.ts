@@ -1,15 +1,16 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { z } from 'zod'
-import type { ServiceEvent } from '../../api/service.ts'
+import { type ServiceEvent, toolEvents } from '../../api/service.ts'
 import type { Visitor } from '../../service.ts'
 import { HttpRefusal } from '../answer/http-refusal.ts'
 import { defineRoute, type Exchange, type Route } from '../route.ts'
 import { EventStream } from '../stream/event-stream.ts'
+import { ToolEvents } from '../stream/tool-events.ts'
 
 const eventQuery = z.object({
   /** Id of the last event that is known, for those who cannot send `Last-Event-ID`. */
   after: z.string().max(100).optional(),
-  /** Types of events, joined by commas. Default: all. */
+  /** Types of events, joined by commas; `tool.started`, `tool.completed` and `tool.failed` only come if named. Default: all others. */
   types: z.string().max(200).optional(),
 })
 
@@ -24,6 +25,9 @@ const TYPES = [
   'presence',
   'reset',
 ] as const
+/** Calls under other names, for those who ask for them. */
+const TOOL_TYPES = Object.keys(toolEvents) as (keyof typeof toolEvents)[]
+const ALL_TYPES: readonly ServiceEvent['type'][] = [...TYPES, ...TOOL_TYPES]
 /** What those may hear who only answer. */
 const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
@@ -59,14 +63,22 @@ function tell({ door, visitor, admission, query, request, response }: Exchange<V
   stream.retryAfter(RETRY_MS)
   const mayAnswer = visitor.scopes.has('approve') && types.includes('approval')
   const leave = mayAnswer ? service.asks.attend(visitor) : () => {}
+  const wantsTools = TOOL_TYPES.some((type) => types.includes(type))
+  const tools = wantsTools ? new ToolEvents() : undefined
   const stop = service.feed.subscribe(
     (event, id) => {
       if (!stream.isOpen) return
-      stream.send(event.type, shownTo(visitor, event), id)
+      const told = [event, ...(event.type === 'call' ? (tools?.of(event.call) ?? []) : [])].filter(
+        ({ type }) => type === 'reset' || types.includes(type),
+      )
+      for (const [index, each] of told.entries()) {
+        // Whoever comes again goes on after the last one that had an id: not between two that belong together.
+        stream.send(each.type, shownTo(visitor, each), index === told.length - 1 ? id : undefined)
+      }
       // It comes again and goes on after the last that it has read.
       if (stream.isFull) stream.endSoon()
     },
-    { ...(after && { after }), types },
+    { ...(after && { after }), types: tools ? [...types, 'call'] : types },
   )
   let cancelCheck = () => {}
   const checkLater = () => {
@@ -99,12 +111,14 @@ function shownTo({ name, scopes }: Visitor, event: ServiceEvent): ServiceEvent {
 }
 
 function wantedTypes({ scopes }: Visitor, asked: string | undefined): readonly ServiceEvent['type'][] {
-  const allowed = scopes.has('read') ? TYPES : ASKS
-  if (asked === undefined) return allowed
+  if (asked === undefined) return scopes.has('read') ? TYPES : ASKS
   const named = asked.split(',')
-  const unknown = named.find((type) => !TYPES.some((known) => known === type))
-  if (unknown === undefined) return allowed.filter((type) => type === 'reset' || named.includes(type))
+  const unknown = named.find((type) => !ALL_TYPES.some((known) => known === type))
+  if (unknown === undefined) {
+    const offered = scopes.has('read') ? ALL_TYPES : ASKS
+    return offered.filter((type) => type === 'reset' || named.includes(type))
+  }
   throw new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `query.types: no event is ${JSON.stringify(unknown)}.`, {
-    hint: `Use some of ${TYPES.join(', ')}.`,
+    hint: `Use some of ${ALL_TYPES.join(', ')}.`,
   })
 }

@@ -90,6 +90,49 @@ describe('a stream of events', () => {
     await astray.close()
   })
 
+  it('tells calls as tool.started, tool.completed and tool.failed to those who ask for these names', async () => {
+    const all = await listen(reader)
+    const stream = await listen(reader, { path: '/v1/events?types=tool.started,tool.completed,tool.failed' })
+    for (const each of [all, stream]) each.read()
+    const names = () => stream.told().map(({ event }) => event.type)
+    const { json: done } = await served.ask('POST', '/v1/tools/ping/call', caller, { input: { text: 'hi' } })
+    await expect.poll(names).toEqual(['tool.started', 'tool.completed'])
+    const { json: refused } = await served.ask('POST', '/v1/tools/ping/call', caller, { input: { text: 1 } })
+    await expect.poll(names).toEqual(['tool.started', 'tool.completed', 'tool.failed'])
+    const [start, end, failure] = stream.told()
+    const { callId, tool, summary } = done as { callId: string; tool: string; summary: string }
+    expect(start!.event).toEqual({
+      type: 'tool.started',
+      callId,
+      tool,
+      run: expect.any(String),
+      time: expect.any(String),
+    })
+    expect(end!.event).toMatchObject({ type: 'tool.completed', callId, status: 'ok', summary })
+    expect(failure!.event).toMatchObject({
+      callId: (refused as { callId: string }).callId,
+      status: 'error',
+      error: { code: 'INPUT_SCHEMA_INVALID', message: expect.stringContaining('text') },
+    })
+    expect([start!.id, end!.id !== '', failure!.id !== '']).toEqual(['', true, true])
+    expect(all.told().some(({ event }) => event.type.startsWith('tool.'))).toBe(false)
+    await stream.close()
+    const resumed = await listen(reader, {
+      path: '/v1/events?types=tool.completed,tool.failed',
+      headers: { 'last-event-id': end!.id },
+    })
+    resumed.read()
+    await expect.poll(() => resumed.told().map(({ event }) => event.type)).toEqual(['tool.failed'])
+    await resumed.close()
+    await all.close()
+    const unable = await listen(approver, { path: '/v1/events?types=tool.failed,presence' })
+    unable.read()
+    await served.ask('POST', '/v1/tools/ping/call', caller, { input: { text: 1 } })
+    served.service.feed.publish({ type: 'presence', people: [] })
+    await expect.poll(() => unable.told().map(({ event }) => event.type)).toEqual(['presence'])
+    await unable.close()
+  })
+
   it('beats every fifteen seconds', async () => {
     const stream = await listen(reader)
     stream.read()

@@ -1,0 +1,129 @@
+import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../record/events.ts'
+import type { RecordedLine } from '../record/run-records.ts'
+import type { CallEvent, ToolResult } from '../result.ts'
+import { LIMIT_CODES } from './audit-event.ts'
+
+interface OfTool {
+  /** Id of the call, as records name it. */
+  readonly callId: string
+  /** Canonical name of the tool. */
+  readonly tool: string
+  /** The run of the call; absent where the source does not say it. */
+  readonly run?: string
+  /** When it happened, as ISO 8601; only of records. */
+  readonly time?: string
+}
+
+interface EndOfTool extends OfTool {
+  /** How the call ended: the `status` of its result, or `interrupted` if its process died. */
+  readonly status: string
+  /** Time from the start of the call to its end; absent if its process died. */
+  readonly durationMs?: number
+  /** What the call did, in one line. Events carry no data: results that are large are artifacts. */
+  readonly summary: string
+  /** References of what was stored, `artifact:<sha256>`. */
+  readonly artifacts: readonly string[]
+}
+
+/** The call was permitted, and its tool is executed now. */
+export interface ToolStarted extends OfTool {
+  readonly type: 'tool.started'
+}
+
+/** The call worked. */
+export interface ToolCompleted extends EndOfTool {
+  readonly type: 'tool.completed'
+}
+
+/** The call failed, or was refused: then there is no `tool.started` before it. */
+export interface ToolFailed extends EndOfTool {
+  readonly type: 'tool.failed'
+  /** Why; `ABORTED` if the process died before the call ended. */
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+/** What happens to a call, under the names of a tool wrapper that emits a start and one of two ends. */
+export type ToolEvent = ToolStarted | ToolCompleted | ToolFailed
+
+/** A line of `events.jsonl`, read as JSON. */
+type StoredLine = EventBody & { readonly time?: string }
+
+/** A line with its run: of `hub.onRecord`, or put together from a file. */
+type LineOfRun = Pick<RecordedLine, 'run' | 'time' | 'event'>
+
+/**
+ * The `tool.started`, `tool.completed` and `tool.failed` of an event of `hub.onEvent` or `hub.stream`, or of a recorded line;
+ * an empty list for all others, and for dry runs. The record of a quick call is one line, which is both its start and its end.
+ * @example
+ * hub.onEvent((event) => { for (const told of toToolEvents(event)) bus.emit(told.type, told) })
+ */
+export function toToolEvents(source: CallEvent | LineOfRun | StoredLine): readonly ToolEvent[] {
+  if ('event' in source) return ofRecord(source.event, { run: source.run, time: source.time })
+  if (source.type === 'call-ended' && 'result' in source) return source.result.meta.dryRun ? [] : [ofResult(source)]
+  return ofRecord(source as StoredLine, 'time' in source ? { time: source.time } : {})
+}
+
+function ofResult({ callId, result }: CallEvent & { readonly result: ToolResult }): ToolEvent {
+  const { tool, status, summary, meta, error } = result
+  const artifacts = result.artifacts.map(({ ref }) => ref)
+  return endOf({ callId, tool, status, durationMs: meta.durationMs, summary, artifacts, error })
+}
+
+type Place = Pick<OfTool, 'run' | 'time'>
+
+function ofRecord(event: EventBody, place: Place): readonly ToolEvent[] {
+  switch (event.type) {
+    case 'call-started':
+      return event.dryRun ? [] : [startOf(event, place)]
+    case 'call-ended': {
+      if (event.dryRun) return []
+      const { callId, tool, status, durationMs, summary = '', artifacts = [], error } = event
+      const end = endOf({ callId, tool, ...place, status, durationMs, summary, artifacts, error })
+      return isWholeExecution(event) ? [startOf(event, earlier(place, durationMs)), end] : [end]
+    }
+    case 'call-interrupted':
+      return [interrupted(event, place)]
+    default:
+      return []
+  }
+}
+
+function startOf({ callId, tool }: CallStarted | CallEnded, place: Place): ToolStarted {
+  return { type: 'tool.started', callId, tool, ...place }
+}
+
+function endOf({ error, ...end }: EndOfTool & { readonly error?: ToolFailed['error'] }): ToolCompleted | ToolFailed {
+  if (!error) return { type: 'tool.completed', ...end }
+  return { type: 'tool.failed', ...end, error: { code: error.code, message: error.message } }
+}
+
+function interrupted({ callId, tool, status }: CallInterrupted, place: Place): ToolFailed {
+  const message = 'The process died before the call ended; its effects are unknown.'
+  const error = { code: 'ABORTED', message }
+  return { type: 'tool.failed', callId, tool, ...place, status, summary: message, artifacts: [], error }
+}
+
+function earlier({ run, time }: Place, durationMs: number): Place {
+  const at = Date.parse(time ?? '')
+  if (!Number.isFinite(at)) return { run, time }
+  return { run, time: new Date(at - durationMs).toISOString() }
+}
+
+/** What tells whether the tool of a call was executed. */
+interface Outcome {
+  readonly status: string
+  readonly effect?: string
+  readonly approvedBy?: string
+  readonly code?: string
+}
+
+/** Whether the tool of an ended call was executed: it was permitted, by a rule or by a person, and no limit was in the way. */
+export function wasExecuted({ status, effect, approvedBy, code = '' }: Outcome): boolean {
+  if (status === 'denied' || status === 'approval_required' || LIMIT_CODES.has(code)) return false
+  return effect === 'allow' || (effect === 'ask' && approvedBy !== undefined)
+}
+
+/** A line that has the facts of its call is the only one of it. */
+function isWholeExecution({ caller, cached, status, effect, approvedBy, error }: CallEnded): boolean {
+  return caller !== undefined && !cached && wasExecuted({ status, effect, approvedBy, code: error?.code })
+}
