@@ -29,8 +29,40 @@ describe('the check of a request', () => {
     )
   })
 
+  it('counts words and variables together, up to 1 MiB', () => {
+    const words = Array(7).fill('x'.repeat(131_071))
+    const ofBytes = (bytes: number) =>
+      request({ argv: [...words, 'x'.repeat(bytes - 7 * 131_072 - 1 - 5)], env: { AB: 'c' } })
+    expect(() => checkRequest(ofBytes(1_048_576))).not.toThrow()
+    expect(() => checkRequest(ofBytes(1_048_577))).toThrow(
+      'Words and variables have 1048577 bytes, the limit is 1048576.',
+    )
+    const line = (bytes: number) => request({ command: 'ls', env: Object.fromEntries(big(bytes - 3)) })
+    expect(() => checkRequest(line(1_048_576))).not.toThrow()
+    expect(() => checkRequest(line(1_048_577))).toThrow(/have 1048577 bytes/)
+  })
+
+  it('says what to do with a long text, and shortens a long name', () => {
+    expect(() => checkRequest(request({ argv: ['ls', 'x'.repeat(131_072)] }))).toThrow(
+      expect.objectContaining({
+        fix: expect.objectContaining({ hint: 'Write long text to a file, or give it as stdin.' }),
+      }),
+    )
+    const name = 'n'.repeat(101)
+    expect(() => checkRequest(request({ command: 'ls', env: { [name]: '\0' } }))).toThrow(
+      `The variable "${'n'.repeat(100)}" has a NUL character`,
+    )
+    expect(() => checkRequest(request({ command: 'ls', timeoutMs: -1 }))).toThrow('timeoutMs is -1')
+  })
+
   it('takes what a system can start', () => {
     checkRequest(request({ argv: ['ls', '', 'a\nb', '\u202e', 'x'.repeat(131_071)] }))
     checkRequest(request({ command: 'echo "a\nb"', env: { A: '' }, stdin: '\0' }))
   })
 })
+
+/** Variables that take so many bytes in all, each with its sign and its end. */
+function big(bytes: number): [string, string][] {
+  const whole = Array.from({ length: 10 }, (_, at): [string, string] => [`V${at}`, 'x'.repeat(99_996)])
+  return [...whole, ['V', 'x'.repeat(bytes - 10 * 100_000 - 3)]]
+}

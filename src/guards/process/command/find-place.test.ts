@@ -30,6 +30,7 @@ describe('the folder a command works in', () => {
 
   it.each([
     ['a path above', '..', 'PATH_OUTSIDE_SANDBOX'],
+    ['one whose name begins like a root', '../rooted', 'PATH_OUTSIDE_SANDBOX'],
     ['an absolute path elsewhere', '/', 'PATH_OUTSIDE_SANDBOX'],
     ['one elsewhere that does not exist', '/no/such/folder', 'PATH_OUTSIDE_SANDBOX'],
     ['a link that leads out', 'out', 'PATH_OUTSIDE_SANDBOX'],
@@ -43,4 +44,28 @@ describe('the folder a command works in', () => {
   ])('is not %s', (_, cwd, code) => {
     expect(() => findPlace(cwd, places)).toThrow(expect.objectContaining({ code }))
   })
+})
+
+it('says what is wrong with a folder, and what to use', () => {
+  const failure = (cwd: string) => {
+    try {
+      return findPlace(cwd, places)
+    } catch (error) {
+      const { message, fix } = error as Error & { fix: { hint: string } }
+      return [message, fix.hint]
+    }
+  }
+  expect(failure('..')).toEqual([
+    'The working folder ".." is outside the sandbox roots.',
+    `Use a folder relative to ${join(base, 'said')}, or leave cwd out.`,
+  ])
+  expect(failure('records')).toEqual(['The working folder "records" is protected.', 'Use another folder below a root.'])
+  expect(failure('missing')).toEqual([
+    'The working folder "missing" is no folder that exists.',
+    'Use a folder below a root, or leave cwd out.',
+  ])
+  expect(failure('file')).toEqual([
+    'The working folder "file" is no folder that exists.',
+    'Use a folder below a root, or leave cwd out.',
+  ])
 })

@@ -71,14 +71,25 @@ describe('the table of background commands', () => {
       Array.from({ length: 33 }, (_, index) => startCommand(['sleep', '30'], { id: `id-${index}` })),
     )
     for (const command of commands.slice(0, 32)) table.add(command)
-    expect(() => table.add(commands[32]!)).toThrow(expect.objectContaining({ code: 'CONFLICT' }))
+    expect(() => table.add(commands[32]!)).toThrow(
+      expect.objectContaining({
+        code: 'CONFLICT',
+        message: '32 commands of this run are in the background, which is the most.',
+        fix: expect.objectContaining({ hint: 'Wait for one to end, or kill one that is not needed.' }),
+      }),
+    )
     await Promise.all([table.close(), commands[32]!.kill()])
   })
 
   it('lists those that an earlier hub lost, for their run only', async () => {
     const lost = { run: 'one', id: 'calm-otter-3f2a', command: 'npm start', startedAt: '2026-01-01T00:00:00.000Z' }
     const table = new ProcessTable(fakeClock(), [lost])
-    expect(table.list('one')).toMatchObject([{ id: lost.id, command: 'npm start', status: 'lost' }])
+    expect(table.list('one')).toEqual([
+      {
+        ...{ id: lost.id, command: 'npm start', cwd: '', sandbox: 'none', startedAt: lost.startedAt, status: 'lost' },
+        ...{ timedOut: false, durationMs: 0, isBackground: true, isWaiting: false, bytes: 0 },
+      },
+    ])
     expect(table.list('two')).toEqual([])
     expect(table.find('one', lost.id)).toBeUndefined()
     expect(table.remove('two', lost.id)).toBe(false)

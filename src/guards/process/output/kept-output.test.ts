@@ -53,6 +53,30 @@ describe('kept output', () => {
     expect(await kept.log({ offset: 9 })).toMatchObject({ text: 'line 9\n' })
   })
 
+  it('holds up to its bound in memory, and says what a file holds', async () => {
+    let opened = 0
+    const path = join(folder, 'exact')
+    const keepOutput = () => {
+      opened += 1
+      return outputFile(path)
+    }
+    const kept = new KeptOutput({ bound: 4, keepOutput })
+    await kept.take(Buffer.from('abcd'), 'stdout')
+    expect([opened, kept.output().isCut, kept.hasLooseFile]).toEqual([0, false, false])
+    await kept.take(Buffer.from('\0'), 'stdout')
+    await kept.take(Buffer.from('e'), 'stderr')
+    expect([opened, kept.output().isCut, kept.hasLooseFile]).toEqual([1, true, true])
+    expect(await kept.artifact('a.bin')).toMatchObject({ mediaType: 'application/octet-stream', bytes: 6 })
+    expect(kept.hasLooseFile).toBe(false)
+  })
+
+  it('holds 16000 bytes of the beginning for who wants both ends', async () => {
+    const kept = new KeptOutput({ bound: 20_000 })
+    for (const part of ['a'.repeat(15_999), 'bc', 'd'.repeat(10_000)]) kept.take(Buffer.from(part), 'stdout')
+    // The last byte may be half a character, so it is not shown.
+    expect(kept.output().head).toBe('a'.repeat(15_999))
+  })
+
   it('removes a file that did not become an artifact', async () => {
     const path = join(folder, 'loose')
     const kept = new KeptOutput({ bound: 4, keepOutput: () => outputFile(path) })

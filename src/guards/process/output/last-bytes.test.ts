@@ -17,6 +17,23 @@ describe('the last bytes', () => {
     }
   })
 
+  it('are all of them up to the bound, and cut after it', () => {
+    const tail = new LastBytes(4)
+    expect([tail.bytes().toString(), tail.total, tail.isCut]).toEqual(['', 0, false])
+    const states = ['ab', 'cd', 'e', '', 'fghi', 'jklmn'].map((text) => {
+      tail.push(Buffer.from(text))
+      return [tail.bytes().toString(), tail.total, tail.isCut]
+    })
+    expect(states).toEqual([
+      ['ab', 2, false],
+      ['abcd', 4, false],
+      ['bcde', 5, true],
+      ['bcde', 5, true],
+      ['fghi', 9, true],
+      ['klmn', 14, true],
+    ])
+  })
+
   it('hold a chunk by its content, not by its memory', () => {
     const tail = new LastBytes(10)
     const chunk = Buffer.from('abc')

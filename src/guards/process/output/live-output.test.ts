@@ -80,6 +80,48 @@ describe('live output', () => {
     expect([first, second]).toEqual([['early '], ['late']])
   })
 
+  it('tells nothing early up to 256 KB, and forgets 64 KB that nobody heard', async () => {
+    const { heard, push } = hearing()
+    push('x')
+    push('y'.repeat(262_144))
+    expect(heard).toHaveLength(1)
+    push('z')
+    expect(heard).toHaveLength(2)
+    const toldAfter = (bytes: number) => {
+      const live = new LiveOutput(fakeClock())
+      live.push(Buffer.alloc(bytes, 'a'), 'stdout')
+      const told: string[] = []
+      live.listen((text) => told.push(text))
+      live.push(Buffer.from('b'), 'stdout')
+      live.end()
+      return told.join('').length
+    }
+    expect([toldAfter(65_536), toldAfter(65_537)]).toEqual([65_537, 1])
+  })
+
+  it('tells 32 turns of two streams as they came, and joins what follows', async () => {
+    const { clock, heard, push } = hearing()
+    push('first')
+    heard.length = 0
+    for (let turn = 0; turn < 34; turn += 1) push(`${turn},`, turn % 2 === 0 ? 'stdout' : 'stderr')
+    await clock.advance(50)
+    expect(heard).toHaveLength(32)
+    expect(heard.slice(-2)).toEqual([
+      ['stdout', '30,32,'],
+      ['stderr', '31,33,'],
+    ])
+  })
+
+  it('says with a carriage return that a line which was told already is drawn over', async () => {
+    const { clock, heard, push } = hearing()
+    push('1%')
+    push('\r2%')
+    await clock.advance(50)
+    push('\r\nnext')
+    await clock.advance(50)
+    expect(heard.map(([, told]) => told)).toEqual(['1%', '\r2%', '\nnext'])
+  })
+
   it('goes on for others when a listener fails', () => {
     const { live, heard, push } = hearing()
     live.listen(() => {

@@ -69,6 +69,42 @@ describe('pages of a log', () => {
     expect(await pages.page({ offset: 2 })).toMatchObject({ text: 'next\n', from: 2, to: 2 })
   })
 
+  it('numbers lines after those that are gone', async () => {
+    const bytes = Buffer.from('six\nseven\neight')
+    const pages = new LogPages({
+      size: () => bytes.length,
+      read: async (offset, length) => bytes.subarray(offset, offset + length),
+      linesBefore: 5,
+    })
+    expect(await pages.page()).toEqual({ text: 'six\nseven\neight', from: 6, to: 8, totalLines: 8 })
+    expect(await pages.page({ offset: 1, limit: 1 })).toEqual({ text: 'six\n', from: 6, to: 6, totalLines: 8 })
+    expect(await pages.page({ offset: 8 })).toEqual({ text: 'eight', from: 8, to: 8, totalLines: 8 })
+    expect(await pages.page({ offset: 9 })).toEqual({ text: '', from: 9, to: 8, totalLines: 8 })
+    expect(await pages.page({ offset: 99 })).toEqual({ text: '', from: 9, to: 8, totalLines: 8 })
+    expect(await pages.page({ offset: 7.9, limit: 1.9 })).toMatchObject({ text: 'seven\n', from: 7 })
+  })
+
+  it('has at most 2000 lines in a page', async () => {
+    const { pages } = logOf('x\n'.repeat(3_000))
+    expect(await pages.page({ offset: 1 })).toMatchObject({ from: 1, to: 2_000 })
+    expect(await pages.page({ offset: 1, limit: 9_999 })).toMatchObject({ from: 1, to: 2_000 })
+    expect(await pages.page()).toMatchObject({ from: 1_001, to: 3_000 })
+  })
+
+  it.each([65_534, 65_535, 65_536, 65_537, 131_071, 131_072])('finds the line after %d bytes', async (bytes) => {
+    const { pages } = logOf(`${'x'.repeat(bytes - 1)}\nnext\nlast\n`)
+    expect(await pages.page({ offset: 2, limit: 1 })).toMatchObject({ text: 'next\n', from: 2, to: 2, totalLines: 3 })
+    expect(await pages.page({ offset: 3 })).toMatchObject({ text: 'last\n', from: 3 })
+  })
+
+  it.each([51_199, 51_200, 51_201])('shows a line of %d bytes as far as a page goes', async (bytes) => {
+    const { pages } = logOf(`${'x'.repeat(bytes - 1)}\n`)
+    const { text } = await pages.page({ offset: 1 })
+    expect(text.includes('the line goes on')).toBe(bytes > 51_200)
+    const { pages: open } = logOf('x'.repeat(bytes))
+    expect((await open.page({ offset: 1 })).text.includes('the line goes on')).toBe(bytes > 51_200)
+  })
+
   it('has nothing to show of an empty log', async () => {
     expect(await logOf('').pages.page()).toEqual({ text: '', from: 1, to: 0, totalLines: 0 })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { plainText, unfinishedCode } from './plain-text.ts'
+import { collapseLines, lastDrawn, plainText, stripCodes, unfinishedCode } from './plain-text.ts'
 
 describe('plain text of a terminal', () => {
   it.each([
@@ -30,5 +30,47 @@ describe('plain text of a terminal', () => {
   it('takes a hostile text in linear time', () => {
     const text = '\u001b['.repeat(500_000) + '\u001b]'.repeat(500_000) + '\r'.repeat(500_000)
     expect(plainText(text)).toBe('')
+  })
+})
+
+describe('a code whose rest has not come', () => {
+  it.each([
+    ['a lone escape', 'x\u001b', 1],
+    ['CSI', 'x\u001b[', 2],
+    ['CSI with parameters and intermediates', 'x\u001b[1;2 ', 6],
+    ['a title', 'x\u001b]0;a b', 7],
+    ['a charset', 'x\u001b(', 2],
+    ['a finished CSI', 'x\u001b[1m', 0],
+    ['a finished title', 'x\u001b]0;a\u0007', 0],
+    ['a title that its line ended', 'x\u001b]0;a\nb', 0],
+    ['a finished short code', 'x\u001bc', 0],
+    ['text', 'x[1', 0],
+    ['text after a code', '\u001b[1mx', 0],
+  ])('is %s', (_, text, length) => {
+    expect(unfinishedCode(text)).toBe(length)
+  })
+
+  it('is held up to 4096 characters', () => {
+    expect(unfinishedCode(`a\u001b]${'x'.repeat(4094)}`)).toBe(4096)
+    expect(unfinishedCode(`a\u001b]${'x'.repeat(4095)}`)).toBe(0)
+  })
+})
+
+describe('a line that is drawn over', () => {
+  it.each([
+    ['a', 'a'],
+    ['a\rb', 'b'],
+    ['a\rb\r', 'b'],
+    ['a\r\r', 'a'],
+    ['\ra', 'a'],
+    ['\r\r', ''],
+    ['a\rbc\rd\r\r', 'd'],
+  ])('%j ends as %j', (line, expected) => {
+    expect(lastDrawn(line)).toBe(expected)
+    expect(collapseLines(`${line}\nx`)).toBe(`${expected}\nx`)
+  })
+
+  it('loses the bell, backspace and shifts only', () => {
+    expect(stripCodes('a\u0007\u0008\u000e\u000fb\tc\rd\n')).toBe('ab\tc\rd\n')
   })
 })
