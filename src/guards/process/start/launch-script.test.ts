@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { noJail, workspace } from '../../../../test/support/made-jails.ts'
-import { descriptorsFor, launchScript } from './launch-script.ts'
+import { companionScript, descriptorsFor, launchScript, quoteWord, readyScript } from './launch-script.ts'
 
 /** Runs the script as a jail's shell does, and gives what came out. */
 async function runBy(shell: readonly string[], script: string) {
@@ -109,3 +109,50 @@ function wellFormed(some: string): string {
 function nameOf(variable: string): string {
   return variable.slice(0, variable.indexOf('='))
 }
+
+describe('the text for a shell', () => {
+  const order = { jail: noJail(), words: ['x'], cwd: '/', env: {}, pty: false }
+
+  it.each(['', '1A', 'A-B', 'A B', 'A\n', '=A', 'A=', 'Ä'])('has no variable named %j', (name) => {
+    expect(() => launchScript({ ...order, env: { [name]: 'x' } })).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_SCHEMA_INVALID',
+        message: `${JSON.stringify(name)} is no name for an environment variable.`,
+        fix: expect.objectContaining({
+          hint: 'Names are made of letters, digits and _, and do not begin with a digit.',
+        }),
+      }),
+    )
+  })
+
+  it('has no NUL in any word', () => {
+    expect(() => launchScript({ ...order, words: ['x', 'a\0'] })).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_SCHEMA_INVALID',
+        message: 'A word of the command holds a NUL character, which no program can get.',
+      }),
+    )
+    expect(quoteWord("it's")).toBe(`'it'\\''s'`)
+  })
+
+  it('runs a command on a terminal by script, with the shell that it had', () => {
+    const line = (parts: object) =>
+      launchScript({ ...order, words: ['top', 'a b'], pty: true, ...parts })
+        .split('\n')
+        .at(-2)
+    const moved = `'/dev/null' <&3 >&4 2>&4 3<&- 4>&- 5>&- 6>&-`
+    const asked = (shell: string) =>
+      `exec 'script' '-q' '-e' '-f' '-c' ${quoteWord(`${shell}; stty rows 24 cols 80 2>/dev/null; exec 'top' 'a b'`)} ${moved}`
+    expect(line({})).toBe(asked('unset SHELL'))
+    expect(line({ env: { SHELL: '/bin/zsh' } })).toBe(asked("SHELL='/bin/zsh'"))
+    expect(line({ jail: { ...noJail(), env: { SHELL: '/bin/bash' } } })).toBe(asked("SHELL='/bin/bash'"))
+  })
+
+  it('starts a companion that is no child of the command', () => {
+    expect(companionScript(noJail())).toBeUndefined()
+    expect(companionScript({ ...noJail(), companion: ['a', "b'"] })).toBe(
+      `( ( 'a' 'b'\\'''; echo ) </dev/null 2>/dev/null 3<&- 4>&- 5>&- 6>&- & )\n`,
+    )
+    expect(readyScript(descriptorsFor({}))).toBe('echo ready >&6\n')
+  })
+})

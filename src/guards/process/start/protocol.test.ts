@@ -13,6 +13,13 @@ describe('a line from the hub', () => {
     { type: 'run', id: 1, script: 'x' },
     { type: 'stop', id: 1 },
     { type: 'stop', id: 1, graceMs: 0 },
+    { type: 'stop', id: 0 },
+    { type: 'taken', id: 1 },
+    { type: 'forget', id: 1 },
+    { type: 'run', id: 1, script: '', companion: 'y' },
+    { ...seed, level: 'namespaces', hasCompanion: true },
+    { ...seed, level: 'none' },
+    { ...open, isAhead: true },
   ])('is read: %j', (message) => {
     expect(parseHubMessage(JSON.stringify(message))).toEqual(message)
   })
@@ -33,26 +40,74 @@ describe('a line from the hub', () => {
     JSON.stringify({ ...seed, level: 'weak' }),
     JSON.stringify({ ...seed, seccomp: { fd: 3 } }),
     JSON.stringify({ ...seed, entrances: 'x' }),
+    '{"type":"taken"}',
+    '{"type":"forget","id":1.5}',
+    '{"type":"stop","id":1,"graceMs":-1}',
+    '{"type":"run","id":1,"script":7}',
+    '{"type":"run","id":1,"script":"x","companion":7}',
+    '{"type":"hello","id":1}',
+    JSON.stringify({ ...open, file: 7 }),
+    JSON.stringify({ ...open, args: 'a' }),
+    JSON.stringify({ ...open, swappable: [1] }),
+    JSON.stringify({ ...open, swappable: 'x' }),
+    JSON.stringify({ ...open, isAhead: undefined }),
+    JSON.stringify({ ...open, isAhead: 1 }),
+    JSON.stringify({ ...seed, env: [] }),
+    JSON.stringify({ ...seed, env: null }),
+    JSON.stringify({ ...seed, env: 'x' }),
+    JSON.stringify({ ...seed, seccomp: { program: '' } }),
+    JSON.stringify({ ...seed, seccomp: { fd: '3', program: '' } }),
+    JSON.stringify({ ...seed, seccomp: 7 }),
+    JSON.stringify({ ...seed, hasCompanion: 1 }),
+    JSON.stringify({ ...seed, entrances: [1] }),
+    JSON.stringify({ ...seed, id: -1 }),
+    JSON.stringify({ ...seed, type: 'open' }),
+    JSON.stringify({ ...open, type: 'seed' }),
   ])('is refused: %s', (line) => {
     expect(() => parseHubMessage(line)).toThrow()
   })
 })
 
 describe('a line from the spawner', () => {
-  it.each([{ type: 'hello' }, { type: 'ended', id: 1, exitCode: 0 }, { type: 'pipes', id: 1, paths: ['a', 'b', 'c'] }])(
-    'is read: %j',
-    (message) => {
-      expect(parseSpawnerMessage(JSON.stringify(message))).toEqual(message)
-    },
-  )
+  it.each([
+    { type: 'hello' },
+    { type: 'ended', id: 1, exitCode: 0 },
+    { type: 'ended', id: 0, signal: 'SIGKILL', uncovered: '/x' },
+    { type: 'ended', id: 1 },
+    { type: 'pipes', id: 1, paths: ['a', 'b', 'c'] },
+    { type: 'running', id: 1 },
+    { type: 'running', id: 1, pid: 7 },
+    { type: 'refused', id: 1, reason: '' },
+    { type: 'broken', id: 1, reason: 'x' },
+  ])('is read: %j', (message) => {
+    expect(parseSpawnerMessage(JSON.stringify(message))).toEqual(message)
+  })
 
   it.each([
     '{"type":"pipes","id":1,"paths":["a"]}',
+    '{"type":"pipes","id":1,"paths":["a","b","c","d"]}',
+    '{"type":"pipes","id":1,"paths":["a","b",1]}',
+    '{"type":"pipes","paths":["a","b","c"]}',
     '{"type":"running","id":1,"pid":"1"}',
+    '{"type":"running"}',
+    '{"type":"refused","id":1}',
+    '{"type":"broken","id":1,"reason":7}',
     '{"type":"ended"}',
     '{"type":"ended","id":1,"exitCode":"0"}',
+    '{"type":"ended","id":1,"exitCode":-1}',
+    '{"type":"ended","id":1,"signal":9}',
+    '{"type":"ended","id":1,"uncovered":9}',
+    '{"type":"seed","id":1}',
     '{}',
+    '[]',
+    'null',
   ])('is refused: %s', (line) => {
-    expect(() => parseSpawnerMessage(line)).toThrow()
+    expect(() => parseSpawnerMessage(line)).toThrow(`not a message of the spawner: ${line}`)
+  })
+
+  it('is refused with its beginning', () => {
+    const line = JSON.stringify('x'.repeat(300))
+    expect(() => parseSpawnerMessage(line)).toThrow(new TypeError(`not a message of the spawner: "${'x'.repeat(199)}`))
+    expect(() => parseHubMessage(line)).toThrow(new TypeError(`not a message to the spawner: "${'x'.repeat(199)}`))
   })
 })

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { descriptorsFor } from './launch-script.ts'
-import { becomeScript } from './seed-script.ts'
+import { becomeScript, enterScript } from './seed-script.ts'
 
 const PRINTER = ['-c', 'for v; do printf "%s\\0" "$v"; done; cat', 'sh']
 const at = descriptorsFor({})
@@ -38,4 +38,9 @@ describe.each([['/bin/sh'], ['/bin/bash', '--posix']])('a seed of %s', (...shell
 
 it('is refused NUL', () => {
   expect(() => becomeScript({ file: '/bin/x', args: ['a\0b'] }, at)).toThrow('NUL')
+})
+
+it('enters each of its groups, and goes on where it cannot', () => {
+  expect(enterScript([])).toBe('')
+  expect(enterScript(['/a', "/b'c"])).toBe(`{ echo 0 >'/a'; } 2>/dev/null\n{ echo 0 >'/b'\\''c'; } 2>/dev/null\n`)
 })
