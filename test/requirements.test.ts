@@ -73,7 +73,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S4-14': ['src/config/to-memory.test.ts', 'reads the modes of S4: candidate unless said'],
   'S4-15': ['src/hub.test.ts', 'results have the forms of S0, S2, S3 and S4'],
   'S4-16': ['src/config/load-config.test.ts', 'loadConfig'],
-  'S4-18': ['test/records.test.ts', 'has the layout of the documents'],
   'S4-19': ['test/policy.test.ts', 'never overwrites, deletes or runs commands until a rule says so'],
   'S4-20': ['test/commands.test.ts', 'are denied until a rule enables them, then judged part by part'],
   'S4-21': ['test/race.test.ts', ' writes write nothing outside'],

@@ -150,9 +150,9 @@ describe('many runs', () => {
     expect(useRuns(30, 64, 1).runs.filter(({ isReleased }) => isReleased)).toHaveLength(0)
   })
 
-  it('are closed when there are more than an eighth of the descriptors, or than 256', () => {
+  it('are closed when their two folders would take more than an eighth of the descriptors, or there are 256', () => {
     const { idle: few } = useRuns(0, 1_024)
-    expect([few.isFull(127), few.isFull(128)]).toEqual([false, true])
+    expect([few.isFull(63), few.isFull(64)]).toEqual([false, true])
     const { idle: many } = useRuns(0, Number.POSITIVE_INFINITY)
     expect([many.isFull(255), many.isFull(256)]).toEqual([false, true])
     const { idle: least } = useRuns(0, 16)

@@ -15,8 +15,9 @@ export interface ReleasableRun {
 const CHECK_MS = 30_000
 /** So many runs may always be open, with their records. */
 const MIN_HELD = 16
-/** The records of all runs together take at most a quarter of the descriptors, their workspaces an eighth. */
+/** The records of all runs together take at most a quarter of the descriptors, their workspaces and deliverables an eighth. */
 const FILES_OF_RECORDS = 3
+const FOLDERS_OF_RUN = 2
 const MAX_OPEN = 256
 
 /** Releases the records of runs that are not in use: after about a minute, or sooner when too many are open. */
@@ -72,7 +73,7 @@ export class IdleRuns {
     const descriptors = this.#limits ? 0 : this.#descriptors()
     this.#limits ??= {
       held: Math.max(MIN_HELD, Math.floor(descriptors / (4 * FILES_OF_RECORDS))),
-      open: Math.min(MAX_OPEN, Math.max(MIN_HELD, Math.floor(descriptors / 8))),
+      open: Math.min(MAX_OPEN, Math.max(MIN_HELD, Math.floor(descriptors / (8 * FOLDERS_OF_RUN)))),
     }
     return this.#limits
   }

@@ -276,7 +276,7 @@ class OpenRun implements RunState, ReleasableRun {
   }
 
   #ownFiles(doors: SandboxDoors): FilesGuard {
-    this.#files ??= doors.openFiles(this.#workspace(doors))
+    this.#files ??= doors.openFiles(this.#workspace(doors), this.records?.deliverables)
     return this.#files
   }
 
@@ -324,9 +324,10 @@ class Rehearsal implements RunState {
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
+    const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
     this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
     this.doors = {
-      files: () => doors.sharedFiles() ?? doors.standIn(workspace),
+      files: () => doors.sharedFiles() ?? doors.standIn(workspace, deliverables),
       artifacts: () => undefined,
       network: () => doors.network(),
       process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),

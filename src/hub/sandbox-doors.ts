@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
@@ -6,6 +6,7 @@ import type { SandboxLevel } from '../contracts/commands.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
+import type { RootOptions } from '../guards/files/open-roots.ts'
 import { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../guards/network/network-guard.ts'
 import type { OpenedProxy, ProxySettings } from '../guards/network/proxy/open-proxy.ts'
 import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
@@ -56,7 +57,9 @@ export class SandboxDoors {
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
   #processDoor: typeof import('./open-process-guard.ts') | undefined
-  #standIn: { readonly folder: string; readonly files: FilesGuard; processes?: ProcessGuard } | undefined
+  #standIn:
+    | { readonly folder: string; readonly results: string; readonly files: FilesGuard; processes?: ProcessGuard }
+    | undefined
 
   constructor(options: SandboxDoorsOptions) {
     this.#options = options
@@ -108,13 +111,13 @@ export class SandboxDoors {
     return createFilesGuard({ roots: [{ path: folder, mode: 'read' }], ...limitsOf(this.#options.readBytes) })
   }
 
-  openFiles(root: string | undefined): FilesGuard {
+  /** `deliverables` is the folder of finished results of a run that has its own workspace, beside which it lies. */
+  openFiles(root: string | undefined, deliverables?: string): FilesGuard {
     const { readBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realFolder)
     const sweepBelow = this.#workspaceFolders()
-    const roots = this.#roots(root)
     return createFilesGuard({
-      roots,
+      roots: [...this.#roots(root), ...resultRoots(deliverables)],
       ...limitsOf(readBytes),
       draftsFolder,
       sweepBelow,
@@ -147,10 +150,11 @@ export class SandboxDoors {
   }
 
   /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */
-  standIn(workspace: string | undefined): FilesGuard {
+  standIn(workspace: string | undefined, deliverables = ''): FilesGuard {
     if (workspace === undefined) return this.openFiles(undefined)
-    const { folder, files } = this.#emptyWorkspace()
-    return { ...files, resolve: (path, access) => files.resolve(path, access).replace(folder, workspace) }
+    const { folder, results, files } = this.#emptyWorkspace()
+    const inRun = (path: string) => path.replace(results, deliverables).replace(folder, workspace)
+    return { ...files, resolve: (path, access) => inRun(files.resolve(path, access)) }
   }
 
   /** The same for commands: judges where they would run. */
@@ -175,7 +179,8 @@ export class SandboxDoors {
       const workspaces = this.#options.sandbox.workspaces ?? this.#options.runsFolder
       const user = workspaces === false ? undefined : workspaceUser(resolve(workspaces))
       if (user) chownSync(folder, user.uid, user.gid)
-      this.#standIn = { folder, files: this.openFiles(folder) }
+      const results = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
+      this.#standIn = { folder, results, files: this.openFiles(folder, results) }
     }
     return this.#standIn
   }
@@ -236,9 +241,16 @@ export class SandboxDoors {
     this.#files?.close()
     this.#standIn?.files.close()
     await this.#standIn?.processes?.close()
-    if (this.#standIn) rmSync(this.#standIn.folder, { recursive: true, force: true })
+    for (const folder of this.#standIn ? [this.#standIn.folder, this.#standIn.results] : [])
+      rmSync(folder, { recursive: true, force: true })
     await this.#network?.close()
   }
+}
+
+/** A link in the place of the folder would lead tools elsewhere. */
+function resultRoots(folder: string | undefined): RootOptions[] {
+  const isFolder = folder !== undefined && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()
+  return isFolder ? [{ path: folder, mode: 'write', alias: '../deliverables' }] : []
 }
 
 /** The real path of a folder that may not exist yet: the guard compares real paths, and the way there may be a link. */

@@ -56,6 +56,8 @@ export class RunRecords {
   readonly run: string
   readonly folder: string
   readonly workspace: string
+  /** Finished results of the run, kept with its record. */
+  readonly deliverables: string
   readonly #options: RunRecordsOptions
   readonly #files: RunFiles
   readonly #events: AppendFile
@@ -94,6 +96,7 @@ export class RunRecords {
     this.run = run
     this.folder = folder
     this.workspace = join(folder, 'workspace')
+    this.deliverables = join(folder, 'deliverables')
     this.#options = options
     this.#files = files
     this.#events = files.events

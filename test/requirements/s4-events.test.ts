@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { type ToolEvent, toToolEvents } from '../../src/index.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createToolHub, type Hub, type ToolEvent, toToolEvents } from '../../src/index.ts'
+import { jsonLines } from '../support/cli.ts'
 import { realHub } from '../support/real-hub.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('the tool system of toolsets', () => {
   it('S4-17 a call is permitted, then tool.started, then tool.completed or tool.failed with a summary', async () => {
@@ -27,5 +31,37 @@ describe('the tool system of toolsets', () => {
     expect(live[6]).toMatchObject({ status: 'denied', error: { code: 'POLICY_DENIED' } })
     const recorded = (await record('events.jsonl')).flatMap((line) => toToolEvents(line as never))
     expect(names(recorded)).toEqual(names(live))
+  })
+
+  it('S4-18 a run has its logs, its events, and the folders workspace, deliverables and archive', async () => {
+    const folder = temporaryFolder('run-files')
+    const runs = join(folder, 'runs')
+    const hub: Hub = createToolHub({ runs, data: join(folder, 'data'), run: 'run-1' })
+    onTestFinished(() => hub.close({ abort: true }))
+    const write = (path: string, content: string) => hub.callDynamic('write_file', { path, content })
+    expect(await write('draft.md', 'a draft')).toMatchObject({ ok: true })
+    expect(await write('../deliverables/report.md', 'the report')).toMatchObject({ ok: true })
+    expect(await write(join(runs, 'run-1', 'deliverables', 'parts', 'a.md'), 'a part')).toMatchObject({ ok: true })
+    expect(await hub.callDynamic('core/fs.copy', { from: 'draft.md', to: '../deliverables/draft.md' })).toMatchObject({
+      ok: true,
+    })
+    expect((await hub.callDynamic('read_file', { path: '../deliverables/report.md' })).data).toMatchObject({
+      text: 'the report',
+    })
+    const explained = await hub.explain('write_file', { path: '../deliverables/new.md', content: '' }, { run: 'run-2' })
+    expect(explained).toMatchObject({ effect: 'allow', targets: [{ value: join(runs, 'run-2/deliverables/new.md') }] })
+    // Nothing else beside the workspace, and no other run.
+    for (const path of ['../archive/x', '../deliverables/../logs/x', '../x', '../../run-2/deliverables/x'])
+      expect((await write(path, 'x')).error?.code, path).toBe('PATH_OUTSIDE_SANDBOX')
+    await hub.callDynamic('write_memory', { content: 'a note', scope: 'run', tags: [] })
+    await hub.endRun('run-1')
+    const file = (name: string) => readFileSync(join(runs, 'run-1', name), 'utf8')
+    expect(file('workspace/draft.md')).toBe('a draft')
+    expect(readdirSync(join(runs, 'run-1', 'deliverables')).sort()).toEqual(['draft.md', 'parts', 'report.md'])
+    expect(file('deliverables/report.md')).toBe('the report')
+    expect(readdirSync(join(runs, 'run-1'))).toEqual(expect.arrayContaining(['archive', 'deliverables', 'workspace']))
+    expect(jsonLines(file('logs/tools.jsonl'))).toHaveLength(10)
+    expect(jsonLines(file('logs/errors.jsonl')).length).toBeGreaterThanOrEqual(4)
+    expect(jsonLines(file('events.jsonl')).at(-1)).toMatchObject({ type: 'run-closed' })
   })
 })

@@ -15,6 +15,8 @@ export interface Root {
   readonly mode: 'read' | 'write'
   /** What is read here comes from outside. */
   readonly isUntrusted: boolean
+  /** Relative paths that begin like this lead here. */
+  readonly alias?: string
   readonly descriptor: number
 }
 
@@ -23,6 +25,8 @@ export interface RootOptions {
   readonly path: string
   readonly mode: 'read' | 'write'
   readonly untrusted?: boolean
+  /** `../name`: relative paths that begin like this lead here, too. */
+  readonly alias?: string
 }
 
 /** Where a path leads: a root and the names below it, no `..` and, once walked, no links among them. */
@@ -71,7 +75,7 @@ export function openRoots(options: readonly RootOptions[]): Roots {
     locate(path) {
       if (roots.length === 0) throw new ToolError('SANDBOX_UNAVAILABLE', 'The sandbox has no open roots.')
       const { isAbsolute, names, saysFolder } = splitPath(path)
-      const entered = isAbsolute ? enter(roots, names) : { root: roots[0]!, rest: names }
+      const entered = isAbsolute ? enter(roots, names) : start(roots, names)
       const below = entered && collapse(entered.rest)
       const target = below && place(posix.join(entered.root.path, ...below), saysFolder)
       if (!target) throw outside(path)
@@ -91,14 +95,14 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
-function openRoot({ path, mode, untrusted = false }: RootOptions): Root {
+function openRoot({ path, mode, untrusted = false, alias }: RootOptions): Root {
   const said = resolve(path)
   let descriptor: number | undefined
   try {
     const real = realpathSync.native(said)
     descriptor = fileAccess.openBase(real)
     probe(descriptor)
-    return { path: real, said, mode, isUntrusted: untrusted, descriptor }
+    return { path: real, said, mode, isUntrusted: untrusted, alias, descriptor }
   } catch (error) {
     if (descriptor !== undefined) closeSync(descriptor)
     if (ToolError.is(error)) throw error
@@ -132,6 +136,13 @@ function onWindows(): ToolError {
       hint: 'Run the hub in the Windows Subsystem for Linux (WSL 2).',
     },
   )
+}
+
+/** A relative path starts in the first root, or in the one whose alias it begins with. */
+function start(roots: readonly Root[], names: readonly string[]): { root: Root; rest: readonly string[] } {
+  const [first, second] = names
+  const aliased = first === '..' ? roots.find(({ alias }) => alias === `../${second}`) : undefined
+  return aliased ? { root: aliased, rest: names.slice(2) } : { root: roots[0]!, rest: names }
 }
 
 /** The outermost root that an absolute path enters by its first names, and the names after it. */
