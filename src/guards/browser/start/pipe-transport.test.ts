@@ -43,3 +43,42 @@ it('gives an error for an answer that is too long, drops such an event, and goes
   expect(heard).toEqual([{ id: 7, error, sessionId: 'AB12' }, { id: 8 }])
   expect(stops()).toBe(0)
 })
+
+it('takes an answer of exactly the limit, and one byte more for too long', () => {
+  const { stdout, heard } = open(30)
+  const ofBytes = (bytes: number) => `{"id":1,"a":"${'x'.repeat(bytes - 15)}"}\0`
+  stdout.write(ofBytes(30))
+  stdout.write(ofBytes(31))
+  stdout.write(ofBytes(30).slice(0, 12))
+  stdout.write(ofBytes(30).slice(12))
+  const whole = { id: 1, a: 'x'.repeat(15) }
+  expect(heard).toEqual([whole, { id: 1, error: { code: -32_000, message: 'The answer is over 30 bytes.' } }, whole])
+})
+
+it('does not take what a page says for the head or the end of an answer', () => {
+  const { stdout, heard } = open(1_000)
+  const long = 'x'.repeat(3_000)
+  stdout.write(`{"method":"x","params":{"id":7,"b":{"id":8,"a":"${long}"}}}\0`)
+  stdout.write(`{"id":9,"result":{"b":{"sessionId":"EVIL"},"a":"${long}"}}\0`)
+  expect(heard).toEqual([{ id: 9, error: { code: -32_000, message: 'The answer is over 1000 bytes.' } }])
+})
+
+it('shortens each text of an event after 8000 characters', () => {
+  const { stdout, heard } = open()
+  const event = (length: number) => ({ method: 'x', params: { a: 'ä'.repeat(length), b: 'short', c: [1, null] } })
+  for (const length of [8_000, 8_001]) stdout.write(`${JSON.stringify(event(length))}\0`)
+  expect(heard).toEqual([event(8_000), event(8_000)])
+})
+
+it('says once that the browser has ended, and sends nothing then', async () => {
+  const { stdin, stdout, transport, stops } = open()
+  const ends: (string | undefined)[] = []
+  transport.onclose = (reason) => void ends.push(reason)
+  stdout.end()
+  stdout.resume()
+  await new Promise((resolve) => stdout.once('close', resolve))
+  transport.send({ id: 1 })
+  expect([ends, stdin.read()]).toEqual([['The browser has ended.'], null])
+  transport.close()
+  expect(stops()).toBe(1)
+})
