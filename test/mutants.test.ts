@@ -72,11 +72,15 @@ beforeAll(async () => {
   for (const folder of [project, temporary, join(project, 'src'), join(project, 'test')]) await mkdir(folder)
   for (const [path, text] of Object.entries(FILES)) await writeFile(join(project, path), text)
   await symlink(resolve('node_modules'), join(project, 'node_modules'))
+  await mkdir(join(base, 'run/modules/of-another-run'), { recursive: true })
 })
 afterAll(() => rm(base, { recursive: true, force: true }))
 
 const argsFor = (only: string) => [SCRIPT, '--seed', '1', '--count', '9', '--only', only]
-const options = () => ({ cwd: project, env: { ...process.env, TMPDIR: temporary, OUTSIDE: join(base, 'outside') } })
+const options = () => ({
+  cwd: project,
+  env: { ...process.env, TMPDIR: temporary, OUTSIDE: join(base, 'outside'), TOOL_HUB_TEST_FOLDER: join(base, 'run') },
+})
 
 async function mutants(only: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, argsFor(only), options())
@@ -87,6 +91,7 @@ it('a mutant that a test notices is caught, and the tree is as before', async ()
   expect(await mutants('src/within.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 0 by types, 0 by lint, 1 by tests/m)
   expect(await readFile(join(project, 'src/within.ts'), 'utf8')).toBe(WITHIN)
   expect(await readdir(temporary)).toEqual([])
+  expect(await readdir(join(base, 'run/modules'))).toEqual(['of-another-run'])
 }, 240_000)
 
 it('a mutant that a type forbids is caught without a test', async () => {

@@ -35,12 +35,14 @@ export function openTests(copy) {
 
 function start(copy, script) {
   const { command, temporary } = isolatedCommand(copy, [process.execPath, script])
+  // Not the folder of the test run that this one is part of.
+  const { TOOL_HUB_TEST_FOLDER: _, ...env } = process.env
   const child = spawn(command[0], command.slice(1), {
     cwd: copy,
     // A group of its own: workers in an endless loop end with it.
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: { ...process.env, CI: '1', TMPDIR: temporary, NODE_ENV: 'test', TEST: 'true', VITEST: 'true' },
+    env: { ...env, CI: '1', TMPDIR: temporary, NODE_ENV: 'test', TEST: 'true', VITEST: 'true' },
   })
   const hasEnded = new Promise((resolve) =>
     child.once('exit', () => resolve({ failed: '', isLate: false, hasEnded: true })),
