@@ -175,10 +175,9 @@ function removeMade(descriptor: number, path: SystemPath): void {
 function asSpelled<T>(path: SystemPath, found: T): T {
   if (found === undefined || typeof path !== 'string' || isLink(found)) return found
   const real = attempt(() => realpathSync.native(path))
-  const plain = path.endsWith('/.') ? path.slice(0, -2) : path
-  if ('error' in real || real.value === plain) return found
-  if (fold(real.value) !== fold(plain)) throw exchanged(bytesOf(path))
-  throw new ToolError('PATH_DENIED', `${quotePath(plain)} is spelled ${quotePath(real.value)} on disk.`, {
+  if ('error' in real || real.value === path) return found
+  if (fold(real.value) !== fold(path)) throw exchanged(bytesOf(path))
+  throw new ToolError('PATH_DENIED', `${quotePath(path)} is spelled ${quotePath(real.value)} on disk.`, {
     hint: `Use the spelling on disk: ${real.value}`,
   })
 }

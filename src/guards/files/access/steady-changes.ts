@@ -70,7 +70,7 @@ export function unlinkEntry(entry: SteadyEntry): void {
     unlinkSync(entry.path)
     return
   }
-  removeOwn(taken, unlinkSync)
+  removeTaken(taken, entry, unlinkSync)
 }
 
 /** Makes a folder; fails with EEXIST when the name is in use. */
@@ -93,8 +93,13 @@ export function makeEntry(entry: SteadyEntry, mode?: number): void {
 export function removeEntry(entry: SteadyEntry): void {
   const taken = isOwn(entry) ? entry : ownEntry(entry.folder)
   if (taken !== entry) take(entry, taken)
+  removeTaken(taken, entry, rmdirSync)
+}
+
+/** What cannot be removed gets its name back. */
+function removeTaken(taken: SteadyEntry, entry: SteadyEntry, remove: (path: SystemPath) => void): void {
   try {
-    removeOwn(taken, rmdirSync)
+    removeOwn(taken, remove)
   } catch (error) {
     if (taken !== entry) putBack(taken, entry)
     throw error
