@@ -15,7 +15,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S2-9': ['test/approvals.test.ts', 'shows tool, input, targets, rule, reason and who asks'],
   'S2-10': ['src/pipeline.test.ts', 'keeps a thrown error of ours, and hides a defect'],
   'S2-11': ['src/tools/fs/read-text.test.ts', 'gives plain lines from start_line to end_line'],
-  'S2-12': ['src/tools/exec/exec-run.test.ts', 'by the name run_shell begins a failure with its exit code'],
   'S2-13': ['test/dialects.test.ts', 'take the spellings of other families'],
   'S2-14': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
   'S2-15': ['test/commands.test.ts', 'by a policy.yaml of S2: its whitelist, its blacklist and everything else asked'],

@@ -35,6 +35,8 @@ export type CommandRequest = CommandLine & {
   readonly stdin?: string
   /** Give it a terminal: standard output and error come as one. */
   readonly pty?: boolean
+  /** Standard error goes where standard output goes, so that both come as one, each line in its place. */
+  readonly mergeStderr?: boolean
   /** It may go on when its call is over, until `timeoutMs`. */
   readonly background?: boolean
   /** How long it may run before it is killed. */
@@ -79,7 +81,7 @@ export interface CommandState {
 export interface CommandOutput {
   /** The last of its standard output. */
   readonly stdout: string
-  /** The last of its standard error; empty with `pty`. */
+  /** The last of its standard error; empty with `pty` and `mergeStderr`. */
   readonly stderr: string
   /** Both, in the order they came. */
   readonly tail: string

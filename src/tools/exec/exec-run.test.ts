@@ -108,6 +108,17 @@ describe('core/exec.run', () => {
     expect((await call('run_shell', { command: 'echo out' })).content).toEqual([{ type: 'text', text: 'out\n' }])
   })
 
+  it('by the name run_shell shows both outputs as one, each line in its place', async () => {
+    const { call } = hubOf()
+    const lines = Array.from({ length: 50 }, (_, index) => `echo a${index}; echo b${index} >&2`).join('; ')
+    const shown = Array.from({ length: 50 }, (_, index) => `a${index}\nb${index}\n`).join('')
+    const result = await call('run_shell', { command: lines })
+    expect(result.content).toEqual([{ type: 'text', text: shown }])
+    expect(result.data).toMatchObject({ stdout: shown, stderr: '', tail: shown })
+    const canonical = await call(RUN, { argv: ['bash', '-c', lines], mergeStderr: true })
+    expect(canonical.data).toMatchObject({ stdout: shown, stderr: '', tail: shown })
+  })
+
   it('keeps everything past the limit in an artifact', async () => {
     const { call, hub } = hubOf()
     const result = await call(RUN, { command: 'seq 1 100000' })

@@ -27,6 +27,10 @@ const timeout = z
   )
 const background = z.boolean().optional().describe('Do not wait: go on at once with a sessionId.')
 const pty = z.boolean().optional().describe('Give it a terminal, for programs that want one.')
+const mergeStderr = z
+  .boolean()
+  .optional()
+  .describe('Write standard error to standard output, so that both come as one, each line in its place.')
 const yieldMs = z
   .int()
   .min(10)
@@ -50,6 +54,7 @@ const input = z.strictObject({
   yieldMs,
   background,
   pty,
+  mergeStderr,
 })
 
 /** Runs a command in the sandbox. */
@@ -105,6 +110,7 @@ export const execRun = defineTool({
       description:
         'Run a shell command in the sandbox, for at most 60 s. A command that fails begins with "Exit code: N".',
       input: z.strictObject({ command, cwd }),
+      toInput: (input) => ({ ...input, mergeStderr: true }),
       toModel: showShell,
     },
   },
@@ -133,8 +139,8 @@ function lineOf({ command, argv }: Input): CommandLine {
 }
 
 function requestOf(input: Input): CommandRequest {
-  const { cwd, env, stdin, pty, background } = input
-  return { ...lineOf(input), cwd, env, stdin, pty, background, timeoutMs: timeLimit(input) }
+  const { cwd, env, stdin, pty, mergeStderr, background } = input
+  return { ...lineOf(input), cwd, env, stdin, pty, mergeStderr, background, timeoutMs: timeLimit(input) }
 }
 
 /** A command that can go on in the background may take its time; one that is waited for, as long as its call. */

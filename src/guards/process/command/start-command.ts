@@ -75,7 +75,8 @@ export async function startCommand(
     const startedMs = Date.now()
     const pty = asked.pty === true
     const env = { ...(pty && { TERM: 'xterm-256color' }), ...asked.env }
-    const order = { jail, words: commandWords(asked), cwd, env, pty, ready }
+    const { mergeStderr } = asked
+    const order = { jail, words: commandWords(asked), cwd, env, pty, mergeStderr, ready }
     started = await startDuring(signal, (starting) => room.starter.start(order, starting))
     room.starter.prepare(jail)
     const { pid } = started

@@ -55,7 +55,7 @@ export function launchScript(order: StartOrder): string {
     `*) command -v ${program} >/dev/null 2>&1 || refuse missing ;;`,
     'esac',
     `echo ${GOING} >&${report}`,
-    `exec ${words.map(quoteWord).join(' ')} ${moves(fds, order.pty)}`,
+    `exec ${words.map(quoteWord).join(' ')} ${moves(fds, order.pty || order.mergeStderr === true)}`,
     '',
   ].join('\n')
 }
@@ -93,8 +93,8 @@ function terminalWords({ words, env, jail }: StartOrder): readonly string[] {
   return ['script', '-q', '-e', '-f', '-c', line, '/dev/null']
 }
 
-function moves({ stdin, stdout, stderr, report }: Descriptors, isTerminal: boolean): string {
-  const errors = isTerminal ? stdout : stderr
+function moves({ stdin, stdout, stderr, report }: Descriptors, isMerged: boolean): string {
+  const errors = isMerged ? stdout : stderr
   return `<&${stdin} >&${stdout} 2>&${errors} ${stdin}<&- ${stdout}>&- ${stderr}>&- ${report}>&-`
 }
 

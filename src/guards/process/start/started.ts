@@ -10,6 +10,8 @@ export interface StartOrder {
   /** Added to the jail's environment. */
   readonly env: Readonly<Record<string, string>>
   readonly pty: boolean
+  /** Its standard error is written where its standard output is. */
+  readonly mergeStderr?: boolean
   /** The command is given to its jail after this, and not when it fails; the jail is made meanwhile. */
   readonly ready?: Promise<void>
 }
