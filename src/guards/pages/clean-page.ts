@@ -61,5 +61,5 @@ function baseOf(document: PageDocument, url: string): string {
 function absolute(href: string, base: string): string | undefined {
   if (href.length > MAX_URL_CHARS || !URL.canParse(href, base)) return undefined
   const url = new URL(href, base)
-  return /^(https?|mailto|tel):$/.test(url.protocol) && url.href.length <= MAX_URL_CHARS ? url.href : undefined
+  return /^(https?|mailto|tel):/.test(url.protocol) && url.href.length <= MAX_URL_CHARS ? url.href : undefined
 }

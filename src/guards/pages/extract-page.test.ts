@@ -62,6 +62,22 @@ describe('links and pictures', () => {
     expect(markdown('<base href="javascript:x"><a href="a">a</a>').text).toBe('[a](https://example.com/food/a)')
   })
 
+  it('keeps addresses for mail and telephones, and no scheme that only ends like one', () => {
+    expect(markdown('<a href="mailto:a@b.example">m</a> <a href="tel:+1">t</a>').text).toBe(
+      '[m](mailto:a@b.example) [t](tel:+1)',
+    )
+    for (const href of ['xmailto:a', 'shttp://a/', 'xtel:1'])
+      expect(markdown(`<a href="${href}">go</a>`).text).toBe('go')
+  })
+
+  it('keeps links of 2000 characters and descriptions of 500', () => {
+    const link = (length: number) => `https://a.example/${'x'.repeat(length - 18)}`
+    expect(markdown(`<a href="${link(2_000)}">go</a>`).text).toBe(`[go](${link(2_000)})`)
+    expect(markdown(`<a href="${link(2_001)}">go</a>`).text).toBe('go')
+    expect(text(`<img alt="${'a'.repeat(501)}">`).text).toBe(`(image: ${'a'.repeat(500)})`)
+    expect(text(`<title>${'t'.repeat(501)}</title>x`).title).toBe('t'.repeat(500))
+  })
+
   it('keeps what a picture shows, not the picture', () => {
     expect(markdown('<p>See <img src="https://spy.example/?q=secret" alt="a loaf"> here').text).toBe(
       'See (image: a loaf) here',
@@ -143,6 +159,13 @@ describe('plain text', () => {
     expect(text('<ul><li>one<li><p>two</p></ul><table><tr><td>a<td>b<tr><td>c</table><pre>x\n  y</pre>').text).toBe(
       '- one\n- two\n\na\tb\nc\n\nx\n  y',
     )
+  })
+
+  it('has a blank only where the page has one', () => {
+    expect(text('x<b>a b</b>c').text).toBe('xa bc')
+    expect(text('x<b> a b </b>c').text).toBe('x a b c')
+    expect(text('x <b>a</b> c').text).toBe('x a c')
+    expect(text('<p>a<p>b<br>c').text).toBe('a\n\nb\nc')
   })
 })
 

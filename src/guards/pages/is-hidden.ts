@@ -52,7 +52,7 @@ function hides(style: string): boolean {
 }
 
 function unescapeCss(_: string, escaped: string): string {
-  const code = /^[0-9a-f]/i.test(escaped) ? Number.parseInt(escaped, 16) : Number.NaN
+  const code = /[0-9a-f]/i.test(escaped) ? Number.parseInt(escaped, 16) : Number.NaN
   if (Number.isNaN(code)) return escaped
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
 }

@@ -35,6 +35,42 @@ describe('limitDepth', () => {
     expect(limitDepth('<div style="display:none">'.repeat(2_000))).toBeUndefined()
   })
 
+  it('takes no name from inside of what is no tag', () => {
+    for (const html of ['< <b>'.repeat(1_000), '<1 <b>'.repeat(1_000), '<!-- <b> -->'.repeat(1_000)]) {
+      expect(limitDepth(html)).toBe(html)
+    }
+  })
+
+  it('refuses 512 levels that must stay, and takes one less', () => {
+    expect(limitDepth('<div hidden>'.repeat(511))).toBe('<div hidden>'.repeat(511))
+    expect(limitDepth('<div hidden>'.repeat(512))).toBeUndefined()
+  })
+
+  it('does not count elements without content or that end themselves', () => {
+    const names = 'area base br col embed frame hr img input link meta param source track wbr'.split(' ')
+    for (const name of names) {
+      const html = `<${name} hidden>`.repeat(600)
+      expect(limitDepth(html), name).toBe(html)
+    }
+    expect(limitDepth('<b hidden/>'.repeat(600))).toBe('<b hidden/>'.repeat(600))
+  })
+
+  it('does not count what stands in elements whose content is no markup', () => {
+    const names = ['script', 'style', 'textarea', 'title', 'xmp', 'iframe', 'noembed', 'noframes', 'plaintext']
+    for (const name of names) {
+      const html = `<${name}>${'<p hidden><div hidden>'.repeat(600)}</${name.toUpperCase()}>`
+      expect(limitDepth(html), name).toBe(html)
+    }
+  })
+
+  it('keeps a tag below 256 levels whose end is not known', () => {
+    const deep = '<div>'.repeat(300)
+    for (const tag of ['<p title=">', "<p title='>", '<p STYLE=x>', '<template>', '<noscript>']) {
+      expect(limitDepth(`${deep}${tag}x`)?.endsWith(`${tag}x`), tag).toBe(true)
+    }
+    expect(limitDepth(`${deep}<p title="a">x`)?.endsWith('<div>x')).toBe(true)
+  })
+
   it('gives back any text without tags as it is', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {

@@ -29,7 +29,7 @@ function list(): string[] {
 
 function isHandedOn(descriptor: number): boolean {
   try {
-    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? ''
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? ''
     return (Number.parseInt(flags, 8) & O_CLOEXEC) === 0
   } catch {
     // It was the one for the list itself.
