@@ -70,7 +70,7 @@ describe('an executor', () => {
       ['policy_denied', 'core/exec.run', 'denied'],
       ['policy_denied', 'core/fs.writeText', 'denied'],
     ])
-    expect(audit[3]?.resource).toBe('{"command":"ls"}')
+    expect(audit[3]?.resource).toBe('{"command":"ls","mergeStderr":true}')
   })
 
   it('takes its settings for all calls, and others for one', async () => {
