@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
@@ -44,6 +44,28 @@ describe('what is not found', () => {
     expect(notices).toEqual([])
     const owner = readerOf({ isOwner: true }).files
     expect((await hintOf(owner.readText('test/.env')))[1]).not.toContain('exists')
+  })
+
+  it('is not told of the current folder where a root holds it', async () => {
+    const both = createFilesGuard({
+      roots: [
+        { path: root, mode: 'read' },
+        { path: process.cwd(), mode: 'read' },
+      ],
+      maxReadBytes: 1_000,
+    })
+    const signal = () => new AbortController().signal
+    const call = { signal, canRead: true, canWrite: false, canOverwrite: false, isOwner: true }
+    const files = both.handle(call) as ReadFiles
+    expect((await hintOf(files.readText('package.json')))[1]).toBe('Check the name.')
+    both.close()
+  })
+
+  it('is a part of a path that is a file, which says so itself', async () => {
+    writeFileSync(join(root, 'package.json'), '')
+    const { files } = readerOf({ isOwner: true })
+    expect((await hintOf(files.readText('package.json/x')))[0]).toContain('a part of it is a file')
+    rmSync(join(root, 'package.json'))
   })
 
   it('says nothing of the current folder after a search in a root that has files', async () => {

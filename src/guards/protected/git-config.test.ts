@@ -142,6 +142,11 @@ describe('files of git', () => {
     expect(isHarmlessGitFile(write('tree/.git', `${text}\n`))).toBe(false)
   })
 
+  it('have no work tree where nothing is known about the roots', () => {
+    const config = write('new/.git/config', '[core]\n\tworktree = ../x\n')
+    expect([isHarmlessGitFile(config, context), isHarmlessGitFile(config)]).toEqual([true, false])
+  })
+
   it('may note a mebibyte of what is left to do', () => {
     const todo = (bytes: number) => write('.git/rebase-merge/git-rebase-todo', 'pick 1\n'.padEnd(bytes, '#'))
     expect(isHarmlessGitFile(todo(1024 ** 2))).toBe(true)
