@@ -48,7 +48,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S3-19': ['src/adapters/schema/for-provider.test.ts', 'closes objects, requires all'],
   // Toolsets and governance (S4)
   'S4-1': ['test/composition.test.ts', 'fetch, select, render and write, each governed'],
-  'S4-2': ['src/hub.test.ts', 'bring tools, hooks and a set-up that every call waits for'],
   'S4-3': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
   'S4-4': ['src/hub.test.ts', 'bring tools, hooks and a set-up that every call waits for'],
   'S4-5': ['test/dialects.test.ts', 'take the spellings of other families'],
