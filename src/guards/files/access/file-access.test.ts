@@ -13,6 +13,7 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
@@ -282,6 +283,25 @@ describe('access by paths', () => {
     })
     expect(pathAccess.stat(d, path)?.isFile()).toBe(true)
     expect(openDescriptors()).toBe(before)
+  })
+
+  it('removes a file by its own name where nothing can be renamed', () => {
+    const { entry } = opened(pathAccess)
+    const rename = fs.renameSync
+    onTestFinished(() => {
+      fs.renameSync = rename
+      syncBuiltinESMExports()
+    })
+    fs.renameSync = () => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'rename' })
+    }
+    syncBuiltinESMExports()
+    pathAccess.unlink(entry('b'))
+    expect(names()).toEqual(['c', 'empty', 'full', 'l'])
+    expect(() => pathAccess.unlink(entry('none'))).toThrow(errno('ENOENT'))
+    expect(() => pathAccess.rename(entry('c'), entry('n'))).toThrow(errno('EPERM'))
+    expect(() => pathAccess.makeFolder(entry('n'))).toThrow(errno('EPERM'))
+    expect(names()).toEqual(['c', 'empty', 'full', 'l'])
   })
 
   it('knows only folders that were opened or taken over from another thread', () => {
