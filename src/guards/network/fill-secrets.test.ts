@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { useLoopback } from '../../../test/support/loopback.ts'
+import { fillSecrets, hasSecret, openSecrets } from './fill-secrets.ts'
 import type { NetworkGuardOptions } from './network-guard.ts'
 
 const local = useLoopback()
@@ -78,4 +79,51 @@ it('does not send a value that would become two headers, and does not tell it ei
   const error = await failure(local.fetchWith({ secrets: broken })('https://api.example/', { headers }))
   expect(error.code).toBe('CONFIG_INVALID')
   expect(local.sockets).toEqual([])
+})
+
+it('fills every reference of every header, and leaves the others as they are', () => {
+  const store = openSecrets(new Map([...secrets, ['other', { value: 'o', hosts: ['api.example'] }]]))
+  const given = new Map([
+    ['a', `${reference('github')} ${reference('other')}`],
+    ['b', '${secret:'],
+    ['c', 'plain'],
+  ])
+  const fill = (url: string, isOwners = false) => fillSecrets(given, new URL(url), store, isOwners)
+  const filled = { a: `${VALUE} o`, b: '${secret:', c: 'plain' }
+  expect(Object.fromEntries(fill('https://api.example/'))).toEqual(filled)
+  expect(Object.fromEntries(fill('http://api.example/', true))).toEqual(filled)
+  expect(given.get('a')).toContain('secret:')
+  const plain = new Map([['c', 'plain']])
+  expect(fillSecrets(plain, new URL('http://evil.example/'), store, false)).toBe(plain)
+  expect([hasSecret(reference('x')), hasSecret('$secret')]).toEqual([true, false])
+})
+
+it('says what is wrong with a secret, and what to do', () => {
+  const failed = (header: string, url: string, value = VALUE) => {
+    const store = openSecrets(new Map([['github', { value, hosts: ['api.example'] }]]))
+    try {
+      return fillSecrets(new Map([['a', header]]), new URL(url), store, false)
+    } catch (error) {
+      const { message, fix } = error as Error & { fix: { hint: string; key?: string } }
+      return [message, fix.hint, fix.key]
+    }
+  }
+  expect(failed(reference('n'.repeat(101)), 'https://api.example/')).toEqual([
+    `There is no secret named "${'n'.repeat(100)}".`,
+    'Use a name the owner has set, or have the owner set this one.',
+    `secrets.${'n'.repeat(100)}`,
+  ])
+  expect(failed(reference('github'), 'https://evil.example/')).toEqual([
+    'The secret github is not for the host evil.example.',
+    'Use the host it is for, or have the owner add this one.',
+    'secrets.github.hosts',
+  ])
+  expect(failed(reference('github'), 'http://api.example:81/')).toEqual([
+    ...['The secret github is not sent to api.example:81 over plain http.', 'Use https.', undefined],
+  ])
+  expect(failed(reference('github'), 'https://api.example/', 'x\n')).toEqual([
+    'A secret in the header a has a character that no header can carry.',
+    'Have the owner check the value, e.g. for a line end after it.',
+    undefined,
+  ])
 })

@@ -5,7 +5,7 @@ import { useLoopback } from '../../../test/support/loopback.ts'
 import type { FetchOptions } from '../../contracts/handles.ts'
 import { ToolError } from '../../errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createResponseCache } from './response-cache.ts'
+import { cacheKey, createResponseCache, mayKeep, validators } from './response-cache.ts'
 
 const local = useLoopback()
 
@@ -173,4 +173,57 @@ it('is bounded in all and for each', () => {
   expect(kept.at(-1)).toBe(true)
   cache.keep('large', answer(20_001))
   expect(cache.find('large')).toBeUndefined()
+})
+
+it('has room for 8 MB in all and 1 MB each, with 2 KB beside each answer', () => {
+  const answer = (bytes: number) => ({ status: 200, headers: {}, urls: [], bytes: Buffer.alloc(bytes) })
+  const cache = createResponseCache({ clock: fakeClock() })
+  cache.keep('most', answer(1_048_576))
+  cache.keep('more', answer(1_048_577))
+  expect([cache.find('most') !== undefined, cache.find('more')]).toEqual([true, undefined])
+  const small = createResponseCache({ maxBytes: 3 * 2_058, clock: fakeClock() })
+  for (const key of ['a', 'b', 'c']) small.keep(key, answer(10))
+  expect(['a', 'b', 'c'].filter((key) => small.find(key))).toEqual(['a', 'b', 'c'])
+  small.keep('d', answer(11))
+  expect(['a', 'b', 'c', 'd'].filter((key) => small.find(key))).toEqual(['c', 'd'])
+})
+
+it('tells how old an answer is', async () => {
+  const clock = fakeClock()
+  const cache = createResponseCache({ clock })
+  const answer = { status: 200, headers: {}, urls: [], bytes: Buffer.alloc(1) }
+  cache.keep('a', answer)
+  await clock.advance(7)
+  expect(cache.find('a')).toEqual({ answer, ageMs: 7 })
+})
+
+it.each([
+  [{ status: 200, headers: { etag: 'x' } }, false, true],
+  [{ status: 200, headers: { 'last-modified': 'x' } }, false, true],
+  [{ status: 200, headers: {} }, false, false],
+  [{ status: 200, headers: {} }, true, true],
+  [{ status: 201, headers: { etag: 'x' } }, true, false],
+  [{ status: 200, headers: { 'cache-control': 'public, No-Store ' } }, true, false],
+  [{ status: 200, headers: { 'cache-control': 'no-storex' } }, true, true],
+  [{ status: 200, headers: { vary: 'Accept-Encoding, ,accept' } }, true, true],
+  [{ status: 200, headers: { vary: 'accept, cookie' } }, true, false],
+])('keeps %j with an age that is enough (%s): %s', (answer, isAgeEnough, expected) => {
+  expect(mayKeep(answer as { status: number; headers: Record<string, string> }, isAgeEnough)).toBe(expected)
+})
+
+it('keys an answer by its URL and the headers that may change it', () => {
+  const key = (headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GET') =>
+    cacheKey({ url: new URL('http://a.example/x'), method, headers: new Map(Object.entries(headers)), body: undefined })
+  expect(key({ 'user-agent': 'u', accept: 'a', 'accept-language': 'l' })).toBe('http://a.example/x\na\n\nl')
+  expect(key({ 'accept-encoding': 'e' })).toBe('http://a.example/x\n\ne\n')
+  expect([key({ 'x-a': '1' }), key({}, 'HEAD')]).toEqual([undefined, undefined])
+})
+
+it('asks with all that the server gave', () => {
+  const asked = (headers: Record<string, string>) => {
+    const found = validators({ status: 200, headers, urls: [], bytes: Buffer.alloc(0) })
+    return found && Object.fromEntries(found)
+  }
+  expect(asked({ etag: 'e', 'last-modified': 'd' })).toEqual({ 'if-none-match': 'e', 'if-modified-since': 'd' })
+  expect([asked({ etag: 'e' }), asked({})]).toEqual([{ 'if-none-match': 'e' }, undefined])
 })

@@ -46,6 +46,42 @@ it('refuses a hello with two names', async () => {
   expect(readServerName(withExtension(await helloFor('a.example'), extension))).toEqual({ type: 'other' })
 })
 
+it('reads a hello of up to 16 records and 16384 bytes', async () => {
+  const message = (await helloFor('a.example')).subarray(5)
+  const inParts = (count: number) => readServerName(inRecords(message, Math.ceil(message.length / count)))
+  expect(inParts(16)).toEqual({ type: 'hello', serverName: 'a.example' })
+  expect(inParts(17)).toEqual({ type: 'other' })
+  const ending = (bytes: number) => readServerName(Buffer.from([22, 3, 1, (bytes - 5) >> 8, (bytes - 5) & 255]))
+  expect([ending(16_384), ending(16_385)]).toEqual([{ type: 'part', needs: 16_384 }, { type: 'other' }])
+})
+
+it.each([
+  ['nothing', [], { type: 'part', needs: 5 }],
+  ['one byte of a record', [22], { type: 'part', needs: 5 }],
+  ['its version', [22, 3], { type: 'part', needs: 5 }],
+  ['another version', [22, 2], { type: 'other' }],
+  ['another kind of record', [23], { type: 'other' }],
+  ['a record of nothing', [22, 3, 1, 0, 0], { type: 'other' }],
+  ['a record that begins', [22, 3, 1, 0, 4, 1], { type: 'part', needs: 9 }],
+  ['a message whose head is not there yet', [22, 3, 1, 0, 2, 1, 0], { type: 'part', needs: 12 }],
+  ['a message that goes on in another record', [22, 3, 1, 0, 4, 1, 0, 0, 9], { type: 'part', needs: 14 }],
+  ['a message that is too short for a hello', [22, 3, 1, 0, 5, 1, 0, 0, 1, 0], { type: 'other' }],
+  ['another message', [22, 3, 1, 0, 1, 2], { type: 'other' }],
+])('takes %s for what it is', (_, bytes, expected) => {
+  expect(readServerName(Buffer.from(bytes))).toEqual(expected)
+})
+
+it('refuses a name that is no host name, two names in one list, and lengths that lead out of it', async () => {
+  const bare = await helloFor(undefined)
+  const named = (text: string) => readServerName(withExtension(bare, Buffer.from(text, 'latin1')))
+  expect(named('\0\0\0\x06\0\x04\0\0\x01b')).toEqual({ type: 'hello', serverName: 'b' })
+  expect(named('\0\x01\0\x06\0\x04\0\0\x01b')).toEqual({ type: 'hello', serverName: undefined })
+  expect(named('\0\0\0\x06\0\x04\x01\0\x01b')).toEqual({ type: 'other' })
+  expect(named('\0\0\0\x0a\0\x08\0\0\x01b\0\0\x01c')).toEqual({ type: 'other' })
+  expect(named('\0\0\0\x06\0\x04\0\0\x02b')).toEqual({ type: 'other' })
+  expect(named('\0\0\0\x06\0\x05\0\0\x01b')).toEqual({ type: 'other' })
+})
+
 it('survives anything', async () => {
   const hello = await helloFor('a.example')
   fc.assert(
