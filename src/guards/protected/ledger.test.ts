@@ -122,6 +122,28 @@ describe('what a hub has left that no longer exists', () => {
     expect(warned).toHaveBeenCalledWith(expect.stringContaining(`${path} cannot be read`), 'ToolHubWarning')
   })
 
+  it('may be gone meanwhile, because another hub was quicker', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    leave(left())
+    leave(left(), `${'0b'.repeat(12)}.json`)
+    const handled: string[][] = []
+    await forEachUnfinished(folder, async () => {
+      handled.push(readdirSync(folder))
+      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    })
+    expect([handled.length, warned.mock.calls]).toEqual([1, []])
+  })
+
+  it('has sixteen mebibytes at most', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    leave(JSON.stringify(left()).padStart(16 * 1024 ** 2))
+    expect(await unfinished()).toHaveLength(1)
+    const path = leave(JSON.stringify(left()).padStart(16 * 1024 ** 2 + 1))
+    expect([await unfinished(), existsSync(path), warned.mock.calls.length]).toEqual([[], false, 1])
+  })
+
   it('is not believed in a folder that others can write to', async () => {
     const path = leave(left())
     chmodSync(folder, 0o777)

@@ -130,6 +130,15 @@ describe('putTree', () => {
   })
 })
 
+it.each([
+  ['other', '', 'CONFLICT', 'The folder that was kept was changed since.'],
+  [undefined, '-gone', 'NOT_FOUND', 'The folder that was there is no longer kept.'],
+])('says why a tree is not put back', async (digest, ending, code, message) => {
+  const tree = { path: `${kept}${ending}`, digest: digest ?? (await treeDigest(kept)) }
+  await expect(handle().putTree('p/d', tree)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+  expect(readdirSync(root)).toEqual([])
+})
+
 describe('putFolder', () => {
   it('makes a folder with exactly these permissions, whatever the umask', async () => {
     await handle().putFolder('d', 0o777)

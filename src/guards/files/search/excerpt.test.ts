@@ -26,3 +26,31 @@ it('cuts no character in two, and keeps to its length', () => {
     ),
   )
 })
+
+it.each([
+  ['a line of one more', 'a'.repeat(501), 0, `${'a'.repeat(500)}…`],
+  ['the end of such a line', 'a'.repeat(501), 501, `…${'a'.repeat(500)}`],
+  [
+    'a match that is just too near',
+    `${'a'.repeat(150)}x${'b'.repeat(600)}`,
+    150,
+    `${'a'.repeat(150)}x${'b'.repeat(349)}…`,
+  ],
+  [
+    'a match that is one further',
+    `c${'a'.repeat(150)}x${'b'.repeat(600)}`,
+    151,
+    `…${'a'.repeat(150)}x${'b'.repeat(349)}…`,
+  ],
+  ['a pair at the end', `${'a'.repeat(499)}😀${'b'.repeat(100)}`, 0, `${'a'.repeat(499)}😀…`],
+  ['a pair before the end', `${'a'.repeat(498)}😀${'b'.repeat(100)}`, 0, `${'a'.repeat(498)}😀…`],
+  [
+    'a pair at the beginning',
+    `😀${'a'.repeat(149)}x${'b'.repeat(600)}`,
+    151,
+    `…${'a'.repeat(149)}x${'b'.repeat(350)}…`,
+  ],
+  ['the last pair of all', `${'a'.repeat(499)}😀`, 501, `…${'a'.repeat(498)}😀`],
+])('cuts %s', (_, line, at, expected) => {
+  expect(excerpt(line, at)).toBe(expected)
+})

@@ -49,3 +49,26 @@ it('says the same of a name as the globs that ripgrep gets', () => {
     }),
   )
 })
+
+const LEFT_OUT = [
+  ...['.ssh', '.gnupg', '.aws', '.env', '.env.local', '.envrc', 'a.pem', 'a.key', 'a.p12', 'a.pfx', 'a.jks'],
+  ...['a.keystore', 'a.kdbx', '.pem', 'id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk'],
+  ...['id_rsa_sk', 'id_dsa_sk', '.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'],
+]
+
+it.each(LEFT_OUT)('%s is left out, in any case', (name) => {
+  expect([isLeftOut(name), isLeftOut(name.toUpperCase())]).toEqual([true, true])
+  expect(SECRET_GLOBS.some((glob) => compileGlob(glob)(name))).toBe(true)
+})
+
+it.each(['.git', '.tool-hub-1.tmp', '.tool-hub-\n.tmp'])('%j is left out, in this case only', (name) => {
+  expect([isLeftOut(name), isLeftOut(name.toUpperCase())]).toEqual([true, false])
+  expect(OWN_GLOBS.some((glob) => compileGlob(glob)(name))).toBe(true)
+})
+
+it.each([
+  ...['x.ssh', '.sshx', 'x.env', 'a.pem.md', 'apem', 'xid_rsa', 'id_rsa.pub', 'id_rsa_skx', '.netrc2', 'x.netrc'],
+  ...['.gitx', 'x.git', '.gitignore', 'x.tool-hub-1.tmp', '.tool-hub-1.tmpx', '.tool-hub.tmp', 'src', ''],
+])('%j is not left out', (name) => {
+  expect(isLeftOut(name)).toBe(false)
+})
