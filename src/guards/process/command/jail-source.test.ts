@@ -87,6 +87,50 @@ describe('the environment of commands', () => {
   })
 })
 
+describe('what a command reaches of the files', () => {
+  it('is told with real paths, as far as they are there', async () => {
+    const root = await folderWith({ 'w/x': '', r: null, u: null, e: null, more: null })
+    const at = (name: string) => join(root, name)
+    await symlink('more', at('link'))
+    const jails = source(root, {
+      roots: [
+        { path: at('w'), mode: 'write', untrusted: true },
+        { path: at('r'), mode: 'read' },
+        { path: at('u'), mode: 'read', untrusted: true },
+      ],
+      ...{ readable: [at('e'), at('none')], writable: [at('link'), at('gone')], hide: ['/h'] },
+    })
+    const found = { ...findings({ secrets: ['/s'] }), unlisted: ['/l'] }
+    expect(await jails.reach(found)).toEqual({
+      sees: ['w', 'r', 'u', 'e', 'more'].map(at),
+      writes: ['w', 'more'].map(at),
+      hidden: ['/h', '/l', '/s'],
+      untrusted: [at('w')],
+      sandbox: 'none',
+    })
+    const seen = source(root, { hideSecrets: false })
+    expect((await seen.reach(found)).hidden).toEqual(['/l'])
+  })
+})
+
+describe('package managers in a sandbox', () => {
+  const RETRIES = {
+    ...{ npm_config_fetch_retries: '0', YARN_HTTP_RETRY: '0', PIP_RETRIES: '0', UV_HTTP_RETRIES: '0' },
+    ...{ POETRY_REQUESTS_MAX_RETRIES: '0', BUNDLE_RETRY: '0', CARGO_NET_RETRY: '0' },
+  }
+
+  it('do not try again where no host can be reached', async () => {
+    const root = await folderWith()
+    const env = async (level: 'full' | 'none', socket?: string) =>
+      (await source(root, { level }).jail(findings({}), socket)).env
+    expect(await env('full')).toMatchObject(RETRIES)
+    for (const name of Object.keys(RETRIES)) {
+      expect(await env('full', '/run/x.sock')).not.toHaveProperty(name)
+      expect(await env('none')).not.toHaveProperty(name)
+    }
+  })
+})
+
 describe('a description', () => {
   it('has the level, once it is known, and the hosts that are granted', async () => {
     const jails = source(await folderWith(), { level: 'full' })
