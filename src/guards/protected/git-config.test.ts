@@ -157,6 +157,8 @@ describe('files of git', () => {
     write('run!.sh')
     write('.git/config', '[alias]\n\tx = !run!.sh -v --x ./later.sh missing\n')
     expect(placesNamedByConfig(join(root, '.git'), root)).toEqual([join(root, 'run!.sh'), join(root, 'later.sh')])
+    write('.git/config', '[alias]\n\tx = run!.sh\n')
+    expect(placesNamedByConfig(join(root, '.git'), root)).toEqual([join(root, 'run!.sh')])
   })
 
   it.each<[string, string[], string, boolean]>([

@@ -170,8 +170,8 @@ describe('the looks while a command runs', () => {
     await keeper.leave(other)
     expect(cancelled).toBe(1)
     lookAgain()
-    // It waits for the look before it.
-    await keeper.look()
+    // Each waits for the looks before it.
+    for (let look = 0; look < 4; look += 1) await keeper.look()
     expect(rests).toHaveLength(2)
   })
 })

@@ -20,7 +20,6 @@ import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { descriptorAccess } from './descriptor-access.ts'
 import type { FileAccess, FolderEntry } from './file-access.ts'
 import { pathAccess } from './path-access.ts'
-import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder } from './steady-folder.ts'
 
 let root: string
 
@@ -285,6 +284,48 @@ describe('access by paths', () => {
     expect(openDescriptors()).toBe(before)
   })
 
+  it.each<
+    [
+      'openSync' | 'renameSync' | 'linkSync' | 'mkdirSync',
+      string,
+      (d: number, entry: (name: string) => FolderEntry) => unknown,
+    ]
+  >([
+    ['openSync', 'makes a file', (d) => pathAccess.open(d, pathAccess.at(d, 'new'), CREATE, 0o600)],
+    ['openSync', 'opens a file', (d) => pathAccess.open(d, pathAccess.at(d, 'b'), constants.O_RDONLY)],
+    ['openSync', 'opens a folder', (d) => pathAccess.openFolder(d, pathAccess.at(d, 'full'))],
+    ['openSync', 'opens nothing', (d) => pathAccess.open(d, pathAccess.at(d, 'c'), constants.O_RDONLY)],
+    ['renameSync', 'removes a file', (_, entry) => pathAccess.unlink(entry('b'))],
+    ['renameSync', 'renames a file', (_, entry) => pathAccess.rename(entry('b'), entry('n'))],
+    ['renameSync', 'removes a folder', (_, entry) => pathAccess.removeFolder(entry('empty'))],
+    ['linkSync', 'links a file', (_, entry) => pathAccess.link(entry('b'), entry('n'))],
+    ['mkdirSync', 'makes a folder', (_, entry) => pathAccess.makeFolder(entry('n'))],
+  ])('leaves all as it is where somebody exchanges the folder right before %s: %s', (step, _, use) => {
+    const { d, entry } = opened(pathAccess)
+    const real = { openSync: fs.openSync, renameSync: fs.renameSync, linkSync: fs.linkSync, mkdirSync: fs.mkdirSync }
+    const restore = () => {
+      Object.assign(fs, real)
+      syncBuiltinESMExports()
+    }
+    onTestFinished(restore)
+    Object.assign(fs, {
+      [step]: (...args: never[]) => {
+        restore()
+        renameSync(join(root, 'd'), join(root, 'away'))
+        mkdirSync(join(root, 'd/empty'), { recursive: true })
+        mkdirSync(join(root, 'd/full'))
+        writeFileSync(join(root, 'd/b'), 'other')
+        return (real[step] as (...all: never[]) => unknown)(...args)
+      },
+    })
+    syncBuiltinESMExports()
+    const before = openDescriptors()
+    expect(() => use(d, entry)).toThrow(errno('CONFLICT'))
+    expect([names(), names('away')]).toEqual([['b', 'empty', 'full'], BEFORE])
+    expect([text('d/b'), text('away/b')]).toEqual(['other', 'd/b'])
+    expect(openDescriptors()).toBe(before)
+  })
+
   it('removes a file by its own name where nothing can be renamed', () => {
     const { entry } = opened(pathAccess)
     const rename = fs.renameSync
@@ -313,52 +354,5 @@ describe('access by paths', () => {
     expect(pathAccess.at(-7, 'x')).toBe(join(root, 'd/x'))
     const itself = closing(pathAccess.openFolder(d, pathAccess.at(d, '.')))
     expect(pathAccess.share(itself)).toBe(shared)
-  })
-})
-
-describe('a steady folder', () => {
-  const steady = (path: string, above?: SteadyFolder): SteadyFolder => {
-    const { dev, ino } = statSync(path, { bigint: true })
-    return { path: Buffer.from(path).toString('latin1'), dev, ino, above }
-  }
-  const looks = (folder: SteadyFolder, sinceMs: number) => {
-    let count = 0
-    checkSteady(folder, sinceMs, () => {
-      count += 1
-      return true
-    })
-    return count
-  }
-
-  it('is looked at 24 times unless the folders above it are old', () => {
-    const folder = steady(join(root, 'd'), steady(root))
-    const changedMs = Number(statSync(root, { bigint: true }).ctimeNs / 1_000_000n)
-    writeFileSync(join(root, 'd/later'), '')
-    expect([0, changedMs, changedMs + 25].map((since) => looks(folder, since))).toEqual([24, 24, 24])
-    expect([changedMs + 26, changedMs + 9_999].map((since) => looks(folder, since))).toEqual([0, 0])
-    expect(looks(steady(root), 0)).toBe(0)
-  })
-
-  it('is refused once it is seen elsewhere', () => {
-    const folder = steady(join(root, 'd'), steady(root))
-    expect(() => checkSteady(folder, 0, () => false)).toThrow(errno('CONFLICT'))
-    for (const make of [
-      () => renameSync(join(root, 'd'), join(root, 'gone')),
-      () => writeFileSync(join(root, 'd'), ''),
-    ]) {
-      make()
-      expect(() => checkSteady(folder, 0, () => true)).toThrow(errno('CONFLICT'))
-      expect(() => checkQuiet(folder)).toThrow(errno('CONFLICT'))
-    }
-    const below = { ...folder, path: `${folder.path}/x` }
-    expect(() => checkQuiet(below)).toThrow(errno('CONFLICT'))
-  })
-
-  it('is the same by its device and its number, and is named as text', () => {
-    const one = { dev: 1n, ino: 2n }
-    expect([one, { dev: 2n, ino: 2n }, { dev: 1n, ino: 1n }].map((other) => isSameEntry(one, other))).toEqual([
-      ...[true, false, false],
-    ])
-    expect(exchanged(Buffer.from('/é').toString('latin1')).message).toMatch(/^"\/é", or a folder above it/)
   })
 })
