@@ -71,8 +71,8 @@ function firstInvalid(bytes: Buffer): number {
 
 /** The beginning of the character that stands at `place`: a window must not cut one in two. */
 function characterStart(bytes: Buffer, place: number): number {
-  if (place >= bytes.length) return bytes.length
-  let start = place
+  // At the end there is no byte that could continue a character.
+  let start = Math.min(place, bytes.length)
   while (start > place - 3 && (bytes[start]! & 0xc0) === 0x80) start -= 1
   return start
 }

@@ -79,7 +79,7 @@ export async function readChunks(file: OpenFile, signal: AbortSignal, use: (chun
       if (count === 0) break
       const chunk = buffer.subarray(0, count)
       ;[buffer, spare] = [spare, buffer]
-      reading = position + count < size ? next(buffer, position + count) : Promise.resolve(0)
+      reading = next(buffer, position + count)
       use(chunk, position)
       position += count
     }
