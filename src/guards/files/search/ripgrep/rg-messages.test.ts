@@ -61,3 +61,16 @@ it('stops when no more is wanted', () => {
   expect(take(Buffer.from(`${match('a')}\n${match('b')}\n`))).toBe(false)
   expect(seen).toEqual(['match'])
 })
+
+it('reads lines of sixteen million bytes whole, and no longer ones', () => {
+  const line = (bytes: number) => match('a'.repeat(bytes - match('').length))
+  for (const [bytes, type] of [
+    [16_000_000, 'match'],
+    [16_000_001, 'too-long'],
+  ] as const) {
+    const output = Buffer.from(`${line(bytes)}\n`)
+    expect(output.length).toBe(bytes + 1)
+    for (const cut of [0, 1_000, bytes])
+      expect(readAll([output.subarray(0, cut), output.subarray(cut)]).map((message) => message.type)).toEqual([type])
+  }
+})
