@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { LiveOutput } from './live-output.ts'
 import { plainText } from './plain-text.ts'
@@ -29,6 +30,14 @@ describe('live output', () => {
       ['stderr', 'c'],
       ['stdout', 'd'],
     ])
+  })
+
+  it('keeps no process alive for what it has still to tell', () => {
+    const clock = holdingClock()
+    const live = new LiveOutput(clock)
+    live.listen(() => {})
+    for (const text of ['a', 'b']) live.push(Buffer.from(text), 'stdout')
+    expect([clock.waiting, clock.holding]).toEqual([1, 0])
   })
 
   it('loses nothing, whatever comes in whatever pieces', async () => {

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
+import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { noJail } from '../../../../test/support/made-jails.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { readLines } from './read-lines.ts'
@@ -31,7 +32,7 @@ it('lets sandboxes share a prewarmed process only where all that it fixes is the
 })
 
 it('makes sandboxes ahead when nothing runs, or a moment later, each kind once', async () => {
-  const clock = fakeClock()
+  const clock = holdingClock()
   const filled: string[] = []
   const refill = new Refill(({ key }) => filled.push(key), clock)
   const jail = (key: string) => ({ ...noJail(), key })
@@ -44,7 +45,7 @@ it('makes sandboxes ahead when nothing runs, or a moment later, each kind once',
     }),
   )
   for (const key of ['a', 'b', 'a']) refill.want(jail(key))
-  expect([filled.length, clock.waiting]).toEqual([0, 1])
+  expect([filled.length, clock.waiting, clock.holding]).toEqual([0, 1, 0])
   await clock.advance(9)
   expect(filled).toEqual([])
   await clock.advance(1)
