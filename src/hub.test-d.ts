@@ -1,6 +1,8 @@
+import { Type } from '@sinclair/typebox'
 import { z } from 'zod'
 import { createToolHub } from './create-tool-hub.ts'
 import { definePlugin, defineTool } from './define.ts'
+import { jsonResult } from './project-result.ts'
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false
 function is<T extends true>(_?: T): void {}
@@ -56,3 +58,30 @@ export async function calls(): Promise<void> {
     if (event.type === 'call-ended' && event.result.ok) is<Equal<typeof event.result.data, { sum: number }>>()
   }
 }
+
+/** Checked by the compiler: a plugin that registers an AgentTool needs no annotations, and its parameters have types. */
+export const custom = definePlugin({
+  name: 'custom',
+  setup(api) {
+    api.registerTool({
+      name: 'my_tool',
+      description: 'Custom tool',
+      parameters: Type.Object({ input: Type.String() }),
+      async execute(toolCallId, params, signal) {
+        is<Equal<typeof toolCallId, string>>()
+        is<Equal<typeof params, { input: string }>>()
+        is<Equal<typeof signal, AbortSignal | undefined>>()
+        return jsonResult({ result: 'ok' })
+      },
+    })
+    api.registerTool({
+      name: 'other_tool',
+      description: 'Another tool',
+      parameters: { type: 'object' },
+      handler: async (ctx, args) => ({ content: `${ctx.callId} ${args}`, is_error: false }),
+    })
+    api.registerTool(add)
+    // @ts-expect-error neither execute nor a handler
+    api.registerTool({ name: 'no_tool', description: 'Nothing', parameters: Type.Object({}) })
+  },
+})

@@ -2,6 +2,7 @@ import type { AnyTool, Capability } from '../define.ts'
 import type { AgentTool } from '../from-agent-tool.ts'
 import type { HandlerTool } from '../from-handler-tool.ts'
 import type { CallEvent, ToolResult } from '../result.ts'
+import type { Infer, JsonSchema } from '../schema/infer.ts'
 
 /** What a hook sees of a call. */
 export interface CallView {
@@ -61,6 +62,13 @@ export const HOOK_NAMES = ['before', 'decide', 'after', 'settled'] as const
 
 /** What a plugin's `setup` may do. */
 export interface PluginApi {
+  /** Takes an AgentTool as it is; the types of its parameters follow from their schema. */
+  registerTool<S extends JsonSchema>(
+    tool: Omit<AgentTool<Infer<S>>, 'parameters'> & {
+      /** JSON Schema of the arguments, or one that TypeBox built. */
+      readonly parameters: S
+    },
+  ): void
   /** Takes a tool, an AgentTool, or a definition with a handler as it is. */
   registerTool(tool: AnyTool | AgentTool | HandlerTool): void
   /** Adds hooks, as if they were listed in the plugin's `hooks`. */

@@ -1,8 +1,11 @@
 import type { AnyTool, Plugin, PluginApi } from '../define.ts'
 import { messageOf, ToolError } from '../errors.ts'
+import type { AgentTool } from '../from-agent-tool.ts'
+import type { HandlerTool } from '../from-handler-tool.ts'
 
 /** What a hub does for a plugin; `withdraw` takes back all that it has registered. */
-export interface PluginHost extends PluginApi {
+export interface PluginHost extends Omit<PluginApi, 'registerTool'> {
+  registerTool(tool: AnyTool | AgentTool | HandlerTool): void
   withdraw(): void
 }
 
@@ -98,7 +101,7 @@ class Setup {
     this.guards = plugin.required ?? [plugin.hooks ?? []].flat().length > 0
     this.api = {
       onEvent: host.onEvent,
-      registerTool: (tool) => {
+      registerTool: (tool: AnyTool | AgentTool | HandlerTool) => {
         this.tools.push(tool?.name)
         host.registerTool(tool)
       },
