@@ -25,10 +25,7 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S2-20': ['src/tools/fs/read-text.test.ts', 'gives at most 1 MB and says what is left out'],
   // Abstraction layer (S3)
   'S3-4': ['test/profiles.test.ts', 'full shows every tool, and no profile names one that is not there'],
-  'S3-14': ['src/pipeline.test.ts', 'comes at once when the caller has stopped already'],
-  'S3-15': ['src/tools/fs/read-text.test.ts', 'gives an image as an image, by its content and not its name'],
   'S3-16': ['src/client/socket/hub-socket.test.ts', 'executes its own tools once, whatever drops meanwhile'],
-  'S3-17': ['src/hub.test.ts', 'a plugin registers an AgentTool as S3 shows it'],
   // Toolsets and governance (S4)
   'S4-1': ['test/composition.test.ts', 'fetch, select, render and write, each governed'],
   'S4-3': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
