@@ -27,21 +27,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S3-4': ['test/profiles.test.ts', 'full shows every tool, and no profile names one that is not there'],
   'S3-16': ['src/client/socket/hub-socket.test.ts', 'executes its own tools once, whatever drops meanwhile'],
   // Toolsets and governance (S4)
-  'S4-1': ['test/composition.test.ts', 'fetch, select, render and write, each governed'],
-  'S4-3': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
-  'S4-4': ['src/hub.test.ts', 'bring tools, hooks and a set-up that every call waits for'],
-  'S4-5': ['test/dialects.test.ts', 'take the spellings of other families'],
-  'S4-6': [
-    'src/sources/skills/skill-source.test.ts',
-    'gives its text, where it lies and which files it has, in every dialect',
-  ],
-  'S4-15': ['src/hub.test.ts', 'results have the forms of S0, S2, S3 and S4'],
-  'S4-16': ['src/config/load-config.test.ts', 'loadConfig'],
-  'S4-22': ['test/records.test.ts', 'has the layout of the documents'],
-  'S4-23': ['test/limits.test.ts', 'cuts the middle at 30,000 characters'],
-  'S4-26': ['src/tools/fs/read-text.test.ts', 'shows whole lines up to 29 KB'],
-  'S4-27': ['src/serve/book/create-event-feed.test.ts', 'tells calls as they happen, fit to be seen'],
-  'S4-28': ['src/config/load-config.test.ts', 'loadConfig'],
 }
 
 const FOLDER = 'test/requirements'
