@@ -23,9 +23,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S2-18': ['src/sources/mcp/mcp-source.test.ts', 'ends calls of a server that is killed, starts it again'],
   'S2-19': ['test/commands.test.ts', 'are denied until a rule enables them, then judged part by part'],
   'S2-20': ['src/tools/fs/read-text.test.ts', 'gives at most 1 MB and says what is left out'],
-  // Abstraction layer (S3)
-  'S3-4': ['test/profiles.test.ts', 'full shows every tool, and no profile names one that is not there'],
-  'S3-16': ['src/client/socket/hub-socket.test.ts', 'executes its own tools once, whatever drops meanwhile'],
   // Toolsets and governance (S4)
 }
 
