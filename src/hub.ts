@@ -91,7 +91,7 @@ export interface Hub<T extends AnyTool = AnyTool> extends Desks {
   metrics(): Promise<string>
   /** The hub as somebody else may use it: narrower, never wider. */
   as(principal: Principal): PrincipalHub
-  /** The rules that hold, by who says them. */
+  /** The rules that hold, by who says them, and what the skills that are there request. */
   policyLayers(): PolicyLayers
   /** Replaces the owner's rules, for every call that is judged from now on. */
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void

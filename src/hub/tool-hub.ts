@@ -172,7 +172,9 @@ export class ToolHub {
   }
 
   policyLayers(): PolicyLayers {
-    return this.#assembly.rules.layers
+    const { rules, sources } = this.#assembly
+    const { requests = [], ...layers } = rules.layers
+    return { ...layers, requests: [...requests, ...sources.requests(undefined)] }
   }
 
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void {

@@ -46,6 +46,10 @@ describe('the effective permission policy', () => {
     expect(shown.always.every((rule: object) => 'deny' in rule)).toBe(true)
     expect(shown.defaults).toContainEqual(expect.objectContaining({ deny: 'danger:destructive' }))
     expect(shown.owner).toEqual([{ ask: 'exec', reason: 'commands are looked at', source: 'tool-hub.yaml:4' }])
+    expect(shown.requests).toEqual([
+      { skill: 'git-help', wants: ['exec', 'read:fs'], reason: 'allowed-tools: Bash(git:*) Read' },
+    ])
+    expect(shown.requests).toEqual(hub.policyLayers().requests)
     expect(shown.sandbox.root).toBe(join(folder, 'project'))
     const exec = shown.tools.find(({ tool }: { tool: string }) => tool === 'core/exec.run')
     expect(exec.capabilities).toContainEqual(expect.objectContaining({ capability: 'exec', effect: 'ask' }))

@@ -42,7 +42,7 @@ async function show(flags: Flags): Promise<void> {
   const { options: written } = await readConfig(flags)
   const options = withCurrentRoot(written)
   const catalogue = await openCatalogue(options)
-  const layers = policyLayers(options)
+  const layers = { ...policyLayers(options), requests: catalogue.requests }
   const judge = judgeTools(options)
   const tools = catalogue.tools.map((entry) => ({ tool: entry.tool.name, ...judge(entry) }))
   const { sandbox = {}, visibility = {} } = options

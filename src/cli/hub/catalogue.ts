@@ -2,6 +2,7 @@ import type { AnyTool } from '../../define.ts'
 import { listTools, type ToolListing } from '../../hub/list-tools.ts'
 import type { HubOptions } from '../../options.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
+import type { SkillRequest } from '../../rule.ts'
 import type { RegisteredTool } from '../../steps/registered-tool.ts'
 import { Registry } from '../../steps/registry.ts'
 import type { FoundTool } from '../../steps/tool-table.ts'
@@ -14,6 +15,8 @@ export interface Catalogue {
   readonly tools: readonly RegisteredTool[]
   /** As an agent sees them, in the same order. */
   readonly listing: readonly ToolListing[]
+  /** What skills request, loaded or not. */
+  readonly requests: readonly SkillRequest[]
   /** By canonical, wire or dialect name; throws with the nearest names when there is none. */
   find(name: string): FoundTool
 }
@@ -21,11 +24,13 @@ export interface Catalogue {
 /** What a hub with these options would list. Only tools from elsewhere need a hub for that: a list must be there at once. */
 export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   const registry = new Registry()
-  for (const tool of await toolsOf(options)) registry.register(tool)
+  const { tools, requests } = await contentOf(options)
+  for (const tool of tools) registry.register(tool)
   const sees = compileVisibility(options.visibility ?? {})
   return {
     tools: registry.list(),
     listing: listTools(registry, (entry) => sees({ ...entry, name: entry.tool.name })),
+    requests,
     find(name) {
       const found = registry.find(name)
       if (found) return found
@@ -34,8 +39,13 @@ export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   }
 }
 
-async function toolsOf(options: HubOptions): Promise<readonly AnyTool[]> {
-  if (!hasMoreTools(options)) return builtinTools
+interface Content {
+  readonly tools: readonly AnyTool[]
+  readonly requests: readonly SkillRequest[]
+}
+
+async function contentOf(options: HubOptions): Promise<Content> {
+  if (!hasMoreTools(options)) return { tools: builtinTools, requests: options.requests ?? [] }
   const [{ withHubOf }, { allReady }, { watchServers }] = await Promise.all([
     import('./with-hub.ts'),
     import('./all-ready.ts'),
@@ -45,6 +55,6 @@ async function toolsOf(options: HubOptions): Promise<readonly AnyTool[]> {
   return withHubOf(watched, async (hub) => {
     await allReady(hub)
     tellBroken()
-    return hub.registry.list()
+    return { tools: hub.registry.list(), requests: hub.policyLayers().requests ?? [] }
   })
 }
