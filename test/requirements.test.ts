@@ -17,7 +17,6 @@ const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   'S2-18': ['src/sources/mcp/mcp-source.test.ts', 'ends calls of a server that is killed, starts it again'],
   'S2-19': ['test/commands.test.ts', 'are denied until a rule enables them, then judged part by part'],
   'S2-20': ['src/tools/fs/read-text.test.ts', 'gives at most 1 MB and says what is left out'],
-  // Toolsets and governance (S4)
 }
 
 const FOLDER = 'test/requirements'
