@@ -73,6 +73,29 @@ describe('an executor', () => {
     expect(audit[3]?.resource).toBe('{"command":"ls","mergeStderr":true}')
   })
 
+  it('says which call and which goal it is, without a run for each call', async () => {
+    const sandboxRoot = temporaryFolder()
+    const { hub } = await open({ sandbox: undefined, core: { sandboxRoot } })
+    const seen: object[] = []
+    hub.onRecord(({ run, event }) => {
+      // The first line of a call has its ids.
+      if (!('requestId' in event)) return
+      const { requestId, goalId } = event
+      seen.push({ run, requestId, goalId })
+    })
+    const executor = createExecutor(hub, { goalId: 'g' })
+    const call = { name: 'write_file', arguments: '{"path":"a.txt","content":"x"}' }
+    await executor.execute({ ...call, id: 'call_1' })
+    const read = { name: 'read_file', arguments: '{"path":"a.txt"}' }
+    expect(await executor.execute({ ...read, id: 'call_2' })).toMatchObject({ content: 'x' })
+    await executor.execute({ ...read, id: 'call_3' }, { requestId: 'own' }).catch(() => {})
+    expect(seen).toEqual([
+      { run: hub.run, requestId: 'call_1', goalId: 'g' },
+      { run: hub.run, requestId: 'call_2', goalId: 'g' },
+      { run: 'own', requestId: 'own', goalId: 'g' },
+    ])
+  })
+
   it('takes its settings for all calls, and others for one', async () => {
     const { hub, executor } = await open()
     const runs: string[] = []

@@ -1,3 +1,4 @@
+import type { CallOptions } from '../call-options.ts'
 import { ToolError } from '../errors.ts'
 import type { Hub } from '../hub.ts'
 import { toExecutorResult } from '../project-result.ts'
@@ -5,7 +6,7 @@ import { ModelTools, type RunOptions } from './model-tools.ts'
 
 /** A call as a model makes it. */
 export interface ExecutorCall {
-  /** Comes back as `tool_call_id` of the result. */
+  /** Comes back as `tool_call_id` of the result; approver, hooks and record get it as `requestId`. */
   readonly id: string
   /** Canonical, wire or dialect name of the tool. */
   readonly name: string
@@ -13,8 +14,11 @@ export interface ExecutorCall {
   readonly arguments: string | object
 }
 
-/** What an executor says of all its calls: their run, session, caller, signal, time limit, approver. */
-export type ExecutorConfig = RunOptions
+/**
+ * What an executor says of all its calls: their run, session, caller, goal, signal, time limit, approver. A `requestId`
+ * replaces the id of the call.
+ */
+export type ExecutorConfig = RunOptions & Pick<CallOptions, 'requestId' | 'goalId'>
 
 /** Executes calls of tools, one at a time or concurrently. */
 export interface ToolExecutor {
@@ -35,7 +39,10 @@ export function createExecutor(hub: Hub, config: ExecutorConfig = {}): ToolExecu
   const tools = new ModelTools(hub, config, () => [])
   return {
     async execute({ id, name, arguments: given }, options) {
-      const result = await tools.call({ name, given }, options)
+      const said = { ...config, ...options }
+      // The id of a call, unlike that of a request, does not open a run of its own.
+      const ids = said.requestId === undefined && { run: said.run ?? hub.run, requestId: id }
+      const result = await tools.call({ name, given }, { ...said, ...ids })
       if (result.ok || result.meta.attempts > 0) return toExecutorResult(result, id)
       const { code, message, fix, retryable } = result.error
       throw new ToolError(code, message, { fix, retryable })
