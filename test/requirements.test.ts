@@ -4,19 +4,10 @@ import { describe, expect, it } from 'vitest'
 /** Requirements without a test in `test/requirements/` yet: the file of another test, and words of its name. */
 const SHOWN: Readonly<Record<string, readonly [file: string, test: string]>> = {
   // Tool module (S2)
-  'S2-2': ['test/policy.test.ts', 'never overwrites, deletes or runs commands until a rule says so'],
   'S2-3': ['test/containment/containment.test.ts', 'commands that try to get out'],
-  'S2-8': ['test/approvals.test.ts', 'shows tool, input, targets, rule, reason and who asks'],
-  'S2-9': ['test/approvals.test.ts', 'shows tool, input, targets, rule, reason and who asks'],
   'S2-10': ['src/pipeline.test.ts', 'keeps a thrown error of ours, and hides a defect'],
-  'S2-11': ['src/tools/fs/read-text.test.ts', 'gives plain lines from start_line to end_line'],
-  'S2-13': ['test/dialects.test.ts', 'take the spellings of other families'],
-  'S2-14': ['test/dialects.test.ts', 'show the files and the web names when they are asked for'],
-  'S2-15': ['test/commands.test.ts', 'by a policy.yaml of S2: its whitelist, its blacklist and everything else asked'],
   'S2-16': ['src/sources/mcp/mcp-source.test.ts', 'connects all of them, and finds out which protocol they speak'],
   'S2-18': ['src/sources/mcp/mcp-source.test.ts', 'ends calls of a server that is killed, starts it again'],
-  'S2-19': ['test/commands.test.ts', 'are denied until a rule enables them, then judged part by part'],
-  'S2-20': ['src/tools/fs/read-text.test.ts', 'gives at most 1 MB and says what is left out'],
 }
 
 const FOLDER = 'test/requirements'
