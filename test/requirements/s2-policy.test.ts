@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/config/index.ts'
@@ -102,12 +102,12 @@ describe('the policy gate of a tool module', () => {
 
   it('S2-15 the policy.yaml of the document holds letter for letter', async () => {
     const many = 'match\n'.repeat(120)
-    const elsewhere = temporaryFolder('elsewhere')
+    // The document names /tmp, where the folders of tests need not lie.
+    const elsewhere = mkdtempSync('/tmp/policy-')
+    onTestFinished(() => rmSync(elsewhere, { recursive: true }))
     writeFileSync(join(elsewhere, 'b.txt'), 'elsewhere')
-    // Test folders need not lie in /tmp.
-    const text = POLICY_YAML.replace('"/tmp/"', JSON.stringify(`${elsewhere}/`))
     const files = { 'a.txt': 'here', 'x.pem': 'pem', 'x.key': 'key', many }
-    const { hub, asked, codeOf, run } = await underPolicyYaml(files, text)
+    const { hub, asked, codeOf, run } = await underPolicyYaml(files)
     const read = (path: string) => codeOf('read_file', { path })
     expect(await read('a.txt')).toBe('ok')
     expect(await read(join(elsewhere, 'b.txt'))).toBe('ok')
@@ -116,7 +116,7 @@ describe('the policy gate of a tool module', () => {
     expect((await hub.explain('read_file', { path: 'a.txt' })).decision?.constraints.maxBytes).toBe(10_000_000)
     const smaller = await underPolicyYaml(
       { 'b.txt': 'b\n'.repeat(1_500) },
-      text.replace('max_size: 10MB', 'max_size: 2KB'),
+      POLICY_YAML.replace('max_size: 10MB', 'max_size: 2KB'),
     )
     expect(await smaller.codeOf('core/fs.readText', { path: 'b.txt' })).toBe('FILE_TOO_LARGE')
     const found = await hub.callDynamic('search_files', { pattern: 'match' })
