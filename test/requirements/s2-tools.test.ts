@@ -39,8 +39,8 @@ describe('the built-in tools of a tool module', () => {
     expect(missing.content).toMatch(/missing\.txt"? does not exist/)
   })
 
-  it('S2-13 search_files: a regular expression, a path, a file pattern, 30 s', async () => {
-    const many = 'match\n'.repeat(120)
+  it('S2-13 search_files: a regular expression, a path, a file pattern, 30 s, 1 MB', async () => {
+    const many = `a match ${'x'.repeat(100)}\n`.repeat(900)
     const files = { 'src/a.go': 'func main() {\n}\n', 'src/b.md': 'func in words\n', 'c.go': 'func other() {}\n', many }
     const { hub, call, text } = realHub({}, files)
     const search = async (args: object) => (await text('search_files', args)).split('\n').sort()
@@ -53,7 +53,9 @@ describe('the built-in tools of a tool module', () => {
     expect(await search({ pattern: '^func \\w+', path: 'src', file_pattern: '*.go' })).toEqual([
       'src/a.go:1:func main() {',
     ])
-    expect(await search({ pattern: 'ma.ch' })).toHaveLength(120)
+    expect(await search({ pattern: 'ma.ch x+$' })).toEqual(
+      Array(900).fill(expect.stringMatching(/^many:\d+:a match x{100}$/)),
+    )
     expect((await call('search_files', { pattern: 'no such thing' })).ok).toBe(true)
     expect((await call('search_files', { pattern: '(' })).error?.code).toBe('INPUT_SCHEMA_INVALID')
     expect(parametersOf(hub, 'search_files')).toMatchObject({
