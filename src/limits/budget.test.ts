@@ -26,6 +26,15 @@ describe('BudgetLedger', () => {
     expect(error.message).toBe('This run has used 1 of 1 calls (limits.run.calls).')
   })
 
+  it('names the limit that has no room, not one that has room for exactly this call', () => {
+    const ledger = ledgerOf({ run: { calls: 2, cost: 5 } })
+    ledger.reserve({ ...call, cost: 5 })
+    expect(failureOf(() => ledger.reserve({ ...call, cost: 1 })).fix.key).toBe('limits.run.cost')
+    const full = ledgerOf({ run: { cost: 5, bytes: 1 } })
+    full.reserve({ ...call, cost: 4 }).settle({ wallMs: 1, bytes: 1 })
+    expect(failureOf(() => full.reserve({ ...call, cost: 1 })).fix.key).toBe('limits.run.bytes')
+  })
+
   it('counts whole calls against a limit that is none', () => {
     const ledger = ledgerOf({ run: { calls: 1.5 } })
     ledger.reserve(call)
