@@ -64,7 +64,7 @@ const MOST_IN_MEMORY = 10_000
 
 /** Remembered answers: those of a session in memory, the others in the store that processes share. */
 export class Grants {
-  /** By their subject. */
+  /** Each answer by its subject, see `subjectOf`. */
   readonly #memory = new Map<string, Grant>()
   readonly #saved: SavedGrants
   readonly #clock: Clock

@@ -1,9 +1,10 @@
-import { chownSync, existsSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
+import { realPath } from '../disk/real-path.ts'
 import { ToolError } from '../errors.ts'
 import { createFilesGuard, type FilesGuard } from '../guards/files/files-guard.ts'
 import type { RootOptions } from '../guards/files/open-roots.ts'
@@ -99,7 +100,7 @@ export class SandboxDoors {
     const { sandbox, commands: limits, clock, lost, ledgerFolder } = this.#options
     return this.#processDoor!.openProcessGuard(this.#roots(root), {
       ...{ sandbox, limits, clock, ledgerFolder },
-      hidden: this.#options.hidden.map(realFolder),
+      hidden: this.#options.hidden.map(realPath),
       protect: this.#protected(),
       network: () => this.network(),
       lost: lost(),
@@ -114,7 +115,7 @@ export class SandboxDoors {
   /** `deliverables` is the folder of finished results of a run that has its own workspace, beside which it lies. */
   openFiles(root: string | undefined, deliverables?: string): FilesGuard {
     const { readBytes, draftsFolder } = this.#options
-    const hidden = this.#options.hidden.map(realFolder)
+    const hidden = this.#options.hidden.map(realPath)
     const sweepBelow = this.#workspaceFolders()
     return createFilesGuard({
       roots: [...this.#roots(root), ...resultRoots(deliverables)],
@@ -128,7 +129,7 @@ export class SandboxDoors {
 
   /** By their own names and by where these lead. */
   #protected(): readonly string[] {
-    this.#protect ??= [...new Set(this.#options.protect().flatMap((path) => [path, realFolder(path)]))]
+    this.#protect ??= [...new Set(this.#options.protect().flatMap((path) => [path, realPath(path)]))]
     return this.#protect
   }
 
@@ -230,7 +231,7 @@ export class SandboxDoors {
       ledgerFolder,
       ...(sandbox.commands?.level !== undefined && { level: sandbox.commands.level }),
       isFenceRequired: sandbox.required !== false,
-      hidden: hidden.map(realFolder),
+      hidden: hidden.map(realPath),
       clock,
       openProxy: (hosts, settings) => this.#openProgramProxy(hosts, settings),
     }
@@ -251,12 +252,6 @@ export class SandboxDoors {
 function resultRoots(folder: string | undefined): RootOptions[] {
   const isFolder = folder !== undefined && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()
   return isFolder ? [{ path: folder, mode: 'write', alias: '../deliverables' }] : []
-}
-
-/** The real path of a folder that may not exist yet: the guard compares real paths, and the way there may be a link. */
-function realFolder(folder: string): string {
-  if (existsSync(folder) || dirname(folder) === folder) return realpathSync(folder)
-  return join(realFolder(dirname(folder)), basename(folder))
 }
 
 function limitsOf({ usual, most }: SizeLimit) {

@@ -1,5 +1,6 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { realPath } from '../../disk/real-path.ts'
 import { statsIfThere } from '../../disk/stats-if-there.ts'
 import { placesNamedByConfig } from './git-folder.ts'
 
@@ -58,13 +59,4 @@ function pointerIn(file: string): string | undefined {
       .trimEnd()
       .replace(/^gitdir: /, ''),
   )
-}
-
-/** Where a path leads, also if nothing is there yet. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path === dirname(path) ? path : join(realPath(dirname(path)), path.slice(dirname(path).length))
-  }
 }

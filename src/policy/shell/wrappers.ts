@@ -22,7 +22,7 @@ export interface Wrapper {
   readonly isMixed?: boolean
 }
 
-/** All its operands are its own: such a program runs nothing but what its options say. */
+/** Every operand belongs to the wrapper itself: it runs only what its options name. */
 const ALL = Number.POSITIVE_INFINITY
 
 /** What setarch and the programs named after a machine take. */

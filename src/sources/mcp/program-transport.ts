@@ -62,7 +62,7 @@ export class ProgramTransport implements Transport {
 
   async start(): Promise<void> {
     const { stdin, stdout } = this.#program
-    // It has ended, or does not listen any more; who wrote to it is told.
+    // The program has ended or has closed its input; the write that fails reports it.
     stdin.on('error', () => {})
     stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#allRead = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))

@@ -72,7 +72,7 @@ function tell({ door, visitor, admission, query, request, response }: Exchange<V
         ({ type }) => type === 'reset' || types.includes(type),
       )
       for (const [index, each] of told.entries()) {
-        // Whoever comes again goes on after the last one that had an id: not between two that belong together.
+        // A client that reconnects continues after the last event with an id, so never between two that belong together.
         stream.send(each.type, shownTo(visitor, each), index === told.length - 1 ? id : undefined)
       }
       // It comes again and goes on after the last that it has read.

@@ -46,7 +46,7 @@ function endOf({ callId, tool, run, startedAt, durationMs, status, summary = '',
   return { type: 'tool.failed', ...end, error: { code: error ?? 'ABORTED', message: summary } }
 }
 
-/** A record may have been changed by others: what is no time is told as the beginning of time. */
+/** Somebody may have changed a record: what is not a valid time becomes the year 1970. */
 function timeOf(ms: number): string {
   return new Date(Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? ms : 0).toISOString()
 }

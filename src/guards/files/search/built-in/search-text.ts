@@ -60,7 +60,7 @@ function findBlocks(lines: Lines, finder: Finder, pattern: string, most: number)
   const text = isPlain ? lines.text : lines.text.replaceAll('\r\n', '\n')
   const { starts } = isPlain || text.length === lines.text.length ? lines : cutLines(text)
   let index = 0
-  // Behind the last line there is no number, and no comparison with that holds.
+  // After the last line, `starts` has no entry, and every comparison with `undefined` is false.
   for (const { start, end } of finder.inText(text)) {
     while (starts[index + 1]! <= start) index += 1
     // A match at the very end, after the last line end, is on no line.
