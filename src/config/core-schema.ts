@@ -9,7 +9,7 @@ import { withoutUndefined } from './without-undefined.ts'
 /** `core`: the settings of the core tools under the names of CoreToolsConfig. */
 export const coreSchema = z.strictObject({
   sandboxRoot: key(text, 'A folder below which each request or run has its own folder; as sandbox.workspaces.'),
-  maxReadBytes: key(size, 'Most bytes of a file read at once; as limits.read.', '5MiB'),
+  maxReadBytes: key(size, 'Most bytes that one read returns; the same as limits.read.', '5MiB'),
   maxHttpBytes: key(size, 'Most bytes of one response; as limits.http.', '5MiB'),
   maxDownloadBytes: key(size, 'Most bytes of one download; as limits.download.', '100MiB'),
   allowedHosts: key(z.array(text), 'Hosts that tools reach; as sandbox.network.', []),

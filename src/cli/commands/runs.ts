@@ -27,13 +27,13 @@ Examples:
 /** `runs`: what was done. */
 export function describeRuns(command: Command): void {
   command.description(
-    'List runs, show one as a timeline, follow one, give back what one kept aside, remove one or those that are too old.',
+    'List runs, show one as a timeline, follow one, print an artifact of one, remove one or those that are too old.',
   )
   addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
-  describeRunsArtifact(command.command('artifact').summary('Give back what was too large for a result'))
+  describeRunsArtifact(command.command('artifact').summary('Print what was too large for a result'))
   describeRunsRemove(command.command('remove').summary('Remove a run, on record'))
   describeRunsPrune(command.command('prune').summary('Remove old runs, on record'))
   describeRunsReindex(command.command('reindex').summary('Build the index over the records anew'))
