@@ -99,6 +99,14 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     const run = drawer.getByRole('list', { name: 'Runs of the schedule' }).getByRole('listitem')
     await run.filter({ hasText: 'ok' }).getByRole('link', { name: 'Open its run' }).click()
     await page.getByRole('treegrid', { name: 'Calls of the run' }).getByRole('row', { name: 'test/echo' }).waitFor()
+    await page.setViewportSize({ width: 1400, height: 800 })
+    await page.getByRole('link', { name: 'Schedules' }).click()
+    const row = page.getByRole('grid', { name: 'Schedules' }).getByRole('row').filter({ hasText: 'test/echo' })
+    await row
+      .filter({ hasText: 'greeting: hello' })
+      .filter({ hasText: /\w{3},? 09:30/ })
+      .waitFor()
+    expect(await cutCells(page)).toEqual([])
   })
 
   it('lets those who may only look decide and change nothing', async () => {
@@ -121,6 +129,13 @@ describe('the memory, inbox, agents and schedules of the console', () => {
 /** What the page says that one has decided. */
 function said(page: Page, words: string): Locator {
   return page.getByRole('status').filter({ hasText: words })
+}
+
+/** What the cells of a list cannot show whole. */
+function cutCells(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('[role=gridcell]')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)`,
+  )
 }
 
 /** Keys that decide are not heard in the first moment, when nobody can have read what they would decide on. */

@@ -1,3 +1,4 @@
+import { formatClock } from './format-clock.ts'
 import styles from './plot.module.css'
 import type { PlotProps } from './plot.tsx'
 
@@ -21,7 +22,7 @@ export function PlotTable({ title, times, series, format = String }: PlotProps) 
         <tbody>
           {indexes.map((index) => (
             <tr key={index}>
-              <th scope="row">{new Date(times[index] ?? 0).toLocaleTimeString()}</th>
+              <th scope="row">{formatClock(times[index] ?? 0)}</th>
               {series.map(({ name, values }) => (
                 <td key={name}>{format(values[index] ?? 0)}</td>
               ))}

@@ -2,6 +2,7 @@ import { Table2 } from 'lucide-react'
 import { type PointerEvent, useId, useState } from 'react'
 import type { Tone } from './badge.tsx'
 import { classNames } from './class-names.ts'
+import { formatClock } from './format-clock.ts'
 import { IconButton } from './icon-button.tsx'
 import styles from './plot.module.css'
 import { PlotLines } from './plot-lines.tsx'
@@ -50,7 +51,7 @@ export function Plot({ title, times, series, format = (value) => value.toLocaleS
             {name} <strong>{format(values[at] ?? 0)}</strong>
           </span>
         ))}
-        <span className={styles.at}>{times[at] === undefined ? '' : formatTime(times[at])}</span>
+        <span className={styles.at}>{times[at] === undefined ? '' : formatClock(times[at])}</span>
         <IconButton
           size="small"
           icon={Table2}
@@ -67,8 +68,4 @@ export function Plot({ title, times, series, format = (value) => value.toLocaleS
       )}
     </figure>
   )
-}
-
-function formatTime(at: number): string {
-  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
 }

@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** A CSS grid track: `96px`, `2fr`, `minmax(120px, 1fr)`. */
   readonly width: string
   readonly align?: 'start' | 'end'
+  /** Long content takes more lines; without it, the end of a line is cut. */
+  readonly wraps?: boolean
   readonly cell: (row: Row) => ReactNode
   /**
    * On a narrow screen a row is a card: `title` is its first line with `side` beside it, `plain` a line without its
@@ -135,6 +137,11 @@ function drawCells<Row>({ row, columns }: { row: Row; columns: readonly Column<R
   ))
 }
 
-function cellClass<Row>({ align, narrow }: Column<Row>): string {
-  return classNames(styles.cell, align === 'end' && styles.end, narrow !== undefined && styles[narrow])
+function cellClass<Row>({ align, wraps, narrow }: Column<Row>): string {
+  return classNames(
+    styles.cell,
+    align === 'end' && styles.end,
+    wraps && styles.wraps,
+    narrow !== undefined && styles[narrow],
+  )
 }

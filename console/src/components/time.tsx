@@ -1,11 +1,9 @@
 import { useValue } from '../state/create-value.ts'
+import { formatDate, formatExactly } from './format-clock.ts'
 import { formatDuration } from './format-duration.ts'
 import { now } from './now.ts'
 
 const DAY_MS = 86_400_000
-// Made once: a format costs more than all the rest of a row.
-const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
-const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** When something was or will be, as “12 s ago” or “in 4 min”, then a date; exact in its title. */
 export function Time({ at }: { at: number | string }) {
@@ -14,7 +12,7 @@ export function Time({ at }: { at: number | string }) {
   const time = date.getTime()
   if (Number.isNaN(time)) return <span>unknown</span>
   return (
-    <time dateTime={date.toISOString()} title={EXACT.format(date)}>
+    <time dateTime={date.toISOString()} title={formatExactly(date)}>
       {inWords(time, current)}
     </time>
   )
@@ -23,7 +21,7 @@ export function Time({ at }: { at: number | string }) {
 function inWords(time: number, current: number): string {
   const away = current - time
   if (Math.abs(away) < 1_500) return 'now'
-  if (Math.abs(away) > DAY_MS) return SHORT.format(time)
+  if (Math.abs(away) > DAY_MS) return formatDate(time)
   const words = formatDuration(roughly(Math.abs(away)))
   return away > 0 ? `${words} ago` : `in ${words}`
 }

@@ -2,13 +2,12 @@ import type { ReactNode } from 'react'
 import type { Health } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { formatBytes } from '../../components/format-bytes.ts'
+import { formatDate } from '../../components/format-clock.ts'
 import { formatDuration } from '../../components/format-duration.ts'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'
 import styles from './health.module.css'
-
-const SINCE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** What there is to know at a glance. */
 export function HealthFacts({ health }: { health: Health }) {
@@ -54,7 +53,7 @@ export function HealthFacts({ health }: { health: Health }) {
           about={waiting > 0 ? <Link to="/approvals">Answer them</Link> : 'for an answer'}
         />
         <Fact name="Memory" value={formatBytes(memoryBytes)} about="of the process" />
-        <Fact name="Up for" value={formatDuration(uptimeMs)} about={`since ${SINCE.format(startedAt)}`} />
+        <Fact name="Up for" value={formatDuration(uptimeMs)} about={`since ${formatDate(startedAt)}`} />
         <Fact name="Store" value={store.ok ? <Badge tone="ok">works</Badge> : <Badge tone="bad">fails</Badge>} />
       </dl>
     </>

@@ -20,8 +20,8 @@ export function toDateField(at: number, timeZone: string): string {
 }
 
 const SHAPES = {
-  whole: { dateStyle: 'medium', timeStyle: 'short' },
-  near: { weekday: 'short', hour: 'numeric', minute: '2-digit' },
+  whole: { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' },
+  near: { weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
 } as const
 const formats = new Map<string, Intl.DateTimeFormat>()
 

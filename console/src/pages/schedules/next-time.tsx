@@ -1,3 +1,4 @@
+import { classNames } from '../../components/class-names.ts'
 import { Time } from '../../components/time.tsx'
 import { formatInZone, formatNear } from './format-in-zone.ts'
 import styles from './schedules.module.css'
@@ -9,7 +10,7 @@ export function NextTime({ at, timeZone }: { at: number; timeZone: string }) {
   if (at - Date.now() > DAY_MS) return <span>{formatInZone(at, timeZone)}</span>
   return (
     <span title={formatInZone(at, timeZone)}>
-      <Time at={at} /> <span className={styles.muted}>{formatNear(at, timeZone)}</span>
+      <Time at={at} /> <span className={classNames(styles.muted, styles.whole)}>{formatNear(at, timeZone)}</span>
     </span>
   )
 }

@@ -32,7 +32,7 @@ export default function SchedulesPage({ params: { id } }: PageProps) {
   return (
     <Page
       title="Schedules"
-      description="Calls that are made at their time, each run with its records."
+      description="Calls that are made at set times; each time is a run with its own record."
       fill
       actions={
         isAdmin && (

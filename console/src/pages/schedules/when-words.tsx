@@ -1,4 +1,5 @@
 import type { ScheduleEntry } from '../../api/types.ts'
+import { classNames } from '../../components/class-names.ts'
 import { formatDuration } from '../../components/format-duration.ts'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { describeCron } from './describe-cron.ts'
@@ -19,7 +20,7 @@ export function WhenWords({ when, timeZone }: Pick<ScheduleEntry, 'when' | 'time
   return (
     <>
       {words !== undefined && `${words} `}
-      <code className={words === undefined ? undefined : styles.muted}>
+      <code className={classNames(styles.whole, words !== undefined && styles.muted)}>
         <VisibleText text={when.cron} />
       </code>{' '}
       <Zone timeZone={timeZone} />
