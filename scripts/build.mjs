@@ -1,7 +1,18 @@
-// Builds dist/: declarations with plain tsc, the code with rolldown; a stale dist never survives a build.
+// Builds dist/: declarations with plain tsc, the code with rolldown; a stale dist never survives a build, and one that
+// was built from the same files is kept.
 // Many small files are pleasant to read and slow to load: joined, `import('tool-hub')` takes half the time.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { rolldown } from 'rolldown'
 
 /** What people import. */
@@ -37,6 +48,11 @@ const READ = [
   ].map((path) => [`src/${path}`, path]),
 ]
 
+/** The digest of everything dist was built from; written last, so an interrupted build has none. */
+const BUILT_FROM = 'dist/.built-from'
+
+const inputs = digestInputs()
+if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) process.exit()
 rmSync('dist', { recursive: true, force: true })
 declareTypes()
 await join(['own-file'])
@@ -44,6 +60,30 @@ await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
 for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
 chmodSync('dist/cli/main.js', 0o755)
 await buildConsole()
+writeFileSync(BUILT_FROM, inputs)
+
+function digestInputs() {
+  const hash = createHash('sha256').update(process.version)
+  const files = [
+    'src',
+    'console',
+    'scripts/build.mjs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ]
+  for (const file of files.flatMap(filesBelow)) hash.update(`\0${file}\0`).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+function filesBelow(path) {
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => `${entry.parentPath}/${entry.name}`)
+    .sort()
+}
 
 /** The page of the service; its own workspace, its own tools. */
 async function buildConsole() {
