@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
@@ -44,8 +45,8 @@ export default defineConfig({
     globalSetup: ['./test/support/run-folder.ts', './test/support/join-own-modules.ts'],
     setupFiles: './test/support/check-temporary-folder.ts',
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
-    // Unless said, one core is left idle; on a machine of two that is half of it.
-    maxWorkers: '100%',
+    // More than there are cores: a third of the time tests wait for processes, timers and disks.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Nothing depends on speed: a slow machine is no failure.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,4 +1,5 @@
-// npm run attacks -- [--corpus DIR] [--json]: runs the attack cases through the public API; exit 1 on any escape.
+// npm run attacks -- [--corpus DIR] [--race-calls N] [--json]: runs the attack cases through the public API; exit 1 on
+// any escape.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,7 +9,11 @@ import { runShell } from './attacks/shell.mjs'
 import { runSsrf } from './attacks/ssrf.mjs'
 
 const { values: options } = parseArgs({
-  options: { corpus: { type: 'string', default: 'test/attacks' }, json: { type: 'boolean', default: false } },
+  options: {
+    corpus: { type: 'string', default: 'test/attacks' },
+    'race-calls': { type: 'string', default: '10000' },
+    json: { type: 'boolean', default: false },
+  },
 })
 const RUNNERS = { 'ssrf.jsonl': runSsrf, 'paths.jsonl': runPaths, 'shell.jsonl': runShell }
 
@@ -16,7 +21,7 @@ const reports = []
 for (const [file, run] of Object.entries(RUNNERS)) {
   const attacks = casesOf(path.join(options.corpus, file))
   if (!attacks) reports.push({ file, notRun: 'no such file' })
-  else reports.push(summarize(file, await run(attacks)))
+  else reports.push(summarize(file, await run(attacks, { raceCalls: Number(options['race-calls']) })))
 }
 if (reports.every(({ notRun }) => notRun)) {
   console.error(`There are no cases to run in ${options.corpus}.`)

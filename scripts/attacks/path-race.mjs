@@ -5,11 +5,10 @@ import { callOf, verdictOf } from './path-calls.mjs'
 import { ownFolders } from './path-hub.mjs'
 import { openRacePlace } from './race-place.mjs'
 
-const TRIES = 10_000
 const AT_ONCE = 20
 
-/** Calls at least 10,000 times; allow when some calls went through, deny when none did. */
-export async function racePath(attack, hub, fixture) {
+/** Calls so often; allow when some calls went through, deny when none did. */
+export async function racePath(attack, hub, fixture, raceCalls) {
   const place = openRacePlace(attack, fixture)
   const input = callOf({ ...attack, confirm: attack.confirm ?? true })
   const forbidden = [attack.forbid_text ?? [], place.forbidden].flat()
@@ -18,7 +17,7 @@ export async function racePath(attack, hub, fixture) {
   const tally = { allowed: 0, denied: 0, leaks: new Set(), refusal: undefined }
   const flipping = await startFlipping(place.entry, place.link)
   try {
-    for (let tries = 0; tries < TRIES; tries += AT_ONCE) {
+    for (let tries = 0; tries < raceCalls; tries += AT_ONCE) {
       place.prepare(flipping)
       // A run of its own for each round: a hub stops a run that repeats a failing call.
       const run = `race-${tries}`

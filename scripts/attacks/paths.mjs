@@ -10,18 +10,18 @@ const HANG_MS = 20_000
 const OUTSIDE_TEXT = 'SECRET'
 
 /** The scores of all cases. */
-export async function runPaths(attacks) {
+export async function runPaths(attacks, { raceCalls }) {
   const scores = []
-  for (const attack of attacks) scores.push(scoreCase(attack, await runCase(attack)))
+  for (const attack of attacks) scores.push(scoreCase(attack, await runCase(attack, raceCalls)))
   return scores
 }
 
-async function runCase(attack) {
+async function runCase(attack, raceCalls) {
   const fixture = await buildFixture(attack)
   const hub = openPathHub(fixture, attack)
   const filled = fixture.fill(attack)
   try {
-    if (attack.race) return await racePath(filled, hub, fixture)
+    if (attack.race) return await racePath(filled, hub, fixture, raceCalls)
     return await callOnce(filled, hub, fixture)
   } finally {
     await hub.close({ abort: true })
