@@ -49,6 +49,45 @@ describe('the approvals of the console', () => {
     })
   })
 
+  it('has what expires first on top, goes through them in that order, and warns of untrusted content in amber', async () => {
+    const calls = []
+    for (const [index, file] of ['first.txt', 'second.txt', 'third.txt'].entries()) {
+      calls.push(agentEdits(file, '2'))
+      await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(index + 1)
+    }
+    const page = await web.open('/live')
+    // The one that was asked last has the least time.
+    await page.route('**/v1/approvals', async (route) => {
+      const response = await route.fetch()
+      const { approvals } = (await response.json()) as { approvals: { targets: string[]; labels: string[] }[] }
+      const changed = approvals.map((each) => {
+        if (!each.targets[0]!.endsWith('third.txt')) return each
+        return { ...each, labels: ['untrusted'], expiresAt: new Date(Date.now() + 90_000).toISOString() }
+      })
+      await route.fulfill({ response, json: { approvals: changed } })
+    })
+    await page.reload()
+    await page.getByRole('link', { name: 'Approvals 3 waiting' }).click()
+    const rows = page.getByRole('list', { name: 'Waiting' }).getByRole('link')
+    await rows.first().getByText('third.txt').waitFor()
+    const order = ['third.txt', 'first.txt', 'second.txt']
+    for (const [index, file] of order.entries()) {
+      await rows.nth(index).getByText(file).waitFor()
+      if (index > 0) await page.keyboard.press('j')
+      await page.getByRole('figure', { name: `Changes of ${file}` }).waitFor()
+    }
+    const amber = await page.evaluate<string>(
+      `(() => { const probe = document.body.appendChild(document.createElement('i')); probe.style.color = 'var(--warn)'; const { color } = getComputedStyle(probe); probe.remove(); return color })()`,
+    )
+    const badge = rows.first().getByText('untrusted')
+    expect(await badge.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).color)).toBe(
+      amber,
+    )
+    for (const { id } of await web.service.owner.approvals.list())
+      await web.service.owner.approvals.answer(id, { decision: 'deny', remember: 'once' })
+    await Promise.all(calls)
+  })
+
   it('does not let one answer a call of one’s own, and says why', async () => {
     const stop = new AbortController()
     const own = web.service.owner.call('core/fs.writeText', { path: 'own.txt', text: 'x' }, { signal: stop.signal })

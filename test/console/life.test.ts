@@ -61,6 +61,12 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await page.getByRole('list', { name: 'Messages' }).getByRole('link', { name: 'Unread: Build' }).click()
     await page.getByRole('region', { name: 'The message' }).getByText(text).waitFor()
     await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor()
+    const [message] = (await askAsOwner('/v1/inbox')).messages as { run: string; callId: string }[]
+    await page
+      .getByRole('list', { name: 'Messages' })
+      .getByRole('link', { name: `Run ${message!.run}` })
+      .click()
+    await page.getByRole('complementary', { name: 'Call core/message.send' }).waitFor()
     expect(await askAsOwner('/v1/inbox')).toMatchObject({ unread: 0, messages: [{ title: 'Build' }] })
   })
 

@@ -13,6 +13,11 @@ describe('the tools, runs, policy, audit and health of the console', () => {
   it('tries a tool: first what would happen, then the call and its result', async () => {
     web.service.folder.write('readme.txt', 'read by a person\n')
     const page = await web.open('/tools')
+    const first = page.getByRole('navigation', { name: 'Tools' }).getByRole('link').first()
+    expect(await first.getAttribute('aria-current')).toBe('true')
+    await page.getByRole('tab', { name: 'About' }).waitFor()
+    const legend = page.getByRole('list', { name: 'What the icons mean' })
+    await legend.getByText('runs commands').waitFor()
     await page.getByLabel('Search tools').fill('readtext')
     await page.getByRole('link', { name: 'core/fs.readText' }).click()
     await page.getByRole('tab', { name: 'Try it' }).click()
@@ -25,6 +30,30 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     const result = page.getByRole('region', { name: 'The call' })
     await result.getByRole('status').filter({ hasText: 'ok' }).waitFor()
     await result.getByRole('figure', { name: 'Text 1' }).getByText('read by a person').waitFor()
+  })
+
+  it('has room for the numbers of Live beside each other and below each other', async () => {
+    const page = await web.open('/live')
+    const strip = page.getByLabel('The last minute', { exact: true })
+    await strip.waitFor()
+    for (const width of [1400, 1080, 800, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      // Every tile with the longest value it gets: none may be wider than its tile, and no tile over another.
+      const over = await strip.evaluate((list) => {
+        const tiles = [...list.children]
+        for (const tile of tiles) tile.querySelector('dd > span')!.textContent = '59.9 min'
+        const boxes = tiles.map((tile) => tile.getBoundingClientRect())
+        const cut = tiles.filter((tile) => {
+          const value = tile.querySelector('dd > span')!.getBoundingClientRect()
+          return value.right > tile.getBoundingClientRect().right - 4
+        })
+        const covered = boxes.filter((box, index) =>
+          boxes.some((other, at) => at > index && other.top < box.bottom - 1 && other.left < box.right - 1),
+        )
+        return { cut: cut.length, covered: covered.length }
+      })
+      expect(over, `${width} px`).toEqual({ cut: 0, covered: 0 })
+    }
   })
 
   it('shows a run as a waterfall, with the calls that a call made below it', async () => {

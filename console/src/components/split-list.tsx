@@ -35,12 +35,15 @@ interface SplitRowProps {
   readonly meta: ReactNode
   /** Nobody has looked at it yet. */
   readonly isNew?: boolean
+  /** A link of its own below the row, such as the one to its run. */
+  readonly below?: ReactNode
 }
 
 /** One of them: what, about what, who and since when. */
-export function SplitRow({ to, isSelected, icon: Icon, title, side, preview, meta, isNew = false }: SplitRowProps) {
+export function SplitRow(props: SplitRowProps) {
+  const { to, isSelected, icon: Icon, title, side, preview, meta, isNew = false, below } = props
   return (
-    <li>
+    <li className={styles.item}>
       <Link
         to={to}
         className={classNames(styles.row, isNew && styles.new)}
@@ -52,6 +55,7 @@ export function SplitRow({ to, isSelected, icon: Icon, title, side, preview, met
         <span className={styles.preview}>{preview}</span>
         <span className={styles.meta}>{meta}</span>
       </Link>
+      {below !== undefined && <div className={styles.below}>{below}</div>}
     </li>
   )
 }

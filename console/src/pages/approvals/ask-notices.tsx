@@ -29,7 +29,7 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
         </Note>
       )}
       {ask.kind === 'approval' && ask.labels.includes('untrusted') && (
-        <Note icon={TriangleAlert} tone="bad" title="Untrusted content is in this run.">
+        <Note icon={TriangleAlert} tone="warn" title="Untrusted content is in this run.">
           <p>
             It has read something from outside, which may steer what the agent asks for. Read the arguments as if a
             stranger had written them.

@@ -27,7 +27,7 @@ export function AskRow({ ask, isSelected, tab }: { ask: Ask; isSelected: boolean
             <VisibleText text={ask.caller} />
           </span>
           <Time at={ask.answered?.at ?? ask.askedAt} />
-          {isUntrusted && <Badge tone="bad">untrusted</Badge>}
+          {isUntrusted && <Badge tone="warn">untrusted</Badge>}
           {!ask.mayAnswer && ask.state === 'waiting' && <Badge>not yours to answer</Badge>}
         </>
       }

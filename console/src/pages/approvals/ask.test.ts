@@ -32,9 +32,17 @@ const question: Question = { ...common, id: 'q', askedAt: '2026-11-15T10:30:00Z'
 
 describe('the inbox', () => {
   const asks = toAsks([approval('a', 20), approval('b', 40)], [question])
+  const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
 
-  it('has approvals and questions together, newest first', () => {
-    expect(asks.map(({ id }) => id)).toEqual(['b', 'q', 'a'])
+  it('has what expires first on top, and of those that expire together the one that has waited longest', () => {
+    expect(idsOf(asks)).toEqual(['a', 'q', 'b'])
+    const soon = approval('soon', 50, { expiresAt: '2026-11-15T11:00:00Z' })
+    expect(idsOf(toAsks([approval('a', 20), soon], [question]))).toEqual(['soon', 'a', 'q'])
+  })
+
+  it('has what is over in the order it was asked in, newest first', () => {
+    const early = approval('early', 50, { expiresAt: '2026-11-15T11:00:00Z' })
+    expect(idsOf(toAsks([approval('a', 20), early], [question], true))).toEqual(['early', 'q', 'a'])
   })
 
   it('says in a line what each is about', () => {

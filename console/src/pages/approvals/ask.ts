@@ -3,13 +3,22 @@ import type { Approval, Question } from '../../api/types.ts'
 /** A call that waits for a yes, or a question of a tool: both wait for a person, in one inbox. */
 export type Ask = ({ readonly kind: 'approval' } & Approval) | ({ readonly kind: 'question' } & Question)
 
-/** Both in one list, newest first. */
-export function toAsks(approvals: readonly Approval[], questions: readonly Question[]): Ask[] {
+/** Both in one list: what waits by what expires first, what is over by what was asked last. */
+export function toAsks(approvals: readonly Approval[], questions: readonly Question[], isPast = false): Ask[] {
   const asks: Ask[] = [
     ...approvals.map((approval) => ({ kind: 'approval' as const, ...approval })),
     ...questions.map((question) => ({ kind: 'question' as const, ...question })),
   ]
-  return asks.sort((a, b) => Date.parse(b.askedAt) - Date.parse(a.askedAt) || (a.id < b.id ? 1 : -1))
+  return asks.sort(isPast ? newestFirst : soonestFirst)
+}
+
+function newestFirst(a: Ask, b: Ask): number {
+  return Date.parse(b.askedAt) - Date.parse(a.askedAt) || (a.id < b.id ? 1 : -1)
+}
+
+/** Of those that expire together the one that has waited longest is first: a new one never comes before it. */
+function soonestFirst(a: Ask, b: Ask): number {
+  return Date.parse(a.expiresAt) - Date.parse(b.expiresAt) || -newestFirst(a, b)
 }
 
 /** Everything that somebody decides on, as text; not what changes while it waits, such as the calls around it. */

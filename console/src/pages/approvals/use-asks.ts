@@ -6,7 +6,7 @@ import { type Ask, toAsks } from './ask.ts'
 /** Which asks: those that wait, or those that waited once. */
 export type AskTab = 'waiting' | 'past'
 
-/** The asks of a tab, newest first. What waits is the same answer that the navigation counts. */
+/** The asks of a tab, in the order of `toAsks`. What waits is the same answer that the navigation counts. */
 export function useAsks(tab: AskTab): QueryResult<Ask[]> {
   const isPast = tab === 'past'
   const approvals = useQuery(
@@ -21,7 +21,7 @@ export function useAsks(tab: AskTab): QueryResult<Ask[]> {
   )
   const data = useMemo(() => {
     if (!approvals.data || !questions.data) return undefined
-    const asks = toAsks(approvals.data, questions.data)
+    const asks = toAsks(approvals.data, questions.data, isPast)
     return isPast ? asks.filter(({ state }) => state !== 'waiting') : asks
   }, [approvals.data, questions.data, isPast])
   return {

@@ -1,10 +1,12 @@
 import { CircleX, Info, type LucideIcon, TriangleAlert } from 'lucide-react'
 import type { InboxMessage } from '../../api/types.ts'
+import { runPath } from '../../calls/run-path.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { SplitList, SplitRow } from '../../components/split-list.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
+import { Link } from '../../router/link.tsx'
 import styles from './inbox.module.css'
 import { InboxEmpty } from './inbox-empty.tsx'
 import { messagePath } from './message-path.ts'
@@ -40,7 +42,7 @@ export function MessageList({ messages, selected, show, hasMore, loadMore }: Mes
 }
 
 function Row({ message, isSelected, show }: { message: InboxMessage; isSelected: boolean; show: string }) {
-  const { id, level, title, text, caller, at, readAt, isUntrusted } = message
+  const { id, level, title, text, caller, at, readAt, isUntrusted, run, callId } = message
   const isNew = readAt === undefined
   return (
     <SplitRow
@@ -62,6 +64,11 @@ function Row({ message, isSelected, show }: { message: InboxMessage; isSelected:
           {level !== 'info' && <Badge tone={level === 'error' ? 'bad' : 'warn'}>{level}</Badge>}
           {isUntrusted && <Badge tone="warn">untrusted</Badge>}
         </>
+      }
+      below={
+        <Link to={runPath(run, callId)} aria-label={`Run ${run}`}>
+          <VisibleText text={run} />
+        </Link>
       }
     />
   )

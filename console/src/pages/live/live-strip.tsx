@@ -9,40 +9,42 @@ export function LiveStrip() {
   const { calls, failures, perSecond, p50Ms, p95Ms, callSlices, failureSlices, running } = useMinute()
   const share = calls === 0 ? '' : ` · ${formatShare(failures / calls)}`
   return (
-    <dl className={styles.strip} aria-label="The last minute">
-      <StripValue
-        name="Calls a second"
-        value={formatRate(perSecond)}
-        note={`${calls.toLocaleString('en')} in a minute`}
-      >
-        <Sparkline values={callSlices} label={`${calls} calls in the last minute`} />
-      </StripValue>
-      <StripValue
-        name="Failures"
-        value={failures.toLocaleString('en')}
-        note={failures === 0 ? 'none in a minute' : `in a minute${share}`}
-        isBad={failures > 0}
-      >
-        <Sparkline
-          values={failureSlices}
-          label={`${failures} failures in the last minute`}
-          tone={failures > 0 ? 'bad' : 'quiet'}
+    <div className={styles.frame}>
+      <dl className={styles.strip} aria-label="The last minute">
+        <StripValue
+          name="Calls a second"
+          value={formatRate(perSecond)}
+          note={`${calls.toLocaleString('en')} in a minute`}
+        >
+          <Sparkline values={callSlices} label={`${calls} calls in the last minute`} />
+        </StripValue>
+        <StripValue
+          name="Failures"
+          value={failures.toLocaleString('en')}
+          note={failures === 0 ? 'none in a minute' : `in a minute${share}`}
+          isBad={failures > 0}
+        >
+          <Sparkline
+            values={failureSlices}
+            label={`${failures} failures in the last minute`}
+            tone={failures > 0 ? 'bad' : 'quiet'}
+          />
+        </StripValue>
+        <StripValue
+          name="p50"
+          value={p50Ms === undefined ? '–' : formatDuration(p50Ms)}
+          note="half took less"
+          about="Without calls that waited for a person"
         />
-      </StripValue>
-      <StripValue
-        name="p50"
-        value={p50Ms === undefined ? '–' : formatDuration(p50Ms)}
-        note="half took less"
-        about="Without calls that waited for a person"
-      />
-      <StripValue
-        name="p95"
-        value={p95Ms === undefined ? '–' : formatDuration(p95Ms)}
-        note="1 in 20 took longer"
-        about="Without calls that waited for a person"
-      />
-      <StripValue name="Running" value={running.toLocaleString('en')} note="now" />
-    </dl>
+        <StripValue
+          name="p95"
+          value={p95Ms === undefined ? '–' : formatDuration(p95Ms)}
+          note="1 in 20 took longer"
+          about="Without calls that waited for a person"
+        />
+        <StripValue name="Running" value={running.toLocaleString('en')} note="now" />
+      </dl>
+    </div>
   )
 }
 

@@ -8,6 +8,7 @@ import { SearchField } from '../../components/search-field.tsx'
 import { useRowKeys } from '../../components/use-row-keys.ts'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
+import { CapabilityLegend } from './capability-legend.tsx'
 import styles from './catalogue.module.css'
 import { findTools } from './find-tools.ts'
 import { ToolLink } from './tool-link.tsx'
@@ -60,6 +61,7 @@ export function Catalogue({ tools, selected }: { tools: readonly ToolEntry[]; se
           ))}
         </nav>
       )}
+      <CapabilityLegend tools={rows} />
     </section>
   )
 }
