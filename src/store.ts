@@ -13,8 +13,10 @@ export type {
   CallIndex,
   IndexBatch,
   IndexedCall,
+  IndexedCaller,
   IndexedRun,
   RateSlice,
+  RunFilter,
 } from './store-parts/call-index.ts'
 
 /** A value, or the promise of one: an embedded store answers at once, a database server does not. */

@@ -164,7 +164,7 @@ describe('HubClient', () => {
   it('asks for every kind of thing where it is', async () => {
     const { calls, runs, approvals, questions, grants, policy, audit, tokens, ...rest } = { ...client() }
     expect(Object.keys(rest)).toEqual(['agents', 'canvases', 'inbox', 'memory', 'schedules'])
-    answers = Array.from({ length: 19 }, () => json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5 }))
+    answers = Array.from({ length: 20 }, () => json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5 }))
     await calls.list({ tool: 'x', limit: 2 })
     await calls.get('c1')
     await runs.list()
@@ -173,6 +173,7 @@ describe('HubClient', () => {
     await new Response(await runs.export('r1')).text()
     expect(await runs.changes('r1')).toBe(3)
     await runs.undo('r1', { dryRun: true })
+    await runs.remove('r1')
     expect(await approvals.list({ state: 'all' })).toBe(4)
     await approvals.get('a1')
     expect(await questions.list()).toBe(5)
@@ -193,6 +194,7 @@ describe('HubClient', () => {
       'GET /v1/runs/r1/export',
       'GET /v1/runs/r1/changes',
       'POST /v1/runs/r1/undo',
+      'DELETE /v1/runs/r1',
       'GET /v1/approvals?state=all',
       'GET /v1/approvals/a1',
       'GET /v1/questions',

@@ -35,8 +35,10 @@ export interface Resources {
   }
   /** Runs: their records, changed files and undo. */
   readonly runs: {
-    /** Newest first. */
-    list(filter?: Page & { caller?: string }): Promise<{ runs: RunEntry[]; next?: number }>
+    /** Newest first; `caller` or principal, `from` and `to` in milliseconds, `text` of ids, goals, tools, targets and summaries. */
+    list(
+      filter?: Page & { caller?: string; text?: string; from?: number; to?: number },
+    ): Promise<{ runs: RunEntry[]; next?: number }>
     /** One run with its counts; rejects with `NOT_FOUND` if there is none. */
     get(run: string): Promise<RunDetail>
     /** Lines of its record after the one with the number `after`. */
@@ -45,6 +47,8 @@ export interface Resources {
     export(run: string): Promise<ReadableStream<Uint8Array>>
     /** Files that its calls changed, newest first. */
     changes(run: string): Promise<FileChange[]>
+    /** Removes a run that has ended, on record. CONFLICT when something goes on in it, or its record does not verify. */
+    remove(run: string): Promise<void>
     /** Reverts what the run, or one call of it, changed in files; `dryRun` only says what would happen. */
     undo(run: string, wish?: { call?: string; dryRun?: boolean; force?: boolean }): Promise<UndoAnswer>
   }
@@ -108,6 +112,7 @@ export function askResources(http: HttpRequests): Resources {
       export: async (run) => (await http.send('GET', `${at('/v1/runs', run)}/export`)).body!,
       changes: async (run) =>
         (await http.json<{ changes: FileChange[] }>('GET', `${at('/v1/runs', run)}/changes`)).changes,
+      remove: async (run) => void (await http.send('DELETE', at('/v1/runs', run))),
       undo: (run, wish = {}) => http.json('POST', `${at('/v1/runs', run)}/undo`, { body: wish }),
     },
     approvals: {

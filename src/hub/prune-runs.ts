@@ -67,6 +67,13 @@ export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
   return { removed, kept, ...(options.maxBytes !== undefined && { bytes }) }
 }
 
+/** Removes one run, whatever its age, under the same conditions; returns why it is kept instead. */
+export async function pruneRun(run: string, options: PruneOptions): Promise<string | undefined> {
+  await removeLeftovers(options.runsFolder)
+  const check = await FolderCheck.open(options.runsFolder, options.store.heads)
+  return remove(run, { options, check, isOld: true })
+}
+
 /** How much room the runs below a folder take on the disk. */
 export async function sizeOfFolder(folder: string, signal?: AbortSignal): Promise<number> {
   signal?.throwIfAborted()

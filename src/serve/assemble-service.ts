@@ -104,7 +104,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     store,
     version: VERSION,
     startedAt,
-    book: createCallBook({ hub, store, runsFolder, indexer, redact }),
+    book: createCallBook({ hub, store, runsFolder, indexer, clock, redact }),
     feed,
     asks,
     policy,

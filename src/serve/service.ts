@@ -54,6 +54,9 @@ export interface CallBook {
   call(callId: string): Promise<CallDetail>
   runs(filter: {
     caller?: string
+    text?: string
+    from?: number
+    to?: number
     before?: number
     limit: number
   }): Promise<{ runs: readonly RunEntry[]; next?: number }>
@@ -67,6 +70,8 @@ export interface CallBook {
     run: string,
     wish: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
   ): Promise<UndoAnswer>
+  /** Removes a run that has ended, on record; CONFLICT when something goes on in it, or its record does not verify. */
+  remove(run: string, wish: { by: string }): Promise<void>
   verify(options?: { readonly run?: string; readonly only?: 'missing' }): Promise<AuditReport>
 }
 

@@ -11,8 +11,10 @@ export interface CallIndex {
   /** A call by its id; `undefined` if it is not in the index. */
   call(callId: string): Awaitable<IndexedCall | undefined>
   /** Newest first. */
-  runs(filter: { before?: number; caller?: string; limit: number }): Awaitable<readonly IndexedRun[]>
-  /** Newest first; `text` is looked for in tool, caller, summary and targets. */
+  runs(filter: RunFilter): Awaitable<readonly IndexedRun[]>
+  /** Who has called, the latest first: one entry for each pair of principal and caller, all sessions of a principal together. */
+  callers(page: { limit: number }): Awaitable<readonly IndexedCaller[]>
+  /** Newest first; `text` is looked for in tool, caller, purpose, summary and targets. */
   calls(filter: CallFilter): Awaitable<readonly IndexedCall[]>
   /** Per slice of time: how many calls, how many failed, how long they took. */
   rates(span: { since: number; sliceMs: number }): Awaitable<readonly RateSlice[]>
@@ -38,7 +40,7 @@ export interface CallFilter {
   readonly caller?: string
   /** `failed` is every state but ok, pending and running. */
   readonly status?: string
-  /** Part of the tool, caller, summary or targets. */
+  /** Part of the tool, caller, purpose, summary or targets. */
   readonly text?: string
   /** Only calls that started before this time. */
   readonly before?: number
@@ -46,11 +48,39 @@ export interface CallFilter {
   readonly limit: number
 }
 
+export interface RunFilter {
+  /** Only runs of this caller, or of this principal with those of its sessions. */
+  readonly caller?: string
+  /** Part of the id, the caller, the task of its session or of one that came from it, or of what a search for calls looks at. */
+  readonly text?: string
+  /** Only runs that have recorded something since this time. */
+  readonly since?: number
+  /** Only runs that started before this time. */
+  readonly before?: number
+  /** Most runs of the page. */
+  readonly limit: number
+}
+
+export interface IndexedCaller {
+  /** As the caller said; empty for sessions. */
+  readonly caller: string
+  /** The principal that the runs are of, where that is known. */
+  readonly principal?: string
+  /** How many runs they are. */
+  readonly runs: number
+  /** How many calls these runs have. */
+  readonly calls: number
+  /** When something was last recorded in one of them. */
+  readonly lastAt: number
+}
+
 export interface IndexedRun {
   /** Id of the run. */
   readonly run: string
   /** Who made its first call. */
   readonly caller: string
+  /** The principal of its first call, where that is known; of a session, the one that it works for. */
+  readonly principal?: string
   /** When its first call started. */
   readonly startedAt: number
   /** When something was last recorded in it. */
@@ -95,6 +125,8 @@ export interface IndexedCall {
   readonly targets?: readonly string[]
   /** Who approved it. */
   readonly approvedBy?: string
+  /** Why it was made, as the caller said. */
+  readonly purpose?: string
 }
 
 export interface RateSlice {

@@ -58,14 +58,14 @@ function interruptedAt(line: Line, event: CallInterrupted, started: IndexedCall 
   return whole(event, { ...place, status: 'interrupted' }, started ?? { caller: '' })
 }
 
-type Facts = Pick<IndexedCall, 'caller' | 'principal' | 'parent' | 'effect' | 'rule' | 'targets'>
+type Facts = Pick<IndexedCall, 'caller' | 'principal' | 'parent' | 'effect' | 'rule' | 'targets' | 'purpose'>
 type Growing = { -readonly [K in keyof IndexedCall]: IndexedCall[K] }
 
 /** All fields in one order, absent ones undefined: one shape of object for all calls is quickest. */
 function whole(
   { callId, tool }: AboutCall,
   { run, seq, status, startedAt }: Pick<IndexedCall, 'run' | 'seq' | 'status' | 'startedAt'>,
-  { caller, principal, parent, effect, rule, targets }: Facts,
+  { caller, principal, parent, effect, rule, targets, purpose }: Facts,
 ): Growing {
   return {
     callId,
@@ -84,6 +84,7 @@ function whole(
     summary: undefined,
     targets,
     approvedBy: undefined,
+    purpose,
   }
 }
 
@@ -95,6 +96,7 @@ function factsOf(event: CallStarted | CallEnded): Facts {
     parent: text(event.parent),
     effect: text(event.effect),
     rule: text(event.rule),
+    purpose: text(event.purpose),
     targets: Array.isArray(targets) ? targets.slice(0, MOST_TARGETS).map((target) => text(target) ?? '') : undefined,
   }
 }

@@ -4,7 +4,13 @@ import { pageQuery } from './shapes.ts'
 
 export const runEntry = z.object({
   run: z.string(),
+  /** Who made its first call, as the caller said; empty where nobody has called. */
   caller: z.string(),
+  /** The principal that it is of, where that is known. */
+  principal: z.string().optional(),
+  /** Name and task of its session, where it has them; the task is cut after 300 characters. */
+  label: z.string().optional(),
+  goal: z.string().optional(),
   startedAt: z.number(),
   endedAt: z.number(),
   calls: z.number(),
@@ -12,7 +18,14 @@ export const runEntry = z.object({
 })
 export type RunEntry = z.infer<typeof runEntry>
 
-export const runQuery = pageQuery.extend({ caller: z.string().optional() })
+/** `GET /v1/runs`; `caller` is a caller or a principal, `text` is looked for in ids, callers, goals, tools, targets and summaries. */
+export const runQuery = pageQuery.extend({
+  caller: z.string().max(500).optional(),
+  text: z.string().max(200).optional(),
+  /** Only runs that recorded something at this time or later, and started before `to`; milliseconds since 1970. */
+  from: z.coerce.number().optional(),
+  to: z.coerce.number().optional(),
+})
 export const runList = z.object({ runs: z.array(runEntry), next: z.number().optional() })
 
 /** `GET /v1/runs/{run}`: the run and its calls, oldest first, at most 5,000. */

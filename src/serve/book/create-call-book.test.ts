@@ -64,6 +64,23 @@ describe('the lists of a call book', () => {
     expect(runs).toMatchObject([{ run: 'run-list', calls: 1, failures: 0 }])
   })
 
+  it('find runs by text and time on the server, and say what the session of a run is for', async () => {
+    await hub.callDynamic('test.echo', { text: 'hi' }, { run: 'run-goal', caller: 'ada' })
+    await store.sessions.add({
+      ...{ id: 'run-goal', root: 'run-goal', depth: 0, rootPrincipal: 'token:ci', label: 'reader' },
+      ...{ task: `Compare the\u202e papers ${'x'.repeat(400)}`, isTainted: false, createdAt: 1, owner: 'o' },
+    })
+    const idsOf = async (filter: object) => (await book.runs({ limit: 10, ...filter })).runs.map(({ run }) => run)
+    const [found] = (await book.runs({ text: 'PAPERS', limit: 10 })).runs
+    expect(found).toMatchObject({ run: 'run-goal', caller: 'ada', principal: 'token:ci', label: 'reader' })
+    expect(found!.goal).toMatch(/^Compare the\\u\{202e\} papers x+$/)
+    const { startedAt, endedAt } = found!
+    expect(await idsOf({ text: 'papers', from: startedAt, to: startedAt + 1 })).toEqual(['run-goal'])
+    expect(await idsOf({ text: 'papers', from: endedAt + 1 })).toEqual([])
+    expect(await idsOf({ text: 'papers', to: startedAt })).toEqual([])
+    expect(await idsOf({ text: 'papers', to: startedAt + 1, before: startedAt })).toEqual([])
+  })
+
   it('page through all calls, each once, however many began in one millisecond', async () => {
     const made = await Promise.all(
       Array.from({ length: 60 }, (_, number) =>
@@ -194,5 +211,54 @@ describe('verifying', () => {
     const [all, again] = await Promise.all([book.verify(), book.verify()])
     expect(again).toBe(all)
     expect(await book.verify()).not.toBe(all)
+  })
+})
+
+describe('a run that somebody removes', () => {
+  const ask = (run: string) => ({
+    ...{ id: `ask-${run}`, kind: 'approval' as const, callId: 'c', run, tool: 't', caller: 'c', hash: 'h' },
+    ...{ request: '{}', askedAt: Date.now(), expiresAt: Date.now() + 60_000, owner: 'o' },
+  })
+
+  it('is gone from the lists and the disk, and what was removed stays provable', async () => {
+    await hub.callDynamic('test.echo', { text: 'hi' }, { run: 'run-removed' })
+    const [line] = await book.lines('run-removed', { after: -1, limit: 1 })
+    expect(line).toMatchObject({ type: 'run-opened' })
+    await book.remove('run-removed', { by: 'ada' })
+    expect((await book.runs({ text: 'run-removed', limit: 10 })).runs).toEqual([])
+    await expect(book.run('run-removed')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(readFile(join(runsFolder, 'run-removed', 'events.jsonl'))).rejects.toMatchObject({ code: 'ENOENT' })
+    const changes = await book.lines(hub.run, { after: -1, limit: 1_000 })
+    const removals = changes.filter(({ type }) => type === 'hub-changed')
+    expect(removals).toMatchObject([
+      { by: 'ada', change: 'run-removed', subject: 'run-removed', head: { hash: expect.any(String) } },
+    ])
+    const { runs } = await book.verify({ only: 'missing' })
+    expect(runs.map(({ run }) => run)).not.toContain('run-removed')
+  })
+
+  it('is kept while a call waits, its session works, or its record does not verify', async () => {
+    const refused = (run: string, why: string) =>
+      expect(book.remove(run, { by: 'ada' })).rejects.toMatchObject({
+        code: 'CONFLICT',
+        message: expect.stringContaining(why),
+      })
+    for (const run of ['run-waits', 'run-works', 'run-broken'])
+      await hub.callDynamic('test.echo', { text: run }, { run })
+    await store.asks.file(ask('run-waits'))
+    await refused('run-waits', 'waits for a person')
+    await store.sessions.add({
+      ...{ id: 'run-works', root: 'run-works', depth: 0, rootPrincipal: 'owner', runner: 'r' },
+      ...{ isTainted: false, createdAt: 1, owner: 'o' },
+    })
+    await refused('run-works', 'session is running')
+    await hub.endRun('run-broken')
+    const file = join(runsFolder, 'run-broken', 'events.jsonl')
+    await writeFile(file, (await readFile(file, 'utf8')).replace('test.echo', 'test.else'))
+    await refused('run-broken', 'does not verify')
+    await refused(hub.run, 'its own changes')
+    for (const run of ['run-waits', 'run-works', 'run-broken'])
+      expect(await book.run(run)).toMatchObject({ run: { run } })
+    await expect(book.remove('../elsewhere', { by: 'ada' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

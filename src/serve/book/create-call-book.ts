@@ -1,28 +1,32 @@
 import { join } from 'node:path'
+import { type Clock, systemClock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { Hub } from '../../hub.ts'
 import { isRunId } from '../../names.ts'
 import { readEvents } from '../../record/read-events.ts'
 import { createRedactor } from '../../record/redact.ts'
-import type { IndexedCall, Store } from '../../store.ts'
+import type { IndexedCall, IndexedRun, Store } from '../../store.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import type { CallDetail, RecordLine } from '../api/calls.ts'
+import type { RunEntry } from '../api/runs.ts'
 import type { CallBook } from '../service.ts'
 import { exportRecord } from './export-record.ts'
 import { fileChanges } from './file-changes.ts'
 import { pageOf } from './page-of.ts'
 import { readCallLines } from './read-call-lines.ts'
+import { removeEndedRun } from './remove-ended-run.ts'
 import { showLine } from './show-line.ts'
 import { toCallEntry, toRunEntry } from './to-entry.ts'
 import { verifyRuns } from './verify-runs.ts'
 
 /** What the book is kept with. */
 export interface CallBookOptions {
-  readonly hub: Pick<Hub, 'undo' | 'explain'>
-  readonly store: Pick<Store, 'calls' | 'heads'>
+  readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'>
+  readonly store: Pick<Store, 'calls' | 'heads' | 'asks' | 'sessions'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
+  readonly clock?: Clock
   /** Takes out of texts what nobody may see; what has the shape of a secret unless said. */
   readonly redact?: (text: string) => string
 }
@@ -32,7 +36,8 @@ const MOST_CHILDREN = 500
 const MOST_LINES = 1_000
 
 /** What was done: lists from the index, everything else from the records themselves. */
-export function createCallBook({ hub, store, runsFolder, indexer, redact }: CallBookOptions): CallBook {
+export function createCallBook(options: CallBookOptions): CallBook {
+  const { hub, store, runsFolder, indexer, clock = systemClock, redact } = options
   const { calls: index } = store
   const hideSecrets = redact ?? createRedactor({}).text
   const folderOf = (run: string) => {
@@ -61,17 +66,22 @@ export function createCallBook({ hub, store, runsFolder, indexer, redact }: Call
       return { call: toCallEntry(call), lines, children: (await childrenOf(call)).map(toCallEntry) }
     },
 
-    async runs({ limit, ...filter }) {
+    async runs({ limit, from, to, before, ...rest }) {
       await indexer.flush()
+      const filter = {
+        ...rest,
+        since: from,
+        before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
+      }
       const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
-      return { runs: items.map(toRunEntry), ...(next !== undefined && { next }) }
+      return { runs: await Promise.all(items.map(describeRun)), ...(next !== undefined && { next }) }
     },
 
     async run(run) {
       const found = await findRun(run)
       const latest = await index.calls({ run, limit: MOST_CALLS_OF_RUN + 1 })
       const calls = latest.slice(0, MOST_CALLS_OF_RUN).toSorted(byStart).map(toCallEntry)
-      return { run: toRunEntry(found), calls, isTruncated: latest.length > MOST_CALLS_OF_RUN }
+      return { run: await describeRun(found), calls, isTruncated: latest.length > MOST_CALLS_OF_RUN }
     },
 
     async lines(run, { after, limit }) {
@@ -108,12 +118,21 @@ export function createCallBook({ hub, store, runsFolder, indexer, redact }: Call
       }
     },
 
+    async remove(run, { by }) {
+      const found = await findRun(run)
+      await removeEndedRun(found.run, { hub, store, runsFolder, clock, by })
+    },
+
     async verify({ run, only } = {}) {
       if (only === 'missing') return verifyRuns(runsFolder, store.heads, [])
       if (run === undefined) return verifyRuns(runsFolder, store.heads)
       const found = await findRun(run)
       return verifyRuns(runsFolder, store.heads, [found.run])
     },
+  }
+
+  async function describeRun(run: IndexedRun): Promise<RunEntry> {
+    return toRunEntry(run, await store.sessions.find(run.run))
   }
 
   /** They began and ended while it was under way. */

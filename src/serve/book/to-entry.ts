@@ -1,4 +1,5 @@
 import type { IndexedCall, IndexedRun } from '../../store.ts'
+import type { StoredSession } from '../../store-parts/sessions.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { type CallEntry, callEntry } from '../api/calls.ts'
 import type { RunEntry } from '../api/runs.ts'
@@ -26,9 +27,23 @@ export function toCallEntry(call: IndexedCall): CallEntry {
   }
 }
 
-/** A run as people see it. */
-export function toRunEntry({ run, caller, startedAt, endedAt, calls, failures }: IndexedRun): RunEntry {
-  return { run, caller: escapeLine(caller), startedAt, endedAt, calls, failures }
+const MAX_GOAL_CHARS = 300
+
+/** A run as people see it; one without calls is said to be of the one that its session works for. */
+export function toRunEntry(indexed: IndexedRun, session?: StoredSession): RunEntry {
+  const { run, caller, startedAt, endedAt, calls, failures } = indexed
+  const principal = indexed.principal ?? session?.rootPrincipal
+  return {
+    run,
+    caller: escapeLine(caller || (session?.rootPrincipal ?? '')),
+    principal: shown(principal),
+    label: shown(session?.label),
+    goal: shown(session?.task?.slice(0, MAX_GOAL_CHARS)),
+    startedAt,
+    endedAt,
+    calls,
+    failures,
+  }
 }
 
 function shown(text: string | undefined): string | undefined {

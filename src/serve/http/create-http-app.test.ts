@@ -49,6 +49,7 @@ describe('who may', () => {
     ['GET', '/v1/policy', ['reader', 'admin']],
     ['PUT', '/v1/policy', ['admin']],
     ['POST', '/v1/runs/none/undo', ['admin']],
+    ['DELETE', '/v1/runs/none', ['admin']],
     ['GET', '/v1/tokens', ['admin']],
     ['GET', '/metrics', ['reader']],
     ['GET', '/v1/health', ['reader']],

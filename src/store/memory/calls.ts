@@ -1,4 +1,13 @@
-import type { CallFilter, CallIndex, IndexBatch, IndexedCall, IndexedRun, RateSlice } from '../../store.ts'
+import type {
+  CallFilter,
+  CallIndex,
+  IndexBatch,
+  IndexedCall,
+  IndexedCaller,
+  IndexedRun,
+  RateSlice,
+  RunFilter,
+} from '../../store.ts'
 import { compareIds } from '../rules/compare-ids.ts'
 import {
   changeOf,
@@ -11,7 +20,7 @@ import {
   type RunChange,
 } from '../rules/index-call.ts'
 import { pageSize } from '../rules/page-size.ts'
-import { foldWords } from '../rules/search-text.ts'
+import { foldText, foldWords } from '../rules/search-text.ts'
 import { searchedText } from '../rules/searched-text.ts'
 import { MOST_SLICES, sliceLength } from '../rules/slice-length.ts'
 import { Recent } from './recent.ts'
@@ -21,7 +30,10 @@ export class MemoryCalls implements CallIndex {
   readonly #calls: Recent<IndexedCall>
   readonly #runs: Recent<KeptRun>
 
-  constructor(max: number) {
+  readonly #tasksOf: (run: string) => readonly (string | undefined)[]
+
+  constructor(max: number, tasksOf: (run: string) => readonly (string | undefined)[]) {
+    this.#tasksOf = tasksOf
     this.#calls = new Recent(max)
     this.#runs = new Recent(max)
   }
@@ -50,12 +62,35 @@ export class MemoryCalls implements CallIndex {
     return this.#calls.get(callId)
   }
 
-  runs({ before, caller, limit }: { before?: number; caller?: string; limit: number }): readonly IndexedRun[] {
+  runs({ caller, text, since, before, limit }: RunFilter): readonly IndexedRun[] {
+    const [word] = foldWords([text ?? ''])
     return [...this.#runs.values()]
-      .filter((run) => (before === undefined || run.startedAt < before) && (!caller || run.caller === caller))
+      .filter((run) => !caller || run.caller === caller || run.principal === caller)
+      .filter((run) => since === undefined || run.endedAt >= since)
+      .filter((run) => before === undefined || run.startedAt < before)
+      .filter((run) => word === undefined || this.#says(run, word))
       .sort((a, b) => b.startedAt - a.startedAt || compareIds(b.run, a.run))
       .slice(0, pageSize(limit))
       .map(shown)
+  }
+
+  callers({ limit }: { limit: number }): readonly IndexedCaller[] {
+    const found = new Map<string, IndexedCaller>()
+    for (const run of [...this.#runs.values()].filter(({ calls }) => calls > 0)) {
+      const caller = run.caller.startsWith('session:') ? '' : run.caller
+      const key = JSON.stringify([caller, run.principal])
+      const known = found.get(key) ?? { runs: 0, calls: 0, lastAt: 0 }
+      found.set(key, {
+        caller,
+        ...(run.principal !== undefined && { principal: run.principal }),
+        runs: known.runs + 1,
+        calls: known.calls + run.calls,
+        lastAt: Math.max(known.lastAt, run.endedAt),
+      })
+    }
+    return [...found.values()]
+      .sort((a, b) => b.lastAt - a.lastAt || compareIds(a.caller, b.caller))
+      .slice(0, pageSize(limit))
   }
 
   calls(filter: CallFilter): readonly IndexedCall[] {
@@ -90,6 +125,11 @@ export class MemoryCalls implements CallIndex {
   clear(): void {
     this.#calls.clear()
     this.#runs.clear()
+  }
+
+  #says({ run, caller }: KeptRun, word: string): boolean {
+    if ([run, caller, ...this.#tasksOf(run)].some((text) => foldText(text ?? '').includes(word))) return true
+    return [...this.#calls.values()].some((call) => call.run === run && searchedText(call).includes(word))
   }
 
   #change(change: RunChange): void {

@@ -57,7 +57,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     memory: new MemoryNotes(maxEntries),
     sessions,
     mail,
-    calls: new MemoryCalls(maxEntries),
+    calls: new MemoryCalls(maxEntries, (run) =>
+      [sessions.find(run), ...sessions.list({ root: run })].map((each) => each?.task),
+    ),
     heads: new MemoryHeads(maxEntries),
     canvases: new MemoryCanvases(maxEntries),
     schedules: new MemorySchedules(maxEntries),

@@ -4,6 +4,7 @@ import type { IndexedCall, IndexedRun } from '../../store.ts'
 export interface RunChange {
   readonly run: string
   readonly caller: string
+  readonly principal?: string
   readonly startedAt: number
   readonly endedAt: number
   readonly calls: number
@@ -48,6 +49,7 @@ export function changeOf(call: IndexedCall, before: IndexedCall | undefined): Ru
   return {
     run: call.run,
     caller: call.caller,
+    ...(call.principal !== undefined && { principal: rootOf(call.principal) }),
     startedAt: call.startedAt,
     endedAt: call.startedAt + (call.durationMs ?? 0),
     calls: before ? 0 : 1,
@@ -64,13 +66,20 @@ export function progressOf({ run, bytes, at }: { run: string; bytes: number; at:
 /** The run after a change. The first caller stays; one who reads behind another does not set the position back. */
 export function changeRun(before: KeptRun | undefined, change: RunChange): KeptRun {
   if (!before) return change
+  const principal = before.principal ?? change.principal
   return {
     run: before.run,
     caller: before.caller || change.caller,
+    ...(principal !== undefined && { principal }),
     startedAt: Math.min(before.startedAt, change.startedAt),
     endedAt: Math.max(before.endedAt, change.endedAt),
     calls: before.calls + change.calls,
     failures: before.failures + change.failures,
     bytes: Math.max(before.bytes, change.bytes),
   }
+}
+
+/** Whom a principal works for in the end: `token:ci` of `token:ci/session-1`. */
+function rootOf(principal: string): string {
+  return principal.split('/', 1)[0] ?? principal
 }

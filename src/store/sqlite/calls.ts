@@ -1,4 +1,4 @@
-import type { CallFilter, CallIndex, IndexedRun } from '../../store.ts'
+import type { CallFilter, CallIndex, IndexedRun, RunFilter } from '../../store.ts'
 import { changeOf, changeRun, type KeptRun, mergeCall, progressOf, type RunChange } from '../rules/index-call.ts'
 import { pageSize } from '../rules/page-size.ts'
 import { foldWords } from '../rules/search-text.ts'
@@ -11,6 +11,7 @@ import { likePattern } from './like-pattern.ts'
 interface RunRow {
   readonly run: string
   readonly caller: string
+  readonly principal: string | null
   readonly started_at: number
   readonly ended_at: number
   readonly calls: number
@@ -27,23 +28,31 @@ interface SliceRow {
   readonly max_ms: number
 }
 
-const RUN_COLUMNS = 'run, caller, started_at, ended_at, calls, failures, bytes'
+interface CallerRow {
+  readonly caller: string
+  readonly principal: string | null
+  readonly runs: number
+  readonly calls: number
+  readonly last_at: number
+}
+
+const RUN_COLUMNS = 'run, caller, principal, started_at, ended_at, calls, failures, bytes'
 
 /** The index over run records in the file. */
 export function createCalls(connection: Connection): CallIndex {
   const findCall = connection.statement<CallRow>(`SELECT ${CALL_COLUMNS} FROM calls WHERE call_id = ?`)
   const putCall = connection.statement(
-    `INSERT INTO calls (${CALL_COLUMNS}, failed, searched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO calls (${CALL_COLUMNS}, failed, searched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (call_id) DO UPDATE SET seq = excluded.seq, tool = excluded.tool, caller = excluded.caller,
      principal = excluded.principal, parent = excluded.parent, status = excluded.status,
      started_at = excluded.started_at, duration_ms = excluded.duration_ms, effect = excluded.effect,
      rule = excluded.rule, error = excluded.error, summary = excluded.summary, targets = excluded.targets,
-     approved_by = excluded.approved_by, failed = excluded.failed, searched = excluded.searched`,
+     approved_by = excluded.approved_by, purpose = excluded.purpose, failed = excluded.failed, searched = excluded.searched`,
   )
   const findRun = connection.statement<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE run = ?`)
   const putRun = connection.statement(
-    `INSERT INTO runs (${RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run) DO UPDATE SET caller = excluded.caller, started_at = excluded.started_at,
+    `INSERT INTO runs (${RUN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run) DO UPDATE SET caller = excluded.caller, principal = excluded.principal, started_at = excluded.started_at,
      ended_at = excluded.ended_at, calls = excluded.calls, failures = excluded.failures, bytes = excluded.bytes`,
   )
   const listCalls = filteredQuery<CallRow>(connection, {
@@ -61,6 +70,11 @@ export function createCalls(connection: Connection): CallIndex {
      COALESCE(AVG(duration_ms), 0) AS mean_ms, COALESCE(MAX(duration_ms), 0) AS max_ms
      FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1 LIMIT ?`,
   )
+  // Every session has a caller of its own, and there are many.
+  const callers = connection.statement<CallerRow>(
+    `SELECT CASE WHEN caller LIKE 'session:%' THEN '' ELSE caller END AS caller, principal, COUNT(*) AS runs,
+     SUM(calls) AS calls, MAX(ended_at) AS last_at FROM runs WHERE calls > 0 GROUP BY 1, 2 ORDER BY 5 DESC, 1 LIMIT ?`,
+  )
   const removeCalls = connection.statement('DELETE FROM calls WHERE run = ?')
   const removeRun = connection.statement('DELETE FROM runs WHERE run = ?')
   const clearCalls = connection.statement('DELETE FROM calls')
@@ -72,8 +86,8 @@ export function createCalls(connection: Connection): CallIndex {
       const row = runs.has(change.run) ? undefined : findRun.get(change.run)
       runs.set(change.run, changeRun(runs.get(change.run) ?? (row && toRun(row)), change))
     }
-    for (const { run, caller, startedAt, endedAt, calls, failures, bytes } of runs.values())
-      putRun.run(run, caller, startedAt, endedAt, calls, failures, bytes)
+    for (const { run, caller, principal, startedAt, endedAt, calls, failures, bytes } of runs.values())
+      putRun.run(run, caller, principal, startedAt, endedAt, calls, failures, bytes)
   }
   return {
     put({ calls, runs }) {
@@ -99,13 +113,15 @@ export function createCalls(connection: Connection): CallIndex {
       const row = findCall.get(callId)
       return row && toCall(row)
     },
-    runs({ before, caller, limit }) {
-      const conditions: Condition[] = [
-        ['started_at < ?', before ?? ANY_TIME],
-        ['caller = ?', caller],
-      ]
-      return listRuns(conditions, pageSize(limit)).map((row) => shown(toRun(row)))
-    },
+    runs: (filter) => listRuns(runConditions(filter), pageSize(filter.limit)).map((row) => shown(toRun(row))),
+    callers: ({ limit }) =>
+      callers.all(pageSize(limit)).map(({ caller, principal, runs, calls, last_at }) => ({
+        caller,
+        ...(principal !== null && { principal }),
+        runs,
+        calls,
+        lastAt: last_at,
+      })),
     calls: (filter) => listCalls(conditionsOf(filter), pageSize(filter.limit)).map(toCall),
     rates({ since, sliceMs }) {
       const length = sliceLength(sliceMs)
@@ -146,8 +162,33 @@ function conditionsOf({ run, tool, caller, status, text, before }: CallFilter): 
   ]
 }
 
-function toRun({ run, caller, started_at, ended_at, calls, failures, bytes }: RunRow): KeptRun {
-  return { run, caller, startedAt: started_at, endedAt: ended_at, calls, failures, bytes }
+/** What runs are searched in; a session that made no calls is found by the run that it came from. */
+const RUN_TEXT = `(LOWER(run) LIKE ? ESCAPE '!' OR LOWER(caller) LIKE ? ESCAPE '!'
+ OR EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.run AND calls.searched LIKE ? ESCAPE '!')
+ OR EXISTS (SELECT 1 FROM agent_sessions WHERE (id = runs.run OR root = runs.run) AND LOWER(task) LIKE ? ESCAPE '!'))`
+
+function runConditions({ caller, text, since, before }: RunFilter): Condition[] {
+  const [word] = foldWords([text ?? ''])
+  const pattern = word && likePattern(word)
+  return [
+    ['started_at < ?', before ?? ANY_TIME],
+    ['(caller = ? OR principal = ?)', caller && [caller, caller]],
+    ['ended_at >= ?', since],
+    [RUN_TEXT, pattern && [pattern, pattern, pattern, pattern]],
+  ]
+}
+
+function toRun({ run, caller, principal, started_at, ended_at, calls, failures, bytes }: RunRow): KeptRun {
+  return {
+    run,
+    caller,
+    ...(principal !== null && { principal }),
+    startedAt: started_at,
+    endedAt: ended_at,
+    calls,
+    failures,
+    bytes,
+  }
 }
 
 function shown({ bytes: _, ...run }: KeptRun): IndexedRun {

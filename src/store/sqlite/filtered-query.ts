@@ -1,7 +1,7 @@
 import type { Bindable, Connection, Statement } from './connection.ts'
 
-/** A condition with its value; without one it does not count. */
-export type Condition = readonly [sql: string, value: Bindable]
+/** A condition with its value, or with one for each of its marks; without a value it does not count. */
+export type Condition = readonly [sql: string, value: Bindable | readonly Bindable[]]
 
 /** Later than all: with a bound on time, SQLite reads along the index of times instead of sorting the whole table. */
 export const ANY_TIME = Number.MAX_SAFE_INTEGER
@@ -18,6 +18,6 @@ export function filteredQuery<Row>(
     const statement =
       statements.get(where) ?? connection.statement<Row>(`${select} WHERE ${where} ORDER BY ${order} LIMIT ?`)
     statements.set(where, statement)
-    return statement.all(...used.map(([, value]) => value), limit)
+    return statement.all(...used.flatMap(([, value]) => value), limit)
   }
 }

@@ -28,6 +28,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO canvases (id, run, name, title, kind, caller, hidden, tainted, last_version, created_at, updated_at) VALUES ('c', 'r', 'n', 't', 'html', 'c', 0, 0, 1, 1, 1)`,
   `INSERT INTO schedules (id, principal, name, body, state, version, created_at, runs) VALUES ('s', 'o', 'n', '{}', 'on', 1, 1, 0)`,
   `INSERT INTO memory_scopes (scope, number, notes) VALUES ('s', 1, 0)`,
+  `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES ('r', 'o', 1, 'h', 1)`,
 ]
 
 function openFile(name: string): SqliteDatabase {
@@ -52,8 +53,35 @@ describe('migrate', () => {
     migrate(old, 'old', MIGRATIONS)
     expect(schemaOf(old)).toEqual(schemaOf(fresh))
     expect(old.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
-    expect(ROWS.slice(0, version).map((row) => old.prepare(`SELECT * FROM ${row.split(' ')[2]}`).all())).toEqual(before)
+    expect(ROWS.slice(0, version).map((row) => old.prepare(`SELECT * FROM ${row.split(' ')[2]}`).all())).toMatchObject(
+      before,
+    )
     for (const database of [fresh, old]) database.close()
+  })
+
+  it('finds out whose the runs of older files are', async () => {
+    const old = openFile('owners.db')
+    migrate(old, 'old', MIGRATIONS.slice(0, -1))
+    for (const [run, principal] of Object.entries({ a: 'token:ci', b: 'token:ci/b', c: null })) {
+      old.exec(
+        `INSERT INTO runs (run, caller, started_at, ended_at, calls, failures, bytes) VALUES ('${run}', 'c', 1, 2, 1, 0, 9)`,
+      )
+      old
+        .prepare(
+          `INSERT INTO calls (call_id, run, seq, tool, caller, principal, status, started_at, failed, searched) VALUES (?, ?, 1, 't', 'c', ?, 'ok', 1, 0, '')`,
+        )
+        .run(`of-${run}`, run, principal)
+    }
+    old.exec(
+      `INSERT INTO agent_sessions (id, seq, root, depth, principal, root_principal, tainted, created_at, owner, state) VALUES ('b', 1, 'a', 1, 'token:ci/b', 'token:ci', 0, 1, 'o', 'ended')`,
+    )
+    migrate(old, 'old', MIGRATIONS)
+    expect(old.prepare('SELECT run, principal FROM runs ORDER BY run').all()).toEqual([
+      { run: 'a', principal: 'token:ci' },
+      { run: 'b', principal: 'token:ci' },
+      { run: 'c', principal: null },
+    ])
+    old.close()
   })
 
   it('has rows to take along for every version but the last', () => {

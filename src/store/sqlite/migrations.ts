@@ -340,6 +340,17 @@ CREATE TABLE run_heads (
 );
 `
 
+/** Whose a run is, so that the runs of a principal are found without reading their calls; and what a call was for. */
+const RUN_PRINCIPALS = `
+ALTER TABLE calls ADD COLUMN purpose TEXT;
+ALTER TABLE runs ADD COLUMN principal TEXT;
+UPDATE runs SET principal = COALESCE(
+  (SELECT MIN(principal) FROM calls WHERE calls.run = runs.run AND principal NOT LIKE '%/%'),
+  (SELECT root_principal FROM agent_sessions WHERE id = runs.run AND principal LIKE '%/%')
+);
+CREATE INDEX runs_principal ON runs (principal, started_at);
+`
+
 /** The steps from an empty file to the present one, in order; one that was released is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
@@ -355,4 +366,5 @@ export const MIGRATIONS: readonly string[] = [
   SCHEDULES,
   MEMORY,
   RUN_HEADS,
+  RUN_PRINCIPALS,
 ]

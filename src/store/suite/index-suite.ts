@@ -20,6 +20,7 @@ export function indexSuite(name: string, store: () => Store): void {
       expect(await store().calls.run('r1')).toEqual({
         run: 'r1',
         caller: 'agent',
+        principal: 'token:ci',
         startedAt: 1000,
         endedAt: 1030,
         calls: 1,
@@ -73,7 +74,14 @@ export function indexSuite(name: string, store: () => Store): void {
 
     it('finds calls by run, tool, caller, state, time and text, newest first', async () => {
       await put([
-        call({ callId: 'a', startedAt: 1, run: 'r1', tool: 'core/fs.readText', caller: 'x' }),
+        call({
+          callId: 'a',
+          startedAt: 1,
+          run: 'r1',
+          tool: 'core/fs.readText',
+          caller: 'x',
+          purpose: 'Check the release',
+        }),
         call({ callId: 'b', startedAt: 2, run: 'r2', tool: 'core/exec.run', caller: 'x', status: 'denied' }),
         call({ callId: 'c', startedAt: 3, run: 'r2', caller: 'y', status: 'running', summary: 'Saved 50% of it' }),
         call({ callId: 'd', startedAt: 4, run: 'r1', caller: 'z', status: 'pending', targets: ['/Home/Notes.md'] }),
@@ -90,6 +98,7 @@ export function indexSuite(name: string, store: () => Store): void {
       expect(await ids({ text: 'exec.RUN' })).toBe('b')
       expect(await ids({ text: '50%' })).toBe('c')
       expect(await ids({ text: 'home/notes' })).toBe('d')
+      expect(await ids({ text: 'the Release' })).toBe('a')
       expect(await ids({ text: 'Z', status: 'failed' })).toBe('e')
       expect(await ids({ text: '_', run: 'r1' })).toBe('')
       await expect(async () => ids({ text: 'x'.repeat(201) })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
@@ -114,6 +123,57 @@ export function indexSuite(name: string, store: () => Store): void {
       expect(await store().calls.position('r1')).toBe(0)
     })
 
+    it('finds runs by caller, span and text, also by the task of their session', async () => {
+      await put([
+        call({
+          callId: 'a',
+          run: 'first',
+          startedAt: 10,
+          durationMs: 90,
+          principal: 'token:ci',
+          tool: 'core/exec.run',
+        }),
+        call({ callId: 'b', run: 'second', startedAt: 20, principal: 'token:ci/second', caller: 'session:reader' }),
+        call({ callId: 'c', run: 'third', startedAt: 30, caller: 'cli:Anna', targets: ['read:fs /Notes'] }),
+      ])
+      await store().sessions.add({
+        ...{ id: 'second', root: 'first', depth: 1, rootPrincipal: 'token:ci', task: 'Compare 50% of the Papers' },
+        ...{ isTainted: false, createdAt: 20, owner: 'o' },
+      })
+      const runs = async (filter: object) =>
+        (await store().calls.runs({ limit: 10, ...filter })).map(({ run }) => run).join(' ')
+      expect(await runs({ caller: 'token:ci' })).toBe('second first')
+      expect(await runs({ since: 50 })).toBe('first')
+      expect(await runs({ since: 20, before: 30 })).toBe('second first')
+      expect(await runs({ text: 'EXEC.run' })).toBe('first')
+      expect(await runs({ text: 'anna' })).toBe('third')
+      expect(await runs({ text: '/notes' })).toBe('third')
+      expect(await runs({ text: 'hir' })).toBe('third')
+      expect(await runs({ text: 'papers' })).toBe('second first')
+      expect(await runs({ text: '50%', caller: 'session:reader' })).toBe('second')
+      expect(await runs({ text: '50_' })).toBe('')
+      await expect(async () => runs({ text: 'x'.repeat(201) })).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+      expect(await store().calls.run('second')).toMatchObject({ principal: 'token:ci', caller: 'session:reader' })
+    })
+
+    it('lists who has called, the sessions of a principal together', async () => {
+      await put([
+        call({ callId: 'a', run: 'r1', startedAt: 10, principal: 'token:ci', caller: 'token:ci' }),
+        call({ callId: 'b', run: 'r1', startedAt: 40, principal: 'token:ci', caller: 'token:ci' }),
+        call({ callId: 'c', run: 's1', startedAt: 20, principal: 'token:ci/s1', caller: 'session:one' }),
+        call({ callId: 'd', run: 's2', startedAt: 30, principal: 'token:ci/s2', caller: 'session:two' }),
+        call({ callId: 'e', run: 'r2', startedAt: 5, caller: 'cli:anna' }),
+      ])
+      await put([], [{ run: 'no-calls', bytes: 9, at: 99 }])
+      const all = [
+        { caller: 'token:ci', principal: 'token:ci', runs: 1, calls: 2, lastAt: 40 },
+        { caller: '', principal: 'token:ci', runs: 2, calls: 2, lastAt: 30 },
+        { caller: 'cli:anna', runs: 1, calls: 1, lastAt: 5 },
+      ]
+      expect(await store().calls.callers({ limit: 10 })).toEqual(all)
+      expect(await store().calls.callers({ limit: 1 })).toEqual(all.slice(0, 1))
+    })
+
     it('counts calls, failures and durations per slice of time', async () => {
       await put([
         call({ callId: 'a', startedAt: 59_999, durationMs: 1 }),
@@ -136,7 +196,7 @@ export function indexSuite(name: string, store: () => Store): void {
     it('gives back all that is known of a call', async () => {
       const whole = call({
         ...{ principal: 'token:ci', parent: 'c0', durationMs: 5, effect: 'ask', rule: 'allow x', error: 'TIMEOUT' },
-        ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada' },
+        ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada', purpose: 'to test' },
       })
       await put([whole, call({ callId: 'bare' })])
       expect(await store().calls.call('c1')).toEqual(whole)

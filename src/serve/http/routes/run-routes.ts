@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { recordLine } from '../../api/calls.ts'
 import { changeList, runDetail, runList, runQuery, undoReport, undoRequest } from '../../api/runs.ts'
 import { answerJson } from '../answer/answer-json.ts'
+import { answerNothing } from '../answer/answer-nothing.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'
 import { socketSignal } from '../call/socket-signal.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -18,7 +19,7 @@ export const RUN_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
     path: '/v1/runs',
-    summary: 'Runs, newest first',
+    summary: 'Runs by caller, time and text, newest first',
     admits: ['read'],
     query: runQuery,
     answers: [{ description: 'A page of runs', schema: runList }],
@@ -31,6 +32,17 @@ export const RUN_ROUTES: readonly Route[] = [
     admits: ['read'],
     answers: [{ description: 'The run', schema: runDetail }],
     handle: async ({ door, params }) => answerJson(await door.service.book.run(params.get('run')!)),
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/v1/runs/{run}',
+    summary: 'Removes a run that has ended; its hash stays on record',
+    admits: ['admin'],
+    answers: [{ description: 'It is removed', status: 204 }],
+    async handle({ door, visitor, params }) {
+      await door.service.book.remove(params.get('run')!, { by: visitor.name })
+      return answerNothing()
+    },
   }),
   defineRoute({
     method: 'get',
