@@ -69,6 +69,35 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await inner.waitFor({ state: 'hidden' })
   })
 
+  it('finds runs by text, caller and time, keeps the filters in the address, and removes a run that has ended', async () => {
+    const { agent, owner } = web.service
+    await agent.call('test/echo', {}, { run: 'searched' })
+    await agent.call('test/typed', { path: 'b' }, { run: 'searched-too' })
+    await owner.call('test/echo', {}, { run: 'searched-by-owner' })
+    const page = await web.open('/runs?text=SEARCHED&within=hour')
+    const runs = page.getByRole('grid', { name: 'Runs' })
+    const shown = async () => (await runs.getByRole('link').allInnerTexts()).toSorted()
+    await expect.poll(shown).toEqual(['searched', 'searched-by-owner', 'searched-too'])
+    await page.getByLabel('Caller').selectOption('token:agent')
+    await expect.poll(shown).toEqual(['searched', 'searched-too'])
+    await page.getByLabel('Search runs').fill('test/typed')
+    await expect.poll(shown).toContain('searched-too')
+    await expect.poll(shown).not.toContain('searched')
+    await page.getByLabel('Time').selectOption('Between two days')
+    await page.getByLabel('To', { exact: true }).fill('2020-01-31')
+    await page.getByRole('heading', { name: 'No run fits' }).waitFor()
+    const address = new URL(page.url())
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({ text: 'test/typed', caller: 'token:agent' })
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await runs.getByRole('link', { name: 'searched', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog', { name: 'Remove this run?' }).getByRole('button', { name: 'Remove' }).click()
+    await toast(page, 'Run searched was removed').waitFor()
+    await expect.poll(shown).toContain('searched-too')
+    expect(await shown()).not.toContain('searched')
+    await expect(owner.runs.get('searched')).rejects.toThrow('no run')
+  })
+
   it('undoes a file change after a look at what that would do', async () => {
     web.service.folder.write('undo.txt', 'before\n')
     const edited = web.service.agent.call(

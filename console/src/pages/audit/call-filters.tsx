@@ -7,6 +7,7 @@ import { FilterBar } from '../../components/filter-bar.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { SuggestInput } from '../../components/suggest-input.tsx'
+import { TIME_SPANS } from '../../components/time-span.ts'
 import styles from './audit.module.css'
 import type { CallSearchState } from './use-call-search.ts'
 
@@ -16,14 +17,6 @@ interface CallFiltersProps {
   readonly calls: readonly CallEntry[]
   readonly summary: ReactNode
 }
-
-const SPANS = [
-  ['', 'Any time'],
-  ['hour', 'Last hour'],
-  ['day', 'Last day'],
-  ['week', 'Last 7 days'],
-  ['month', 'Last 30 days'],
-] as const
 
 const APPROVALS = [
   ['', 'Approved or not'],
@@ -54,7 +47,7 @@ export function CallFilters({ search, calls, summary }: CallFiltersProps) {
         suggestions={callers.map((value) => ({ value }))}
       />
       <FilterSelect label="Status" value={search.status} options={CALL_STATUSES} onChange={search.setStatus} />
-      <FilterSelect label="Time" value={search.span} options={SPANS} onChange={search.setSpan} />
+      <FilterSelect label="Time" value={search.span} options={TIME_SPANS} onChange={search.setSpan} />
       <FilterSelect label="Approval" value={search.approved} options={APPROVALS} onChange={search.setApproved} />
     </FilterBar>
   )

@@ -1,15 +1,6 @@
+import { spanLength } from '../../components/time-span.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
 import { useSettled } from '../../state/use-settled.ts'
-
-const HOUR_MS = 3_600_000
-
-/** Spans of time to look within, by their name in the address. */
-const SPANS = new Map([
-  ['hour', HOUR_MS],
-  ['day', 24 * HOUR_MS],
-  ['week', 7 * 24 * HOUR_MS],
-  ['month', 30 * 24 * HOUR_MS],
-])
 
 /** The filters of the search, kept in the address, and what is asked once the typing pauses. */
 export function useCallSearch() {
@@ -24,7 +15,7 @@ export function useCallSearch() {
     tool: useSettled(tool),
     caller: useSettled(caller),
     status,
-    withinMs: SPANS.get(span) ?? 0,
+    withinMs: spanLength(span),
   }
   return {
     text,

@@ -1,14 +1,17 @@
 import { Download, ShieldCheck } from 'lucide-react'
 import { useState } from 'react'
+import { useMe } from '../../api/use-me.ts'
 import buttonStyles from '../../components/button.module.css'
 import { Button } from '../../components/button.tsx'
 import { classNames } from '../../components/class-names.ts'
 import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { RemoveRun } from './remove-run.tsx'
 import styles from './run-actions.module.css'
 import { VerifyDialog } from './verify-dialog.tsx'
 
-/** What can be done with the record of a run: check it, take it along. */
+/** What can be done with the record of a run: check it, take it along, remove it. */
 export function RunActions({ run }: { run: string }) {
+  const isAdmin = useMe().may('admin')
   const [isVerifying, setVerifying] = useState(false)
   useShortcut('v', 'Verify the record', () => setVerifying(true))
   return (
@@ -24,6 +27,7 @@ export function RunActions({ run }: { run: string }) {
       >
         <Download size={15} aria-hidden="true" /> Export
       </a>
+      {isAdmin && <RemoveRun run={run} />}
       {isVerifying && <VerifyDialog run={run} onClose={() => setVerifying(false)} />}
     </>
   )

@@ -15,10 +15,18 @@ export const RUN_COLUMNS: readonly Column<RunEntry>[] = [
     title: 'Run',
     width: 'minmax(200px, 2fr)',
     narrow: 'title',
-    cell: ({ run }) => (
-      <Link to={runPath(run)} className={styles.run}>
-        <VisibleText text={run} />
-      </Link>
+    wraps: true,
+    cell: ({ run, label, goal }) => (
+      <span className={styles.lines}>
+        <Link to={runPath(run)} className={styles.run}>
+          <VisibleText text={run} />
+        </Link>
+        {(label ?? goal) !== undefined && (
+          <span className={styles.goal}>
+            <VisibleText text={[label, goal].filter((words) => words !== undefined).join(': ')} />
+          </span>
+        )}
+      </span>
     ),
   },
   {
@@ -26,7 +34,17 @@ export const RUN_COLUMNS: readonly Column<RunEntry>[] = [
     title: 'Caller',
     width: 'minmax(120px, 1fr)',
     narrow: 'plain',
-    cell: ({ caller }) => <VisibleText text={caller} />,
+    wraps: true,
+    cell: ({ caller, principal }) => (
+      <span className={styles.lines}>
+        <span>{caller === '' ? 'the service itself' : <VisibleText text={caller} />}</span>
+        {principal !== undefined && principal !== caller && (
+          <span className={styles.goal}>
+            for <VisibleText text={principal} />
+          </span>
+        )}
+      </span>
+    ),
   },
   {
     id: 'failures',

@@ -1,4 +1,4 @@
-import { History } from 'lucide-react'
+import { History, SearchX } from 'lucide-react'
 import { useEffect } from 'react'
 import { runPath } from '../../calls/run-path.ts'
 import { Button } from '../../components/button.tsx'
@@ -7,22 +7,23 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Table } from '../../components/table.tsx'
 import { navigate } from '../../router/router.ts'
 import { RUN_COLUMNS } from './run-columns.tsx'
+import type { RunSearch } from './use-run-search.ts'
 import { useRuns } from './use-runs.ts'
 
 interface RunListProps {
-  readonly caller: string
+  readonly search: RunSearch
   /** Who has called, and how many runs are shown, in words. */
   readonly onLoaded: (callers: readonly string[], summary: string) => void
-  readonly onClear: () => void
 }
 
-/** The runs of a caller, or of all; the next page comes when the end is near. */
-export function RunList({ caller, onLoaded, onClear }: RunListProps) {
-  const { query, runs, hasMore, loadMore } = useRuns(caller)
+/** The runs that fit the filters; the next page comes when the end is near. */
+export function RunList({ search, onLoaded }: RunListProps) {
+  const { query, items: runs, hasMore, loadMore } = useRuns(search.wish)
   useEffect(() => {
     if (query.data === undefined) return
     const count = `${runs.length.toLocaleString('en')}${hasMore ? '+' : ''}`
-    onLoaded([...new Set(runs.map((run) => run.caller))], `${count} ${count === '1' ? 'run' : 'runs'}`)
+    const callers = runs.map(({ principal, caller }) => principal ?? caller).filter((name) => name !== '')
+    onLoaded([...new Set(callers)], `${count} ${count === '1' ? 'run' : 'runs'}`)
   })
   return (
     <Loaded query={query}>
@@ -35,7 +36,7 @@ export function RunList({ caller, onLoaded, onClear }: RunListProps) {
           onOpen={({ run }) => navigate(runPath(run))}
           onEnd={loadMore}
           tone={({ failures }) => (failures > 0 ? 'bad' : undefined)}
-          empty={caller === '' ? <NoRuns /> : <NoneOf caller={caller} onClear={onClear} />}
+          empty={search.isFiltered ? <NoneSo onClear={search.clear} /> : <NoRuns />}
         />
       )}
     </Loaded>
@@ -51,14 +52,10 @@ function NoRuns() {
   )
 }
 
-function NoneOf({ caller, onClear }: { caller: string; onClear: () => void }) {
+function NoneSo({ onClear }: { onClear: () => void }) {
   return (
-    <EmptyState
-      icon={History}
-      title={`No runs of ${caller}`}
-      action={<Button onClick={onClear}>Show every caller</Button>}
-    >
-      Choose another caller, or look at all of them.
+    <EmptyState icon={SearchX} title="No run fits" action={<Button onClick={onClear}>Clear the filters</Button>}>
+      The search looks at ids, callers, goals of sessions, and the tools, targets and results of calls.
     </EmptyState>
   )
 }

@@ -1,14 +1,14 @@
 import { useState } from 'react'
-import { FilterBar } from '../../components/filter-bar.tsx'
-import { FilterSelect } from '../../components/filter-select.tsx'
 import { Page } from '../../components/page.tsx'
-import { useSearchParam } from '../../router/router.ts'
+import { RunFilters } from './run-filters.tsx'
 import { RunList } from './run-list.tsx'
+import { useRunSearch } from './use-run-search.ts'
 
 /** The runs, newest first. */
 export default function RunsPage() {
-  const [caller, setCaller] = useSearchParam('caller')
-  // The service has no list of callers: those that were seen on this page can be chosen.
+  const search = useRunSearch()
+  const { caller, wish } = search
+  // Those that were seen on this page can be chosen.
   const [callers, setCallers] = useState<readonly string[]>([])
   const [summary, setSummary] = useState('')
   const options = [...new Set([...callers, ...(caller === '' ? [] : [caller])])].sort()
@@ -18,15 +18,8 @@ export default function RunsPage() {
   }
   return (
     <Page title="Runs" description="Everything one agent did in one go: a session, a task, a job." fill>
-      <FilterBar summary={summary}>
-        <FilterSelect
-          label="Caller"
-          value={caller}
-          options={[['', 'Every caller'], ...options.map((name) => [name, name] as const)]}
-          onChange={setCaller}
-        />
-      </FilterBar>
-      <RunList key={caller} caller={caller} onLoaded={onLoaded} onClear={() => setCaller('')} />
+      <RunFilters search={search} callers={options} summary={summary} />
+      <RunList key={JSON.stringify(wish)} search={search} onLoaded={onLoaded} />
     </Page>
   )
 }
