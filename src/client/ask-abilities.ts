@@ -14,8 +14,8 @@ export type AbilityResources = ReturnType<typeof askAbilities>
 export function askAbilities(http: HttpRequests) {
   return {
     agents: {
-      /** Newest first. */
-      list: (filter: { state?: AgentEntry['state']; before?: string; limit?: number } = {}) =>
+      /** Newest first; `principal` is whom they work for. */
+      list: (filter: { principal?: string; state?: AgentEntry['state']; before?: string; limit?: number } = {}) =>
         http.json<{ agents: AgentEntry[]; next?: string }>('GET', '/v1/agents', { query: filter }),
       /** One session with what it has used; rejects with `NOT_FOUND` if there is none. */
       get: (id: string) => http.json<AgentStatus>('GET', at('/v1/agents', id)),

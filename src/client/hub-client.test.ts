@@ -162,9 +162,11 @@ describe('HubClient', () => {
   })
 
   it('asks for every kind of thing where it is', async () => {
-    const { calls, runs, approvals, questions, grants, policy, audit, tokens, ...rest } = { ...client() }
+    const { calls, runs, approvals, questions, grants, policy, audit, principals, tokens, ...rest } = { ...client() }
     expect(Object.keys(rest)).toEqual(['agents', 'canvases', 'inbox', 'memory', 'schedules'])
-    answers = Array.from({ length: 20 }, () => json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5 }))
+    answers = Array.from({ length: 21 }, () =>
+      json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5, principals: 6 }),
+    )
     await calls.list({ tool: 'x', limit: 2 })
     await calls.get('c1')
     await runs.list()
@@ -183,6 +185,7 @@ describe('HubClient', () => {
     await policy.save({ yaml: '', version: '1' })
     await policy.test({ yaml: '' })
     await audit.verify({ run: 'r1' })
+    expect(await principals.list()).toBe(6)
     await tokens.create({ name: 'ci', scopes: ['call'] })
     expect(await client().tools({ hidden: true })).toBe(1)
     expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -204,6 +207,7 @@ describe('HubClient', () => {
       'PUT /v1/policy',
       'POST /v1/policy/test',
       'GET /v1/audit/verify?run=r1',
+      'GET /v1/principals',
       'POST /v1/tokens',
       'GET /v1/tools?hidden=true',
     ])

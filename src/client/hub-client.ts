@@ -31,6 +31,8 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
   readonly grants: Resources['grants']
   /** The owner's rules: read, explain, test, save. */
   readonly policy: Resources['policy']
+  /** Who uses the hub, with their rights, budgets and runs. */
+  readonly principals: Resources['principals']
   /** API tokens; needs the scope `admin`. */
   readonly tokens: Resources['tokens']
   /** Sessions of agents: their history, messages to them, and how to end one. */
@@ -49,13 +51,14 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
   constructor(options: ClientOptions) {
     this.#options = options
     this.#http = new HttpRequests(options)
-    const { calls, runs, approvals, questions, grants, policy, tokens } = askResources(this.#http)
+    const { calls, runs, approvals, questions, grants, policy, principals, tokens } = askResources(this.#http)
     this.calls = calls
     this.runs = runs
     this.approvals = approvals
     this.questions = questions
     this.grants = grants
     this.policy = policy
+    this.principals = principals
     this.tokens = tokens
     const { agents, canvases, inbox, memory, schedules } = askAbilities(this.#http)
     this.agents = agents

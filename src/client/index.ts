@@ -2,6 +2,7 @@ export type { CallEvent, ToolResult } from '../result.ts'
 export type { Approval, ApprovalAnswer, AskView, Question } from '../serve/api/asks.ts'
 export type { CallDetail, CallEntry, CallRequest, RecordLine } from '../serve/api/calls.ts'
 export type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
+export type { PrincipalEntry } from '../serve/api/principals.ts'
 export type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
 export type {
   AuditReport,

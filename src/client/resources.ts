@@ -1,6 +1,7 @@
 import type { Approval, ApprovalAnswer, Question } from '../serve/api/asks.ts'
 import type { CallDetail, CallEntry, RecordLine } from '../serve/api/calls.ts'
 import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
+import type { PrincipalEntry } from '../serve/api/principals.ts'
 import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
 import type { GrantEntry, NewToken, TokenEntry } from '../serve/api/service.ts'
 import { at } from './at.ts'
@@ -86,6 +87,11 @@ export interface Resources {
     /** Which recorded calls other rules would have decided otherwise. */
     test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
   }
+  /** Who uses the hub. */
+  readonly principals: {
+    /** The owner, every token and all that have runs on record, the one seen last first. */
+    list(): Promise<PrincipalEntry[]>
+  }
   /** API tokens; needs the scope `admin`. */
   readonly tokens: {
     /** All tokens without their secrets. */
@@ -136,6 +142,9 @@ export function askResources(http: HttpRequests): Resources {
       save: (wish) => http.json('PUT', '/v1/policy', { body: wish }),
       explain: (asked) => http.json('POST', '/v1/policy/explain', { body: asked }),
       test: (asked) => http.json('POST', '/v1/policy/test', { body: asked }),
+    },
+    principals: {
+      list: async () => (await http.json<{ principals: PrincipalEntry[] }>('GET', '/v1/principals')).principals,
     },
     tokens: {
       list: async () => (await http.json<{ tokens: TokenEntry[] }>('GET', '/v1/tokens')).tokens,

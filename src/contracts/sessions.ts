@@ -300,7 +300,12 @@ export type SessionHandle = {
 /** What the owner of a hub uses: every session of every process with its store, and every run in the index. */
 export type SessionDesk = {
   /** All sessions, newest first. */
-  list(wish?: SessionListing): Promise<SessionPage<SessionEntry>>
+  list(
+    wish?: SessionListing & {
+      /** Only those that work for this principal. Default: all. */
+      readonly principal?: string
+    },
+  ): Promise<SessionPage<SessionEntry>>
   /** By id or label. NOT_FOUND when there is none. */
   find(session: string): Promise<SessionStatus>
   /** What happened in a session, by id or label. */

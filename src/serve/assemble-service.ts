@@ -21,6 +21,7 @@ import { createCallBook } from './book/create-call-book.ts'
 import { createEventFeed } from './book/create-event-feed.ts'
 import { createPolicyDesk } from './book/create-policy-desk.ts'
 import { describeHealth } from './book/describe-health.ts'
+import { listPrincipals } from './book/list-principals.ts'
 import { DecisionCounts, serviceMetrics } from './book/service-metrics.ts'
 import { ConfigReload, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
@@ -123,6 +124,10 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       const folders = { data: resolve(data), runs: runsFolder }
       const own = { health: await service.health(), decisions, store, folders, now: clock.now() }
       return `${await hub.metrics()}${await serviceMetrics(own)}`
+    },
+    async principals() {
+      await indexer.flush()
+      return listPrincipals({ store, tokens: await tokens.list(), now: clock.now() })
     },
     health: () =>
       describeHealth({

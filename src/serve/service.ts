@@ -4,6 +4,7 @@ import type { Awaitable, Store } from '../store.ts'
 import type { Approval, ApprovalAnswer, Question } from './api/asks.ts'
 import type { CallDetail, CallEntry, RecordLine } from './api/calls.ts'
 import type { PolicyExplanation, PolicyState, PolicyTestReport } from './api/policy.ts'
+import type { PrincipalEntry } from './api/principals.ts'
 import type { FileChange, RunDetail, RunEntry, UndoAnswer } from './api/runs.ts'
 import type { AuditReport, Health, NewToken, ServiceEvent, TokenEntry } from './api/service.ts'
 import type { Scope } from './api/shapes.ts'
@@ -19,6 +20,8 @@ export interface Service {
   readonly asks: AskDesk
   readonly policy: PolicyDesk
   readonly tokens: TokenDesk
+  /** Who uses the hub: the owner, every token, and all that have runs on record. */
+  principals(): Promise<readonly PrincipalEntry[]>
   health(): Promise<Health>
   /** What Prometheus scrapes: the calls of the hub, and what waits, was decided and is used up. */
   metrics(): Promise<string>

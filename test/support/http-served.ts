@@ -13,6 +13,7 @@ import { createCallBook } from '../../src/serve/book/create-call-book.ts'
 import { createEventFeed } from '../../src/serve/book/create-event-feed.ts'
 import { createPolicyDesk } from '../../src/serve/book/create-policy-desk.ts'
 import { describeHealth } from '../../src/serve/book/describe-health.ts'
+import { listPrincipals } from '../../src/serve/book/list-principals.ts'
 import { createHttpApp } from '../../src/serve/http/create-http-app.ts'
 import type { HttpParts } from '../../src/serve/http/http-parts.ts'
 import { type ListenOptions, listenHttp } from '../../src/serve/http/listen-http.ts'
@@ -47,6 +48,7 @@ export async function serveHttp(
     asks,
     policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
     tokens,
+    principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
     metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),

@@ -68,13 +68,19 @@ export function createSessionDesk(parts: SessionParts): SessionDesk {
 /** Sessions and runs in one list, newest first; a page does not split what began in one millisecond. */
 async function listAll(
   { host, book }: SessionParts,
-  { state, before, limit = LIMIT }: SessionListing,
+  { state, before, principal, limit = LIMIT }: SessionListing & { readonly principal?: string },
 ): Promise<SessionPage<SessionEntry>> {
   const most = Math.min(Math.max(1, Math.trunc(limit)), MOST_LISTED)
   const time = readCursor(before)
-  const sessions = await host.store.sessions.list({ state, createdBefore: time, limit: most + 1 })
+  const sessions = await host.store.sessions.list({
+    state,
+    rootPrincipal: principal,
+    createdBefore: time,
+    limit: most + 1,
+  })
   // Of a run that is only in the index nobody knows whether it goes on.
-  const runs = state === 'running' ? [] : await host.store.calls.runs({ before: time, limit: most + 1 })
+  const runs =
+    state === 'running' ? [] : await host.store.calls.runs({ caller: principal, before: time, limit: most + 1 })
   const known = await Promise.all(runs.map(({ run }) => host.store.sessions.find(run)))
   const all = [...sessions, ...runs.filter((_, index) => !known[index] && state !== 'failed').map(toRow)]
   all.sort((a, b) => b.createdAt - a.createdAt)
@@ -88,9 +94,9 @@ async function listAll(
 }
 
 /** A run that never asked about sessions. */
-function toRow({ run, caller, startedAt, endedAt }: IndexedRun): StoredSession {
+function toRow({ run, caller, principal = caller, startedAt, endedAt }: IndexedRun): StoredSession {
   return {
     ...{ id: run, root: run, seq: 0, depth: 0, owner: '', isTainted: false, state: 'ended' },
-    ...{ principal: caller, rootPrincipal: OWNER, createdAt: startedAt, endedAt },
+    ...{ principal, rootPrincipal: OWNER, createdAt: startedAt, endedAt },
   }
 }

@@ -22,8 +22,9 @@ export const agentEntry = agentBrief.extend({
 })
 export type AgentEntry = z.infer<typeof agentEntry>
 
-/** `GET /v1/agents`; `before` is the `next` of an earlier page. */
+/** `GET /v1/agents`; `before` is the `next` of an earlier page, `principal` whom they work for. */
 export const agentQuery = z.object({
+  principal: z.string().max(500).optional(),
   state: z.enum(SESSION_STATES).optional(),
   before: z.string().max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),

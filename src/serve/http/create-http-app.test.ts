@@ -51,6 +51,7 @@ describe('who may', () => {
     ['POST', '/v1/runs/none/undo', ['admin']],
     ['DELETE', '/v1/runs/none', ['admin']],
     ['GET', '/v1/tokens', ['admin']],
+    ['GET', '/v1/principals', ['reader']],
     ['GET', '/metrics', ['reader']],
     ['GET', '/v1/health', ['reader']],
     ['GET', '/v1/me', ['caller', 'reader', 'approver', 'admin']],

@@ -11,6 +11,7 @@ import { INBOX_ROUTES } from './routes/inbox-routes.ts'
 import { MCP_ROUTES } from './routes/mcp-routes.ts'
 import { MEMORY_ROUTES } from './routes/memory-routes.ts'
 import { POLICY_ROUTES } from './routes/policy-routes.ts'
+import { PRINCIPAL_ROUTES } from './routes/principal-routes.ts'
 import { RUN_ROUTES } from './routes/run-routes.ts'
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts'
 import { SERVICE_ROUTES } from './routes/service-routes.ts'
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...ANSWER_ROUTES,
   ...GRANT_ROUTES,
   ...POLICY_ROUTES,
+  ...PRINCIPAL_ROUTES,
   ...MEMORY_ROUTES,
   ...CANVAS_ROUTES,
   ...SCHEDULE_ROUTES,

@@ -41,6 +41,9 @@ describe('/v1/agents', () => {
     await served.ask('POST', '/v1/tools/core_session_status/call', caller, { input: {}, run: 'mine' })
     const { json } = await served.ask('GET', '/v1/agents/mine', reader)
     expect(json.session).toMatchObject({ id: 'mine', principal: 'token:caller', state: 'running' })
+    const of = async (name: string) => (await served.ask('GET', `/v1/agents?principal=${name}`, reader)).json.agents
+    expect(await of('token:caller')).toMatchObject([{ id: 'mine' }])
+    expect(await of('token:nobody')).toEqual([])
   })
 
   it.each([
