@@ -14,6 +14,8 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/runs', (page) => page.getByRole('grid', { name: 'Runs' }).waitFor()],
   ['/runs/shown', (page) => page.getByRole('treegrid').getByRole('row', { name: 'test/echo' }).click()],
   ['/agents', (page) => page.getByRole('grid', { name: 'Agents' }).waitFor()],
+  ['/agents?who=token%3Aagent', (page) => page.getByRole('dialog', { name: 'token:agent' }).waitFor()],
+  ['/agents?view=sessions', (page) => page.getByRole('grid', { name: 'Sessions' }).waitFor()],
   ['/agents/shown', (page) => page.getByRole('list', { name: 'History' }).waitFor()],
   ['/memory', (page) => page.getByRole('figure', { name: 'Note' }).waitFor()],
   ['/memory', (page) => openDialog(page, 'Edit', 'Edit and promote')],

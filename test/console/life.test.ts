@@ -70,10 +70,38 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     expect(await askAsOwner('/v1/inbox')).toMatchObject({ unread: 0, messages: [{ title: 'Build' }] })
   })
 
-  it('writes to an agent that works, and ends it', async () => {
+  it('lists those who use the hub with their rights, budgets and runs, and cuts nothing', async () => {
+    const { owner } = web.service
+    const limits = { profile: 'full', budget: { calls: 10 } } as const
+    const { secret } = await owner.tokens.create({ name: 'researcher', scopes: ['call'], ...limits })
+    for (const run of ['first', 'second']) await web.service.as(secret).call('test/echo', {}, { run })
     const page = await web.open('/agents')
+    await page.setViewportSize({ width: 1400, height: 800 })
+    const agents = page.getByRole('grid', { name: 'Agents' })
+    const row = agents.getByRole('row').filter({ hasText: 'token:researcher' })
+    await row
+      .filter({ hasText: 'calls tools; tools of the profile full' })
+      .filter({ hasText: '2 of 10 calls' })
+      .waitFor()
+    await agents.getByRole('row').filter({ hasText: 'owner of the hub' }).waitFor()
+    expect(await agents.getByText('first').count()).toBe(0)
+    expect(await cutCells(page)).toEqual([])
+    await row.getByRole('link', { name: '2', exact: true }).click()
+    await expect
+      .poll(() => page.getByRole('grid', { name: 'Runs' }).getByRole('link').allInnerTexts())
+      .toEqual(['second', 'first'])
+    await page.goBack()
+    await row.click()
+    const drawer = page.getByRole('dialog', { name: 'token:researcher' })
+    await drawer.getByText('no commands, nothing destructive').waitFor()
+    await drawer.getByRole('list', { name: 'Latest sessions' }).getByRole('link', { name: 'second' }).click()
+    await page.getByRole('dialog', { name: 'second' }).getByRole('list', { name: 'History' }).waitFor()
+  })
+
+  it('writes to a session that works, and ends it', async () => {
+    const page = await web.open('/agents?view=sessions')
     const { id } = await askAsOwner('/v1/agents', { task: 'Wait for me.', label: 'waiter', runner: 'waits' })
-    const row = page.getByRole('grid', { name: 'Agents' }).getByRole('row').filter({ hasText: 'waiter' })
+    const row = page.getByRole('grid', { name: 'Sessions' }).getByRole('row').filter({ hasText: 'waiter' })
     await row.filter({ hasText: 'running' }).click()
     const drawer = page.getByRole('dialog', { name: 'waiter' })
     await drawer.getByRole('figure', { name: 'Task' }).getByText('Wait for me.').waitFor()
@@ -81,7 +109,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await drawer.getByRole('button', { name: 'Send' }).click()
     await drawer.getByRole('list', { name: 'History' }).getByText('Look at the logs, too.').waitFor()
     await drawer.getByRole('button', { name: 'End it' }).click()
-    await page.getByRole('dialog', { name: 'End this agent?' }).getByRole('button', { name: 'End it' }).click()
+    await page.getByRole('dialog', { name: 'End this session?' }).getByRole('button', { name: 'End it' }).click()
     await drawer.getByText('It was ended by owner.').waitFor()
     expect(await askAsOwner(`/v1/agents/${id}`)).toMatchObject({ session: { state: 'ended' }, unread: 1 })
   })

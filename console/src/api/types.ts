@@ -14,6 +14,7 @@ export type {
   PolicyExplanation,
   PolicyState,
   PolicyTestReport,
+  PrincipalEntry,
   Question,
   RecordLine,
   RunDetail,

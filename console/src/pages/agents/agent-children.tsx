@@ -5,14 +5,14 @@ import { agentPath } from './agent-path.ts'
 import { AgentState } from './agent-state.tsx'
 import styles from './agents.module.css'
 
-/** The agents that one began. */
-export function AgentChildren({ agents, filter }: { agents: AgentStatus['children']; filter: string }) {
+/** Sessions in a few words each. */
+export function AgentChildren({ agents, label }: { agents: AgentStatus['children']; label: string }) {
   return (
-    <ul className={styles.list} aria-label="Agents it began">
+    <ul className={styles.list} aria-label={label}>
       {agents.map(({ id, label, state, runner }) => (
         <li key={id} className={styles.entry}>
           <AgentState state={state} />
-          <Link to={agentPath(id, filter)}>
+          <Link to={agentPath(id)}>
             <VisibleText text={label ?? id} />
           </Link>
           {runner !== undefined && (

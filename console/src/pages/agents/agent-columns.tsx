@@ -8,14 +8,15 @@ import { AgentState } from './agent-state.tsx'
 import styles from './agents.module.css'
 import type { AgentRow } from './order-as-tree.ts'
 
-const LONGEST = 200
+const MAX_CHARS = 300
 
-/** The columns of the list of agents. */
+/** The columns of the list of sessions. */
 export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'name',
-    title: 'Agent',
-    width: 'minmax(200px, 1.4fr)',
+    title: 'Session',
+    width: 'minmax(200px, 3fr)',
+    wraps: true,
     narrow: 'title',
     cell: ({ agent, depth }) => (
       <span className={styles.name}>
@@ -23,41 +24,33 @@ export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
           // biome-ignore lint/suspicious/noArrayIndexKey: they are all the same.
           <CornerDownRight key={index} size={13} aria-hidden="true" className={styles.below} />
         ))}
-        <span className={styles.label}>
-          <VisibleText text={agent.label ?? agent.id} />
+        <span className={styles.lines}>
+          <span className={styles.use}>
+            <VisibleText text={agent.label ?? agent.id} />
+            {agent.isTainted && <Badge tone="warn">untrusted</Badge>}
+          </span>
+          {agent.task !== undefined && (
+            <span className={styles.task}>
+              <VisibleText text={agent.task.slice(0, MAX_CHARS)} />
+            </span>
+          )}
         </span>
-        {agent.isTainted && <Badge tone="warn">untrusted</Badge>}
       </span>
     ),
   },
   {
     id: 'state',
     title: 'State',
-    width: '112px',
+    width: '104px',
     narrow: 'side',
     cell: ({ agent }) => <AgentState state={agent.state} />,
   },
   {
-    id: 'task',
-    title: 'Task',
-    width: 'minmax(160px, 2fr)',
-    narrow: 'plain',
-    cell: ({ agent: { task, reason, state } }) => (
-      <VisibleText text={((state === 'failed' ? reason : undefined) ?? task ?? '').slice(0, LONGEST)} />
-    ),
-  },
-  {
-    id: 'runner',
-    title: 'Runner',
-    width: 'minmax(64px, 96px)',
-    narrow: 'hidden',
-    cell: ({ agent: { runner } }) => (runner === undefined ? '–' : <VisibleText text={runner} />),
-  },
-  {
     id: 'principal',
     title: 'For',
-    width: 'minmax(72px, 112px)',
-    narrow: 'hidden',
+    width: 'minmax(112px, 1.2fr)',
+    wraps: true,
+    narrow: 'plain',
     // Whom it works for in the end: a session within a session has a longer name.
     cell: ({ agent: { principal = 'owner' } }) => (
       <span title={principal}>
@@ -68,7 +61,7 @@ export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'took',
     title: 'Took',
-    width: '88px',
+    width: '104px',
     align: 'end',
     narrow: 'meta',
     cell: ({ agent: { createdAt, endedAt } }) => (
@@ -78,7 +71,7 @@ export const AGENT_COLUMNS: readonly Column<AgentRow>[] = [
   {
     id: 'started',
     title: 'Started',
-    width: '112px',
+    width: '168px',
     align: 'end',
     narrow: 'meta',
     cell: ({ agent }) => <Time at={agent.createdAt} />,

@@ -21,13 +21,11 @@ import { AgentLetter } from './agent-letter.tsx'
 
 interface AgentDrawerProps {
   readonly id: string
-  /** The filter of the list. */
-  readonly state: string
   readonly onClose: () => void
 }
 
-/** One agent: its task, what it has done, and ways to write to it and to end it. */
-export function AgentDrawer({ id, state, onClose }: AgentDrawerProps) {
+/** One session: its task, what it has done, and ways to write to it and to end it. */
+export function AgentDrawer({ id, onClose }: AgentDrawerProps) {
   const isAdmin = useMe().may('admin')
   const [isEnding, setEnding] = useState(false)
   const query = useQuery(`agents one ${id}`, () => api.agents.get(id), {
@@ -40,7 +38,7 @@ export function AgentDrawer({ id, state, onClose }: AgentDrawerProps) {
   const end = async () => {
     const { ended } = await api.agents.end(id)
     refreshQueries('agents')
-    if (!ended) showToast({ tone: 'info', title: 'It was over before' })
+    if (!ended) showToast({ tone: 'info', title: 'It had already ended' })
   }
   return (
     <Drawer
@@ -57,11 +55,11 @@ export function AgentDrawer({ id, state, onClose }: AgentDrawerProps) {
         ) : undefined
       }
     >
-      <Loaded query={query}>{(status) => <Details status={status} state={state} mayWrite={isAdmin} />}</Loaded>
+      <Loaded query={query}>{(status) => <Details status={status} mayWrite={isAdmin} />}</Loaded>
       <ConfirmDialog
         isOpen={isEnding}
         onClose={() => setEnding(false)}
-        title="End this agent?"
+        title="End this session?"
         action="End it"
         failure="Not ended"
         onConfirm={end}
@@ -70,19 +68,19 @@ export function AgentDrawer({ id, state, onClose }: AgentDrawerProps) {
           <strong>
             <VisibleText text={session?.label ?? id} />
           </strong>{' '}
-          and all agents that it began stop at once. What they have done stays; they cannot go on.
+          and all sessions that it began stop immediately. What they have done stays; they cannot continue.
         </p>
       </ConfirmDialog>
     </Drawer>
   )
 }
 
-function Details({ status, state, mayWrite }: { status: AgentStatus; state: string; mayWrite: boolean }) {
+function Details({ status, mayWrite }: { status: AgentStatus; mayWrite: boolean }) {
   const { session, children } = status
   const { id, task, result, reason } = session
   return (
     <>
-      <AgentFacts status={status} filter={state} />
+      <AgentFacts status={status} />
       {reason !== undefined && (
         <Note tone={session.state === 'failed' ? 'bad' : 'info'} title={<VisibleText text={reason} />} />
       )}
@@ -97,8 +95,8 @@ function Details({ status, state, mayWrite }: { status: AgentStatus; state: stri
         </DetailPart>
       )}
       {children.length > 0 && (
-        <DetailPart title={`Agents it began (${children.length})`}>
-          <AgentChildren agents={children} filter={state} />
+        <DetailPart title={`Sessions it began (${children.length})`}>
+          <AgentChildren agents={children} label="Sessions it began" />
         </DetailPart>
       )}
       <DetailPart title="History">

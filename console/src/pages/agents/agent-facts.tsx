@@ -13,7 +13,7 @@ import styles from './agents.module.css'
 import { describeBudget } from './describe-budget.ts'
 
 /** How it is, whose it is, and what it has used. */
-export function AgentFacts({ status, filter }: { status: AgentStatus; filter: string }) {
+export function AgentFacts({ status }: { status: AgentStatus }) {
   const { session, budget, unread } = status
   const { id, state, parent, runner, principal, createdAt, endedAt, isTainted } = session
   return (
@@ -31,7 +31,7 @@ export function AgentFacts({ status, filter }: { status: AgentStatus; filter: st
           ['Ended', endedAt && <Time key="ended" at={endedAt} />],
           ['Runner', runner && <VisibleText key="runner" text={runner} />],
           ['For', <VisibleText key="for" text={principal ?? 'owner'} />],
-          ['Began by', parent && <AgentLink key="parent" id={parent} filter={filter} />],
+          ['Begun by', parent && <AgentLink key="parent" id={parent} />],
           ['Budget', budget && describeBudget(budget)],
           ['Unread', unread > 0 && `${unread.toLocaleString('en')} ${unread === 1 ? 'message' : 'messages'} to it`],
           [
@@ -49,9 +49,9 @@ export function AgentFacts({ status, filter }: { status: AgentStatus; filter: st
   )
 }
 
-function AgentLink({ id, filter }: { id: string; filter: string }) {
+function AgentLink({ id }: { id: string }) {
   return (
-    <Link to={agentPath(id, filter)}>
+    <Link to={agentPath(id)}>
       <VisibleText text={id} />
     </Link>
   )

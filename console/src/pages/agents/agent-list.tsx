@@ -1,7 +1,7 @@
 import { Bot } from 'lucide-react'
 import { useMemo } from 'react'
 import { api } from '../../api/api.ts'
-import type { AgentEntry } from '../../api/types.ts'
+import type { AgentEntry, PrincipalEntry } from '../../api/types.ts'
 import { usePages } from '../../api/use-pages.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -9,15 +9,16 @@ import { FilterBar } from '../../components/filter-bar.tsx'
 import { FilterSelect } from '../../components/filter-select.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Table } from '../../components/table.tsx'
-import { navigate } from '../../router/router.ts'
+import { navigate, useSearchParam } from '../../router/router.ts'
 import { AGENT_COLUMNS } from './agent-columns.tsx'
 import { agentPath } from './agent-path.ts'
+import styles from './agents.module.css'
 import { orderAsTree } from './order-as-tree.ts'
 
 interface AgentListProps {
-  readonly state: string
-  readonly setState: (state: string) => void
   readonly opened: string | undefined
+  /** Those whose sessions can be chosen. */
+  readonly principals: readonly PrincipalEntry[]
 }
 
 const PAGE = 100
@@ -28,60 +29,69 @@ const STATES: readonly (readonly [string, string])[] = [
   ['failed', 'Failed'],
 ]
 
-/** The agents, newest first, those that one began below it. */
-export function AgentList({ state, setState, opened }: AgentListProps) {
+/** The sessions, newest first, those that one began below it. */
+export function AgentList({ opened, principals }: AgentListProps) {
+  const [state, setState] = useSearchParam('state')
+  const [of, setOf] = useSearchParam('of')
   const wanted = STATES.some(([known]) => known === state) && state !== '' ? (state as AgentEntry['state']) : undefined
   const { query, items, hasMore, loadMore } = usePages(
-    `agents list ${state}`,
+    `agents list ${JSON.stringify([state, of])}`,
     async (before?: string) => {
-      const { agents, next } = await api.agents.list({ state: wanted, limit: PAGE, before })
+      const { agents, next } = await api.agents.list({ principal: of || undefined, state: wanted, limit: PAGE, before })
       return { items: agents, next }
     },
-    { what: 'agents', compare: newestFirst, refreshOn: ['ability-changed'], ability: 'sessions' },
+    { what: 'sessions', compare: newestFirst, refreshOn: ['ability-changed'], ability: 'sessions' },
   )
+  const names = [...new Set([...principals.map(({ name }) => name), ...(of === '' ? [] : [of])])].sort()
   const rows = useMemo(() => orderAsTree(items), [items])
   const count = `${items.length.toLocaleString('en')}${hasMore ? '+' : ''}`
   return (
-    <>
-      <FilterBar summary={query.data && `${count} ${count === '1' ? 'agent' : 'agents'}`}>
+    <div className={styles.view}>
+      <FilterBar summary={query.data && `${count} ${count === '1' ? 'session' : 'sessions'}`}>
+        <FilterSelect
+          label="For"
+          value={of}
+          options={[['', 'Everybody'], ...names.map((name) => [name, name] as const)]}
+          onChange={setOf}
+        />
         <FilterSelect label="State" value={state} options={STATES} onChange={setState} />
       </FilterBar>
       <Loaded query={query}>
         {() => (
           <Table
-            label="Agents"
+            label="Sessions"
             rows={rows}
             columns={AGENT_COLUMNS}
             rowKey={({ agent }) => agent.id}
-            onOpen={({ agent }) => navigate(agentPath(agent.id, state))}
+            onOpen={({ agent }) => navigate(agentPath(agent.id))}
             selected={opened}
             onEnd={loadMore}
             tone={({ agent }) => (agent.state === 'failed' ? 'bad' : undefined)}
-            empty={wanted === undefined ? <NoAgents /> : <NoneSo state={state} onClear={() => setState('')} />}
+            empty={wanted === undefined && of === '' ? <NoSessions /> : <NoneSo />}
           />
         )}
       </Loaded>
-    </>
+    </div>
   )
 }
 
-function NoAgents() {
+function NoSessions() {
   return (
-    <EmptyState icon={Bot} title="No agents yet">
-      An agent appears here with its first call, and with the tool <code>core/session.spawn</code> it begins others. Say
-      who may work for it under <code>sessions.runners</code> in tool-hub.yaml; docs/sessions.md tells how.
+    <EmptyState icon={Bot} title="No sessions yet">
+      Every run is a session; with the tool <code>core/session.spawn</code> an agent begins others. Name the programs
+      that may work in them under <code>sessions.runners</code> in tool-hub.yaml; docs/sessions.md explains how.
     </EmptyState>
   )
 }
 
-function NoneSo({ state, onClear }: { state: string; onClear: () => void }) {
+function NoneSo() {
   return (
     <EmptyState
       icon={Bot}
-      title={`No agent is ${state === 'failed' ? 'known to have failed' : state}`}
-      action={<Button onClick={onClear}>Show every state</Button>}
+      title="No session fits"
+      action={<Button onClick={() => navigate('/agents?view=sessions')}>Show all sessions</Button>}
     >
-      Choose another state, or look at all of them.
+      Choose another state, or somebody else.
     </EmptyState>
   )
 }

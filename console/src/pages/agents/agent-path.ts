@@ -1,5 +1,7 @@
-/** Where an agent is shown; the filter stays. */
-export function agentPath(id: string | undefined, state = ''): string {
-  const path = id === undefined ? '/agents' : `/agents/${encodeURIComponent(id)}`
-  return state === '' ? path : `${path}?state=${state}`
+/** Where a session is shown; the filters of the list stay. */
+export function agentPath(id: string | undefined): string {
+  const params = new URLSearchParams(window.location.search)
+  const kept = new URLSearchParams({ view: 'sessions' })
+  for (const name of ['of', 'state']) if (params.get(name)) kept.set(name, params.get(name) ?? '')
+  return `/agents${id === undefined ? '' : `/${encodeURIComponent(id)}`}?${kept}`
 }

@@ -12,8 +12,8 @@ import { useRuns } from './use-runs.ts'
 
 interface RunListProps {
   readonly search: RunSearch
-  /** Who has called, and how many runs are shown, in words. */
-  readonly onLoaded: (callers: readonly string[], summary: string) => void
+  /** How many runs are shown, in words. */
+  readonly onLoaded: (summary: string) => void
 }
 
 /** The runs that fit the filters; the next page comes when the end is near. */
@@ -22,8 +22,7 @@ export function RunList({ search, onLoaded }: RunListProps) {
   useEffect(() => {
     if (query.data === undefined) return
     const count = `${runs.length.toLocaleString('en')}${hasMore ? '+' : ''}`
-    const callers = runs.map(({ principal, caller }) => principal ?? caller).filter((name) => name !== '')
-    onLoaded([...new Set(callers)], `${count} ${count === '1' ? 'run' : 'runs'}`)
+    onLoaded(`${count} ${count === '1' ? 'run' : 'runs'}`)
   })
   return (
     <Loaded query={query}>

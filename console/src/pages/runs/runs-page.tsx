@@ -1,4 +1,6 @@
 import { useState } from 'react'
+import { api } from '../../api/api.ts'
+import { useQuery } from '../../api/use-query.ts'
 import { Page } from '../../components/page.tsx'
 import { RunFilters } from './run-filters.tsx'
 import { RunList } from './run-list.tsx'
@@ -8,18 +10,14 @@ import { useRunSearch } from './use-run-search.ts'
 export default function RunsPage() {
   const search = useRunSearch()
   const { caller, wish } = search
-  // Those that were seen on this page can be chosen.
-  const [callers, setCallers] = useState<readonly string[]>([])
+  const { data: principals = [] } = useQuery('principals', () => api.principals.list())
+  const names = principals.filter(({ runs }) => runs > 0).map(({ name }) => name)
   const [summary, setSummary] = useState('')
-  const options = [...new Set([...callers, ...(caller === '' ? [] : [caller])])].sort()
-  const onLoaded = (found: readonly string[], words: string) => {
-    setSummary(words)
-    if (found.some((name) => !callers.includes(name))) setCallers([...new Set([...callers, ...found])])
-  }
+  const callers = [...new Set([...names, ...(caller === '' ? [] : [caller])])].sort()
   return (
     <Page title="Runs" description="Everything one agent did in one go: a session, a task, a job." fill>
-      <RunFilters search={search} callers={options} summary={summary} />
-      <RunList key={JSON.stringify(wish)} search={search} onLoaded={onLoaded} />
+      <RunFilters search={search} callers={callers} summary={summary} />
+      <RunList key={JSON.stringify(wish)} search={search} onLoaded={setSummary} />
     </Page>
   )
 }
