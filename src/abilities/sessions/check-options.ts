@@ -30,7 +30,7 @@ function problemOf(runner: Runner): string | undefined {
   if (!URL.canParse(runner.url) || !/^https?:$/.test(new URL(runner.url).protocol))
     return 'url must be an address of http or https'
   // A config names a variable for it; one that is not set must not make the service take unsigned turns for ours.
-  return runner.secret === '' ? 'its secret is empty; is its environment variable set?' : undefined
+  return runner.secret === '' ? 'its secret is empty; set the environment variable that holds it' : undefined
 }
 
 function assertWithin(key: 'maxDepth' | 'maxRunning', value: number | undefined, most: number): void {

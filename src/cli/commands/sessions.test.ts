@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SessionWork } from '../../contracts/sessions.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite/open-store.ts'
@@ -49,7 +49,11 @@ afterEach(() => {
 })
 
 /** Runs a command line in this process. */
-async function cli(...words: string[]) {
+function cli(...words: string[]) {
+  return cliWith(config, ...words)
+}
+
+async function cliWith(config: string, ...words: string[]) {
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     vi.spyOn(process[name], 'write').mockImplementation(((text: string, done?: () => void) => {
@@ -82,6 +86,26 @@ describe('tool-hub sessions', () => {
     expect(await cli('spawn', 'Work.', '--calls', '3')).toMatchObject({ code: 0, stdout: 'did Work.\n' })
     const failed = await cli('spawn', 'Work.', '--runner', 'dead')
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('exit code 4') })
+  })
+
+  it('runs the program of docs/sessions.md with the config that stands there', async () => {
+    const [yaml, program] = ['yaml', 'js'].map(
+      (language) =>
+        new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readFileSync('docs/sessions.md', 'utf8'))![1]!,
+    ) as [string, string]
+    const project = join(folder, 'project')
+    mkdirSync(join(project, 'agents'), { recursive: true })
+    writeFileSync(join(project, 'tool-hub.yaml'), yaml)
+    writeFileSync(join(project, 'agents', 'coder.mjs'), program)
+    vi.stubEnv('MODEL_KEY', 'a key of a model')
+    vi.stubEnv('RESEARCHER_KEY', 'a key of a service')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(
+      await cliWith(join(project, 'tool-hub.yaml'), 'spawn', 'List the files.', '--runner', 'coder'),
+    ).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/workspace is empty/),
+    })
   })
 
   it.each([
