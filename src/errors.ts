@@ -74,9 +74,14 @@ export const ERRORS = {
     'owner',
     { status: 'denied' },
   ),
-  APPROVAL_DENIED: kind('A person said no.', 'Do not repeat the call; do what the reason says.', 'owner', {
-    status: 'denied',
-  }),
+  APPROVAL_DENIED: kind(
+    'A person said no.',
+    'Do not repeat the call. If the reason does not say what to do instead, ask the user.',
+    'owner',
+    {
+      status: 'denied',
+    },
+  ),
   APPROVAL_TIMEOUT: kind(
     'Nobody answered in time.',
     'Call again when somebody is there, or have the owner allow it by a rule.',
