@@ -237,13 +237,13 @@ function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Exe
 
 /** The shortest of what the tool by this name (or else the hub), its rule, the caller and the budget say; who was shortest is to blame. */
 function timeLimit(parts: Parts, call: Call): Pick<Execution, 'timeoutMs' | 'outOfTime'> {
-  const { wallMs = Number.POSITIVE_INFINITY } = call.reservation ?? {}
+  const { wallMs = Number.POSITIVE_INFINITY, wallKey } = call.reservation ?? {}
   const timeoutMs = Math.min(
     call.dialect?.dialect.timeoutMs ?? call.tool!.tool.timeoutMs ?? parts.settings.timeoutMs,
     call.decision?.constraints.timeoutMs ?? Number.POSITIVE_INFINITY,
     call.options.timeoutMs ?? Number.POSITIVE_INFINITY,
   )
-  if (wallMs < timeoutMs) return { timeoutMs: wallMs, outOfTime: () => outOfBudget(call, wallMs) }
+  if (wallMs < timeoutMs) return { timeoutMs: wallMs, outOfTime: () => outOfBudget(call, wallMs, wallKey) }
   return { timeoutMs, outOfTime: () => outOfTime(call, timeoutMs) }
 }
 
@@ -253,13 +253,11 @@ function outOfTime(call: Call, timeoutMs: number): ToolError {
   })
 }
 
-function outOfBudget(call: Call, wallMs: number): ToolError {
+function outOfBudget(call: Call, wallMs: number, key = 'limits.run.time'): ToolError {
   return new ToolError(
     'BUDGET_EXCEEDED',
-    `${call.name} used up the ${Math.ceil(wallMs)} ms that were left of the time budget.`,
-    {
-      fix: { key: 'limits.run.time', hint: 'Finish with what there is, or have the owner raise the budget of time.' },
-    },
+    `${call.name} used up the ${Math.ceil(wallMs)} ms that were left of the time budget (${key}).`,
+    { fix: { key, hint: `Finish with what there is, or have the owner raise ${key}.` } },
   )
 }
 

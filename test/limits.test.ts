@@ -115,7 +115,11 @@ describe('budgets', () => {
     await hub.close()
   })
 
-  it('of wall time bound the call that would overrun them', async () => {
+  it.each([
+    ['limits.run.time', { run: { wallMs: 500 }, session: { wallMs: 501 } }],
+    ['limits.session.time', { run: { wallMs: 501 }, session: { wallMs: 500 } }],
+    ['limits.tools["net.slow"].time', { run: { wallMs: 501 }, tools: { 'net.slow': { wallMs: 500 } } }],
+  ])('of wall time bound the call that would overrun %s, and name it', async (key, limits) => {
     const clock = fakeClock()
     const slow = defineTool({
       name: 'net.slow',
@@ -123,11 +127,15 @@ describe('budgets', () => {
       input: nothing,
       execute: () => new Promise<string>(() => {}),
     })
-    const hub = testHub({ tools: [slow], clock, limits: { run: { wallMs: 500 } } })
-    const call = hub.call(slow, {})
+    const hub = testHub({ tools: [slow], clock, limits })
+    const call = hub.call(slow, {}, { session: 's' })
     await clock.advance(500)
     await clock.advance(1_000)
-    expect((await call).error?.code).toBe('BUDGET_EXCEEDED')
+    expect((await call).error).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: `net.slow used up the 500 ms that were left of the time budget (${key}).`,
+      fix: { key },
+    })
     await hub.close()
   })
 })

@@ -46,6 +46,10 @@ export class BudgetAccount {
     return this.limits.wallMs === undefined ? Number.POSITIVE_INFINITY : this.limits.wallMs - used.wallMs
   }
 
+  get wallKey(): string {
+    return this.#keyOf('wallMs')
+  }
+
   /** One sentence for each limit that went past three quarters since the last time; each comes once a process. */
   noticesOf(used: Usage): string[] | undefined {
     let notices: string[] | undefined

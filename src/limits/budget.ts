@@ -16,6 +16,8 @@ interface BudgetCall {
 export interface Reservation {
   /** Time left for this call, `Infinity` when no limit says. */
   readonly wallMs: number
+  /** The limit that leaves so little, as the owner writes it. */
+  readonly wallKey?: string
   /** Limits that this call took past three quarters. */
   readonly notices: readonly string[]
   /** Counts what the call used; gives back the notices of that. */
@@ -191,6 +193,7 @@ function dayOf(now: number): string {
 
 class CountedCall implements Reservation {
   readonly wallMs: number
+  readonly wallKey?: string
   readonly notices: readonly string[]
   readonly #store: BudgetStore
   readonly #accounts: readonly BudgetAccount[]
@@ -202,8 +205,12 @@ class CountedCall implements Reservation {
     this.#accounts = accounts
     this.#cost = cost
     let wallMs = Number.POSITIVE_INFINITY
-    for (let index = 0; index < accounts.length; index++)
-      wallMs = Math.min(wallMs, accounts[index]!.wallMsLeft(used[index]!))
+    for (let index = 0; index < accounts.length; index++) {
+      const left = accounts[index]!.wallMsLeft(used[index]!)
+      if (left >= wallMs) continue
+      wallMs = left
+      this.wallKey = accounts[index]!.wallKey
+    }
     this.wallMs = wallMs
     this.notices = noticesOf(accounts, used)
   }
