@@ -138,6 +138,43 @@ describe('budgets', () => {
     })
     await hub.close()
   })
+
+  it('of time stand still while a person is asked about a call that the tool makes', async () => {
+    const clock = fakeClock()
+    let answer: ((reply: { decision: 'allow' }) => void) | undefined
+    const worker = defineTool({
+      name: 'net.worker',
+      description: 'Calls a tool that asks, then another that never answers, for tests.',
+      input: nothing,
+      execute: async (_, ctx) => {
+        const { ok } = await ctx.call('count.up', { by: 3 })
+        done.push(ok)
+        return new Promise<string>(() => {})
+      },
+    })
+    const done: boolean[] = []
+    const { tool, count } = counter()
+    const hub = testHub({
+      tools: [worker, tool],
+      clock,
+      policy: [{ ask: 'count.up' }, { allow: '*' }],
+      limits: { timeoutMs: 1_000 },
+      approve: () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
+    })
+    const call = hub.call(worker, {})
+    await expect.poll(() => answer).toBeDefined()
+    await clock.advance(5_000)
+    answer!({ decision: 'allow' })
+    await expect.poll(() => done).toEqual([true])
+    expect(count()).toBe(3)
+    await clock.advance(1_000)
+    await clock.advance(5_000)
+    expect((await call).error?.code).toBe('TIMEOUT')
+    await hub.close()
+  })
 })
 
 describe('rate and concurrency', () => {

@@ -67,10 +67,7 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
   const log = logOf(parts, run, call, request)
   log.requested()
   try {
-    const since = performance.now()
-    const reply = await answerOf(parts, call, request, adopted).finally(() => {
-      call.waitedMs += performance.now() - since
-    })
+    const reply = await call.waitFor(answerOf(parts, call, request, adopted))
     if (reply === 'lost') return false
     if (boundTo(parts, call).hash !== request.hash) throw changedMeanwhile(call.name)
     call.approvedBy = reply.by ?? 'approver'

@@ -42,7 +42,7 @@ async function putQuestion(question: Question, call: Call, parts: Parts, round: 
     const ways = { hash, inCode, onAsked, isAdopted: adopted !== undefined }
     const reply = adopted?.answer
       ? await parts.questions.useAnswer(adopted, request)
-      : await waited(call, parts.questions.ask(request, call.signal, ways))
+      : await call.waitFor(parts.questions.ask(request, call.signal, ways))
     if (reply === 'lost') return undefined
     const { by = 'person', via } = reply
     over({ by, ...(via !== undefined && { via }) })
@@ -54,18 +54,6 @@ async function putQuestion(question: Question, call: Call, parts: Parts, round: 
   } finally {
     // Whoever still asks the person need not.
     done.abort()
-  }
-}
-
-/** What a person says; the time until then is not the tool's. */
-async function waited<T>(call: Call, answer: Promise<T>): Promise<T> {
-  const since = performance.now()
-  try {
-    return await answer
-  } finally {
-    const waitedMs = performance.now() - since
-    call.waitedMs += waitedMs
-    call.waitedInToolMs += waitedMs
   }
 }
 

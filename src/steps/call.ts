@@ -10,6 +10,7 @@ import type { CallSpan } from '../record/trace.ts'
 import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../result.ts'
 import { hashJson } from '../value/hash.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
+import type { TimeLimit } from './time-limit.ts'
 
 /** A command, where it runs, and the names of the variables it may add. */
 export interface JudgedCommand {
@@ -75,6 +76,8 @@ export class Call {
   waitedMs = 0
   /** The part of it after `execute` was entered. */
   waitedInToolMs = 0
+  /** How long `execute` may take. */
+  timeLimit: TimeLimit | undefined
   abandoned = false
   /** The result is out; what comes later is late. */
   ended = false
@@ -101,6 +104,9 @@ export class Call {
   /** Tells whoever waits for the call's end. */
   onEnded: (() => void) | undefined
 
+  /** How many people are waited for now, and since when. */
+  #waits = 0
+  #waitingSince = 0
   #whenEnded: Promise<void> | undefined
   #argsHash: string | undefined
   #controller: AbortController | undefined
@@ -151,6 +157,30 @@ export class Call {
     this.#abortReason = reason
     this.#tellStop(reason)
     this.onAbort?.(reason)
+  }
+
+  /** Waits for a person. The time until then is not the tool's, nor that of the calls that made this one. */
+  async waitFor<T>(answer: Promise<T>): Promise<T> {
+    for (let call: Call | undefined = this; call; call = call.parent) call.#beginWait()
+    try {
+      return await answer
+    } finally {
+      for (let call: Call | undefined = this; call; call = call.parent) call.#endWait()
+    }
+  }
+
+  #beginWait(): void {
+    if (this.#waits++ > 0) return
+    this.#waitingSince = performance.now()
+    this.timeLimit?.pause()
+  }
+
+  #endWait(): void {
+    if (--this.#waits > 0) return
+    const waitedMs = performance.now() - this.#waitingSince
+    this.waitedMs += waitedMs
+    if (this.executedMark !== undefined) this.waitedInToolMs += waitedMs
+    this.timeLimit?.resume()
   }
 
   /** Hears when the call is stopped or over, also when it already is; gives back how to end that. Cheaper than a signal. */

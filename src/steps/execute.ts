@@ -3,6 +3,7 @@ import type { BaseContext, Retry } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { retryDelayMs } from '../limits/retry.ts'
 import type { Call } from './call.ts'
+import { TimeLimit } from './time-limit.ts'
 
 /** What step 8 needs beside the call. */
 export interface Execution {
@@ -19,66 +20,74 @@ export interface Execution {
   readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
 }
 
-/** Step 8: runs the tool under one deadline, again where it says that is safe. Settles exactly once. */
+/** Step 8: runs the tool within one time limit, again where it says that is safe. Settles exactly once. */
 export function execute(call: Call, execution: Execution): unknown {
   const { retry } = call.tool!.tool
-  const deadline = execution.clock.now() + execution.timeoutMs
-  return retry ? attemptAgain(call, execution, deadline, retry) : attempt(call, execution, deadline)
+  const limit = new TimeLimit(execution.clock, execution.timeoutMs)
+  call.timeLimit = limit
+  return retry ? attemptAgain(call, execution, limit, retry) : attempt(call, execution, limit)
 }
 
-/** What the tool gives back, or a promise of it that the deadline and the caller can end. */
-function attempt(call: Call, execution: Execution, deadline: number): unknown {
+/** What the tool gives back, or a promise of it that the time limit and the caller can end. */
+function attempt(call: Call, execution: Execution, limit: TimeLimit): unknown {
   if (call.abortReason) throw call.abortReason
   call.attempts++
   call.executedMark ??= performance.now()
   const outcome = call.tool!.tool.execute(call.input, execution.context)
   if (!isThenable(outcome)) return outcome
   execution.onPending()
-  return settleWithin(outcome, call, execution, deadline)
+  return settleWithin(outcome, call, execution, limit)
 }
 
-async function attemptAgain(call: Call, execution: Execution, deadline: number, retry: Retry): Promise<unknown> {
+async function attemptAgain(call: Call, execution: Execution, limit: TimeLimit, retry: Retry): Promise<unknown> {
   for (;;) {
     try {
-      return await attempt(call, execution, deadline)
+      return await attempt(call, execution, limit)
     } catch (error) {
       if (call.abortReason) throw call.abortReason
       if (call.attempts >= retry.attempts || !isRetryable(error)) throw error
-      await pause(retryDelayMs(call.attempts, retry, Math.random, retryAfterMs(error)), call, execution, deadline)
+      await pause(retryDelayMs(call.attempts, retry, Math.random, retryAfterMs(error)), call, execution, limit)
     }
   }
 }
 
-/** Waits for the tool, for its deadline or for an abort; a stopped tool gets the grace, then it is left behind. */
+/** Waits for the tool, for the end of its time or for an abort; a stopped tool gets the grace, then it is left behind. */
 function settleWithin(
   work: PromiseLike<unknown>,
   call: Call,
   execution: Execution,
-  deadline: number,
+  limit: TimeLimit,
 ): Promise<unknown> {
-  return new Promise((resolve, reject) => new Waiting(call, execution, resolve, reject).start(work, deadline))
+  return new Promise((resolve, reject) => new Waiting(call, execution, limit, resolve, reject).start(work))
 }
 
 /** A tool that is waited for. One object instead of a handful of closures: thousands may wait at once. */
 class Waiting {
   readonly #call: Call
   readonly #execution: Execution
+  readonly #limit: TimeLimit
   readonly #resolve: (value: unknown) => void
   readonly #reject: (error: unknown) => void
-  #cancelTimer: () => void = noop
+  #cancelGrace: (() => void) | undefined
   #isDone = false
 
-  constructor(call: Call, execution: Execution, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+  constructor(
+    call: Call,
+    execution: Execution,
+    limit: TimeLimit,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#call = call
     this.#execution = execution
+    this.#limit = limit
     this.#resolve = resolve
     this.#reject = reject
   }
 
-  start(work: PromiseLike<unknown>, deadline: number): void {
-    const { clock } = this.#execution
+  start(work: PromiseLike<unknown>): void {
     const call = this.#call
-    this.#cancelTimer = clock.after(Math.max(0, deadline - clock.now()), () => call.abort(this.#execution.outOfTime()))
+    this.#limit.watch(() => call.abort(this.#execution.outOfTime()))
     call.onAbort = (reason) => this.#giveGrace(reason)
     work.then(
       (value) => this.#succeed(value),
@@ -89,8 +98,8 @@ class Waiting {
 
   #giveGrace(reason: ToolError): void {
     const { clock, graceMs } = this.#execution
-    this.#cancelTimer()
-    this.#cancelTimer = clock.after(graceMs, () => {
+    this.#limit.unwatch()
+    this.#cancelGrace = clock.after(graceMs, () => {
       this.#call.abandoned = true
       this.#end()
       this.#reject(reason)
@@ -119,15 +128,16 @@ class Waiting {
 
   #end(): void {
     this.#isDone = true
-    this.#cancelTimer()
+    this.#limit.unwatch()
+    this.#cancelGrace?.()
     this.#call.onAbort = undefined
   }
 }
 
-function pause(ms: number, call: Call, { clock, outOfTime }: Execution, deadline: number): Promise<void> {
-  const left = deadline - clock.now()
+function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: TimeLimit): Promise<void> {
+  const left = limit.leftMs
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(Math.min(ms, Math.max(0, left)), () => {
+    const cancel = clock.after(Math.min(ms, left), () => {
       call.onAbort = undefined
       if (ms < left) return resolve()
       call.abort(outOfTime())
@@ -152,5 +162,3 @@ function retryAfterMs(error: unknown): number | undefined {
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
-
-function noop(): void {}
