@@ -51,7 +51,11 @@ describe('the options of sessions', () => {
     ['x', { type: 'url', url: 'ftp://x' }, 'url must be an address of http or https'],
     ['x', { type: 'url', url: 'xhttp://x' }, 'url must be an address of http or https'],
     ['x', { type: 'url', url: 'http-x://x' }, 'url must be an address of http or https'],
-    ['x', { type: 'url', url: 'http://x', secret: '' }, 'its secret is empty; set the environment variable that holds it'],
+    [
+      'x',
+      { type: 'url', url: 'http://x', secret: '' },
+      'its secret is empty; set the environment variable that holds it',
+    ],
   ])('name no runner %s that is %j', (name, runner, problem) => {
     expect(() => check({ runners: { ok: { run }, [name]: runner } })).toThrow(
       expect.objectContaining({
