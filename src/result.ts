@@ -229,6 +229,8 @@ export interface ApprovalRequest {
   readonly requests: readonly string[]
   /** Where the run's content comes from, when that matters. */
   readonly labels: readonly Label[]
+  /** What is dangerous about the call, in words, the most dangerous first: `Deletes files`. Absent where nothing is known to be. */
+  readonly risks?: readonly string[]
   /** What the arguments mean: the diff of an edit, the parts of a command, the address of a URL. */
   readonly views: readonly AskView[]
   /** The calls of the run so far, newest first, at most 10. */
@@ -260,9 +262,13 @@ export type AskView =
         readonly effect: 'allow' | 'ask' | 'deny'
         /** The rule that decided this part. */
         readonly rule: string
-        /** Whether this part made the decision for the whole line. */
+        /** Whether this part made the decision for the whole line: of the strictest parts the most dangerous. */
         readonly decides: boolean
+        /** What is dangerous about this part, in words, the most dangerous first; absent where nothing is known to be. */
+        readonly risks?: readonly string[]
       }>
+      /** What is known of how it will end in the sandbox, such as a host that it cannot reach. */
+      readonly notes?: readonly string[]
     }
   /** What would change in a file, as a unified diff. */
   | { readonly kind: 'diff'; readonly path: string; readonly diff: string; readonly isNew: boolean }

@@ -19,6 +19,7 @@ const partOfCommand = z.object({
   effect: z.enum(['allow', 'ask', 'deny']),
   rule: z.string(),
   decides: z.boolean(),
+  risks: z.array(z.string()).optional(),
 })
 
 const approvalSchema = z.object({
@@ -34,6 +35,7 @@ const approvalSchema = z.object({
   goalId: z.string().optional(),
   requests: z.array(z.string()),
   labels: z.array(z.enum(['untrusted'])),
+  risks: z.array(z.string()).optional(),
   views: z.array(
     z.discriminatedUnion('kind', [
       z.object({
@@ -41,6 +43,7 @@ const approvalSchema = z.object({
         command: z.string(),
         cwd: z.string().optional(),
         parts: z.array(partOfCommand),
+        notes: z.array(z.string()).optional(),
       }),
       z.object({ kind: z.literal('diff'), path: z.string(), diff: z.string(), isNew: z.boolean() }),
       z.object({

@@ -106,7 +106,9 @@ describe('a decision names the part that decided', () => {
       effect: 'ask',
       layer: 'fallback',
       source: 'built in',
-      reason: expect.stringMatching(/^`cat a > b`: it writes to b, which allow exec on .* does not cover\.$/),
+      reason: expect.stringMatching(
+        /^`cat a > b`: it writes to b\. The rule allow exec on .* does not cover that, so a person decides\.$/,
+      ),
       fix: { hint: expect.stringContaining('Approve it when asked') },
     })
   })
@@ -236,7 +238,7 @@ describe('a program of which nothing is known', () => {
 
   it('has a reason that names what it may run, and the rule', () => {
     expect(judge(DENIED, 'mytool -q rm -rf x').reason).toBe(
-      'The command: mytool may run `rm -rf x`, which is what deny exec on rm -rf *, curl * (tool-hub.yaml:2) is about, which allow exec (tool-hub.yaml:1) does not cover.',
+      'The command: mytool may run `rm -rf x`, which is what deny exec on rm -rf *, curl * (tool-hub.yaml:2) is about. The rule allow exec (tool-hub.yaml:1) does not cover that, so a person decides.',
     )
   })
 
@@ -283,7 +285,9 @@ it('a file that no tool may read is asked for, where only some commands are allo
   for (const command of ['cat .env', 'cat ./x/../.env', 'grep -r x tls/server.pem', 'cat < .env', 'cat keys/*.pem'])
     expect(judge(layers, command), command).toMatchObject({
       effect: 'ask',
-      reason: expect.stringContaining('is kept by deny read:fs'),
+      reason: expect.stringMatching(
+        /it uses \S+, which tools may not read: deny read:fs on .*\. The rule allow exec on .* does not cover that, so a person decides\.$/,
+      ),
     })
   expect(judge(owner(SOME, { ask: '*' }), 'cat a.md').effect).toBe('allow')
   expect(judge(owner(SOME, { deny: 'read:fs', on: './private/**' }), 'cat private/a').effect).toBe('ask')

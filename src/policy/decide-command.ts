@@ -1,16 +1,17 @@
 import type { Fix } from '../errors.ts'
 import type { Rule } from '../rule.ts'
 import { escapeLine } from '../value/escape-text.ts'
+import { findDeciding, risksOfPart } from './command-risk.ts'
 import type { Policy } from './compile-policy.ts'
 import { type Need, tellJudgement } from './judge-demand.ts'
-import { type JudgedPart, judgePart } from './judge-part.ts'
+import { type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
 import { partAsPattern } from './match-command.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
 import type { DemandDecision, Question } from './question.ts'
 import { readRoughly } from './shell/read-roughly.ts'
 import type { CommandPart, CommandReading } from './shell/reading.ts'
-import { STRICTNESS } from './strictness.ts'
-import { suggestFix } from './suggest-fix.ts'
+import { isSevere, rankOf } from './shell/risk.ts'
+import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const LONGEST_PART = 120
 
@@ -20,11 +21,36 @@ export function decideCommand(policy: Policy, question: Question, target: string
   const refusal = reading.doubts.find(({ kind }) => kind === 'refused')
   if (refusal) return refuse(target, refusal.reason)
   const judged = judgeParts(policy, question, reading)
-  const deciding = judged.reduce((worst, each) => (STRICTNESS[each.effect] > STRICTNESS[worst.effect] ? each : worst))
+  const deciding = findDeciding(policy, question, judged)
   const constraints = judged.reduce((all, each) => mergeConstraints(all, each.constraints), NO_CONSTRAINTS)
   const told = tell(question, target, reading, judged, deciding)
   if (told.effect === 'allow') return askInDoubt({ ...told, constraints }, reading)
-  return { ...told, fix: tryFix(policy, question, reading, told), constraints }
+  return { ...told, fix: withRisk(policy, question, judged, tryFix(policy, question, reading, told)), constraints }
+}
+
+/**
+ * A rule that would let a dangerous command run without an approval is not proposed: one that asks is. Of other dangers
+ * the proposal says what it would permit.
+ */
+function withRisk(policy: Policy, question: Question, judged: readonly JudgedPart[], fix: Fix): Fix {
+  const rule = fix.value as Rule | undefined
+  if (rule?.allow === undefined) return fix
+  const open = judged.filter(({ effect }) => effect !== 'allow')
+  const risks = open.flatMap(({ part }) => risksOfPart(policy, question, part))
+  const [worst] = risks.sort((a, b) => rankOf(a.risk) - rankOf(b.risk))
+  if (worst === undefined) return fix
+  if (!isSevere(worst.risk)) return { ...fix, hint: `${fix.hint} It then needs no approval, and it ${worst.words}.` }
+  if (open.every(({ effect }) => effect === 'ask'))
+    return {
+      key: 'policy',
+      hint: `Approve it when asked: it ${worst.words}, and a rule that allows it would let it run without an approval.`,
+    }
+  const value: Rule = { ask: rule.allow, ...(rule.on !== undefined && { on: rule.on }) }
+  return {
+    key: 'policy',
+    value,
+    hint: `Add ${writeRule(value)} to policy in tool-hub.yaml, then approve it when asked: it ${worst.words}.`,
+  }
 }
 
 function judgeParts(policy: Policy, question: Question, { parts }: CommandReading): readonly JudgedPart[] {
@@ -60,7 +86,7 @@ function tell(
     rule: 'default: what an allow does not cover is asked',
     source: 'built in',
     layer: 'fallback',
-    reason: `${prefix || 'The command: '}${escapeLine(doubt)}, which ${rule!.text} does not cover.`,
+    reason: `${prefix || 'The command: '}${escapeLine(tellDoubt(doubt, rule!))}`,
     fix: need.patterns.length === 0 ? APPROVE : suggestFix(question, need, undefined),
     part: named,
   }

@@ -116,21 +116,30 @@ function isSpeltOut({ at }: Pick<Doubt, 'at'>, target: Target, { on }: CompiledR
 }
 
 /** Files that tools may not read are not read by a command unasked. */
-function deniedFile(
+function deniedFile(policy: Policy, question: Question, part: CommandPart, rule: CompiledRule): string | undefined {
+  const kept = rule.on === undefined ? undefined : findKeptFile(policy, question, part)
+  return kept && `it uses ${kept.path}, which tools may not read: ${kept.rule.text}`
+}
+
+/** The first file among those that a command names which tools may not read, and the rule that says so. */
+export function findKeptFile(
   policy: Policy,
   question: Question,
   { paths }: CommandPart,
-  rule: CompiledRule,
-): string | undefined {
-  if (rule.on === undefined) return undefined
+): { readonly path: string; readonly rule: CompiledRule } | undefined {
   for (const path of paths) {
     const target = readTarget('path', path)
-    const kept = policy.levels
+    const rule = policy.levels
       .map((level) => findReadRule(level, question, target))
       .find((found) => found !== undefined)
-    if (kept?.effect === 'deny') return `${path} is kept by ${kept.text}`
+    if (rule?.effect === 'deny') return { path, rule }
   }
   return undefined
+}
+
+/** A doubt as a sentence: what the part does, and that the rule which would allow it does not mean that. */
+export function tellDoubt(doubt: string, rule: CompiledRule): string {
+  return `${doubt}. The rule ${rule.text} does not cover that, so a person decides.`
 }
 
 /** The strictest rule that is about reading this file, and not about the tool that runs commands. */

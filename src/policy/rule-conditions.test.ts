@@ -194,7 +194,7 @@ describe('a decision about a command', () => {
   it('names the first rule that keeps a file', () => {
     const keep: Rule = { deny: 'read:fs', on: '**/.env' }
     expect(run('cat .env', { allow: 'exec', on: 'cat *' }, keep, keep).reason).toContain(
-      '/srv/.env is kept by deny read:fs on **/.env (tool-hub.yaml:2)',
+      'it uses /srv/.env, which tools may not read: deny read:fs on **/.env (tool-hub.yaml:2). The rule allow exec on cat *',
     )
     expect(run('cat .env', { allow: 'exec', on: 'cat *' }, { ask: 'read:fs', on: '**/.env' }).effect).toBe('allow')
     expect(run('cat .env', { allow: 'exec', on: 'cat *' }, { deny: 'notes.save', on: '/srv/.env' }).effect).toBe('ask')

@@ -71,8 +71,37 @@ const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Ru
     'a hazard that the rule would spell out',
     {},
     'exec',
-    'git push',
-    { value: { allow: 'exec', on: 'git push' }, hint: 'Add' },
+    'git add src',
+    { value: { allow: 'exec', on: 'git add src' }, hint: 'Add' },
+  ],
+  [
+    'a danger that the rule would permit',
+    {},
+    'exec',
+    'npm install',
+    {
+      value: { allow: 'exec', on: 'npm install' },
+      hint: 'It then needs no approval, and it installs packages, whose scripts can run code.',
+    },
+  ],
+  [
+    'a danger that is worth an approval each time',
+    {},
+    'exec',
+    'rm -rf node_modules',
+    {
+      hint: 'Approve it when asked: it deletes files, and a rule that allows it would let it run without an approval.',
+    },
+  ],
+  [
+    'the same danger where commands are off',
+    { defaults: at({ deny: 'exec' }) },
+    'exec',
+    'ls; rm -rf node_modules',
+    {
+      value: { ask: 'exec', on: ['ls', 'rm -rf node_modules'] },
+      hint: 'Add { ask: "exec", on: ["ls","rm -rf node_modules"] } to policy in tool-hub.yaml, then approve it when asked: it deletes files.',
+    },
   ],
   ...['node app.js', 'npm i', 'gcc a.c -o a.out', 'git add -A', 'sort a -o b'].map(
     (command): (typeof cases)[number] => [
@@ -180,5 +209,5 @@ it.each(cases)('after %s the fix says what to write where', (_, layers, capabili
   expect(fix.hint).toContain(hint)
   if (value === undefined) return
   const written = { ...layers, owner: [...(layers.owner ?? []), ...at(value)] }
-  expect(decide(compilePolicy(written), question).effect).toBe('allow')
+  expect(decide(compilePolicy(written), question).effect).toBe(value.ask === undefined ? 'allow' : 'ask')
 })

@@ -64,7 +64,11 @@ function patternsOf(capability: Capability | undefined, target: string | undefin
   return pattern === undefined ? [] : [pattern]
 }
 
-function writeRule({ allow, on }: Rule): string {
-  const parts = [`allow: ${JSON.stringify(allow)}`, ...(on === undefined ? [] : [`on: ${JSON.stringify(on)}`])]
+/** A rule as one writes it. */
+export function writeRule({ allow, ask, on }: Rule): string {
+  const parts = [
+    allow === undefined ? `ask: ${JSON.stringify(ask)}` : `allow: ${JSON.stringify(allow)}`,
+    ...(on === undefined ? [] : [`on: ${JSON.stringify(on)}`]),
+  ]
   return `{ ${parts.join(', ')} }`
 }

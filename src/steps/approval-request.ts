@@ -3,6 +3,7 @@ import { isFiledInPart } from '../approval/encode-request.ts'
 import type { ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
 import { deepFreeze } from '../value/deep-freeze.ts'
+import { callRisks } from './ask-views/call-risks.ts'
 import { NOT_WHOLE } from './ask-views/show-ends.ts'
 import { viewsOf } from './ask-views/views-of.ts'
 import { type Call, givenIds } from './call.ts'
@@ -26,6 +27,12 @@ export async function approvalRequest(
   const { session, purpose } = call.options
   const now = parts.clock.now()
   const redactor = parts.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
+  // They help to decide; that one cannot be had is no reason not to ask.
+  const views = await untilStopped(
+    call,
+    viewsOf(parts, run, call, redactor).catch(() => []),
+  )
+  const risks = callRisks(call, views, redactor)
   const id = round === 1 ? `approval-${call.id}` : `approval-${call.id}-${round}`
   const request: ApprovalRequest = {
     id: adopted?.id ?? id,
@@ -43,11 +50,8 @@ export async function approvalRequest(
     ...parts.redactor.value(givenIds(call.options)),
     requests: [...decision.requests],
     labels: run.tainted ? ['untrusted' as const] : [],
-    // They help to decide; that one cannot be had is no reason not to ask.
-    views: await untilStopped(
-      call,
-      viewsOf(parts, run, call, redactor).catch(() => []),
-    ),
+    ...(risks.length > 0 && { risks }),
+    views,
     history: recentCalls(run),
     coverage: { ...coverage(parts, call, targets), ...patternCoverage(parts, run, call) },
     hash,

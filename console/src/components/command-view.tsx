@@ -1,15 +1,16 @@
-import { Pointer } from 'lucide-react'
+import { Pointer, TriangleAlert } from 'lucide-react'
 import type { AskView } from '../api/types.ts'
 import { classNames } from './class-names.ts'
 import { Code } from './code.tsx'
 import styles from './command-view.module.css'
 import { EffectBadge } from './effect-badge.tsx'
+import { Note } from './note.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 type Command = Extract<AskView, { kind: 'command' }>
 
-/** A command as policy reads it: each part with what is said to it and by which rule, the one that decides marked. */
-export function CommandView({ command, cwd, parts }: Omit<Command, 'kind'>) {
+/** A command as policy reads it: each part with its dangers, what is said to it and by which rule; the one that decides marked. */
+export function CommandView({ command, cwd, parts, notes = [] }: Omit<Command, 'kind'>) {
   return (
     <div className={styles.view}>
       <Code text={command} label="Command" />
@@ -30,6 +31,11 @@ export function CommandView({ command, cwd, parts }: Omit<Command, 'kind'>) {
               <code className={styles.text}>
                 <VisibleText text={part.text} />
               </code>
+              {part.risks?.map((risk) => (
+                <span key={risk} className={styles.risk}>
+                  <TriangleAlert size={12} aria-hidden="true" /> <VisibleText text={risk} />
+                </span>
+              ))}
               <span className={styles.rule}>
                 <VisibleText text={part.rule} />
               </span>
@@ -42,6 +48,9 @@ export function CommandView({ command, cwd, parts }: Omit<Command, 'kind'>) {
           </li>
         ))}
       </ol>
+      {notes.map((note) => (
+        <Note key={note} tone="info" title={<VisibleText text={note} />} />
+      ))}
     </div>
   )
 }

@@ -24,6 +24,7 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
     ['tool', request.tool],
     ['arguments', options.isFull ? json : shorten(json, options)],
     ...request.targets.map((target) => ['target', target] as const),
+    ...(request.risks ?? []).map((risk) => ['risk', risk] as const),
     ...request.views.flatMap((view) => describeView(view, options)),
     ['rule', request.rule],
     ...(isOnlyTheRule(request) ? [] : [['reason', request.reason] as const]),
@@ -87,7 +88,10 @@ function describeView(view: AskView, { isFull, seeAll }: DescribeOptions): (read
   if (view.kind === 'url') return [['address', view.problem ?? view.addresses.join(', ')]]
   if (view.kind === 'command') {
     const deciding = view.parts.filter(({ decides }) => decides)
-    return deciding.map(({ text, effect, rule }) => ['because', `${text} (${effect}, ${rule})`] as const)
+    return [
+      ...deciding.map(({ text, effect, rule }) => ['because', `${text} (${effect}, ${rule})`] as const),
+      ...(view.notes ?? []).map((note) => ['note', note] as const),
+    ]
   }
   const lines = view.diff.split('\n')
   const left = lines.length - MAX_DIFF_HEAD - MAX_DIFF_TAIL

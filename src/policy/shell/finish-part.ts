@@ -6,6 +6,7 @@ import { isHarmless } from './programs/find-table.ts'
 import { lookAtProgram } from './programs/look-at-program.ts'
 import type { ShellWord } from './read-word.ts'
 import type { CommandPart, CommandPlace, Doubt } from './reading.ts'
+import { type Risk, rankOf, riskOfReason } from './risk.ts'
 import type { Draft } from './shell-reader.ts'
 import { SHELLS } from './wrappers.ts'
 
@@ -36,8 +37,12 @@ export function finishPart(draft: Draft, facts: LineFacts): CommandPart {
     words.map(({ value, glob }) => value ?? glob),
     globs,
   )
-  for (const { option, reason, kind, at } of look.hazards)
-    doubts.push({ kind: isShown(draft, at) ? 'reach' : kind, reason: `${option} ${reason}`, at })
+  const risks = new Set(look.risks)
+  for (const { option, reason, kind, at } of look.hazards) {
+    const isJudged = isShown(draft, at)
+    doubts.push({ kind: isJudged ? 'reach' : kind, reason: `${option} ${reason}`, at })
+    addRisk(risks, reason, isJudged)
+  }
   // The shell itself looks for the files that a glob stands for, whatever the program makes of them.
   for (const index of new Set([...look.paths, ...globs].slice(0, MOST_PATHS)))
     see(shown(words[index]), globs.has(index))
@@ -51,8 +56,15 @@ export function finishPart(draft: Draft, facts: LineFacts): CommandPart {
   const { optionsEnd = words.length } = look
   const unknown = words.find((word, index) => index > 0 && isUnknown(word, words[0], index > optionsEnd))
   if (unknown !== undefined) doubts.push(reach(`what ${shown(unknown)} stands for is only known when it runs`))
+  for (const { reason } of doubts) addRisk(risks, reason)
   const carried = draft.carried?.map(({ at, draft: inner }) => ({ at, part: finishPart(inner, facts) }))
-  return { words: words.map(({ value }) => value), text, where, through, paths, doubts, carried }
+  const found = risks.size === 0 ? undefined : [...risks].sort((a, b) => rankOf(a) - rankOf(b))
+  return { words: words.map(({ value }) => value), text, where, through, paths, doubts, risks: found, carried }
+}
+
+function addRisk(risks: Set<Risk>, reason: string, isJudged = false): void {
+  const risk = riskOfReason(reason, isJudged)
+  if (risk !== undefined) risks.add(risk)
 }
 
 /** These give code a name, and more words may come to it when it is called. */

@@ -3,6 +3,7 @@ import { findFolders } from './find-folders.ts'
 import { finishPart } from './finish-part.ts'
 import { findOddCharacters } from './odd-characters.ts'
 import type { AskSecondParser, CommandPlace, CommandReading } from './reading.ts'
+import { markDownloads } from './risk.ts'
 import { ShellReader } from './shell-reader.ts'
 
 /** Reads the text that bash would be given: every simple command that it could run, with what is doubtful about it. */
@@ -31,5 +32,6 @@ export function finishReading(reader: ShellReader, place: CommandPlace, text: st
   for (const { text: evaluated, reason } of data.findEvaluations(functions).slice(0, MAX_EVALUATIONS))
     drafts.push({ words: [], text: evaluated, through: [], doubts: [hidden(reason)] })
   const folders = findFolders(drafts, place)
-  return { parts: drafts.map((draft) => finishPart(draft, { place, folders, functions })), doubts }
+  const parts = drafts.map((draft) => finishPart(draft, { place, folders, functions }))
+  return { parts: markDownloads(parts), doubts }
 }

@@ -1,3 +1,5 @@
+import type { Risk } from './risk.ts'
+
 /** A command line as policy judges it: every simple command that it could run, in the order they stand. */
 export interface CommandReading {
   readonly parts: readonly CommandPart[]
@@ -19,6 +21,8 @@ export interface CommandPart {
   readonly paths: readonly string[]
   /** What keeps an allow from covering it. */
   readonly doubts: readonly Doubt[]
+  /** What people should know of it; absent where nothing is known to be dangerous. */
+  readonly risks?: readonly Risk[]
   /** Commands among its words that it would run if it were a wrapper: nothing is known of the program. */
   readonly carried?: readonly CarriedCommand[]
 }

@@ -6,8 +6,17 @@ export const commandView = z.object({
   command: z.string(),
   cwd: z.string().optional(),
   parts: z.array(
-    z.object({ text: z.string(), effect: z.enum(['allow', 'ask', 'deny']), rule: z.string(), decides: z.boolean() }),
+    z.object({
+      text: z.string(),
+      effect: z.enum(['allow', 'ask', 'deny']),
+      rule: z.string(),
+      decides: z.boolean(),
+      /** What is dangerous about this part, in words. */
+      risks: z.array(z.string()).optional(),
+    }),
   ),
+  /** What is known of how it will end in the sandbox. */
+  notes: z.array(z.string()).optional(),
 })
 
 /** What would change in a file, as a unified diff. */
@@ -76,6 +85,8 @@ export const approval = common.extend({
   /** What skills asked for that touches this call. */
   requests: z.array(z.string()),
   labels: z.array(z.string()),
+  /** What is dangerous about the call, in words, the most dangerous first. */
+  risks: z.array(z.string()).optional(),
   views: z.array(askView),
   /** The calls of the run so far, newest first, at most 10. */
   history: z.array(

@@ -24,10 +24,12 @@ export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHa
  */
 export function approvalPage(approval: Approval): string {
   const { tool, caller, purpose, targets, reason, rule, input, views, labels, history, requests, expiresAt } = approval
+  const { risks = [] } = approval
   return page(`May ${caller} call ${tool}?`, [
     facts([
       ['Asked by', caller],
       ['Why, as the caller says', purpose],
+      ['Risks', risks.join('\n') || undefined],
       ['Targets', targets.join('\n') || undefined],
       ['Rule', rule],
       ['Reason', reason],
@@ -92,7 +94,8 @@ function viewOf(view: AskView): string {
     ])
   const parts = view.parts.map((part) => `${part.decides ? '▶' : ' '} ${part.effect}  ${part.text}  (${part.rule})`)
   const where = view.cwd === undefined ? 'Command' : `Command in ${view.cwd}`
-  return `<p>${text(where)}</p>${block(`${view.command}\n\n${parts.join('\n')}`)}`
+  const notes = (view.notes ?? []).map((note) => `<p>${text(note)}</p>`).join('')
+  return `<p>${text(where)}</p>${block(`${view.command}\n\n${parts.join('\n')}`)}${notes}`
 }
 
 function pastCall({ tool, status, summary }: Approval['history'][number]): string {

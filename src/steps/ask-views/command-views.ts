@@ -1,12 +1,16 @@
+import { findDeciding, risksOfPart } from '../../policy/command-risk.ts'
+import type { Policy } from '../../policy/compile-policy.ts'
 import { tellJudgement } from '../../policy/judge-demand.ts'
-import { type JudgedPart, judgePart } from '../../policy/judge-part.ts'
+import { type JudgedPart, judgePart, tellDoubt } from '../../policy/judge-part.ts'
 import type { Question } from '../../policy/question.ts'
 import { STRICTNESS } from '../../policy/strictness.ts'
 import type { DecisionRedactor } from '../../record/decision-redactor.ts'
+import { asSentence } from '../../value/as-sentence.ts'
 import { revealLine, revealText } from '../../value/escape-text.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
 import type { Parts, RunState } from '../parts.ts'
+import { sandboxNotes } from './sandbox-notes.ts'
 import type { CommandView } from './view-types.ts'
 
 type PartView = CommandView['parts'][number]
@@ -17,7 +21,7 @@ const MOST_PARTS = 200
 /** The commands of a call as policy reads them. Judging is pure, so their parts are judged again instead of being kept. */
 export function commandViews(
   parts: Parts,
-  run: Pick<RunState, 'tainted'>,
+  run: Pick<RunState, 'tainted' | 'doors'>,
   call: Call,
   redactor: DecisionRedactor,
 ): CommandView[] {
@@ -33,12 +37,23 @@ export function commandViews(
     command: revealText(redactor.text(value)),
     cwd: revealLine(redactor.text([...folders].join(' and '))),
     parts: partViews(parts, asked, value, redactor),
+    ...notesOf(run, call, value, redactor),
   }))
+}
+
+function notesOf(
+  run: Pick<RunState, 'doors'>,
+  call: Call,
+  value: string,
+  redactor: DecisionRedactor,
+): { readonly notes?: readonly string[] } {
+  const notes = sandboxNotes(run, call, call.readings.get(value)!)
+  return notes.length === 0 ? {} : { notes: notes.map((note) => revealLine(redactor.text(note))) }
 }
 
 function partViews({ policy }: Parts, asked: Question, value: string, redactor: DecisionRedactor): PartView[] {
   const judged = asked.readings!.get(value)!.parts.map((part) => judgePart(policy, asked, part))
-  const deciding = decidingOf(judged)
+  const deciding = decidingOf(policy, asked, judged)
   const shownAs = textsWithin(redactor, value)
   const shown = judged.filter((each, index) => index < MOST_PARTS || each === deciding)
   const views = shown.map((each) => ({
@@ -46,23 +61,32 @@ function partViews({ policy }: Parts, asked: Question, value: string, redactor: 
     effect: each.effect,
     rule: revealLine(redactor.text(ruleOf(asked, value, each))),
     decides: each === deciding,
+    ...riskViews(policy, asked, each, redactor),
   }))
   const rest = judged.filter((each, index) => index >= MOST_PARTS && each !== deciding)
   return rest.length === 0 ? views : [...views, restView(rest)]
 }
 
-/** The first of the strictest; none when all are allowed: then the line as a whole is what is asked. */
-function decidingOf(judged: readonly JudgedPart[]): JudgedPart | undefined {
-  const strictest = judged.reduce<JudgedPart | undefined>(
-    (worst, each) => (worst === undefined || STRICTNESS[each.effect] > STRICTNESS[worst.effect] ? each : worst),
-    undefined,
-  )
-  return strictest?.effect === 'allow' ? undefined : strictest
+/** None when all are allowed: then the line as a whole is what is asked. */
+function decidingOf(policy: Policy, asked: Question, judged: readonly JudgedPart[]): JudgedPart | undefined {
+  const deciding = judged.length === 0 ? undefined : findDeciding(policy, asked, judged)
+  return deciding?.effect === 'allow' ? undefined : deciding
+}
+
+/** What is dangerous about a part, in words. */
+function riskViews(
+  policy: Policy,
+  asked: Question,
+  { part }: JudgedPart,
+  redactor: DecisionRedactor,
+): { readonly risks?: readonly string[] } {
+  const risks = risksOfPart(policy, asked, part).map(({ words }) => revealLine(redactor.text(asSentence(words))))
+  return risks.length === 0 ? {} : { risks }
 }
 
 function ruleOf(asked: Question, target: string, judged: JudgedPart): string {
   const { doubt, rule } = judged
-  if (doubt !== undefined) return `${doubt}, which ${rule!.text} does not cover`
+  if (doubt !== undefined) return tellDoubt(doubt, rule!)
   return tellJudgement(asked, { capability: 'exec', target }, judged).rule
 }
 
@@ -75,6 +99,6 @@ function textsWithin(redactor: DecisionRedactor, line: string): (judged: JudgedP
 }
 
 function restView(rest: readonly JudgedPart[]): PartView {
-  const effect = decidingOf(rest)?.effect ?? 'allow'
+  const effect = rest.reduce((most, each) => (STRICTNESS[each.effect] > STRICTNESS[most.effect] ? each : most)).effect
   return { text: `… ${rest.length} more`, effect, rule: 'the strictest of them', decides: false }
 }

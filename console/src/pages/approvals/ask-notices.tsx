@@ -1,4 +1,15 @@
-import { CircleCheck, CircleX, KeyRound, TimerOff, TriangleAlert, Undo2, Unplug, UserX } from 'lucide-react'
+import {
+  CircleCheck,
+  CircleX,
+  KeyRound,
+  ShieldAlert,
+  TimerOff,
+  TriangleAlert,
+  Undo2,
+  Unplug,
+  UserX,
+} from 'lucide-react'
+import type { Approval } from '../../api/types.ts'
 import { useMe } from '../../api/use-me.ts'
 import { Note } from '../../components/note.tsx'
 import { Time } from '../../components/time.tsx'
@@ -28,6 +39,7 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
           <p>Your answer is kept for a day, and counts when the same call is made again.</p>
         </Note>
       )}
+      {ask.kind === 'approval' && <Risks risks={ask.risks} />}
       {ask.kind === 'approval' && ask.labels.includes('untrusted') && (
         <Note icon={TriangleAlert} tone="warn" title="Untrusted content is in this run.">
           <p>
@@ -37,6 +49,21 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
         </Note>
       )}
     </>
+  )
+}
+
+/** What is dangerous about the call, the most dangerous first. */
+function Risks({ risks = [] }: Pick<Approval, 'risks'>) {
+  const [worst, ...others] = risks
+  if (worst === undefined) return null
+  return (
+    <Note icon={ShieldAlert} tone="warn" title={<VisibleText text={`${worst}.`} />}>
+      {others.map((risk) => (
+        <p key={risk}>
+          <VisibleText text={`${risk}.`} />
+        </p>
+      ))}
+    </Note>
   )
 }
 

@@ -13,6 +13,7 @@ const LONGEST_PREVIEW = 200
 /** An ask in the list: what, about what, who, since when and until when. */
 export function AskRow({ ask, isSelected, tab }: { ask: Ask; isSelected: boolean; tab: string }) {
   const isUntrusted = ask.kind === 'approval' && ask.labels.includes('untrusted')
+  const risk = ask.kind === 'approval' && ask.state === 'waiting' ? ask.risks?.[0] : undefined
   return (
     <SplitRow
       to={pathOf(ask.id, tab)}
@@ -27,6 +28,11 @@ export function AskRow({ ask, isSelected, tab }: { ask: Ask; isSelected: boolean
             <VisibleText text={ask.caller} />
           </span>
           <Time at={ask.answered?.at ?? ask.askedAt} />
+          {risk !== undefined && (
+            <Badge tone="warn">
+              <VisibleText text={risk} />
+            </Badge>
+          )}
           {isUntrusted && <Badge tone="warn">untrusted</Badge>}
           {!ask.mayAnswer && ask.state === 'waiting' && <Badge>not yours to answer</Badge>}
         </>

@@ -28,8 +28,9 @@ export function subjectOf(ask: Approval | Question): string {
     const { question, context, options, form } = ask
     return JSON.stringify([id, tool, caller, question, context, options, form])
   }
-  const { input, views, targets, purpose, reason, rule, requests, labels, coverage } = ask
-  return JSON.stringify([id, tool, caller, input, views, targets, purpose, reason, rule, requests, labels, coverage])
+  const { input, views, targets, purpose, reason, rule, requests, labels, risks, coverage } = ask
+  const facts = [input, views, targets, purpose, reason, rule, requests, labels, risks, coverage]
+  return JSON.stringify([id, tool, caller, ...facts])
 }
 
 /** What it is about, in a line. */

@@ -171,7 +171,7 @@ describe('lookAtProgram', () => {
   })
 
   it('knows nothing of a program that no table has, nor of one that is only known when it runs', () => {
-    const nothing = { hazards: [], paths: [], pathValues: [], isKnown: false }
+    const nothing = { hazards: [], paths: [], pathValues: [], risks: [], isKnown: false }
     for (const words of [
       ['unheard-of', '-o', 'x'],
       [undefined, '-o'],

@@ -1,3 +1,5 @@
+import { baseName } from '../base-name.ts'
+import type { Risk } from '../risk.ts'
 import type { CompiledTable, Option } from './compile-table.ts'
 import { findTable } from './find-table.ts'
 import { looksLikePath, pathWithin } from './guess-path.ts'
@@ -12,6 +14,8 @@ export interface ProgramLook {
   /** Option values that are files, e.g. of --file=x or -fx. */
   readonly pathValues: readonly string[]
   readonly isKnown: boolean
+  /** What the names of the program and its command say to people. */
+  readonly risks: readonly Risk[]
   /** Index after which no word is an option, however the words are read; absent where there may be options up to the end. */
   readonly optionsEnd?: number
 }
@@ -41,8 +45,9 @@ export function lookAtProgram(words: Words, globs: ReadonlySet<number> = NONE): 
   const table = findTable(words[0])
   if (table) look.atCommand(table, 0)
   else look.guessFrom(1)
-  const { hazards, paths, pathValues, optionsEnd } = look
-  return { hazards, paths: [...paths], pathValues: [...pathValues], isKnown: table !== undefined, optionsEnd }
+  const { hazards, paths, pathValues, optionsEnd, risks } = look
+  const found = { hazards, paths: [...paths], pathValues: [...pathValues], risks: [...risks] }
+  return { ...found, isKnown: table !== undefined, optionsEnd }
 }
 
 const NONE: ReadonlySet<number> = new Set()
@@ -51,6 +56,7 @@ class Look {
   readonly hazards: FoundHazard[] = []
   readonly paths = new Set<number>()
   readonly pathValues = new Set<string>()
+  readonly risks = new Set<Risk>()
   optionsEnd: number | undefined
   readonly #words: Words
   readonly #globs: ReadonlySet<number>
@@ -63,7 +69,10 @@ class Look {
 
   /** Looks at a program, or at a command of one, whose name is the word at an index. */
   atCommand(compiled: CompiledTable, at: number): void {
-    const { commands, stopsAtOperand = false, carries } = compiled.table
+    const { commands, stopsAtOperand = false, carries, risk } = compiled.table
+    const name = baseName(this.#words[at] ?? '')
+    const named = typeof risk !== 'object' ? risk : Object.hasOwn(risk, name) ? risk[name] : undefined
+    if (named !== undefined) this.risks.add(named)
     const hasCommands = commands !== undefined
     const ways = readArguments(this.#words, at + 1, compiled, hasCommands || stopsAtOperand)
     if (ways === undefined) {

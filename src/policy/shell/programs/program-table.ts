@@ -1,3 +1,5 @@
+import type { Risk } from '../risk.ts'
+
 /** What is known of one program, or of one command of it such as `git diff`: data for people to review. */
 export interface ProgramTable {
   /** The names it goes by, separated by blanks. */
@@ -49,6 +51,8 @@ export interface ProgramTable {
   readonly isInherited?: boolean
   /** Holds for a command that is not listed. */
   readonly otherwise?: Hazard & { readonly example: string }
+  /** What its name alone says to people who are asked; by name where the names of a table differ in it. */
+  readonly risk?: Risk | Readonly<Record<string, Risk>>
   /** What to write after the name for a line without any hazard; a test adds each row's example to it. */
   readonly clean?: string
 }

@@ -65,6 +65,7 @@ export const CARGO: readonly ProgramTable[] = [
       {
         names:
           'install add update fetch search publish login logout owner yank package vendor generate-lockfile remove rm upgrade',
+        risk: { publish: 'publishes', install: 'installs', add: 'installs', update: 'installs' },
         style: 'exact',
         rows: [
           reach('--git --index --registry=TEXT', 'takes packages from another place', '--git=https://example.com/x'),

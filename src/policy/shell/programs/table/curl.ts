@@ -9,6 +9,7 @@ const PROXY = 'sends everything through another machine'
 export const CURL: readonly ProgramTable[] = [
   {
     names: 'curl',
+    risk: 'network',
     rows: [
       reach('-o --output=FILE', 'writes a file', '-o out.txt', NOT_PRINTED),
       reach('-O --remote-name --remote-name-all', 'writes a file named by the other side', '-O'),

@@ -27,6 +27,7 @@ export const FILES: readonly ProgramTable[] = [
   { names: 'ln', texts: '-S --suffix', files: '-t --target-directory', operands: 'paths', clean: '-s a.txt b.txt' },
   {
     names: 'rm unlink rmdir',
+    risk: 'deletes',
     rows: [reach('--no-preserve-root', 'lets it delete everything', '--no-preserve-root')],
     maybes: '--interactive --preserve-root',
     operands: 'paths',
@@ -60,12 +61,14 @@ export const FILES: readonly ProgramTable[] = [
   { names: 'tee', maybes: '--output-error', operands: 'paths' },
   {
     names: 'truncate fallocate',
+    risk: { truncate: 'deletes' },
     texts: '-s --size -l --length',
     files: '-r --reference',
     operands: 'paths',
   },
   {
     names: 'shred',
+    risk: 'deletes',
     rows: [reach('--random-source=FILE', 'reads random bytes from a file', '--random-source=x')],
     texts: '-n --iterations -s --size',
     maybes: '--remove',

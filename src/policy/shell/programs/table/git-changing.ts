@@ -6,6 +6,7 @@ import { SHOWS_DIFF } from './git-options.ts'
 export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
   {
     names: 'add rm mv restore checkout switch reset apply am stage sparse-checkout checkout-index',
+    risk: { rm: 'deletes', restore: 'discards', reset: 'discards' },
     rows: [
       reach('--pathspec-from-file=FILE', 'reads its operands from a file', '--pathspec-from-file=x.txt'),
       hidden('-e --edit', 'starts an editor', '-e'),
@@ -41,6 +42,7 @@ export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
   },
   {
     names: 'push fetch pull ls-remote send-pack fetch-pack request-pull',
+    risk: { push: 'pushes', 'send-pack': 'pushes' },
     rows: [
       hidden('--upload-pack --receive-pack --exec=TEXT', 'names the program to run on the other side', '--exec=./x'),
       hidden('-s --strategy=TEXT', 'runs the merge program of that name', '--strategy=x'),
@@ -103,6 +105,7 @@ export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
     names:
       'bisect submodule filter-branch difftool mergetool gui gitk citool instaweb web--browse daemon shell hook ' +
       'send-email svn p4 cvsimport fast-import upload-pack receive-pack credential for-each-repo maintenance',
+    risk: { 'filter-branch': 'discards', 'send-email': 'sends' },
     rows: [
       hidden('-x --extcmd=TEXT', 'names the program to start', '-x ./x'),
       hidden('-t --tool=TEXT', 'names the program to start', '-t x'),

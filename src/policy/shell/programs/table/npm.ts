@@ -63,6 +63,7 @@ export const NPM: readonly ProgramTable[] = [
       {
         names:
           'publish unpublish login adduser logout token owner access dist-tag deprecate audit view info show search whoami ping',
+        risk: { publish: 'publishes', unpublish: 'publishes' },
         operands: 'guess',
         implied: { kind: 'reach', reason: 'reaches the registry', example: 'x' },
       },

@@ -5,6 +5,7 @@ import { hidden, reach } from '../row.ts'
 export const WGET: readonly ProgramTable[] = [
   {
     names: 'wget wget2',
+    risk: 'network',
     rows: [
       reach('-O --output-document=FILE', 'writes a file', '-O out.txt', /^(?!-$)/),
       reach('-P --directory-prefix=FILE', 'writes into a folder', '-P x'),
