@@ -179,6 +179,25 @@ describe('an approval that a call over MCP waits for', () => {
     expect(textOf(await again)).toBe('sent to ada')
   })
 
+  it.each(['legacy', 'modern'] as const)('a question of a %s client is, too', async (era) => {
+    const clock = fakeClock()
+    const store = createMemoryStore()
+    const { hub, url } = await serve({ ...asking, tools: [], store }, { clock })
+    const client = await connect(url, era)
+    const question = { name: 'core_ask_user', arguments: { question: 'Soup or salad?' } }
+    const first = client.callTool(question)
+    const id = await oneWaits(store)
+    await clock.advance(45_000)
+    expect(textOf(await first)).toMatch(
+      /^APPROVAL_UNAVAILABLE: core_ask_user waits for an answer .* Repeat the same call/,
+    )
+    expect(await waitingIds(store)).toEqual([id])
+    const again = client.callTool(question)
+    await expect.poll(() => hub.questions.list().length, { timeout: 20_000 }).toBe(1)
+    await hub.questions.reply(id, 'Soup')
+    expect(textOf(await again)).toContain('Soup')
+  })
+
   it('is told as progress every 15 s to a client that wants to hear of it', async () => {
     const clock = fakeClock()
     const store = createMemoryStore()

@@ -1,7 +1,7 @@
 import { callerGone } from '../../../caller-gone.ts'
 import type { Clock } from '../../../clock.ts'
 import { shownLine } from '../ask/shown-text.ts'
-import type { OngoingCall } from './ongoing-call.ts'
+import type { AwaitedPerson, OngoingCall } from './ongoing-call.ts'
 import type { TellProgress } from './progress.ts'
 
 /** MCP clients give up a request after 60 s by default. */
@@ -31,14 +31,14 @@ export function answerInTime(
   return () => cancel()
 }
 
-function stillWaits(name: string, approval: string): string {
-  return `${shownLine(name)} waits for an approval (${approval}).`
+function stillWaits(name: string, { what, id }: AwaitedPerson): string {
+  return `${shownLine(name)} waits for ${what} (${id}).`
 }
 
-function waitingReason(name: string, approval: string) {
-  return callerGone(`${stillWaits(name, approval)} Nobody has answered yet.`, {
+function waitingReason(name: string, awaited: AwaitedPerson) {
+  return callerGone(`${stillWaits(name, awaited)} Nobody has answered yet.`, {
     code: 'APPROVAL_UNAVAILABLE',
     hint: 'Nothing was executed. Repeat the same call with the same arguments to continue waiting; do not change it.',
-    details: { approval, waits: true },
+    details: { ...(awaited.what === 'an approval' && { approval: awaited.id }), waits: true },
   })
 }

@@ -57,6 +57,15 @@ export type Turn = 'ended' | 'asked' | 'late'
 
 const MOST_OPEN_ASKS = 16
 
+/** A person who is to decide or to answer, and the id of that request. */
+export interface AwaitedPerson {
+  readonly what: 'an approval' | 'an answer'
+  readonly id: string
+}
+
+/** Of all tools that ask, the one that does nothing else: it can be called again. */
+const ASK_USER = 'core/ask.user'
+
 /**
  * A call on its way through the hub. It outlives the request that made it when it has to wait: what it asks stays open
  * until somebody who speaks with the client answers it.
@@ -74,7 +83,7 @@ export class OngoingCall {
   readonly #open = new Map<string, OpenAsk>()
   readonly #answers: Map<string, FormAnswer> | undefined
   #asked = 0
-  #waitsFor: string | undefined
+  #waitsFor: AwaitedPerson | undefined
   #isLeft = false
   #canAsk: boolean
   #noteTurn: ((turn: Turn) => void) | undefined
@@ -96,8 +105,8 @@ export class OngoingCall {
     this.#controller.abort(reason)
   }
 
-  /** The id of the approval request that the call waits for. */
-  get waitsFor(): string | undefined {
+  /** What the call waits for before it has done anything. */
+  get waitsFor(): AwaitedPerson | undefined {
     return this.#waitsFor
   }
 
@@ -191,7 +200,9 @@ export class OngoingCall {
   }
 
   #noteWaiting(event: CallEvent): void {
-    if (event.type === 'approval-requested') this.#waitsFor = event.request.id
+    if (event.type === 'approval-requested') this.#waitsFor = { what: 'an approval', id: event.request.id }
+    else if (event.type === 'question-asked' && !this.#canAsk && event.request.tool === ASK_USER)
+      this.#waitsFor = { what: 'an answer', id: event.request.id }
     else if (event.type !== 'call-progressed') this.#waitsFor = undefined
   }
 
