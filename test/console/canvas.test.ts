@@ -1,3 +1,4 @@
+import { inflateSync } from 'node:zlib'
 import axe from 'axe-core'
 import type { Frame, Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
@@ -56,6 +57,21 @@ describe('the canvas page of the console', () => {
     await seen((await shown('vega-lite', JSON.stringify(CHART))).locator('svg'))
     const remote = await shown('vega-lite', JSON.stringify({ ...CHART, data: { url: '/v1/me' } }))
     await seen(remote.getByRole('alert').filter({ hasText: 'data inside' }))
+  })
+
+  it('has the colours of the console in dark mode, and a white sheet only below colours of its own', async () => {
+    const paths = [
+      await present('dark-page', 'html', '<h1>Page</h1>'),
+      await present('own-colours', 'html', '<h1 style="color:navy">Page</h1>'),
+    ].map((id) => `/canvas/${id}`)
+    const page = await web.open(paths[0]!, { profile: { colorScheme: 'dark' } })
+    const brightness: number[] = []
+    for (const path of paths) {
+      await page.goto(`${web.service.url}${path}`)
+      await seen(page.frameLocator('iframe').frameLocator('iframe').getByRole('heading'))
+      brightness.push(await brightnessOf(page, page.locator('iframe')))
+    }
+    expect(brightness.map((value) => value > 128)).toEqual([false, true])
   })
 
   it('takes the answer to a form, which goes to the call that waits', async () => {
@@ -130,6 +146,19 @@ describe('the canvas page of the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
   })
 })
+
+/** How bright a box is at its lower right corner, from 0 to 255. */
+async function brightnessOf(page: Page, box: Locator): Promise<number> {
+  const { x, y, width, height } = (await box.boundingBox())!
+  const png = await page.screenshot({ clip: { x: x + width - 20, y: y + height - 20, width: 1, height: 1 } })
+  const parts: Buffer[] = []
+  for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at))
+    if (png.toString('latin1', at + 4, at + 8) === 'IDAT')
+      parts.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)))
+  // One pixel: a byte for the filter, then red, green and blue.
+  const [, red = 0, green = 0, blue = 0] = inflateSync(Buffer.concat(parts))
+  return (red + green + blue) / 3
+}
 
 /** Waits until it is to be seen; a frame that is swapped meanwhile is no answer yet. */
 async function seen(place: Locator): Promise<void> {

@@ -26,7 +26,8 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
     '<meta name="referrer" content="no-referrer">',
   ]
   if (kind === 'html') {
-    const body = `<title>${writeText(title)}</title><style>:root{background:#fff}</style>${plain(content)}`
+    const sheet = theme === 'dark' && followsTheme(content) ? 'color-scheme:dark' : 'color-scheme:light;background:#fff'
+    const body = `<title>${writeText(title)}</title><style>:root{${sheet}}</style>${plain(content)}`
     return [...head, body].join('\n')
   }
   const style = `:root{color-scheme:${theme}}body{margin:16px;font:15px/1.5 system-ui,sans-serif}pre{white-space:pre-wrap}`
@@ -41,6 +42,16 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
       ? writeScript(script && 'source' in script ? script.source : MISSING)
       : `<script src="//${writeAttribute(place)}"></script>`,
   ].join('\n')
+}
+
+const COLOURS = /\b(?:background|bgcolor|color|fill|stroke)\b|<(?:svg|canvas|link)\b/i
+
+/**
+ * Whether HTML is readable on a dark page: it says what it looks like there, or has no colours of its own. Colours that were
+ * chosen for a white page stay on a white one.
+ */
+function followsTheme(html: string): boolean {
+  return /color-scheme/i.test(html) || !COLOURS.test(html)
 }
 
 /** Shadow roots that come with the markup cannot be watched by the guard, so there are none. */

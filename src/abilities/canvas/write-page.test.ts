@@ -36,6 +36,20 @@ describe('the page of a canvas', () => {
     },
   )
 
+  it.each([
+    ['<h1>Words</h1>', true],
+    ['<style>@media (prefers-color-scheme: dark){h1{color:red}}</style><h1>Words</h1>', true],
+    ['<h1 style="color:#222">Words</h1>', false],
+    ['<body bgcolor=ivory>Words', false],
+    ['<script>document.body.style.background = "ivory"</script>', false],
+    ['<svg><text>Words</text></svg>', false],
+  ])('shows %s on a dark page: %s', (content, isDark) => {
+    const html = frame(content, 'html', { theme: 'dark' })
+    expect(html.includes(':root{color-scheme:dark}')).toBe(isDark)
+    expect(html.includes(':root{color-scheme:light;background:#fff}')).toBe(!isDark)
+    expect(frame(content)).toContain(':root{color-scheme:light;background:#fff}')
+  })
+
   it('says so where the script that draws it was not built', () => {
     expect(frame('graph', 'mermaid')).toContain('not built here')
   })
