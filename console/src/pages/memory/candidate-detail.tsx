@@ -1,17 +1,24 @@
-import { NotebookPen, TriangleAlert, UserX } from 'lucide-react'
+import { Copy, NotebookPen, TriangleAlert, UserX } from 'lucide-react'
 import { useState } from 'react'
+import { api } from '../../api/api.ts'
 import type { MemoryCandidateEntry } from '../../api/types.ts'
 import { useMe } from '../../api/use-me.ts'
+import { useQuery } from '../../api/use-query.ts'
 import { Code } from '../../components/code.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Note } from '../../components/note.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { SplitBody, SplitDetail } from '../../components/split-view.tsx'
+import { Link } from '../../router/link.tsx'
 import { CandidateForm } from './candidate-form.tsx'
 import { candidatePath } from './candidate-path.ts'
+import { saysTheSame } from './find-duplicates.ts'
 import { NoteFacts } from './note-facts.tsx'
 import { ReviewBar } from './review-bar.tsx'
 import { useReview } from './use-review.ts'
+
+const MAX_SEARCH_CHARS = 200
+const MAX_FOUND = 5
 
 interface CandidateDetailProps {
   readonly candidate: MemoryCandidateEntry | undefined
@@ -41,6 +48,7 @@ function Waiting({ candidate, onDone }: { candidate: MemoryCandidateEntry; onDon
   const { content, origin } = candidate
   const subject = JSON.stringify(candidate)
   const isOwn = origin.principal === principal.name
+  const same = useSameNote(candidate)
   return (
     <>
       <SplitBody label="The note">
@@ -49,6 +57,15 @@ function Waiting({ candidate, onDone }: { candidate: MemoryCandidateEntry; onDon
             <p>
               A stranger’s words may be in it. Promoted, it is trusted: agents will act on it. Read it as if a stranger
               had written it.
+            </p>
+          </Note>
+        )}
+        {same && (
+          <Note icon={Copy} tone="info" title="A note with the same words exists already.">
+            <p>
+              <Link to={`/memory?view=notes&q=${encodeURIComponent(content.slice(0, MAX_SEARCH_CHARS))}`}>
+                Look at it
+              </Link>
             </p>
           </Note>
         )}
@@ -69,11 +86,25 @@ function Waiting({ candidate, onDone }: { candidate: MemoryCandidateEntry; onDon
         <NoteFacts note={candidate} />
       </SplitBody>
       {may('approve') && (
-        <ReviewBar subject={subject} review={review} mayPromote={!isOwn} onEdit={() => setEditing(true)} />
+        <ReviewBar
+          subject={subject}
+          review={review}
+          mayPromote={!isOwn}
+          isDoubtful={origin.tainted || same}
+          onEdit={() => setEditing(true)}
+        />
       )}
       {isEditing && (
         <CandidateForm candidate={candidate} subject={subject} review={review} onClose={() => setEditing(false)} />
       )}
     </>
   )
+}
+
+/** Whether a note for the same readers says the same already. */
+function useSameNote({ id, key, scope, content }: MemoryCandidateEntry): boolean {
+  const { data } = useQuery(`memory notes like ${id}`, () =>
+    api.memory.notes({ query: content.slice(0, MAX_SEARCH_CHARS), scope, limit: MAX_FOUND }),
+  )
+  return data?.notes.some((note) => note.key === key && saysTheSame(note.content, content)) ?? false
 }

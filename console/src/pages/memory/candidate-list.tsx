@@ -5,6 +5,7 @@ import { SplitList, SplitRow } from '../../components/split-list.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
 import { candidatePath } from './candidate-path.ts'
+import { findDuplicates } from './find-duplicates.ts'
 
 const LONGEST_PREVIEW = 200
 
@@ -15,6 +16,7 @@ interface CandidateListProps {
 
 /** The candidates to choose from, newest first. */
 export function CandidateList({ candidates, selected }: CandidateListProps) {
+  const duplicates = findDuplicates(candidates)
   return (
     <SplitList label="To review" selected={selected}>
       {candidates.map(({ id, content, scope, tags, origin }) => (
@@ -30,6 +32,7 @@ export function CandidateList({ candidates, selected }: CandidateListProps) {
             <>
               <VisibleText text={origin.principal ?? origin.caller ?? 'unknown'} />
               {origin.tainted && <Badge tone="warn">untrusted</Badge>}
+              {duplicates.has(id) && <Badge>duplicate</Badge>}
             </>
           }
         />

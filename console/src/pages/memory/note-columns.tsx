@@ -1,4 +1,5 @@
 import type { MemoryNoteEntry } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
 import type { Column } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { VisibleText } from '../../components/visible-text.tsx'
@@ -6,14 +7,21 @@ import { Trust } from './note-facts.tsx'
 
 const LONGEST_PREVIEW = 300
 
+/** A note, and whether an older one says the same. */
+type NoteRow = MemoryNoteEntry & { readonly isDuplicate: boolean }
+
 /** The columns of the list of notes. */
-export const NOTE_COLUMNS: readonly Column<MemoryNoteEntry>[] = [
+export const NOTE_COLUMNS: readonly Column<NoteRow>[] = [
   {
     id: 'content',
     title: 'Note',
     width: 'minmax(240px, 3fr)',
     narrow: 'title',
-    cell: ({ content }) => <VisibleText text={content.slice(0, LONGEST_PREVIEW)} />,
+    cell: ({ content, isDuplicate }) => (
+      <>
+        {isDuplicate && <Badge>duplicate</Badge>} <VisibleText text={content.slice(0, LONGEST_PREVIEW)} />
+      </>
+    ),
   },
   {
     id: 'trust',

@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useMemo } from 'react'
 import { api } from '../../api/api.ts'
 import type { MemoryNoteEntry, MemoryScope } from '../../api/types.ts'
 import { usePages } from '../../api/use-pages.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Table } from '../../components/table.tsx'
+import { findDuplicates } from './find-duplicates.ts'
 import { NOTE_COLUMNS } from './note-columns.tsx'
 
 interface NoteTableProps {
@@ -33,6 +34,10 @@ export function NoteTable({ query: text, scope, onOpen, onCount, empty }: NoteTa
       ability: 'memory',
     },
   )
+  const rows = useMemo(() => {
+    const duplicates = findDuplicates(items.toSorted(newestFirst))
+    return items.map((note) => ({ ...note, isDuplicate: duplicates.has(note.id) }))
+  }, [items])
   const count = `${items.length.toLocaleString('en')}${hasMore ? '+' : ''}`
   const words = query.data === undefined ? '' : `${count} ${count === '1' ? 'note' : 'notes'}`
   useEffect(() => onCount(words), [words, onCount])
@@ -41,7 +46,7 @@ export function NoteTable({ query: text, scope, onOpen, onCount, empty }: NoteTa
       {() => (
         <Table
           label="Notes"
-          rows={items}
+          rows={rows}
           columns={NOTE_COLUMNS}
           rowKey={({ id }) => id}
           onOpen={onOpen}

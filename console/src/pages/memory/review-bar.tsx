@@ -12,11 +12,13 @@ interface ReviewBarProps {
   readonly subject: string
   readonly review: Review
   readonly mayPromote: boolean
+  /** Promoting is not what the page suggests: the words may be a stranger's, or are known already. */
+  readonly isDoubtful: boolean
   readonly onEdit: () => void
 }
 
 /** The decisions: promote, reject with a reason, edit first. */
-export function ReviewBar({ subject, review, mayPromote, onEdit }: ReviewBarProps) {
+export function ReviewBar({ subject, review, mayPromote, isDoubtful, onEdit }: ReviewBarProps) {
   const [isRejecting, setRejecting] = useState(false)
   const calm = useCalm(subject)
   // They come back where those of the rejection stood.
@@ -24,6 +26,18 @@ export function ReviewBar({ subject, review, mayPromote, onEdit }: ReviewBarProp
   useCalmShortcut('a', 'Promote', calm, () => void review.promote(), { when: mayPromote })
   useCalmShortcut('d', 'Reject, with a reason', calm, () => setRejecting(true))
   useCalmShortcut('e', 'Edit, then promote', calm, onEdit, { when: mayPromote })
+  const reject = (
+    <Button
+      variant={isDoubtful ? 'primary' : 'secondary'}
+      icon={X}
+      shortcut="d"
+      disabled={review.isBusy}
+      calm={barCalm}
+      onClick={() => setRejecting(true)}
+    >
+      Reject
+    </Button>
+  )
   return (
     <SplitBar label="Decide" isRow>
       {isRejecting ? (
@@ -38,9 +52,10 @@ export function ReviewBar({ subject, review, mayPromote, onEdit }: ReviewBarProp
         />
       ) : (
         <div className={styles.buttons}>
+          {isDoubtful && reject}
           {mayPromote && (
             <Button
-              variant="primary"
+              variant={isDoubtful ? 'secondary' : 'primary'}
               icon={Check}
               shortcut="a"
               isBusy={review.isBusy}
@@ -50,9 +65,7 @@ export function ReviewBar({ subject, review, mayPromote, onEdit }: ReviewBarProp
               Promote
             </Button>
           )}
-          <Button icon={X} shortcut="d" disabled={review.isBusy} calm={barCalm} onClick={() => setRejecting(true)}>
-            Reject
-          </Button>
+          {!isDoubtful && reject}
           {mayPromote && (
             <Button icon={PenLine} shortcut="e" disabled={review.isBusy} calm={barCalm} onClick={onEdit}>
               Edit…
