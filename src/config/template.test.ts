@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SourcedRule } from '../rule.ts'
 import { loadConfig } from './load-config.ts'
 import { configTemplate } from './template.ts'
 
@@ -23,10 +24,12 @@ async function load(text: string) {
 }
 
 describe('configTemplate', () => {
-  it('loads as it is, without a warning and without a rule that allows', async () => {
+  it('loads as it is, without a warning, and allows nothing but commands that only read', async () => {
     const { options, warnings } = await load(configTemplate())
     expect(warnings).toEqual([])
-    expect(JSON.stringify(options.policy)).not.toContain('"allow"')
+    const rules = (options.policy as readonly SourcedRule[]).map(({ rule }) => rule)
+    expect(rules.filter(({ allow }) => allow !== undefined)).toMatchObject([{ allow: 'exec', on: 'group:read-only' }])
+    expect(rules).toContainEqual(expect.objectContaining({ ask: 'exec' }))
     expect(options.limits).toEqual({ timeoutMs: 60_000, outputChars: 30_000 })
     expect(options.sandbox).toMatchObject({ root: folder })
   })
@@ -39,7 +42,7 @@ describe('configTemplate', () => {
       .replaceAll(/^( *)# (?=[-a-zA-Z]+: |- |sandbox:| {2})/gm, '$1')
       .replaceAll(/"@acme\/tool-hub-jira"|\.\/plugins\/redact\.mjs/g, './plugin.mjs')
     const { options } = await load(all)
-    expect(options.policy).toHaveLength(7)
+    expect(options.policy).toHaveLength(8)
     expect(Object.keys(options).sort()).toEqual([
       'approvals',
       'data',

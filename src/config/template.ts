@@ -15,12 +15,14 @@ tools:
 
 # What tools may do: a verb, a subject, then optionally targets, conditions and a reason.
 # A deny wins over everything, then the more specific rule. What no rule names, the shipped policy decides: files in the
-# sandbox may be read and made; overwriting, deleting and commands are denied; tool-hub policy show has it all.
+# sandbox may be read and made; overwriting and deleting are denied; tool-hub policy show has it all.
 policy:
   - { deny: "*", on: ["~/.ssh/**", "**/*.pem", "**/*.key", "**/.env*"], reason: "secrets stay on this machine" }
+  # Commands run in a sandbox. Those that only read, such as ls and git status, run; any other asks.
+  - { ask: exec }
+  - { allow: exec, on: group:read-only }
+  # - { allow: exec, on: ["npm test *", "git commit *"] }
   # - { allow: read:fs, on: ./docs/** }
-  # - { ask: exec }
-  # - { allow: exec, on: [git status, "git diff *", "npm test *"] }
   # - { allow: network, on: "https://api.github.com/**" }
   # - { ask: danger:destructive, on: ./src/** } # overwriting unread files and deleting, after a question
   # - { deny: send, when: { tainted: true }, reason: "nothing leaves after foreign content was read" }
