@@ -48,8 +48,8 @@ export default defineConfig({
     // More than there are cores: a third of the time tests wait for processes, timers and disks.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Nothing depends on speed: a slow machine is no failure.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
   },

@@ -51,7 +51,6 @@ it.skipIf(process.getuid?.() !== 0)(
       rmSync(folder, { recursive: true, force: true })
     }
   },
-  600_000,
 )
 
 const OUTSIDE = 'outside'
