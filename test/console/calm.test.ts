@@ -151,7 +151,7 @@ describe('a press in the console counts only for what could be seen', () => {
 
   it('loses neither the secret of a new token nor the token by a second click', async () => {
     const gap = 450
-    const page = await openStopped('/audit?view=tokens')
+    const page = await openStopped('/tokens')
     const hasToken = async () => (await web.service.owner.tokens.list()).some(({ name }) => name === `brief-${gap}`)
     await page.getByRole('button', { name: 'New token' }).click()
     await page.getByLabel('Name').fill(`brief-${gap}`)

@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/policy?view=explain', (page) => page.getByRole('form', { name: 'Explain a call' }).waitFor()],
   ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
-  ['/audit?view=tokens', (page) => openDialog(page, 'New token', 'New token')],
+  ['/tokens', (page) => openDialog(page, 'New token', 'New token')],
   ['/health', (page) => page.getByRole('figure', { name: 'Calls a minute' }).waitFor()],
 ]
 

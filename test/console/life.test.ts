@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { useConsole } from '../support/console-page.ts'
+import { cutCells, useConsole } from '../support/console-page.ts'
 
 const CONFIG = `sessions:
   runners:
@@ -176,13 +176,6 @@ describe('the memory, inbox, agents and schedules of the console', () => {
 /** What the page says that one has decided. */
 function said(page: Page, words: string): Locator {
   return page.getByRole('status').filter({ hasText: words })
-}
-
-/** What the cells of a list cannot show whole. */
-function cutCells(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(
-    `[...document.querySelectorAll('[role=gridcell]')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)`,
-  )
 }
 
 /** Keys that decide are not heard in the first moment, when nobody can have read what they would decide on. */

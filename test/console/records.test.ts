@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../src/client/index.ts'
-import { useConsole } from '../support/console-page.ts'
+import { cutCells, useConsole } from '../support/console-page.ts'
 
 describe('the tools, runs, policy, audit and health of the console', () => {
   const web = useConsole()
@@ -164,7 +164,8 @@ describe('the tools, runs, policy, audit and health of the console', () => {
   })
 
   it('makes a token whose secret works, until it is revoked', async () => {
-    const page = await web.open('/audit?view=tokens')
+    const page = await web.open('/live')
+    await page.getByRole('link', { name: 'Tokens' }).click()
     await page.getByRole('button', { name: 'New token' }).click()
     const form = page.getByRole('dialog', { name: 'New token' })
     await form.getByLabel('Name').fill('helper')
@@ -178,6 +179,30 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await page.getByRole('dialog', { name: 'Revoke this token?' }).getByRole('button', { name: 'Revoke' }).click()
     await toast(page, 'helper is revoked').waitFor()
     await expect(helper.call('test/echo', {})).rejects.toThrow(ApiError)
+    const limits = {
+      profile: 'coding',
+      budget: { calls: 1_000, wallMs: 600_000, bytes: 1e6 },
+      rate: { perSecond: 5 },
+    } as const
+    await web.service.owner.tokens.create({ name: 'limited', scopes: ['call', 'read', 'approve'], ...limits })
+    await page.setViewportSize({ width: 1400, height: 800 })
+    await page.reload()
+    await page.getByRole('grid', { name: 'Tokens' }).getByText('5 requests a second').waitFor()
+    expect(await cutCells(page)).toEqual([])
+  })
+
+  it('has all sections in reach on a phone: the first ones below the page, every one in a menu', async () => {
+    const page = await web.open('/live')
+    await page.setViewportSize({ width: 390, height: 844 })
+    const bar = page.getByRole('navigation', { name: 'Sections' })
+    for (const place of [...(await bar.getByRole('link').all()), bar.getByRole('button', { name: 'Menu' })]) {
+      const { x, width } = (await place.boundingBox())!
+      expect(x >= 0 && x + width <= 390).toBe(true)
+    }
+    await bar.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('navigation', { name: 'All sections' }).getByRole('link', { name: 'Health' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
+    await bar.getByRole('button', { name: 'Health, menu of all sections' }).waitFor()
   })
 
   it('shows rates and how strongly commands are fenced in', async () => {

@@ -64,6 +64,13 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
   return state
 }
 
+/** What the cells of a list cannot show whole. */
+export function cutCells(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('[role=gridcell]')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)`,
+  )
+}
+
 async function watch(context: BrowserContext, origin: string, tell: (problem: string) => void): Promise<void> {
   await context.exposeBinding('tellViolation', (_, words: string) => tell(`against the policy: ${words}`))
   await context.addInitScript(

@@ -6,6 +6,7 @@ import {
   HeartPulse,
   History,
   Inbox,
+  KeyRound,
   type LucideIcon,
   NotebookPen,
   Presentation,
@@ -14,6 +15,7 @@ import {
   Wrench,
 } from 'lucide-react'
 import { type ComponentType, lazy } from 'react'
+import type { Scope } from '../api/types.ts'
 
 /** A section of the console, in the order of the navigation; `key` follows `g`. */
 export interface Section {
@@ -23,6 +25,8 @@ export interface Section {
   readonly icon: LucideIcon
   /** Others of another kind come before it. */
   readonly startsGroup?: boolean
+  /** Only for those who have it. */
+  readonly scope?: Scope
 }
 
 /** The sections of the navigation, in order. */
@@ -37,6 +41,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/canvas', title: 'Canvas', key: 'c', icon: Presentation },
   { path: '/tools', title: 'Tools', key: 't', icon: Wrench, startsGroup: true },
   { path: '/policy', title: 'Policy', key: 'p', icon: ShieldCheck },
+  { path: '/tokens', title: 'Tokens', key: 'k', icon: KeyRound, scope: 'admin' },
   { path: '/audit', title: 'Audit', key: 'u', icon: ScrollText },
   { path: '/health', title: 'Health', key: 'h', icon: HeartPulse },
 ]
@@ -57,6 +62,7 @@ const MemoryPage = lazy(() => import('../pages/memory/memory-page.tsx'))
 const CanvasPage = lazy(() => import('../pages/canvas/canvas-page.tsx'))
 const ToolsPage = lazy(() => import('../pages/tools/tools-page.tsx'))
 const PolicyPage = lazy(() => import('../pages/policy/policy-page.tsx'))
+const TokensPage = lazy(() => import('../pages/tokens/tokens-page.tsx'))
 const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'))
 const HealthPage = lazy(() => import('../pages/health/health-page.tsx'))
 
@@ -83,6 +89,7 @@ export const ROUTES: readonly (readonly [pattern: string, page: ComponentType<Pa
   ['/tools', ToolsPage],
   ['/tools/:tool', ToolsPage],
   ['/policy', PolicyPage],
+  ['/tokens', TokensPage],
   ['/audit', AuditPage],
   ['/health', HealthPage],
 ]

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useMe } from '../api/use-me.ts'
 import { classNames } from '../components/class-names.ts'
 import { KeyHint } from '../components/key-hint.tsx'
 import { Logo } from '../components/logo.tsx'
@@ -7,32 +7,39 @@ import { Link } from '../router/link.tsx'
 import { navigate } from '../router/router.ts'
 import { SECTIONS, type Section } from '../router/routes.tsx'
 import styles from './navigation.module.css'
+import { SectionMenu } from './section-menu.tsx'
 
 /** How many of something a section has for whoever looks, and the word after the number. */
 export type SectionCounts = Readonly<Record<string, readonly [count: number, word: string]>>
 
+/** So many fit along the bottom of a phone; the menu has the others. */
+const PHONE_SECTIONS = 4
+
 /** The sections: at the left, or along the bottom of a phone. */
 export function Navigation({ path, counts }: { path: string; counts: SectionCounts }) {
-  const list = useRef<HTMLUListElement>(null)
-  // On a phone there are more than fit.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another path is what moves the mark.
-  useEffect(() => {
-    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [path])
+  const { may } = useMe()
+  const sections = SECTIONS.filter(({ scope }) => scope === undefined || may(scope))
+  const current = sections.find((section) => isWithin(section, path))
   return (
     <nav className={styles.navigation} aria-label="Sections">
       <Link to="/live" className={styles.brand} aria-label="tool-hub: live">
         <Logo /> <span>tool-hub</span>
       </Link>
-      <ul ref={list} className={styles.list}>
-        {SECTIONS.map((section) => (
+      <ul className={styles.list}>
+        {sections.map((section, index) => (
           <Item
             key={section.path}
             section={section}
-            isCurrent={isWithin(section, path)}
+            isCurrent={section === current}
+            isInMenu={index >= PHONE_SECTIONS}
             counted={counts[section.path]}
           />
         ))}
+        <SectionMenu
+          sections={sections}
+          current={current}
+          isMarked={current !== undefined && sections.indexOf(current) >= PHONE_SECTIONS}
+        />
       </ul>
     </nav>
   )
@@ -41,14 +48,16 @@ export function Navigation({ path, counts }: { path: string; counts: SectionCoun
 interface ItemProps {
   readonly section: Section
   readonly isCurrent: boolean
+  /** On a phone it is in the menu only. */
+  readonly isInMenu: boolean
   readonly counted: SectionCounts[string] | undefined
 }
 
-function Item({ section, isCurrent, counted: [count, word] = [0, ''] }: ItemProps) {
+function Item({ section, isCurrent, isInMenu, counted: [count, word] = [0, ''] }: ItemProps) {
   const { path, title, key, icon: Icon, startsGroup } = section
   useShortcut(`g ${key}`, `Go to ${title}`, () => navigate(path), { group: 'Go' })
   return (
-    <li className={classNames(startsGroup && styles.apart)}>
+    <li className={classNames(startsGroup && styles.apart, isInMenu && styles.inMenu)}>
       <Link
         to={path}
         className={classNames(styles.link, isCurrent && styles.current)}

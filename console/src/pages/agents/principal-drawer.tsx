@@ -67,7 +67,7 @@ export function PrincipalDrawer({ principal, onClose }: { principal: PrincipalEn
             </li>
           ))}
         </ul>
-        {isAdmin && principal.kind === 'token' && <Link to="/audit?view=tokens">Manage tokens</Link>}
+        {isAdmin && principal.kind === 'token' && <Link to="/tokens">Manage tokens</Link>}
       </DetailPart>
       <DetailPart title="Latest sessions">
         <LatestSessions name={name} />

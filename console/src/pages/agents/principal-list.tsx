@@ -28,7 +28,7 @@ export function PrincipalList({ query, opened }: PrincipalListProps) {
           tone={({ waiting }) => (waiting > 0 ? 'warn' : undefined)}
           empty={
             <EmptyState icon={Bot} title="Nobody uses the hub yet">
-              Make a token for each agent on the Audit page, or connect one to <code>/mcp</code> on this address.
+              Make a token for each agent on the Tokens page, or connect one to <code>/mcp</code> on this address.
             </EmptyState>
           }
         />

@@ -11,20 +11,23 @@ export const TOKEN_COLUMNS: readonly Column<TokenEntry>[] = [
     id: 'name',
     title: 'Name',
     width: 'minmax(120px, 1fr)',
+    wraps: true,
     narrow: 'title',
     cell: ({ name }) => <VisibleText text={name} />,
   },
-  { id: 'scopes', title: 'May', width: 'minmax(120px, 160px)', cell: ({ scopes }) => scopes.join(', ') },
+  { id: 'scopes', title: 'May', width: 'minmax(96px, 160px)', wraps: true, cell: ({ scopes }) => scopes.join(', ') },
   {
     id: 'limits',
     title: 'Limits',
     width: 'minmax(160px, 2fr)',
+    wraps: true,
     cell: (token) => <VisibleText text={describeLimits(token)} />,
   },
   {
     id: 'expires',
     title: 'Expires',
     width: '128px',
+    wraps: true,
     cell: ({ expiresAt }) => {
       if (expiresAt === undefined) return 'never'
       return expiresAt > Date.now() ? <Time at={expiresAt} /> : <Badge tone="warn">expired</Badge>

@@ -46,7 +46,7 @@ export function BudgetSection({ budgets }: Pick<Health, 'budgets'>) {
       {budgets.length === 0 && (
         <p className={styles.muted}>
           No token has a budget. Give one with <code>tool-hub tokens add NAME --budget calls=1000,time=10m</code>, or
-          when you make a token on the Audit page.
+          when you make a token on the Tokens page.
         </p>
       )}
       {budgets.length > 0 && (
