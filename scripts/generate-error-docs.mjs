@@ -25,7 +25,8 @@ const result = await hub.call(saveNote, { path: '../outside.md', text: 'x' })
 if (!result.ok) console.log(result.error.code, result.error.message, result.error.fix.hint)
 \`\`\`
 
-Tools throw \`ToolError\`; everything else they throw becomes \`INTERNAL\`:
+Tools throw \`ToolError\`. Any other error that your tool throws ends the call with \`TOOL_FAILED\`: the model reads its
+message, without secrets, and the record keeps the stack.
 
 \`\`\`ts
 throw new ToolError('FILE_TOO_LARGE', \`\${path} has \${size} bytes, the limit is \${limit}.\`, {

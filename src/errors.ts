@@ -162,7 +162,7 @@ export const ERRORS = {
   ),
   CONFIG_INVALID: kind('The configuration cannot be used.', 'Correct the named line.', 'owner'),
   INTERNAL: kind(
-    'A defect in a tool, a hook or the hub.',
+    'A defect in a built-in tool, a hook or the hub.',
     'Give the call id to the owner; the audit has the details.',
     'tool',
   ),

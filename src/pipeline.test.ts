@@ -226,7 +226,7 @@ describe('the one end of a call', () => {
       execute({ how }): string {
         if (how === 'ours') throw new ToolError('NOT_FOUND', 'No such note.', { hint: 'List the notes.' })
         if (how === 'text') throw 'a text'
-        throw new Error('secret internals')
+        throw new Error('No customer 7.')
       },
     })
     const hub = hubOf({ tools: [failing] })
@@ -237,14 +237,16 @@ describe('the one end of a call', () => {
       retryable: false,
       fix: { hint: 'List the notes.' },
     })
-    for (const how of ['error', 'text'] as const) {
-      const defect = await hub.call(failing, { how })
-      expect(defect.error?.code).toBe('INTERNAL')
-      expect(JSON.stringify(defect)).not.toContain('secret internals')
-      expect(defect.error?.message).toContain(defect.callId)
+    for (const [how, message] of [
+      ['error', 'No customer 7.'],
+      ['text', 'a text'],
+    ] as const) {
+      const failed = await hub.call(failing, { how })
+      expect(failed.error).toMatchObject({ code: 'TOOL_FAILED', message })
+      expect(JSON.stringify(failed)).not.toContain('pipeline.test')
     }
     const recorded = (await eventsOf(hub)).filter(({ type }) => type === 'call-ended')
-    expect(JSON.stringify(recorded[1])).toContain('secret internals')
+    expect(recorded[1]).toMatchObject({ error: { stack: expect.stringContaining('pipeline.test') } })
   })
 
   it('retries only where the tool says it is safe, only what is worth it, and says how often', async () => {

@@ -117,7 +117,7 @@ describe('tools that break the contract end with a typed error', () => {
     it(description, async () => {
       const result = await hub.callDynamic(name, {})
       expect(result.ok).toBe(false)
-      expect(['INTERNAL', 'OUTPUT_SCHEMA_INVALID']).toContain(result.error?.code)
+      expect(['TOOL_FAILED', 'OUTPUT_SCHEMA_INVALID']).toContain(result.error?.code)
     })
   }
 })

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { BaseContext, Retry } from '../define.ts'
 import { ToolError } from '../errors.ts'
 import { retryDelayMs } from '../limits/retry.ts'
+import { toolFailure } from '../tool-failure.ts'
 import type { Call } from './call.ts'
 import { TimeLimit } from './time-limit.ts'
 
@@ -33,7 +34,12 @@ function attempt(call: Call, execution: Execution, limit: TimeLimit): unknown {
   if (call.abortReason) throw call.abortReason
   call.attempts++
   call.executedMark ??= performance.now()
-  const outcome = call.tool!.tool.execute(call.input, execution.context)
+  let outcome: unknown
+  try {
+    outcome = call.tool!.tool.execute(call.input, execution.context)
+  } catch (thrown) {
+    throw failureOf(call, thrown)
+  }
   if (!isThenable(outcome)) return outcome
   execution.onPending()
   return settleWithin(outcome, call, execution, limit)
@@ -123,7 +129,7 @@ class Waiting {
       return
     }
     this.#end()
-    this.#reject(error)
+    this.#reject(failureOf(this.#call, error))
   }
 
   #end(): void {
@@ -148,6 +154,11 @@ function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: T
       reject(reason)
     }
   })
+}
+
+/** An error that a built-in tool did not mean to throw is a defect of ours; one of another tool is told to the model. */
+function failureOf(call: Call, thrown: unknown): unknown {
+  return call.tool!.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
 }
 
 function isRetryable(error: unknown): boolean {

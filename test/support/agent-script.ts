@@ -48,7 +48,7 @@ export const AGENT_SCRIPT: readonly Turn[] = [
     'Slow, broken and refused.',
     call('time_wait', {}, 'TIMEOUT'),
     call('build_run', {}, 'EXEC_FAILED'),
-    call('build_crash', {}, 'INTERNAL'),
+    call('build_crash', {}, 'TOOL_FAILED'),
     call('chat_post', { channel: 'press', text: 'Mended.' }, 'APPROVAL_DENIED'),
   ),
   turn('I replace what I have read.', call('write', { path: 'README.md', content: '# Greeter\n\nMended.\n' })),

@@ -42,7 +42,7 @@ describe('a schedule', () => {
     const { hub, desk, notes } = scheduleWorld()
     const calls = ['a', 'fail', 'b'].map((text) => ({ tool: 'note', input: { text } }))
     await desk.add(everyMinutes(10, { calls }))
-    expect(await desk.run('job')).toMatchObject({ status: 'error', error: expect.stringContaining('INTERNAL') })
+    expect(await desk.run('job')).toMatchObject({ status: 'error', error: expect.stringContaining('TOOL_FAILED') })
     expect(notes.map(({ text }) => text)).toEqual(['a', 'fail'])
     await desk.update('job', { continueOnError: true })
     expect(await desk.run('job')).toMatchObject({ status: 'error' })

@@ -42,7 +42,7 @@ describe.concurrent('tool-hub call', () => {
   it('exits 1 when the tool fails, with message and fix but no stack', async () => {
     const { code, stdout, stderr } = await folder.run(['call', 'test/fails'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: INTERNAL: .*\n {2}fix: .*\n$/)
+    expect(stderr).toMatch(/^error: TOOL_FAILED: .*\n {2}fix: .*\n$/)
   })
 
   it('exits 2 for a mistyped tool and names the nearest, with --json in the whole result', async () => {

@@ -77,7 +77,7 @@ describe.concurrent('tool-hub runs', () => {
 
   it('gives the events as JSON lines', async () => {
     const events = jsonLines((await folder.run(['runs', 'show', 'second-run', '--json'])).stdout)
-    expect(events.at(-2)).toMatchObject({ type: 'call-ended', status: 'error', error: { code: 'INTERNAL' } })
+    expect(events.at(-2)).toMatchObject({ type: 'call-ended', status: 'error', error: { code: 'TOOL_FAILED' } })
   })
 
   it('follows a run to its end', async () => {
