@@ -14,7 +14,7 @@ export interface CallIndex {
   runs(filter: RunFilter): Awaitable<readonly IndexedRun[]>
   /** Who has called, the latest first: one entry for each pair of principal and caller, all sessions of a principal together. */
   callers(page: { limit: number }): Awaitable<readonly IndexedCaller[]>
-  /** Newest first; `text` is looked for in tool, caller, purpose, summary and targets. */
+  /** Newest first; `text` is looked for in tool, caller, purpose, summary, targets and request. */
   calls(filter: CallFilter): Awaitable<readonly IndexedCall[]>
   /** Per slice of time: how many calls, how many failed, how long they took. */
   rates(span: { since: number; sliceMs: number }): Awaitable<readonly RateSlice[]>
@@ -40,7 +40,7 @@ export interface CallFilter {
   readonly caller?: string
   /** `failed` is every state but ok, pending and running. */
   readonly status?: string
-  /** Part of the tool, caller, purpose, summary or targets. */
+  /** Part of the tool, caller, purpose, summary, targets or request. */
   readonly text?: string
   /** Only calls that started before this time. */
   readonly before?: number
@@ -121,6 +121,8 @@ export interface IndexedCall {
   readonly error?: string
   /** What it did, in one line. */
   readonly summary?: string
+  /** What it asked for, in one line: a path, an address, a command, a query. */
+  readonly request?: string
   /** What it touched, one line a target. */
   readonly targets?: readonly string[]
   /** Who approved it. */

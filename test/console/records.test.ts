@@ -32,8 +32,20 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await result.getByRole('figure', { name: 'Text 1' }).getByText('read by a person').waitFor()
   })
 
-  it('has room for the numbers of Live beside each other and below each other', async () => {
+  it('shows in Live what was asked for, and has room for its numbers beside each other and below each other', async () => {
     const page = await web.open('/live')
+    web.service.folder.write('asked.txt', 'what it says\n')
+    await web.service.agent.call('core/fs.readText', { path: 'asked.txt' })
+    await web.service.agent.call('core/memory.recall', { query: 'release day' })
+    const rows = page.getByRole('grid', { name: 'Calls' }).getByRole('row')
+    await rows
+      .filter({ hasText: 'core/fs.readText' })
+      .getByRole('gridcell', { name: 'asked.txt', exact: true })
+      .waitFor()
+    await rows
+      .filter({ hasText: 'core/memory.recall' })
+      .getByRole('gridcell', { name: 'release day', exact: true })
+      .waitFor()
     const strip = page.getByLabel('The last minute', { exact: true })
     await strip.waitFor()
     for (const width of [1400, 1080, 800, 390]) {

@@ -5,6 +5,7 @@ import type { Column } from '../components/table.tsx'
 import { Time } from '../components/time.tsx'
 import { VisibleText } from '../components/visible-text.tsx'
 import { Link } from '../router/link.tsx'
+import { describeCall } from './describe-call.ts'
 import { runPath } from './run-path.ts'
 
 /** The columns of a list of calls; a page may take some, and add its own. */
@@ -28,7 +29,7 @@ export const CALL_COLUMNS: readonly Column<CallEntry>[] = [
     title: 'What',
     narrow: 'plain',
     width: 'minmax(160px, 2fr)',
-    cell: ({ summary, error, targets }) => <VisibleText text={summary ?? error ?? targets?.join(', ') ?? ''} />,
+    cell: (call) => <VisibleText text={describeCall(call)} />,
   },
   {
     id: 'caller',

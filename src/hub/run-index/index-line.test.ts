@@ -9,7 +9,12 @@ const line = (seq: number, event: EventBody) => ({ run: 'run-a', seq, time, even
 
 describe('indexLine', () => {
   it('makes a running call of a start', () => {
-    const event = started('c-1', { targets: ['write:fs /a'], principal: 'token:ci', parent: 'c-0' })
+    const event = started('c-1', {
+      targets: ['write:fs /a'],
+      args: { path: 'a' },
+      principal: 'token:ci',
+      parent: 'c-0',
+    })
     expect(indexLine(line(4, event))).toEqual({
       callId: 'c-1',
       run: 'run-a',
@@ -23,6 +28,7 @@ describe('indexLine', () => {
       effect: 'allow',
       rule: 'allow notes.save',
       targets: ['write:fs /a'],
+      request: 'a',
     })
   })
 

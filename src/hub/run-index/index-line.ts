@@ -1,6 +1,7 @@
 import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../../record/events.ts'
 import type { RecordedLine } from '../../record/run-records.ts'
 import type { IndexedCall } from '../../store.ts'
+import { requestLine } from './request-line.ts'
 
 const MOST_TEXT_CHARS = 500
 const MOST_TARGETS = 20
@@ -58,14 +59,17 @@ function interruptedAt(line: Line, event: CallInterrupted, started: IndexedCall 
   return whole(event, { ...place, status: 'interrupted' }, started ?? { caller: '' })
 }
 
-type Facts = Pick<IndexedCall, 'caller' | 'principal' | 'parent' | 'effect' | 'rule' | 'targets' | 'purpose'>
+type Facts = Pick<
+  IndexedCall,
+  'caller' | 'principal' | 'parent' | 'effect' | 'rule' | 'targets' | 'purpose' | 'request'
+>
 type Growing = { -readonly [K in keyof IndexedCall]: IndexedCall[K] }
 
 /** All fields in one order, absent ones undefined: one shape of object for all calls is quickest. */
 function whole(
   { callId, tool }: AboutCall,
   { run, seq, status, startedAt }: Pick<IndexedCall, 'run' | 'seq' | 'status' | 'startedAt'>,
-  { caller, principal, parent, effect, rule, targets, purpose }: Facts,
+  { caller, principal, parent, effect, rule, targets, purpose, request }: Facts,
 ): Growing {
   return {
     callId,
@@ -85,11 +89,14 @@ function whole(
     targets,
     approvedBy: undefined,
     purpose,
+    request,
   }
 }
 
 function factsOf(event: CallStarted | CallEnded): Facts {
-  const { targets } = event
+  const targets = Array.isArray(event.targets)
+    ? event.targets.slice(0, MOST_TARGETS).map((target) => text(target) ?? '')
+    : undefined
   return {
     caller: text(event.caller) ?? '',
     principal: text(event.principal),
@@ -97,7 +104,8 @@ function factsOf(event: CallStarted | CallEnded): Facts {
     effect: text(event.effect),
     rule: text(event.rule),
     purpose: text(event.purpose),
-    targets: Array.isArray(targets) ? targets.slice(0, MOST_TARGETS).map((target) => text(target) ?? '') : undefined,
+    targets,
+    request: requestLine(event.args, targets),
   }
 }
 

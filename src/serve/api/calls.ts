@@ -51,6 +51,8 @@ export const callEntry = z.object({
   /** Error code. */
   error: z.string().optional(),
   summary: z.string().optional(),
+  /** What it asked for, in a line: a path, an address, a command, a query. */
+  request: z.string().optional(),
   targets: z.array(z.string()).optional(),
   approvedBy: z.string().optional(),
 })

@@ -22,6 +22,7 @@ export function toCallEntry(call: IndexedCall): CallEntry {
     rule: shown(call.rule),
     error: shown(call.error),
     summary: shown(call.summary),
+    request: shown(call.request),
     targets: targets?.map(escapeLine),
     approvedBy: shown(call.approvedBy),
   }

@@ -55,11 +55,11 @@ describe('a search for text', () => {
     expect(() => foldWords(words)).toThrow(invalid(message, 'Look for less.'))
   })
 
-  it('looks at the tool, the caller, the purpose, the summary and the targets of a call, 4,000 characters in all', () => {
+  it('looks at the tool, the caller, the purpose, the summary, the targets and the request of a call, 4,000 characters in all', () => {
     const call: IndexedCall = { callId: 'c', run: 'r', seq: 1, tool: 'T', caller: 'C', status: 'ok', startedAt: 1 }
     expect(searchedText(call)).toBe('t\nc\n\n')
-    expect(searchedText({ ...call, purpose: 'For', summary: 'Sum', targets: ['/A', '/B'] })).toBe(
-      't\nc\nfor\nsum\n/a\n/b',
+    expect(searchedText({ ...call, purpose: 'For', summary: 'Sum', targets: ['/A', '/B'], request: 'Ask' })).toBe(
+      't\nc\nfor\nsum\n/a\n/b\nask',
     )
     expect(searchedText({ ...call, targets: ['x'.repeat(5_000)] })).toBe(`t\nc\n\n\n${'x'.repeat(3_994)}`)
     expect(foldText('A\0')).toBe('a\ufffd')

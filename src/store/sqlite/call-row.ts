@@ -22,25 +22,26 @@ export interface CallRow {
   readonly targets: string | null
   readonly approved_by: string | null
   readonly purpose: string | null
+  readonly request: string | null
 }
 
 /** All columns of a call that are given back. */
 export const CALL_COLUMNS =
-  'call_id, run, seq, tool, caller, principal, parent, status, started_at, duration_ms, effect, rule, error, summary, targets, approved_by, purpose'
+  'call_id, run, seq, tool, caller, principal, parent, status, started_at, duration_ms, effect, rule, error, summary, targets, approved_by, purpose, request'
 
 /** The values of a call in the order of its columns, then whether it failed, and the text that is searched. */
 export function callValues(call: IndexedCall): Bindable[] {
   const { callId, run, seq, tool, caller, principal, parent, status, startedAt, durationMs } = call
-  const { effect, rule, error, summary, targets, approvedBy, purpose } = call
+  const { effect, rule, error, summary, targets, approvedBy, purpose, request } = call
   const said = [callId, run, seq, tool, caller, principal, parent, status, startedAt, durationMs, effect, rule, error]
-  const rest = [summary, targets && JSON.stringify(targets), approvedBy, purpose]
+  const rest = [summary, targets && JSON.stringify(targets), approvedBy, purpose, request]
   return [...said, ...rest, Number(isFailure(status)), searchedText(call)]
 }
 
 /** The call of a row. */
 export function toCall(row: CallRow): IndexedCall {
   const { call_id, run, seq, tool, caller, principal, parent, status, started_at, duration_ms } = row
-  const { effect, rule, error, summary, targets, approved_by, purpose } = row
+  const { effect, rule, error, summary, targets, approved_by, purpose, request } = row
   return {
     callId: call_id,
     run,
@@ -59,6 +60,7 @@ export function toCall(row: CallRow): IndexedCall {
     ...(targets !== null && { targets: JSON.parse(targets) as string[] }),
     ...(approved_by !== null && { approvedBy: approved_by }),
     ...(purpose !== null && { purpose }),
+    ...(request !== null && { request }),
   }
 }
 

@@ -42,12 +42,13 @@ const RUN_COLUMNS = 'run, caller, principal, started_at, ended_at, calls, failur
 export function createCalls(connection: Connection): CallIndex {
   const findCall = connection.statement<CallRow>(`SELECT ${CALL_COLUMNS} FROM calls WHERE call_id = ?`)
   const putCall = connection.statement(
-    `INSERT INTO calls (${CALL_COLUMNS}, failed, searched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO calls (${CALL_COLUMNS}, failed, searched) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (call_id) DO UPDATE SET seq = excluded.seq, tool = excluded.tool, caller = excluded.caller,
      principal = excluded.principal, parent = excluded.parent, status = excluded.status,
      started_at = excluded.started_at, duration_ms = excluded.duration_ms, effect = excluded.effect,
      rule = excluded.rule, error = excluded.error, summary = excluded.summary, targets = excluded.targets,
-     approved_by = excluded.approved_by, purpose = excluded.purpose, failed = excluded.failed, searched = excluded.searched`,
+     approved_by = excluded.approved_by, purpose = excluded.purpose, request = excluded.request, failed = excluded.failed,
+     searched = excluded.searched`,
   )
   const findRun = connection.statement<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE run = ?`)
   const putRun = connection.statement(

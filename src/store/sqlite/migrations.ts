@@ -351,6 +351,9 @@ UPDATE runs SET principal = COALESCE(
 CREATE INDEX runs_principal ON runs (principal, started_at);
 `
 
+/** What a call asked for, as lists show it. */
+const CALL_REQUESTS = 'ALTER TABLE calls ADD COLUMN request TEXT;'
+
 /** The steps from an empty file to the present one, in order; one that was released is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
@@ -367,4 +370,5 @@ export const MIGRATIONS: readonly string[] = [
   MEMORY,
   RUN_HEADS,
   RUN_PRINCIPALS,
+  CALL_REQUESTS,
 ]

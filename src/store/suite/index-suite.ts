@@ -196,7 +196,7 @@ export function indexSuite(name: string, store: () => Store): void {
     it('gives back all that is known of a call', async () => {
       const whole = call({
         ...{ principal: 'token:ci', parent: 'c0', durationMs: 5, effect: 'ask', rule: 'allow x', error: 'TIMEOUT' },
-        ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada', purpose: 'to test' },
+        ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada', purpose: 'to test', request: 'a b' },
       })
       await put([whole, call({ callId: 'bare' })])
       expect(await store().calls.call('c1')).toEqual(whole)

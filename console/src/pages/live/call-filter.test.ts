@@ -13,6 +13,7 @@ describe('a filter of calls', () => {
     expect(fitsFilter(call, { ...NO_FILTER, caller: 'ada', status: 'denied', text: 'SANDBOX' })).toBe(true)
     expect(fitsFilter(call, { ...NO_FILTER, text: '/etc/passwd' })).toBe(true)
     expect(fitsFilter(call, { ...NO_FILTER, text: 'shadow' })).toBe(false)
+    expect(fitsFilter(makeCall('a', { request: 'The shadow' }), { ...NO_FILTER, text: 'shadow' })).toBe(true)
   })
 
   it('takes everything for failed that neither went well nor goes on', () => {

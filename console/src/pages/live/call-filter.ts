@@ -27,6 +27,6 @@ export function toQuery({ tool, caller, status, text }: CallFilter) {
   }
 }
 
-function searchedText({ tool, caller, summary = '', targets = [] }: CallEntry): string {
-  return [tool, caller, summary, ...targets].join('\n').toLowerCase()
+function searchedText({ tool, caller, summary = '', targets = [], request = '' }: CallEntry): string {
+  return [tool, caller, summary, ...targets, request].join('\n').toLowerCase()
 }
