@@ -96,6 +96,49 @@ describe('the approvals of the console', () => {
     await Promise.all(calls)
   })
 
+  it('denies several calls with one reason after a second look, each once, and shows what was not denied', async () => {
+    const other = web.service.as(await web.service.newToken('other', ['call', 'read']))
+    const kept = other.call('core/fs.writeText', { path: 'kept.txt', text: 'x' })
+    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(1)
+    const calls = ['one.txt', 'two.txt', 'three.txt'].map((file) => agentEdits(file, '2'))
+    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(4)
+    const page = await web.open('/approvals')
+    const answers: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().includes('/v1/approvals/')) answers.push(request.url())
+    })
+    await page.getByRole('button', { name: 'Deny several' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Agent', { exact: true }).selectOption('token:agent')
+    await dialog.getByRole('button', { name: 'Choose all 3' }).click()
+    await dialog.getByLabel('Reason for all of them').fill('wrong branch')
+    await dialog.getByRole('button', { name: 'Continue with 3 calls' }).click()
+    await dialog.getByRole('heading', { name: 'Deny 3 calls?' }).waitFor()
+    expect(answers).toEqual([])
+    // Somebody else answers one of them while the last answer is on its way.
+    const asks = await web.service.owner.approvals.list()
+    const late = asks.find(({ targets }) => targets[0]!.endsWith('three.txt'))!
+    await page.route(`**/v1/approvals/${late.id}`, async (route) => {
+      if (route.request().method() === 'POST')
+        await web.service.owner.approvals.answer(late.id, { decision: 'deny', reason: 'first' })
+      await route.continue()
+    })
+    await dialog.getByRole('button', { name: 'Deny 3 calls' }).dblclick()
+    await dialog.getByRole('heading', { name: 'Not all were denied' }).waitFor()
+    await dialog.getByText('2 of 3 were denied.').waitFor()
+    await dialog.getByText('owner was first').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await said(page, 'Denied 2 calls').waitFor()
+    expect(new Set(answers).size).toBe(3)
+    expect(answers).toHaveLength(3)
+    const reasons = (await Promise.all(calls)).map(({ error }) => error?.message)
+    expect(reasons.filter((reason) => reason?.includes('wrong branch'))).toHaveLength(2)
+    const [left] = await web.service.owner.approvals.list()
+    expect(left!.caller).toBe('token:other')
+    await web.service.owner.approvals.answer(left!.id, { decision: 'deny' })
+    await kept
+  })
+
   it('does not let one answer a call of one’s own, and says why', async () => {
     const stop = new AbortController()
     const own = web.service.owner.call('core/fs.writeText', { path: 'own.txt', text: 'x' }, { signal: stop.signal })

@@ -7,7 +7,7 @@ describe('what a call asks for', () => {
     [{ command: 'npm test\n  --silent', cwd: '.' }, ['exec npm test --silent'], 'npm test --silent'],
     [{ argv: ['git', 'log', '-1'] }, ['exec git log -1'], 'git log -1'],
     [{ method: 'GET', url: 'https://example.com/a' }, ['network https://example.com/a'], 'https://example.com/a'],
-    [{ root: 'src', query: 'TODO' }, ['read:fs /srv/src'], 'TODO'],
+    [{ root: 'src', query: 'release' }, ['read:fs /srv/src'], 'release'],
     [{ from: 'a.txt', to: 'b.txt' }, ['write:fs /srv/b.txt'], 'a.txt → b.txt'],
     [{ patch: '*** Begin' }, ['read:fs /srv/a', 'write:fs /srv/a', 'write:fs /srv/b'], '/srv/a, /srv/b'],
     [undefined, ['write:fs /a', 'write:fs /b', 'write:fs /c', 'write:fs /d'], '/a, /b, /c and 1 more'],

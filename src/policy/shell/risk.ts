@@ -114,7 +114,7 @@ export function markDownloads(parts: readonly CommandPart[]): readonly CommandPa
   return parts.map((part) => {
     const { risks = [] } = part
     if (fetching.includes(part) || !runsFetched(part, fetching)) return part
-    return { ...part, risks: ['downloaded', ...risks] }
+    return { ...part, risks: ['downloaded', ...risks.filter((risk) => !OF_CODE.has(risk))] }
   })
 }
 

@@ -81,7 +81,6 @@ describe('what an approver sees of a command', () => {
     expect(request.reason).toContain('`bash`')
     expect(request.risks).toEqual([
       'Downloads a script and runs it',
-      'Runs a script that it reads from its input',
       'Connects to the network',
       'Reads a file that holds secrets (.env)',
       'Deletes files',

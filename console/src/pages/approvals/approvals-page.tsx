@@ -10,6 +10,7 @@ import { pathOf } from './ask.ts'
 import { AskDetail } from './ask-detail.tsx'
 import { AskList } from './ask-list.tsx'
 import { AskTabs } from './ask-tabs.tsx'
+import { DenySeveral } from './deny-several.tsx'
 import { InboxEmpty } from './inbox-empty.tsx'
 import { lastAnswer } from './last-answer.ts'
 import { NotifyButton } from './notify-button.tsx'
@@ -23,7 +24,16 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
   const asks = query.data
   const { goOn } = useChosen({ list: asks, id, pathOf: (each) => pathOf(each, tab), leaves: tab !== 'past' })
   return (
-    <Page title="Approvals" fill actions={<NotifyButton />}>
+    <Page
+      title="Approvals"
+      fill
+      actions={
+        <>
+          {tab !== 'past' && <DenySeveral asks={asks ?? []} />}
+          <NotifyButton />
+        </>
+      }
+    >
       <SplitView
         side={
           <>

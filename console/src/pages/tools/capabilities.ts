@@ -1,4 +1,19 @@
-import { Bomb, BookOpen, Brain, Globe, type LucideIcon, PencilLine, Send, Server, SquareTerminal } from 'lucide-react'
+import {
+  AppWindow,
+  Bomb,
+  BookOpen,
+  Bot,
+  Brain,
+  CalendarClock,
+  Globe,
+  type LucideIcon,
+  Mail,
+  PencilLine,
+  Presentation,
+  Send,
+  Server,
+  SquareTerminal,
+} from 'lucide-react'
 import type { Tone } from '../../components/badge.tsx'
 
 /** What a capability means for whoever lets an agent have it. */
@@ -50,6 +65,17 @@ const KNOWN = new Map<string, CapabilityFacts>([
       brief: 'remembers',
     },
   ],
+  [
+    'canvas',
+    { icon: Presentation, tone: 'quiet', words: 'Shows pages and forms in this console.', brief: 'shows pages' },
+  ],
+  [
+    'message',
+    { icon: Mail, tone: 'info', words: 'Sends messages to people by your channels.', brief: 'writes to people' },
+  ],
+  ['schedule', { icon: CalendarClock, tone: 'info', words: 'Makes calls at later times.', brief: 'calls later' }],
+  ['session', { icon: Bot, tone: 'info', words: 'Starts other agents and writes to them.', brief: 'starts agents' }],
+  ['browser', { icon: AppWindow, tone: 'warn', words: 'Opens web pages and acts on them.', brief: 'uses a browser' }],
   [
     'remote',
     {
