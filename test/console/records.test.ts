@@ -173,6 +173,22 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await records.getByRole('row').filter({ hasText: 'damaged' }).filter({ hasText: 'touched' }).click()
     await page.getByRole('dialog', { name: 'touched' }).getByRole('region', { name: 'Problems' }).waitFor()
     await writeFile(join(folder, name), record)
+    await page.reload()
+    await page
+      .getByRole('note')
+      .filter({ hasText: /^Last check, .*: 1 of \d+ records were damaged/ })
+      .waitFor()
+    await page.getByRole('tab', { name: 'Calls' }).click()
+    await page.getByLabel('Search calls').fill('test/echo')
+    await page.waitForURL(/text=test/)
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const saved = await readFile(await (await downloading).path(), 'utf8')
+    const tools = saved
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { tool: string }).tool)
+    expect(new Set(tools)).toEqual(new Set(['test/echo']))
   })
 
   it('makes a token whose secret works, until it is revoked', async () => {

@@ -9,6 +9,7 @@ import { SearchField } from '../../components/search-field.tsx'
 import { SuggestInput } from '../../components/suggest-input.tsx'
 import { TIME_SPANS } from '../../components/time-span.ts'
 import styles from './audit.module.css'
+import { ExportCalls } from './export-calls.tsx'
 import type { CallSearchState } from './use-call-search.ts'
 
 interface CallFiltersProps {
@@ -49,6 +50,7 @@ export function CallFilters({ search, calls, summary }: CallFiltersProps) {
       <FilterSelect label="Status" value={search.status} options={CALL_STATUSES} onChange={search.setStatus} />
       <FilterSelect label="Time" value={search.span} options={TIME_SPANS} onChange={search.setSpan} />
       <FilterSelect label="Approval" value={search.approved} options={APPROVALS} onChange={search.setApproved} />
+      <ExportCalls search={search} />
     </FilterBar>
   )
 }

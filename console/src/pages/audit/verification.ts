@@ -2,6 +2,7 @@ import { ApiError } from '../../../../src/client/index.ts'
 import { api } from '../../api/api.ts'
 import type { AuditReport } from '../../api/types.ts'
 import { createValue } from '../../state/create-value.ts'
+import { keepCheck } from './last-check.ts'
 
 /** What a check found in the record of one run. */
 export type AuditedRun = AuditReport['runs'][number]
@@ -53,6 +54,7 @@ export async function startVerification(only?: string): Promise<void> {
       total += gone.length
       runs.push(...gone)
     }
+    if (only === undefined && mine === current) keepCheck({ runs }, Date.now())
     tell({ state: 'done', finishedAt: Date.now() })
   } catch (error) {
     tell({ state: 'failed', error: error as Error })

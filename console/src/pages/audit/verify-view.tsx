@@ -10,6 +10,8 @@ import { useShortcut } from '../../keyboard/use-shortcut.ts'
 import { useSearchParam } from '../../router/router.ts'
 import { useValue } from '../../state/create-value.ts'
 import styles from './audit.module.css'
+import { lastCheck } from './last-check.ts'
+import { LastCheckNote } from './last-check-note.tsx'
 import { startVerification, stopVerification, verification } from './verification.ts'
 import { VerifiedRuns } from './verified-runs.tsx'
 import { VerifyVerdict } from './verify-verdict.tsx'
@@ -17,6 +19,7 @@ import { VerifyVerdict } from './verify-verdict.tsx'
 /** Checks that no line of a record was changed, removed or moved. */
 export function VerifyView() {
   const current = useValue(verification)
+  const last = useValue(lastCheck)
   const [run, setRun] = useSearchParam('run')
   const [checked, setChecked] = useState<string>()
   const runs = useQuery('runs to verify', () => api.runs.list({ limit: 200 }))
@@ -55,9 +58,10 @@ export function VerifyView() {
         )}
         <span className={styles.muted}>Every line of a record is chained to the one before by its hash.</span>
       </form>
-      {current.state === 'idle' && (
+      {current.state === 'idle' && last && <LastCheckNote check={last} />}
+      {current.state === 'idle' && !last && (
         <EmptyState icon={ScrollText} title="Nothing was checked yet">
-          Verify reads the records line by line, and tells which of them were changed, cut or lost since they were
+          Verify reads the records line by line, and says which of them were changed, cut or lost since they were
           written.
         </EmptyState>
       )}
