@@ -21,6 +21,7 @@ import { createCallBook } from './book/create-call-book.ts'
 import { createEventFeed } from './book/create-event-feed.ts'
 import { createPolicyDesk } from './book/create-policy-desk.ts'
 import { describeHealth } from './book/describe-health.ts'
+import { DiskUse } from './book/disk-use.ts'
 import { listPrincipals } from './book/list-principals.ts'
 import { DecisionCounts, serviceMetrics } from './book/service-metrics.ts'
 import { ConfigReload, restartMessage } from './config-reload.ts'
@@ -98,6 +99,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     warnings: () => reload?.warnings() ?? [],
   })
   await reload?.start()
+  const diskUse = new DiskUse({ folders: { data: resolve(data), runs: runsFolder }, clock })
   const decisions = new DecisionCounts()
   hub.onRecord(({ event }) => decisions.note(event))
   const service: Service = {
@@ -121,8 +123,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     },
     checkRecords: () => checkRecords(runsFolder),
     async metrics() {
-      const folders = { data: resolve(data), runs: runsFolder }
-      const own = { health: await service.health(), decisions, store, folders, now: clock.now() }
+      const own = { health: await service.health(), decisions, store, now: clock.now() }
       return `${await hub.metrics()}${await serviceMetrics(own)}`
     },
     async principals() {
@@ -136,6 +137,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
         startedAt,
         clock,
         servers: () => mcp?.status() ?? [],
+        disk: () => diskUse.describe(),
         config: () => reload?.state,
         principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
       }),
@@ -152,7 +154,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       ending.catch(() => {})
     },
     async close() {
-      await Promise.all([recovering, reload?.close()])
+      await Promise.all([recovering, reload?.close(), diskUse.close()])
       asks.close()
       feed.close()
       await Promise.all([hub.close({ abort: true }), ending])

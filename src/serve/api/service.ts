@@ -143,6 +143,15 @@ export const health = z.object({
   ),
   budgets: z.array(z.object({ account: z.string(), unit: z.string(), used: z.number(), limit: z.number() })),
   store: z.object({ ok: z.boolean(), problem: z.string().optional() }),
+  /** Room that store and records take, and that is left on their disks. */
+  disk: z
+    .object({
+      storeBytes: z.number(),
+      /** Measured every few minutes; absent before the first time. */
+      recordsBytes: z.number().optional(),
+      disks: z.array(z.object({ folder: z.enum(['data', 'runs']), freeBytes: z.number(), sizeBytes: z.number() })),
+    })
+    .optional(),
   /** The config file, where there is one. */
   config: configState.optional(),
 })

@@ -17,6 +17,8 @@ export interface HealthOptions {
   readonly clock?: Clock
   /** How the MCP servers are that the hub has its tools from. */
   readonly servers?: () => readonly McpServerStatus[]
+  /** How much room is taken, and left. */
+  readonly disk?: () => Promise<Health['disk']>
   /** How the config file is, where there is one. */
   readonly config?: () => ConfigState | undefined
   /** Those who may use only so much a day. */
@@ -36,7 +38,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
   const { hub, store, startedAt, clock = systemClock, servers = () => [], principals = () => [] } = options
   const config = options.config?.()
   const now = clock.now()
-  const [inFlight, waiting, slices, tools, sandbox, budgets, storeState] = await Promise.all([
+  const [inFlight, waiting, slices, tools, sandbox, budgets, storeState, disk] = await Promise.all([
     countInFlight(hub),
     or(0, async () => (await store.asks.briefs({ state: 'waiting', limit: MOST_WAITING })).length),
     or([], () => slicesOf(store, now)),
@@ -44,6 +46,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     sandboxOf(hub),
     or([], async () => budgetsOf(store, await principals(), now)),
     stateOf(store),
+    or(undefined, async () => options.disk?.()),
   ])
   const memoryBytes = process.memoryUsage.rss()
   const upstream = servers().map(serverOf)
@@ -59,6 +62,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     servers: upstream,
     budgets,
     store: storeState,
+    ...(disk && { disk }),
     ...(config && { config }),
   }
 }

@@ -1,13 +1,9 @@
-import { stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
-import { errnoOf } from '../../disk/errno.ts'
 import type { EventBody } from '../../record/events.ts'
 import type { Store } from '../../store.ts'
 import type { Health } from '../api/service.ts'
 
 const MAX_RULES = 500
 const MAX_WAITING = 1_000
-const STORE_FILES = ['store.db', 'store.db-wal']
 
 /** How often each rule decided, and how; rules beyond the bound are counted together. */
 export class DecisionCounts {
@@ -44,13 +40,11 @@ export async function serviceMetrics({
   health,
   decisions,
   store,
-  folders,
   now,
 }: {
   readonly health: Health
   readonly decisions: DecisionCounts
   readonly store: Pick<Store, 'asks'>
-  readonly folders: { readonly data: string; readonly runs: string }
   readonly now: number
 }): Promise<string> {
   const families = [
@@ -58,8 +52,7 @@ export async function serviceMetrics({
     family('counter', 'tool_hub_decisions_total', 'Decisions of the policy, by rule.', decisions.values()),
     ...budgetFamilies(health.budgets),
     family('gauge', 'tool_hub_store_ok', 'Whether the store works.', [{ value: health.store.ok ? 1 : 0 }]),
-    family('gauge', 'tool_hub_store_bytes', 'Size of the store.', [{ value: await sizeOfStore(folders.data) }]),
-    ...(await diskFamilies(folders)),
+    ...(health.disk ? diskFamilies(health.disk) : []),
     family('gauge', 'tool_hub_config_refused', 'Whether the config file as it is now is refused.', [
       { value: health.config?.problem === undefined ? 0 : 1 },
     ]),
@@ -92,30 +85,15 @@ function budgetFamilies(budgets: Health['budgets']): string[] {
   ]
 }
 
-async function sizeOfStore(folder: string): Promise<number> {
-  const sizes = STORE_FILES.map(async (name) => (await stat(join(folder, name))).size)
-  return (await Promise.allSettled(sizes)).reduce(
-    (sum, each) => sum + (each.status === 'fulfilled' ? each.value : 0),
-    0,
-  )
-}
-
-async function diskFamilies(folders: Readonly<Record<string, string>>): Promise<string[]> {
-  const free: Sample[] = []
-  const size: Sample[] = []
-  for (const [folder, path] of Object.entries(folders)) {
-    try {
-      const { bavail, blocks, bsize } = await statfs(path)
-      free.push({ labels: { folder }, value: bavail * bsize })
-      size.push({ labels: { folder }, value: blocks * bsize })
-    } catch (error) {
-      // Not there yet: it has no disk to speak of.
-      if (errnoOf(error) === undefined) throw error
-    }
-  }
+function diskFamilies({ storeBytes, recordsBytes, disks }: NonNullable<Health['disk']>): string[] {
+  const samples = (pick: 'freeBytes' | 'sizeBytes') =>
+    disks.map((disk) => ({ labels: { folder: disk.folder }, value: disk[pick] }))
+  const records = recordsBytes === undefined ? [] : [{ value: recordsBytes }]
   return [
-    family('gauge', 'tool_hub_disk_free_bytes', 'Room that is left on the disk of a folder.', free),
-    family('gauge', 'tool_hub_disk_size_bytes', 'Size of the disk of a folder.', size),
+    family('gauge', 'tool_hub_store_bytes', 'Size of the store.', [{ value: storeBytes }]),
+    family('gauge', 'tool_hub_records_bytes', 'Size of the records of all runs.', records),
+    family('gauge', 'tool_hub_disk_free_bytes', 'Room that is left on the disk of a folder.', samples('freeBytes')),
+    family('gauge', 'tool_hub_disk_size_bytes', 'Size of the disk of a folder.', samples('sizeBytes')),
   ]
 }
 

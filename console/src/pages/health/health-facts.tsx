@@ -9,9 +9,14 @@ import { VisibleText } from '../../components/visible-text.tsx'
 import { Link } from '../../router/link.tsx'
 import styles from './health.module.css'
 
+type Disk = NonNullable<Health['disk']>['disks'][number]
+
+/** Less than this part is free: it is time to make room. */
+const LOW_PART = 0.1
+
 /** What there is to know at a glance. */
 export function HealthFacts({ health }: { health: Health }) {
-  const { slices, store, config, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
+  const { slices, store, disk, config, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
   const calls = slices.reduce((sum, slice) => sum + slice.calls, 0)
   const failures = slices.reduce((sum, slice) => sum + slice.failures, 0)
   const denials = slices.reduce((sum, slice) => sum + slice.denials, 0)
@@ -54,10 +59,40 @@ export function HealthFacts({ health }: { health: Health }) {
         />
         <Fact name="Memory" value={formatBytes(memoryBytes)} about="of the process" />
         <Fact name="Up for" value={formatDuration(uptimeMs)} about={`since ${formatDate(startedAt)}`} />
-        <Fact name="Store" value={store.ok ? <Badge tone="ok">works</Badge> : <Badge tone="bad">fails</Badge>} />
+        <Fact
+          name="Store"
+          value={store.ok ? <Badge tone="ok">works</Badge> : <Badge tone="bad">fails</Badge>}
+          about={disk && formatBytes(disk.storeBytes)}
+        />
+        {disk && (
+          <Fact
+            name="Records"
+            value={disk.recordsBytes === undefined ? '…' : formatBytes(disk.recordsBytes)}
+            about="of all runs on disk"
+          />
+        )}
+        {disk?.disks.filter(isOnOwnDisk).map(({ folder, freeBytes, sizeBytes }) => (
+          <Fact
+            key={folder}
+            name={folder === 'runs' ? 'Disk of the records' : 'Disk of the store'}
+            value={formatBytes(freeBytes)}
+            about={
+              freeBytes < sizeBytes * LOW_PART ? (
+                <Badge tone="warn">nearly full</Badge>
+              ) : (
+                `free of ${formatBytes(sizeBytes)}`
+              )
+            }
+          />
+        ))}
       </dl>
     </>
   )
+}
+
+/** Store and records are mostly on one disk, which is told once. */
+function isOnOwnDisk({ folder, sizeBytes }: Disk, _: number, disks: readonly Disk[]): boolean {
+  return folder === 'runs' || !disks.some((other) => other.folder === 'runs' && other.sizeBytes === sizeBytes)
 }
 
 function Fact({ name, value, about }: { name: string; value: ReactNode; about?: ReactNode }) {

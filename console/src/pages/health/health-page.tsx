@@ -19,14 +19,14 @@ const EVERY_MS = 5_000
 /** How the service does, looked at every five seconds. */
 export default function HealthPage() {
   const query = useQuery('health', () => api.health(), { everyMs: EVERY_MS })
-  useShortcut('u', 'Look again', query.refresh)
+  useShortcut('u', 'Refresh', query.refresh)
   return (
     <Page
       title="Health"
-      description="Looked at again every 5 s."
+      description="Refreshed every 5 s."
       actions={
         <Button icon={RotateCw} shortcut="u" onClick={query.refresh}>
-          Look again
+          Refresh
         </Button>
       }
     >
