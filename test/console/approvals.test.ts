@@ -98,6 +98,7 @@ describe('the approvals of the console', () => {
 
   it('denies several calls with one reason after a second look, each once, and shows what was not denied', async () => {
     const other = web.service.as(await web.service.newToken('other', ['call', 'read']))
+    const tokens = await web.service.owner.tokens.list()
     const kept = other.call('core/fs.writeText', { path: 'kept.txt', text: 'x' })
     await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(1)
     const calls = ['one.txt', 'two.txt', 'three.txt'].map((file) => agentEdits(file, '2'))
@@ -135,6 +136,10 @@ describe('the approvals of the console', () => {
     expect(reasons.filter((reason) => reason?.includes('wrong branch'))).toHaveLength(2)
     const [left] = await web.service.owner.approvals.list()
     expect(left!.caller).toBe('token:other')
+    await web.service.owner.tokens.revoke(tokens.find(({ name }) => name === 'other')!.id)
+    await page.reload()
+    await page.getByRole('note').filter({ hasText: 'The token of this caller was revoked.' }).waitFor()
+    await page.getByRole('list', { name: 'Waiting' }).getByText('token revoked').waitFor()
     await web.service.owner.approvals.answer(left!.id, { decision: 'deny' })
     await kept
   })

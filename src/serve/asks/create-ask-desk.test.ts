@@ -55,6 +55,19 @@ describe('approvals', () => {
     expect((await call()).ok).toBe(true)
   })
 
+  it('of a token that was revoked say so, in lists and one by one', async () => {
+    const { desk, ada, bob, store, sendMail } = newDesk()
+    await store.tokens.add({ id: 't-1', name: 'ada', hash: 'h', body: '{}', createdAt: 1 })
+    const { id, result } = await sendMail(ada)
+    expect((await desk.approvals(bob)).approvals[0]).not.toHaveProperty('isRevoked')
+    await store.tokens.remove('t-1')
+    expect((await desk.approvals(bob)).approvals).toMatchObject([{ id, isRevoked: true, state: 'waiting' }])
+    expect(await desk.approval(bob, id)).toMatchObject({ isRevoked: true })
+    const { approval } = await desk.answer(bob, id, { decision: 'deny' }, 'console')
+    expect(approval).not.toHaveProperty('isRevoked')
+    await result
+  })
+
   it('and questions whose answer cannot be stored say so, and wait on', async () => {
     const { desk, ada, bob, store, sendMail } = newDesk()
     const { answer } = store.asks

@@ -14,7 +14,7 @@ import { toApproval, toQuestion } from './to-view.ts'
 /** What the desk works with. */
 export interface AskDeskOptions {
   readonly hub: Pick<Hub, 'approvals' | 'questions'>
-  readonly store: Pick<Store, 'asks' | 'events'>
+  readonly store: Pick<Store, 'asks' | 'events' | 'tokens'>
   readonly feed: Pick<EventFeed, 'publish'>
   readonly clock: Clock
 }
@@ -48,7 +48,7 @@ export function createAskDesk({ hub, store, feed, clock }: AskDeskOptions): AskD
   ) => {
     const ask = await store.asks.find(id)
     const shown = ask?.kind === kind ? view(ask, clock.now(), visitor) : undefined
-    if (shown && mayLook(visitor, shown)) return shown
+    if (shown && mayLook(visitor, shown)) return (await markRevoked(store, [shown]))[0]!
     throw new ToolError('NOT_FOUND', `There is no ${kind} ${JSON.stringify(id.slice(0, 100))}.`, {
       hint: 'List what waits now.',
     })
@@ -132,7 +132,20 @@ async function list<T extends Approval | Question>(
     charsRead = 0
     await setImmediate()
   }
-  return { shown, ...(next !== undefined && { next }) }
+  return { shown: await markRevoked(store, shown), ...(next !== undefined && { next }) }
+}
+
+/** Says of what waits that the token of its caller is gone; an agent that a token started has its name after a slash. */
+async function markRevoked<T extends Approval | Question>(
+  { tokens }: Pick<Store, 'tokens'>,
+  shown: readonly T[],
+): Promise<T[]> {
+  const isOfToken = ({ state, caller }: T) => state === 'waiting' && caller.startsWith('token:')
+  if (!shown.some(isOfToken)) return [...shown]
+  const known = new Set((await tokens.list()).map(({ name }) => `token:${name}`))
+  return shown.map((each) =>
+    isOfToken(each) && !known.has(each.caller.split('/')[0]!) ? { ...each, isRevoked: true } : each,
+  )
 }
 
 /** One that cannot be read keeps nobody from the others; nobody can answer it, so it ends with its time. */

@@ -10,7 +10,15 @@ import type { Visitor } from '../service.ts'
 /** Whose ask it is: who came in by a door, and what a caller in this process said of itself. */
 const asker = { caller: z.string(), principal: z.string().optional() }
 const FACTS = { id: true, callId: true, run: true, tool: true, askedAt: true, expiresAt: true } as const
-const FATE = { state: true, isOrphan: true, isLeft: true, mayAnswer: true, answered: true, isCut: true } as const
+const FATE = {
+  state: true,
+  isOrphan: true,
+  isLeft: true,
+  isRevoked: true,
+  mayAnswer: true,
+  answered: true,
+  isCut: true,
+} as const
 const approvalFacts = approval.omit({ ...FACTS, ...FATE }).extend(asker)
 const questionFacts = question.omit({ ...FACTS, ...FATE }).extend(asker)
 const { decision, reason, remember, answer } = approval.shape.answered.unwrap().shape

@@ -27,6 +27,13 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
     <>
       <Outcome ask={ask} isOver={isOver} />
       {!isOver && !ask.mayAnswer && <WhyNot ask={ask} />}
+      {!isOver && ask.isRevoked && (
+        <Note icon={KeyRound} tone="warn" title="The token of this caller was revoked.">
+          <p>
+            <VisibleText text={ask.caller} /> can make no more calls, but this one still runs if you allow it.
+          </p>
+        </Note>
+      )}
       {!isOver && ask.isOrphan && (
         <Note icon={Unplug} tone="info" title="Who asked is gone.">
           <p>

@@ -34,6 +34,7 @@ export function AskRow({ ask, isSelected, tab }: { ask: Ask; isSelected: boolean
             </Badge>
           )}
           {isUntrusted && <Badge tone="warn">untrusted</Badge>}
+          {ask.isRevoked && <Badge tone="warn">token revoked</Badge>}
           {!ask.mayAnswer && ask.state === 'waiting' && <Badge>not yours to answer</Badge>}
         </>
       }
