@@ -71,10 +71,10 @@ export function HealthFacts({ health }: { health: Health }) {
             about="of all runs on disk"
           />
         )}
-        {disk?.disks.filter(isOnOwnDisk).map(({ folder, freeBytes, sizeBytes }) => (
+        {disk?.disks.filter(isOnOwnDisk).map(({ folder, freeBytes, sizeBytes }, _, shown) => (
           <Fact
             key={folder}
-            name={folder === 'runs' ? 'Disk of the records' : 'Disk of the store'}
+            name={shown.length === 1 ? 'Disk' : `Disk of the ${folder === 'runs' ? 'records' : 'store'}`}
             value={formatBytes(freeBytes)}
             about={
               freeBytes < sizeBytes * LOW_PART ? (
