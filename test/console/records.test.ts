@@ -172,6 +172,8 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     const records = page.getByRole('grid', { name: 'Checked records' })
     await records.getByRole('row').filter({ hasText: 'damaged' }).filter({ hasText: 'touched' }).click()
     await page.getByRole('dialog', { name: 'touched' }).getByRole('region', { name: 'Problems' }).waitFor()
+    // What is damaged is shown as soon as it is found; the result is kept at the end.
+    await page.locator('progress').waitFor({ state: 'detached' })
     await writeFile(join(folder, name), record)
     await page.reload()
     await page
