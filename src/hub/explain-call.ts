@@ -6,6 +6,8 @@ import { type Decision, decide, type Question } from '../policy/decide.ts'
 import { explainDecision } from '../policy/explain.ts'
 import { requestsFor } from '../policy/skill-requests.ts'
 import { rememberedAnswer } from '../steps/approve.ts'
+import { callRisks } from '../steps/ask-views/call-risks.ts'
+import { commandViews } from '../steps/ask-views/command-views.ts'
 import type { Call } from '../steps/call.ts'
 import { question } from '../steps/decide.ts'
 import type { Parts, RunState } from '../steps/parts.ts'
@@ -31,8 +33,10 @@ export async function explainCall(
   const inTaintedRun = decideTainted(parts, asked, decision)
   const { doubt } = call.tool!.tool
   const remembered = call.effect === 'ask' ? tellRemembered(await rememberedAnswer(parts, run, call)) : undefined
+  const risks = risksOf(parts, run, call)
   const text = [
     explainDecision(asked, decision),
+    ...risks.map((risk) => `  risk: ${escapeLine(risk)}`),
     ...(doubt === undefined ? [] : [`  in doubt, so it asks: ${escapeLine(doubt)}`]),
     ...(remembered
       ? [`  answered before: ${remembered.decision} by ${escapeLine(remembered.by)} (${remembered.grant})`]
@@ -43,6 +47,7 @@ export async function explainCall(
     tool: call.name,
     targets: call.targets,
     decision,
+    ...(risks.length > 0 && { risks }),
     ...(remembered && { remembered }),
     ...(inTaintedRun && { inTaintedRun }),
   }
@@ -53,6 +58,12 @@ export async function explainCall(
     reason: 'a decide hook',
   }
   return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
+}
+
+/** What an approver of the call would be told. */
+function risksOf(parts: Parts, run: RunState, call: Call): string[] {
+  const redactor = parts.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
+  return callRisks(call, commandViews(parts, run, call, redactor), redactor)
 }
 
 /** Also what skills would ask for that this run has not loaded. */

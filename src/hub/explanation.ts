@@ -16,6 +16,8 @@ export interface Explanation {
   readonly reason: string
   /** What the call would touch, resolved. */
   readonly targets: readonly ResolvedTarget[]
+  /** What is dangerous about the call, in words, the most dangerous first; absent where nothing is known to be. */
+  readonly risks?: readonly string[]
   /** Set when the call would not get as far as policy. */
   readonly error?: CallError
   /** The decision for every capability and target; absent when the call would not get as far. */

@@ -54,7 +54,19 @@ export function suggestFix(
   if (subject === undefined)
     return { key: 'policy', hint: `Change ${owners[0]?.text} to allow: no rule is more specific.` }
   const value: Rule = on.length === 0 ? { allow: subject } : { allow: subject, on: on.length === 1 ? on[0] : on }
-  return { key: 'policy', value, hint: `Add ${writeRule(value)} to policy in tool-hub.yaml.` }
+  return {
+    key: 'policy',
+    value,
+    hint: `Add ${writeRule(value)} to policy in tool-hub.yaml.${permits(value, capability)}`,
+  }
+}
+
+/** What a rule would permit besides this very call, where that is much or cannot be taken back. */
+function permits({ allow, on }: Rule, capability: Capability | undefined): string {
+  if (on !== undefined)
+    return capability === 'danger:destructive' ? ' Tools may then overwrite or delete it without an approval.' : ''
+  if (allow === capability) return ` Every call that needs ${allow} then runs without an approval.`
+  return ` Every call of ${allow} then runs without an approval.`
 }
 
 function patternsOf(capability: Capability | undefined, target: string | undefined): readonly string[] {

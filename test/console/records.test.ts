@@ -132,6 +132,23 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     expect(await readFile(pathTo('undo.txt'), 'utf8')).toBe('before\n')
   })
 
+  it('explains a dangerous command with its dangers, and proposes no rule that would let it run unasked', async () => {
+    const page = await web.open('/policy?view=explain&tool=core%2Fexec.run')
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await page.getByLabel('command').fill('rm -rf node_modules')
+    await page.getByRole('button', { name: 'Explain', exact: true }).click()
+    await answer
+      .getByRole('note')
+      .filter({ hasText: 'What is dangerous about this call' })
+      .getByText('Deletes files.')
+      .waitFor()
+    await answer
+      .getByRole('note')
+      .getByText(/^Approve it when asked: it deletes files/)
+      .waitFor()
+    expect(await answer.innerText()).not.toContain('{ allow')
+  })
+
   it('changes a policy after a test on past calls, keeps its comments, and the next call is denied', async () => {
     const call = () => web.service.agent.call('test/typed', { path: 'a' }, { run: 'typed' })
     expect((await call()).ok).toBe(true)

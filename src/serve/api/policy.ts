@@ -39,6 +39,8 @@ export const explanation = z.object({
   source: z.string(),
   reason: z.string(),
   targets: z.array(z.object({ capability: z.string(), value: z.string() })),
+  /** What is dangerous about the call, in words, the most dangerous first. */
+  risks: z.array(z.string()).optional(),
   text: z.string(),
   fix: z.string().optional(),
 })

@@ -68,7 +68,7 @@ export function createPolicyDesk(options: PolicyDeskOptions): OwnPolicyDesk {
 
     async explain(visitor, { tool, input, run }): Promise<PolicyExplanation> {
       const told = await visitor.hub.explain(tool, input, run === undefined ? {} : { run })
-      const { effect, rule, source, reason, targets, text, decision, error } = told
+      const { effect, rule, source, reason, targets, risks, text, decision, error } = told
       const fix = error?.fix.hint ?? (effect === 'allow' ? undefined : decision?.fix.hint)
       return {
         tool: escapeLine(told.tool),
@@ -77,6 +77,7 @@ export function createPolicyDesk(options: PolicyDeskOptions): OwnPolicyDesk {
         source: escapeLine(source),
         reason: escapeLine(reason),
         targets: targets.map(({ capability, value }) => ({ capability, value: escapeLine(value) })),
+        ...(risks && { risks: risks.map(escapeLine) }),
         text: escapeText(text),
         ...(fix !== undefined && { fix: escapeLine(fix) }),
       }

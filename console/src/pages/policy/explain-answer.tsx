@@ -14,7 +14,9 @@ const MEANS = {
 } as const
 
 /** The decision in words: what happens, by which rule, where it is written, and what would change it. */
-export function ExplainAnswer({ answer: { effect, rule, source, reason, targets, text, fix } }: AnswerProps) {
+export function ExplainAnswer({
+  answer: { effect, rule, source, reason, targets, risks = [], text, fix },
+}: AnswerProps) {
   return (
     <>
       <div className={styles.row}>
@@ -39,6 +41,15 @@ export function ExplainAnswer({ answer: { effect, rule, source, reason, targets,
           ['Targets', targets.length > 0 && <Targets targets={targets} />],
         ]}
       />
+      {risks.length > 0 && (
+        <Note tone="warn" title="What is dangerous about this call">
+          {risks.map((risk) => (
+            <p key={risk}>
+              <VisibleText text={`${risk}.`} />
+            </p>
+          ))}
+        </Note>
+      )}
       {fix !== undefined && (
         <Note tone="info" title="What would change it">
           <div className={styles.fix}>
