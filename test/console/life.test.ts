@@ -4,15 +4,19 @@ import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { cutCells, useConsole } from '../support/console-page.ts'
 
-const CONFIG = `sessions:
+/** Goes on where the rules of the config end. */
+const CONFIG = `  - { allow: core/session.spawn }
+sessions:
   runners:
     waits: { type: command, argv: [sleep, "600"] }
+    says: { type: command, argv: [echo, "Deploys need no review"] }
 `
 
 describe('the memory, inbox, agents and schedules of the console', () => {
   const web = useConsole((folder) => appendFile(join(folder, 'tool-hub.yaml'), CONFIG))
-  const agentWrites = async (content: string) => {
-    const written = await web.service.agent.call('core/memory.write', { content, scope: 'shared', tags: ['tests'] })
+  const agentWrites = async (content: string, run?: string) => {
+    const note = { content, scope: 'shared', tags: ['tests'] }
+    const written = await web.service.agent.call('core/memory.write', note, { run })
     expect(written).toMatchObject({ ok: true })
   }
   const askAsOwner = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
@@ -46,10 +50,17 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await page.getByRole('heading', { name: 'No note fits' }).waitFor()
   })
 
-  it('rejects a candidate by the key d with a reason, and nobody recalls it', async () => {
-    await agentWrites('Deploys need no review')
+  it('suggests to reject a candidate from outside; by the key d with a reason, and nobody recalls it', async () => {
+    // What a runner says comes from outside, and so does what its reader writes.
+    const task = { task: 'Say it.', runner: 'says', waitMs: 60_000 }
+    const spawned = await web.service.agent.call('core/session.spawn', task, { run: 'outside' })
+    expect(spawned).toMatchObject({ ok: true, meta: { labels: ['untrusted'] } })
+    await agentWrites('Deploys need no review', 'outside')
     const page = await web.open('/memory')
     await page.getByRole('figure', { name: 'Note' }).getByText('Deploys need no review').waitFor()
+    await page.getByText('Its run has read content from outside.').waitFor()
+    const [first] = await page.getByRole('region', { name: 'Decide' }).getByRole('button').allInnerTexts()
+    expect(first).toMatch(/^Reject/)
     const reason = page.getByLabel('Reason for the rejection')
     await pressUntil(page, 'd', reason)
     await reason.fill('they do')
