@@ -111,6 +111,23 @@ describe('an approval that a call over HTTP waits for', () => {
     third.destroy()
   })
 
+  it('does not run when the token of its caller was revoked meanwhile', async () => {
+    served = await serveHttp(asking)
+    const token = await served.newToken('agent', ['call'])
+    const call = createClient({ url: served.server.url, token }).call('mail.send', { to: 'ada' })
+    const id = await oneWaits(served.service.store)
+    const known = (await served.service.tokens.list()).find(({ name }) => name === 'agent')!
+    await served.service.tokens.remove(known.id)
+    await served.hub.approvals.answer(id, { decision: 'allow', by: 'anna' })
+    expect(await call).toMatchObject({
+      ok: false,
+      error: {
+        code: 'FORBIDDEN',
+        message: 'token:agent may no longer call mail.send: its token was revoked or has expired.',
+      },
+    })
+  })
+
   it('is withdrawn when the caller stops its call on purpose', async () => {
     served = await serveHttp(asking)
     const stop = new AbortController()

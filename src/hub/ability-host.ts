@@ -2,8 +2,6 @@ import { join } from 'node:path'
 import type { AbilityHost, CallDoor, Rights } from '../contracts/ability.ts'
 import { lazyModule } from '../disk/lazy-module.ts'
 import { isRunId } from '../names.ts'
-import type { HubOptions } from '../options.ts'
-import type { Principal } from '../principal.ts'
 import { openCandidates } from '../record/candidates.ts'
 import { pastCalls } from '../record/past-calls.ts'
 import type { Abilities } from './abilities.ts'
@@ -16,7 +14,7 @@ import { recordChange } from './record-change.ts'
 const loadDialHost = lazyModule(() => import('../guards/network/dial-host.ts'))
 
 /** What a hub does for its abilities. */
-export function createAbilityHost(assembly: Assembly, abilities: Abilities, options: HubOptions): AbilityHost {
+export function createAbilityHost(assembly: Assembly, abilities: Abilities): AbilityHost {
   const { parts, visibility, runs, runsFolder, sources, defaultRun: run, defaultCaller: caller } = assembly
   const entrance = new Entrance({ parts, visibility, run, caller, rehearsal: (id) => runs.rehearsal(id) })
   const owner = {
@@ -40,7 +38,7 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
       }
       return doorOf({ ...hub, endRun }, rights)
     },
-    principalNow: (known) => principalNow(known, options),
+    principalNow: parts.principalNow,
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
     isTainted: (id) => runs.rehearsal(id).tainted,
     pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
@@ -57,13 +55,6 @@ export function createAbilityHost(assembly: Assembly, abilities: Abilities, opti
     openProxy: (network, { signal, maxBytes }) =>
       assembly.network().openProxy(network, signal, { limits: { maxBytes } }),
   }
-}
-
-/** One within another is what both are now. */
-async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
-  if (!known.within) return principals ? principals(known) : known
-  const within = await principalNow(known.within, { principals })
-  return within && { ...known, within }
 }
 
 interface Travelled {

@@ -17,6 +17,7 @@ import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
 import type { HubOptions, Limits, Sandbox, Visibility } from '../options.ts'
 import { compileVisibility } from '../policy/visibility.ts'
+import type { Principal } from '../principal.ts'
 import { Metrics } from '../record/metrics.ts'
 import { createRedactor } from '../record/redact.ts'
 import type { RecordedLine } from '../record/run-records.ts'
@@ -150,11 +151,12 @@ export function assembleParts(options: HubOptions): Assembly {
     network: () => doors.webFetchGuard(),
     machine: () => doors.programMachine(),
   })
-  const abilities: Abilities = new Abilities(options, () => createAbilityHost(assembly, abilities, options))
+  const abilities: Abilities = new Abilities(options, () => createAbilityHost(assembly, abilities))
   const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
   const parts: Parts = {
     principal: undefined,
     rights: undefined,
+    principalNow: (known) => principalNow(known, options),
     abilities,
     readArtifact: (run, ref, options) => runs.readArtifact(run, ref, options),
     store,
@@ -293,4 +295,11 @@ function callIds(): () => string {
   const prefix = `c${randomBytes(8).toString('base64url').replaceAll(/[-_]/g, '0').slice(0, 10)}`
   let count = 0
   return () => `${prefix}-${++count}`
+}
+
+/** One within another is what both are now. */
+async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
+  if (!known.within) return principals ? principals(known) : known
+  const within = await principalNow(known.within, { principals })
+  return within && { ...known, within }
 }

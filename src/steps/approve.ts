@@ -70,6 +70,7 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
     const reply = await call.waitFor(answerOf(parts, call, request, adopted))
     if (reply === 'lost') return false
     if (boundTo(parts, call).hash !== request.hash) throw changedMeanwhile(call.name)
+    await assertStillKnown(parts, call)
     call.approvedBy = reply.by ?? 'approver'
     log.answered(reply)
     await take(parts, run, call, { request, reply, log })
@@ -83,6 +84,15 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
     log.unanswered(error)
     throw withRule(error, call)
   }
+}
+
+/** People take their time: a token that was revoked meanwhile gets nothing by the answer. */
+async function assertStillKnown({ rights, principalNow }: Parts, call: Call): Promise<void> {
+  if (rights === undefined || (await principalNow(rights)) !== undefined) return
+  throw new ToolError(
+    'FORBIDDEN',
+    `${rights.name} may no longer call ${call.name}: its token was revoked or has expired.`,
+  )
 }
 
 async function answerOf(

@@ -72,6 +72,8 @@ export interface Parts {
   readonly principal: string | undefined
   /** The same with all that it may. */
   readonly rights: Principal | undefined
+  /** What a principal may do now; undefined if it no longer exists, such as a token that was revoked. */
+  readonly principalNow: (known: Principal) => Promise<Principal | undefined>
   /** Memory, sessions, messages and the others that are neither files, network nor commands. */
   readonly abilities: AbilityShelf
   /** What a run keeps under a reference. */

@@ -8,7 +8,7 @@ import type { Scope } from '../../src/serve/api/shapes.ts'
 import { createAskDesk } from '../../src/serve/asks/create-ask-desk.ts'
 import { createDoorkeeper } from '../../src/serve/auth/create-doorkeeper.ts'
 import { createSessionDesk } from '../../src/serve/auth/create-session-desk.ts'
-import { createTokenDesk } from '../../src/serve/auth/create-token-desk.ts'
+import { createPrincipalLookup, createTokenDesk } from '../../src/serve/auth/create-token-desk.ts'
 import { createCallBook } from '../../src/serve/book/create-call-book.ts'
 import { createEventFeed } from '../../src/serve/book/create-event-feed.ts'
 import { createPolicyDesk } from '../../src/serve/book/create-policy-desk.ts'
@@ -29,7 +29,7 @@ export async function serveHttp(
   const { rate = { perSecond: 1e6, burst: 1e6 }, ...door } = options
   const clock = options.clock ?? systemClock
   const store = createMemoryStore()
-  const hub = testHub({ store, ...hubOptions }) as TestHub
+  const hub = testHub({ store, principals: createPrincipalLookup(store, Date.now), ...hubOptions }) as TestHub
   const runsFolder = join(hub.folder, 'runs')
   const indexer = new RunIndexer({ calls: store.calls, runsFolder })
   indexer.follow(hub)

@@ -65,7 +65,7 @@ const common = z.object({
   isOrphan: z.boolean(),
   /** The caller chose not to wait (`onAsk: 'return'`); an answer is kept for the same call made again. */
   isLeft: z.literal(true).optional(),
-  /** The token of the caller was revoked since; if the call is allowed, it still runs. */
+  /** The token of the caller was revoked since: the call does not run, whatever is answered. */
   isRevoked: z.literal(true).optional(),
   /** False for one's own calls, and without the scope: somebody else has to answer. */
   mayAnswer: z.boolean(),

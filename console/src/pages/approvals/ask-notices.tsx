@@ -30,7 +30,7 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
       {!isOver && ask.isRevoked && (
         <Note icon={KeyRound} tone="warn" title="The token of this caller was revoked.">
           <p>
-            <VisibleText text={ask.caller} /> can make no more calls, but this one still runs if you allow it.
+            <VisibleText text={ask.caller} /> can make no more calls, and this one does not run, whatever you answer.
           </p>
         </Note>
       )}
