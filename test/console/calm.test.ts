@@ -51,6 +51,29 @@ describe('a press in the console counts only for what could be seen', () => {
     await expect.poll(waitingFiles, PATIENCE).toEqual([])
   })
 
+  it('denies several calls only by a click that comes 500 ms after the last look at them', async () => {
+    calls = [agentEdits('one.txt'), agentEdits('two.txt')]
+    await expect.poll(waitingFiles, PATIENCE).toHaveLength(2)
+    const page = await openStopped('/approvals')
+    const answers = countPosts(page, '/v1/approvals/')
+    await page.getByRole('button', { name: 'Deny several' }).click()
+    await page.getByRole('button', { name: 'Choose all 2' }).click()
+    const next = await spotOf(page.getByRole('button', { name: 'Continue with 2 calls' }))
+    await page.clock.runFor(600)
+    await click(page, next)
+    const spot = await spotOf(page.getByRole('button', { name: 'Deny 2 calls' }))
+    await page.clock.runFor(450)
+    await click(page, spot)
+    await click(page, spot, 2)
+    expect(answers()).toBe(0)
+    expect(await waitingFiles()).toHaveLength(2)
+    await page.clock.runFor(100)
+    await click(page, spot)
+    await click(page, spot)
+    await expect.poll(waitingFiles, PATIENCE).toEqual([])
+    expect(answers()).toBe(2)
+  })
+
   it('ignores the second click of a double click, however slow it is', async () => {
     calls = [agentEdits('slow.txt')]
     await expect.poll(waitingFiles, PATIENCE).toHaveLength(1)

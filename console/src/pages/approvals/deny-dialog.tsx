@@ -69,11 +69,7 @@ export function DenyDialog({ offered, isWaiting, onClose }: DenyDialogProps) {
       isWide
       onClose={onClose}
       title={isSure ? `Deny ${words}?` : 'Deny several calls'}
-      description={
-        isSure
-          ? 'Each agent gets the reason. A denial cannot be taken back.'
-          : 'Choose calls, and give one reason for all.'
-      }
+      description={isSure ? 'A denial cannot be taken back.' : 'Choose calls, and give one reason for all.'}
       footer={
         isSure ? (
           <>
