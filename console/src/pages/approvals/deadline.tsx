@@ -1,4 +1,5 @@
 import { Timer } from 'lucide-react'
+import { formatDate } from '../../components/format-clock.ts'
 import { formatDuration } from '../../components/format-duration.ts'
 import { now } from '../../components/now.ts'
 import { useValue } from '../../state/create-value.ts'
@@ -9,7 +10,7 @@ const SOON_MS = 120_000
 /** How long there is to answer; strongly when it is little. */
 export function Deadline({ at }: { at: string }) {
   const leftMs = Date.parse(at) - useValue(now)
-  const title = `Answer before ${new Date(at).toLocaleString()}`
+  const title = `Answer before ${formatDate(new Date(at))}`
   if (leftMs <= 0) return <span className={styles.deadline}>time is over</span>
   if (leftMs > SOON_MS) {
     return (

@@ -1,4 +1,5 @@
 import type { ApprovalAnswer } from '../../api/types.ts'
+import { formatDate } from '../../components/format-clock.ts'
 
 /** How long an answer is to hold, as it is chosen. */
 export type RememberFor = 'once' | 'session' | 'always' | 'until'
@@ -37,7 +38,7 @@ export function holdsFor({ remember, until }: RememberChoice): string {
   if (remember === 'session') return 'until the caller’s session, or its run, ends'
   if (remember === 'always') return 'until somebody takes it back'
   const date = new Date(until)
-  return Number.isNaN(date.getTime()) ? 'until then' : `until ${date.toLocaleString()}`
+  return Number.isNaN(date.getTime()) ? 'until then' : `until ${formatDate(date)}`
 }
 
 function toLocalField(time: number): string {

@@ -1,8 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element cannot lay its rows out virtually.
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row.
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter on the grid does what a press on a row does.
+
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type CSSProperties, type MouseEvent, memo } from 'react'
+import { describeCall } from '../../calls/describe-call.ts'
 import { classNames } from '../../components/class-names.ts'
 import { Duration } from '../../components/duration.tsx'
 import { STATUSES } from '../../components/status-badge.tsx'
@@ -82,7 +84,7 @@ function drawRow(props: WaterfallRowProps) {
         )}
         {bar.isVisible && bar.wordsAt !== 'nowhere' && (
           <span className={classNames(styles.words, bar.wordsAt === 'before' && styles.before)} style={place}>
-            <VisibleText text={call.error ?? call.summary ?? ''} />
+            <VisibleText text={describeCall(call)} />
           </span>
         )}
         {!bar.isVisible && (
