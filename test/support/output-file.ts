@@ -32,8 +32,8 @@ export function outputFile(path: string): OutputFile {
       return { ref: `artifact:${sha256}`, name, bytes: (await stat(path)).size, sha256, mediaType }
     },
     async discard() {
-      // It may still be about to be opened, which would make the file anew.
-      const closed = once(stream, 'close')
+      // It may still be about to be opened, which would make the file anew. A write under way ends with an error then.
+      const closed = new Promise<void>((resolve) => stream.on('error', () => {}).once('close', resolve))
       stream.destroy()
       await closed
       await rm(path, { force: true })

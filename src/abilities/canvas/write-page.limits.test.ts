@@ -50,7 +50,9 @@ describe('the document of a canvas', () => {
 
   it('of a page shows what the agent wrote, on white', () => {
     const html = writeFrame({ ...shown, kind: 'html', content: '<p>x</p>' })
-    expect(linesOf(html).at(-1)).toBe('<title>A &#38; B</title><style>:root{background:#fff}</style><p>x</p>')
+    expect(linesOf(html).at(-1)).toBe(
+      '<title>A &#38; B</title><style>:root{color-scheme:light;background:#fff}</style><p>x</p>',
+    )
     expect(html).not.toContain('<main')
   })
 
