@@ -22,6 +22,7 @@ policy:
   - { allow: exec, on: ["npm test *", "npm run test *", "npm run lint *", "npm run build *", "cargo test *", "go test *", "pytest *"] }
   - { ask: danger:destructive } # deleting, and overwriting files that the agent has not read
 
-runs: ./runs # records of what was done; it and .tool-hub belong into .gitignore
+# Records of what was done, and the store; git ignores both folders.
+runs: ./runs
 data: ./.tool-hub
 `

@@ -12,7 +12,7 @@ import { callerName } from '../hub/caller-name.ts'
 import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
 import { hasMoreTools } from '../hub/has-more-tools.ts'
-import { ignoreByGit } from '../hub/ignore-by-git.ts'
+import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { watchServers } from '../hub/watch-servers.ts'
 import { assertFolder } from '../input/assert-path.ts'
@@ -53,6 +53,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const { options: watched, tellBroken } = await watchServers(options)
   await withHubOf(watched, async (hub) => {
     assertDialect(flags.dialect, dialectsOf(hub))
+    ignoreFromNowOn(hub, watched)
     // That the hub cannot get ready was told before.
     void hub.ready({ all: true }).then(tellBroken, () => {})
     await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
@@ -97,7 +98,9 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<vo
       import('../hub/open-data-store.ts'),
     ])
     store = openDataStore(options)
-    return createToolHub({ ...options, store }) as unknown as Hub
+    const made = createToolHub({ ...options, store }) as unknown as Hub
+    ignoreFromNowOn(made, options)
+    return made
   })
   const stop = new AbortController()
   const loadSoon = () => setTimeout(() => void hub.load().catch((error) => stop.abort(error)), A_MOMENT_MS)

@@ -7,7 +7,7 @@ import type { RunningService } from '../../serve/start-service.ts'
 import { escapeLine } from '../../value/escape-text.ts'
 import { VERSION } from '../../version.ts'
 import { callerName } from '../hub/caller-name.ts'
-import { ignoreByGit } from '../hub/ignore-by-git.ts'
+import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
 import { readConfig } from '../hub/read-config.ts'
 import { assertFolder } from '../input/assert-path.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -83,6 +83,7 @@ async function serve(flags: Flags): Promise<void> {
     sayOtherPort(other, DEFAULT_PORT)
     return other
   })
+  ignoreFromNowOn(running.hub, applied)
   try {
     await (flags.json
       ? printJsonLine({ url: running.url, token: running.token })

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { ignoreByGit } from './ignore-by-git.ts'
@@ -15,6 +15,38 @@ it('leaves nothing untracked in a repository after a call', async () => {
   folder.remove()
   expect(stdout).toBe('?? plugin.mjs\n')
   expect(verified).toMatchObject({ code: 0 })
+})
+
+it.each<[string, string[]]>([
+  ['serve', ['serve', '--port', '0', '--json']],
+  ['mcp', ['mcp']],
+  ['mcp with servers', ['mcp', '--config', 'servers.yaml']],
+])('leaves nothing untracked while %s runs', async (_, words) => {
+  const folder = cliFolder(null, '/nowhere')
+  folder.write('servers.yaml', 'mcpServers: { none: { command: no-such-program } }\n')
+  spawnSync('git', ['init', '-q'], { cwd: folder.path })
+  const running = folder.start(words)
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM')
+    await running.ended
+    folder.remove()
+  })
+  if (words[0] === 'serve') {
+    await running.says('token')
+    const { url, token } = JSON.parse(running.said().stdout)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    await fetch(`${url}/v1/tools/core%2Futil.time.now/call`, { method: 'POST', headers, body: '{"input":{}}' })
+  } else {
+    const clientInfo = { name: 'test', version: '1' }
+    const say = (message: object) => running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } })
+    await running.says('serverInfo')
+    say({ method: 'notifications/initialized' })
+    say({ id: 2, method: 'tools/call', params: { name: 'core_util_time_now', arguments: {} } })
+    await running.says('"id":2')
+  }
+  const status = () => spawnSync('git', ['status', '--short'], { cwd: folder.path, encoding: 'utf8' }).stdout
+  await expect.poll(status).toBe('?? plugin.mjs\n?? servers.yaml\n')
 })
 
 it('leaves folders with files of others alone, and those outside of a repository', () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Hub } from '../../hub.ts'
 import type { HubOptions } from '../../options.ts'
 
 /** What the records keep beside the runs. */
@@ -22,6 +23,16 @@ export function ignoreByGit({ data = '.tool-hub', runs = 'runs' }: Pick<HubOptio
       // It is there already, or cannot be written: git then shows the folder, which harms nobody.
     }
   }
+}
+
+/** The same for a process that keeps running: now, and when the first call has made the folders that are missing. */
+export function ignoreFromNowOn(hub: Pick<Hub, 'onEvent'>, options: Pick<HubOptions, 'data' | 'runs'>): void {
+  ignoreByGit(options)
+  const stop = hub.onEvent(({ type }) => {
+    if (type !== 'call-ended') return
+    stop()
+    ignoreByGit(options)
+  })
 }
 
 function holdsOnlyRuns(folder: string): boolean {
