@@ -39,7 +39,7 @@ export function describeTokensAdd(command: Command): void {
     .option('--budget <list>', 'What it may use a day: calls=, time=, bytes=, cost=')
     .option('--rate <rate>', 'How often it may ask, e.g. 10/s')
     .option('--root <path>', 'A folder instead of those of the config; with :read only to read', append)
-    .option('--expires <duration>', 'When it ends, e.g. 30d; never unless said')
+    .option('--expires <duration>', 'When it expires: a time such as 30d, or never', '90d')
     .option('--allow-danger', 'Let policy decide about commands and destruction, which are off otherwise')
     .addHelpText('after', EXAMPLES)
     .action(add)
@@ -47,6 +47,7 @@ export function describeTokensAdd(command: Command): void {
 
 async function add(name: string, flags: Flags): Promise<void> {
   const policy = flags.policy === undefined ? undefined : await readTokenPolicy(flags.policy)
+  const expiresAt = readExpiry(flags.expires)
   const wish = {
     name,
     scopes: readScopes(flags.scopes),
@@ -55,13 +56,14 @@ async function add(name: string, flags: Flags): Promise<void> {
     ...(flags.budget !== undefined && { budget: readBudget(flags.budget) }),
     ...(flags.rate !== undefined && { rate: readRate(flags.rate) }),
     ...(flags.root && { roots: readRoots(flags.root) }),
-    ...(flags.expires !== undefined && { expiresAt: readExpiry(flags.expires) }),
+    ...(expiresAt !== undefined && { expiresAt }),
     ...(flags.allowDanger && { allowDanger: true }),
   }
   const base = policy ? dirname(policy.file) : process.cwd()
   const created = await withTokens(flags, (tokens) => tokens.create(wish, { mayAllow: true, base })).catch(asUsage)
   if (flags.json) return printJson(created)
-  say(`Token ${name} may ${wish.scopes.join(', ')}. This is its secret; it is not shown again:`)
+  const end = expiresAt === undefined ? '' : ` until ${new Date(expiresAt).toISOString().slice(0, 10)}`
+  say(`Token ${name} may ${wish.scopes.join(', ')}${end}. This is its secret; it is not shown again:`)
   await print(created.secret)
   say(USE)
 }

@@ -18,7 +18,7 @@ describe('the options of tokens add', () => {
       { path: resolve('out'), mode: 'write' },
       { path: '/a:b', mode: 'write' },
     ])
-    expect(readExpiry('1d') - Date.now()).toBeGreaterThan(86_399_000)
+    expect(readExpiry('1d')! - Date.now()).toBeGreaterThan(86_399_000)
   })
 
   it.each<[() => unknown, string]>([

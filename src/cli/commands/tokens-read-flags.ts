@@ -13,7 +13,7 @@ export interface LimitFlags {
   readonly budget?: string
   readonly rate?: string
   readonly root?: readonly string[]
-  readonly expires?: string
+  readonly expires: string
 }
 
 /** `call,read` as scopes. */
@@ -60,9 +60,9 @@ export function readRoots(written: readonly string[]): NonNullable<NewToken['roo
   })
 }
 
-/** `30d` as the time when it is over. */
-export function readExpiry(written: string): number {
-  return Date.now() + parseTime('--expires', written)
+/** `30d` as the time when the token expires; `never` has none. */
+export function readExpiry(written: string): number | undefined {
+  return written === 'never' ? undefined : Date.now() + parseTime('--expires', written)
 }
 
 function readNumber(text: string): number {

@@ -72,6 +72,16 @@ describe('tool-hub tokens', () => {
     }
   })
 
+  it('makes a token that expires after 90 days, as the console does, unless it is to last', async () => {
+    const ends = async (...words: string[]) =>
+      JSON.parse((await folder.run(['tokens', 'add', '--json', ...words])).stdout).token.expiresAt
+    const before = Date.now()
+    const end = await ends('ninety')
+    expect(end).toBeGreaterThanOrEqual(before + 90 * 86_400_000)
+    expect(end).toBeLessThanOrEqual(Date.now() + 90 * 86_400_000)
+    expect(await ends('lasting', '--expires', 'never')).toBeUndefined()
+  })
+
   it('tells the secret as JSON, and that a name is taken', async () => {
     const made = await folder.run(['tokens', 'add', 'twice', '--json'])
     expect(JSON.parse(made.stdout)).toMatchObject({
