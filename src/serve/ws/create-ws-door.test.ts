@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { gatedCounter } from '../../../test/support/gated-counter.ts'
 import { RawSocket, serveWs, type WsServed } from '../../../test/support/ws-served.ts'
+import { createMemoryStore } from '../../store/memory/create-memory-store.ts'
 
 const counter = gatedCounter()
 const sockets: RawSocket[] = []
@@ -112,6 +113,26 @@ describe('the WebSocket door', () => {
     while (ended.length === 0) await new Promise(setImmediate)
     stop()
     expect(ended).toEqual(['aborted'])
+  })
+
+  it('keeps an approval whose client is gone; the same call continues to wait for it', async () => {
+    const store = createMemoryStore()
+    const asking = { tools: [counter.tool], store, policy: [{ ask: 'test.increment' }], approve: undefined }
+    const other = await serveWs({ hub: { ...asking, approvals: { inbox: true } } })
+    const waiting = async () => (await store.asks.list({ state: 'waiting' })).map(({ id }) => id)
+    const gone = new Promise((resolve) => other.hub.onEvent(({ type }) => type === 'call-ended' && resolve(type)))
+    const first = await open(other.url)
+    first.say(call('a'))
+    await expect.poll(waiting).toHaveLength(1)
+    const [id] = await waiting()
+    first.ws.close(1000)
+    await gone
+    const second = await open(other.url)
+    second.say(call('b'))
+    await expect.poll(() => other.hub.approvals.list().map((each) => each.id)).toEqual([id])
+    await other.hub.approvals.answer(id!, { decision: 'allow', by: 'anna' })
+    expect(await second.next('result')).toMatchObject({ id: 'b', result: { ok: true } })
+    await other.close()
   })
 
   it('complains about what it does not understand, and closes after twenty times', async () => {

@@ -9,7 +9,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { bundleModule } from '../../../../test/support/run-module.ts'
 import { type AnyTool, defineTool } from '../../../define.ts'
+import { createMemoryStore } from '../../../store/memory/create-memory-store.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/test-hub.ts'
+import type { McpStdioOptions } from '../options.ts'
 import { serveMcpStdio } from '../serve-mcp-stdio.ts'
 
 const whoami = defineTool({
@@ -51,9 +54,9 @@ class PipeTransport implements Transport {
   }
 }
 
-async function connect(hub: TestHub, mode: 'legacy' | 'auto' | { pin: string }) {
+async function connect(hub: TestHub, mode: 'legacy' | 'auto' | { pin: string }, options: McpStdioOptions = {}) {
   const transport = new PipeTransport()
-  const server = await serveMcpStdio(hub, { stdin: transport.stdin, stdout: transport.stdout })
+  const server = await serveMcpStdio(hub, { ...options, stdin: transport.stdin, stdout: transport.stdout })
   const client = new Client(
     { name: 'piped', version: '1' },
     { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } },
@@ -112,6 +115,28 @@ describe.each([['legacy'], ['auto'], [{ pin: '2026-07-28' }]] as const)('over st
     await client.close()
     expect(await ended).toBe('aborted')
     await server.closed
+  })
+
+  it('is answered before it gives up on an approval, which stays when the client is gone', async () => {
+    const [clock, store] = [fakeClock(), createMemoryStore()]
+    const waiting = async () => (await store.asks.list({ state: 'waiting' })).map(({ id }) => id)
+    const policy = [{ ask: 'whoami' }]
+    const hub = testHub({ tools: [whoami], store, policy, approve: undefined, approvals: { inbox: true } }) as TestHub
+    closers.push(() => hub.close({ abort: true }))
+    const { client, server } = await connect(hub, mode, { clock, elicitation: false })
+    const call = { name: 'whoami', arguments: {} }
+    const first = client.callTool(call)
+    await expect.poll(waiting).toHaveLength(1)
+    const [id] = await waiting()
+    await clock.advance(45_000)
+    expect(JSON.stringify(await first)).toMatch(
+      /APPROVAL_UNAVAILABLE: whoami waits for an approval .* Repeat the same call/,
+    )
+    client.callTool(call).catch(() => {})
+    await expect.poll(() => hub.approvals.list()).toHaveLength(1)
+    await client.close()
+    await server.closed
+    expect(await waiting()).toEqual([id])
   })
 })
 
