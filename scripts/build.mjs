@@ -53,6 +53,7 @@ const BUILT_FROM = 'dist/.built-from'
 
 const inputs = digestInputs()
 if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) process.exit()
+console.error('Building dist/: about 20 seconds.')
 rmSync('dist', { recursive: true, force: true })
 declareTypes()
 await join(['own-file'])
