@@ -98,6 +98,13 @@ it('mcp install shows and writes a config for a coding agent', () => {
   }
 })
 
+it('the agent is shown the tools of a coding agent, and few words about them', async () => {
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['read', 'write', 'edit', 'exec', 'grep']))
+  expect(tools.length).toBeLessThanOrEqual(20)
+  expect(JSON.stringify(tools).length).toBeLessThan(40_000)
+})
+
 it(`a coding session of 30 calls asks at most ${MAX_ASKED} times and is never denied`, {
   timeout: 300_000,
 }, async () => {

@@ -62,6 +62,17 @@ describe('the docs', () => {
     }
   })
 
+  it('link to nothing that the package leaves out', () => {
+    const { files } = JSON.parse(text('package.json')) as { files: string[] }
+    for (const page of pages.filter((name) => name !== 'CONTRIBUTING.md')) {
+      const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) =>
+        join(dirname(page), match[1]!),
+      )
+      const missing = links.filter((link) => !files.some((kept) => link === kept || link.startsWith(`${kept}/`)))
+      expect({ page, missing }).toEqual({ page, missing: [] })
+    }
+  })
+
   it('justify every dependency in one line', () => {
     const { dependencies } = JSON.parse(text('package.json')) as { dependencies: Record<string, string> }
     const page = text('docs/dependencies.md')

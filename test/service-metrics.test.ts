@@ -60,7 +60,10 @@ it('health and /metrics tell denials, people who think, and budgets apart from f
     expect(found).toBeDefined()
     return found!
   })
-  expect(await metrics()).toMatch(/^tool_hub_approvals_pending 1$/m)
+  const during = await metrics()
+  expect(during).toMatch(/^tool_hub_approvals_pending 1$/m)
+  expect(during).toMatch(/^tool_hub_questions_pending 1$/m)
+  expect(during).toMatch(/^tool_hub_approval_oldest_seconds \d/m)
   // The person takes a while, and more than the tools do.
   const since = Date.now()
   await eventually(() => expect(Date.now() - since).toBeGreaterThan(1_500))
@@ -76,6 +79,9 @@ it('health and /metrics tell denials, people who think, and budgets apart from f
   expect(text).toMatch(/^tool_hub_budget_limit\{account="token:agent",unit="calls"\} 100$/m)
   expect(Number(/^tool_hub_store_bytes (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(1_000)
   expect(Number(/^tool_hub_disk_free_bytes\{folder="runs"\} (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0)
+  for (const line of ['store_ok 1', 'config_refused 0']) expect(text).toContain(`\ntool_hub_${line}\n`)
+  for (const family of ['records_bytes', 'disk_size_bytes{folder="runs"}'])
+    expect(Number(text.split(`\ntool_hub_${family} `)[1]?.split('\n')[0])).toBeGreaterThan(0)
   const health = await eventually(async () => {
     const found = await owner.health()
     expect(found.tools.filter(({ calls }) => calls > 0)).toHaveLength(3)
