@@ -20,14 +20,15 @@ export function toCoreResult<T>(result: ToolResult<T>): {
   return { ok: false, evidence, error: { kind: result.error.code, ...result.error } }
 }
 
-/** `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice. */
+/** `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice; notices follow. */
 export function toExecutorResult(
   result: ToolResult,
   toolCallId: string = result.callId,
 ): { readonly tool_call_id: string; readonly content: string; readonly is_error: boolean } {
-  const isThrown = result.error?.code === 'TOOL_FAILED' && result.data === undefined
-  const content = isThrown ? result.error.message : textOf(result.content)
-  return { tool_call_id: toolCallId, content, is_error: !result.ok }
+  const { error, meta } = result
+  const isThrown = error?.code === 'TOOL_FAILED' && result.data === undefined
+  const thrown = isThrown && [{ type: 'text' as const, text: error.message }, ...noticeLines(meta.notices ?? [])]
+  return { tool_call_id: toolCallId, content: textOf(thrown || result.content), is_error: !result.ok }
 }
 
 /**

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { toAgentTools } from '../src/adapters/agent-tools.ts'
 import { toAnthropic } from '../src/adapters/anthropic.ts'
+import { createExecutor } from '../src/adapters/executor.ts'
 import { toLangChain } from '../src/adapters/langchain.ts'
 import { toOpenAi } from '../src/adapters/openai.ts'
 import { toOpenAiAgents } from '../src/adapters/openai-agents.ts'
@@ -28,6 +29,7 @@ const post = defineTool({
   targets: () => ({ remote: 'chat:board' }),
   execute: ({ text }, ctx) => {
     ctx.notice('The board is\nalmost full.')
+    if (text === 'THROW') throw new Error('The board is offline.')
     if (text === 'FAIL') throw new ToolError('UPSTREAM_ERROR', 'The board said 503.')
     return `posted ${text}`
   },
@@ -116,7 +118,14 @@ describe('notices reach the model', () => {
     expectAll(outputs[0]!.text)
   })
 
-  it.each(['CHANGED', 'FAIL'])('over agent tools, of one that says %s', async (text) => {
+  it.each(['CHANGED', 'FAIL', 'THROW'])('over an executor, of one that says %s', async (text) => {
+    const executor = createExecutor(start(text))
+    const { content } = await executor.execute({ id: 'c1', name: 'chat.post', arguments: '{"text":"hi"}' })
+    expectAll(content)
+    if (text === 'THROW') expect(content).toMatch(/^The board is offline\.\n/)
+  })
+
+  it.each(['CHANGED', 'FAIL', 'THROW'])('over agent tools, of one that says %s', async (text) => {
     const [tool] = toAgentTools(start(text), { names: ['chat.post'] })
     const { content } = await tool!.execute('c1', { text: 'hi' })
     expectAll(content.map((block) => ('text' in block ? block.text : '')).join('\n'))
