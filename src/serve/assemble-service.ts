@@ -24,7 +24,7 @@ import { describeHealth } from './book/describe-health.ts'
 import { DiskUse } from './book/disk-use.ts'
 import { listPrincipals } from './book/list-principals.ts'
 import { DecisionCounts, serviceMetrics } from './book/service-metrics.ts'
-import { ConfigReload, restartMessage } from './config-reload.ts'
+import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 
 /** What is behind the doors, before there are any. */
@@ -166,11 +166,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   function openReload(file: string): ConfigReload {
     const onChange = (state: ConfigState) => {
       feed.publish({ type: 'policy-changed' })
-      if (state.problem !== undefined)
-        onProblem(
-          `${state.file} has changed and is refused; the rules from before the change hold. ${state.problem}`,
-          'config-refused',
-        )
+      if (state.problem !== undefined) onProblem(refusedMessage(state), 'config-refused')
       else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
     }
     return new ConfigReload({ file, clock, apply: (rules) => policy.adopt(rules), onChange })

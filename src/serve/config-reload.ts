@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import { type ConfigRules, readRules } from '../config/read-rules.ts'
 import { watchFolder } from '../disk/watch-folder.ts'
 import { messageOf, ToolError } from '../errors.ts'
+import type { Hub } from '../hub.ts'
 import type { PolicyWarning } from '../policy/check-policy.ts'
 import type { SourcedRule } from '../rule.ts'
 import { escapeLine } from '../value/escape-text.ts'
@@ -25,6 +26,9 @@ export interface ConfigReloadOptions {
   /** The file changed: its rules are used, or it was refused. */
   readonly onChange: (state: ConfigState) => void
 }
+
+/** The hub whose rules a config has. */
+export type RuleHolder = Pick<Hub, 'policyLayers' | 'setPolicy' | 'recordChange'>
 
 /** File systems that report no changes are looked at this often. */
 const POLL_MS = 5_000
@@ -173,6 +177,24 @@ export class ConfigReload {
     this.#queue = done.catch(() => {})
     return done
   }
+}
+
+/** Uses other rules of a file, and records that they changed. Returns whether they did: a rule is the same wherever it stands. */
+export async function adoptRules(hub: RuleHolder, rules: readonly SourcedRule[], file: string): Promise<boolean> {
+  const before = hub.policyLayers().owner ?? []
+  hub.setPolicy(rules)
+  if (isDeepStrictEqual(before.map(withoutSource), rules.map(withoutSource))) return false
+  await hub.recordChange({ by: 'file', change: 'policy-saved', subject: file })
+  return true
+}
+
+function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, 'source'> {
+  return rule
+}
+
+/** What an owner has to know about a config that is refused. */
+export function refusedMessage({ file, problem }: ConfigState): string {
+  return `${file} has changed and is refused; the rules from before the change hold. ${problem}`
 }
 
 /** What an owner has to know about a config that is only partly in use. */

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import type { LoadedConfig } from '../../config/load-config.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { ToolError } from '../../errors.ts'
 import type { Hub } from '../../hub.ts'
@@ -44,11 +45,12 @@ export async function serve(flags: ServeFlags): Promise<void> {
   if (flags.http === undefined && (flags.host !== undefined || flags.tokenEnv !== undefined))
     throw new UsageError('--host and --token-env are for --http.', 'Add --http, or leave them out.')
   if (flags.root !== undefined) assertFolder('--root', flags.root)
-  const options = withCurrentRoot(optionsOf(await readOptions(flags), flags))
+  const { file, options: read } = await readOptions(flags)
+  const options = withCurrentRoot(optionsOf(read, flags))
   sayPrivate(options)
   const served = { ...flags, elicitation: mayAskClients(options, flags) }
   if (!hasMoreTools(options)) assertDialect(flags.dialect, DIALECTS)
-  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served)
+  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served, file)
   const { withHubOf } = await import('../hub/with-hub.ts')
   const { options: watched, tellBroken } = await watchServers(options)
   await withHubOf(watched, async (hub) => {
@@ -56,18 +58,30 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ignoreFromNowOn(hub, watched)
     // That the hub cannot get ready was told before.
     void hub.ready({ all: true }).then(tellBroken, () => {})
-    await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
+    const stopFollowing = await follow(hub, file)
+    try {
+      await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
+    } finally {
+      await stopFollowing()
+    }
   })
 }
 
 /** Whoever starts us by a config that is spelt out may do so in any folder: nothing comes from there then. */
-async function readOptions({ config, watch }: ServeFlags): Promise<HubOptions> {
+async function readOptions({ config, watch }: ServeFlags): Promise<Pick<LoadedConfig, 'file' | 'options'>> {
   if (config === false) {
     const data = join(homedir(), '.tool-hub')
-    return { data, runs: join(data, 'runs') }
+    return { file: undefined, options: { data, runs: join(data, 'runs') } }
   }
   const home = config !== undefined && isAbsolute(config) ? { home: dirname(config) } : {}
-  return (await readConfig({ config, watch, ...home })).options
+  return readConfig({ config, watch, ...home })
+}
+
+/** Rules that are edited apply to the next call. */
+async function follow(hub: Hub, file: string | undefined): Promise<() => Promise<void>> {
+  if (file === undefined) return async () => {}
+  const { followConfig } = await import('../hub/follow-config.ts')
+  return followConfig(hub, file)
 }
 
 /** A form that anybody answers who can reach us is no approval; with an inbox, that is where the person sits. */
@@ -90,8 +104,9 @@ function assertDialect(dialect: string | undefined, known: readonly string[]): v
 }
 
 /** The list is there at once; the hub is made when it is out, or when the first call comes, and must then be right. */
-async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<void> {
+async function serveDeferred(options: HubOptions, flags: ServeFlags, file: string | undefined): Promise<void> {
   let store: Store | undefined
+  let stopFollowing = async () => {}
   const hub = deferHub(options, async () => {
     const [{ createToolHub }, { openDataStore }] = await Promise.all([
       import('../../create-tool-hub.ts'),
@@ -100,6 +115,7 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<vo
     store = openDataStore(options)
     const made = createToolHub({ ...options, store }) as unknown as Hub
     ignoreFromNowOn(made, options)
+    stopFollowing = await follow(made, file)
     return made
   })
   const stop = new AbortController()
@@ -115,6 +131,7 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags): Promise<vo
     await serveStdio(listing, flags, stop.signal)
     stop.signal.throwIfAborted()
   } finally {
+    await stopFollowing()
     await hub.close()
     await store?.close()
     ignoreByGit(options)

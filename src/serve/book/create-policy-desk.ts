@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import { lazyModule } from '../../disk/lazy-module.ts'
 import { ToolError } from '../../errors.ts'
 import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
@@ -12,6 +11,7 @@ import type { Store } from '../../store.ts'
 import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { sha256 } from '../../value/hash.ts'
 import type { PolicyExplanation, PolicyRule, PolicyState } from '../api/policy.ts'
+import { adoptRules } from '../config-reload.ts'
 import type { EventFeed, PolicyDesk } from '../service.ts'
 import { readDraft, readOwnerRules } from './draft-rules.ts'
 import type { Judge } from './judge-again.ts'
@@ -127,18 +127,10 @@ export function createPolicyDesk(options: PolicyDeskOptions): OwnPolicyDesk {
   }
 
   async function adopt(rules: readonly SourcedRule[]): Promise<boolean> {
-    const before = hub.policyLayers().owner ?? []
-    hub.setPolicy(rules)
-    if (isDeepStrictEqual(before.map(withoutSource), rules.map(withoutSource))) return false
-    feed.publish({ type: 'policy-changed' })
-    await hub.recordChange({ by: 'file', change: 'policy-saved', subject: label })
-    return true
+    const isChanged = await adoptRules(hub, rules, label)
+    if (isChanged) feed.publish({ type: 'policy-changed' })
+    return isChanged
   }
-}
-
-/** A rule is the same wherever in the file it stands. */
-function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, 'source'> {
-  return rule
 }
 
 const NO_FILE = 'There is no config file: write one with tool-hub init, and start the service again.'
