@@ -25,7 +25,7 @@ export function patternRule(tool: string, pattern: { readonly on: readonly strin
     rule: { allow: ofServer ? 'remote' : tool, on },
     source: { file: 'grant' },
     base: '/',
-    about: ofServer ? ['remote'] : ['exec', 'read:fs', 'write:fs', 'danger:destructive'],
+    about: ofServer ? ['remote'] : ['exec', 'read:fs', 'write:fs', 'danger:destructive', 'network'],
   }
 }
 

@@ -67,9 +67,21 @@ describe('the pattern of a folder', () => {
     expect(offered({ values: [], input: { path: 'docs/a.md' } })).toBeUndefined()
   })
 
-  it.each(['network', 'remote'] as const)('is none for %s', (capability) => {
+  it('is none for what is remote', () => {
     const values = ['https://a.example/docs/a.md']
-    expect(offered({ capability, values, input: { path: 'docs/a.md' } })).toBeUndefined()
+    expect(offered({ capability: 'remote', values, input: { path: 'docs/a.md' } })).toBeUndefined()
+  })
+
+  it.each([
+    [['https://a.example/docs/a.md', 'https://a.example/b'], 'https://a.example/**'],
+    [['http://a.example:8080/'], 'http://a.example:8080/**'],
+    [['https://a.example/', 'https://b.example/'], undefined],
+    [['https://[::1]/'], undefined],
+    [['ftp://a.example/'], undefined],
+    [['not an address'], undefined],
+    [[], undefined],
+  ])('of the addresses %j is %s', (values, pattern) => {
+    expect(offered({ capability: 'network', values, input: {} })?.on).toEqual(pattern && [pattern])
   })
 
   it('is none for a tool in doubt, or a call that is not asked', () => {

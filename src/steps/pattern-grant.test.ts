@@ -117,6 +117,30 @@ describe('a pattern that is offered with an approval', () => {
     expect((await run('mkdir -p b')).wasAsked).toBe(true)
   })
 
+  it('is the host of an address that is only fetched, and of nothing that sends', async () => {
+    const rules: Rule[] = [
+      { ask: 'network' },
+      { ask: 'send' },
+      { deny: 'network', on: 'https://api.example.org/admin/**' },
+    ]
+    const { hub, asked, patterns } = start({ remember: 'session', covers: 'pattern' }, rules, {
+      sandbox: { root: temporaryFolder(), network: ['*.example.org'] },
+    })
+    const fetchText = async (url: string, more = {}) => {
+      const before = asked.length
+      const { error } = await hub.callDynamic('core/http.fetchText', { url, ...more })
+      return [asked.length > before, error?.code]
+    }
+    expect((await fetchText('https://api.example.org/a'))[0]).toBe(true)
+    expect(patterns()).toEqual(['core/http.fetchText on https://api.example.org/'])
+    expect((await fetchText('https://api.example.org/b/c?d=1'))[0]).toBe(false)
+    expect(await fetchText('https://api.example.org/admin/x')).toEqual([false, 'POLICY_DENIED'])
+    expect((await fetchText('https://api.example.org/a', { method: 'POST', body: 'x' }))[0]).toBe(true)
+    expect(patterns().at(-1)).toBeUndefined()
+    for (const url of ['http://api.example.org/a', 'https://api.example.org:8443/'])
+      expect([url, (await fetchText(url))[0]]).toEqual([url, true])
+  })
+
   it('is the folder of a file, where the call spells one out', async () => {
     const { hub, patterns, root, asked } = start({ remember: 'session', covers: 'pattern' })
     const write = (path: string) => hub.callDynamic('core/fs.writeText', { path, text: 'x', mkdirp: true })

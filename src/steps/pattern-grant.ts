@@ -12,14 +12,14 @@ import type { Parts, RunState } from './parts.ts'
 export type GrantPattern = NonNullable<Grant['pattern']>
 
 /**
- * The pattern that is offered with an approval: the program and command of a command line (`npm test *`), or the folder of
- * a file. Only one that, as a rule, would let this very call through: a deny, a doubt or an unknown part is never covered.
+ * The pattern that is offered with an approval: the program and command of a command line (`npm test *`), the folder of
+ * a file, or the host of an address. Only one that, as a rule, would let this very call through: a deny, a doubt or an unknown part is never covered.
  */
 export function patternOf(parts: Parts, run: RunState, call: Call): GrantPattern | undefined {
   if (call.tool!.tool.doubt !== undefined || call.decision?.effect !== 'ask') return undefined
   const pattern = call.capabilities.includes('exec')
     ? commandPattern(parts, run, call)
-    : (serverPattern(call) ?? folderPattern(call))
+    : (serverPattern(call) ?? hostPattern(call) ?? folderPattern(call))
   return pattern && permits(parts, run, call, pattern) ? pattern : undefined
 }
 
@@ -44,6 +44,21 @@ function serverPattern({ name, targets }: Call): GrantPattern | undefined {
   return server !== undefined && isOfServer
     ? { on: [`mcp:${server}/*`], shown: `mcp:${server}/*`, tools: `mcp/${server}.` }
     : undefined
+}
+
+/** The host of a call that only fetches; what sends something is approved call by call. */
+function hostPattern({ name, targets }: Call): GrantPattern | undefined {
+  const origins = new Set(
+    targets.map(({ capability, value }) => (capability === 'network' ? originOf(value) : undefined)),
+  )
+  const [origin] = origins
+  return origin === undefined || origins.size > 1 ? undefined : { on: [`${origin}/**`], shown: `${name} on ${origin}/` }
+}
+
+/** Of an address whose host is a plain name or number: in a pattern, other characters would have a meaning. */
+function originOf(address: string): string | undefined {
+  const origin = URL.canParse(address) ? new URL(address).origin : ''
+  return /^https?:\/\/[a-z0-9.:-]+$/.test(origin) ? origin : undefined
 }
 
 /** The folder of the only file that the call names, when it is below the root. */

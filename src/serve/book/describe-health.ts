@@ -48,7 +48,8 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     stateOf(store),
     or(undefined, async () => options.disk?.()),
   ])
-  const memoryBytes = process.memoryUsage.rss()
+  // Reads /proc, which may be hidden.
+  const memoryBytes = await or(0, async () => process.memoryUsage.rss())
   const upstream = servers().map(serverOf)
   return {
     startedAt,

@@ -32,7 +32,7 @@ export function ApprovalDetail({ approval, onDone }: ApprovalDetailProps) {
         <AskHeading ask={approval} isOver={isOver} />
         <AskNotices ask={approval} isOver={isOver} />
         {purpose !== undefined && (
-          <DetailBlock title="What for, says the caller">
+          <DetailBlock title="Why, as the caller says">
             <p className={styles.quote}>
               <VisibleText text={purpose} />
             </p>

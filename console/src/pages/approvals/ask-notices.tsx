@@ -35,7 +35,7 @@ export function AskNotices({ ask, isOver }: { ask: Ask; isOver: boolean }) {
         </Note>
       )}
       {!isOver && ask.isOrphan && (
-        <Note icon={Unplug} tone="info" title="Who asked is gone.">
+        <Note icon={Unplug} tone="info" title="The caller is gone.">
           <p>
             The process that made this call has ended. Your answer is kept, and counts when the same call is made again.
           </p>
