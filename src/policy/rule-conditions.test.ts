@@ -222,7 +222,7 @@ it('a remembered pattern is about one tool, or about a server', () => {
     rule: { allow: 'core/exec.run', on: ['ls *'] },
     source: { file: 'grant' },
     base: '/',
-    about: ['exec', 'read:fs', 'write:fs', 'danger:destructive'],
+    about: ['exec', 'read:fs', 'write:fs', 'danger:destructive', 'network'],
   })
   expect(patternRule('x', { on: ['mcp:a/*', 'mcp:b/*'] })).toMatchObject({
     rule: { allow: 'remote' },
