@@ -7,7 +7,7 @@ import { openRacePlace } from './race-place.mjs'
 
 const AT_ONCE = 20
 
-/** Calls so often; allow when some calls went through, deny when none did. */
+/** Makes `raceCalls` calls; allow when some of them went through, deny when none did. */
 export async function racePath(attack, hub, fixture, raceCalls) {
   const place = openRacePlace(attack, fixture)
   const input = callOf({ ...attack, confirm: attack.confirm ?? true })

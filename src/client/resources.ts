@@ -48,7 +48,7 @@ export interface Resources {
     export(run: string): Promise<ReadableStream<Uint8Array>>
     /** Files that its calls changed, newest first. */
     changes(run: string): Promise<FileChange[]>
-    /** Removes a run that has ended, on record. CONFLICT when something goes on in it, or its record does not verify. */
+    /** Removes a run that has ended, on record. Rejects with `CONFLICT` while a call or a session runs in it, or if its record does not verify. */
     remove(run: string): Promise<void>
     /** Reverts what the run, or one call of it, changed in files; `dryRun` only says what would happen. */
     undo(run: string, wish?: { call?: string; dryRun?: boolean; force?: boolean }): Promise<UndoAnswer>

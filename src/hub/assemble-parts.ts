@@ -297,7 +297,7 @@ function callIds(): () => string {
   return () => `${prefix}-${++count}`
 }
 
-/** One within another is what both are now. */
+/** What a principal may do now. One within another exists only as long as the outer one does. */
 async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
   if (!known.within) return principals ? principals(known) : known
   const within = await principalNow(known.within, { principals })

@@ -46,6 +46,7 @@ export class BudgetAccount {
     return this.limits.wallMs === undefined ? Number.POSITIVE_INFINITY : this.limits.wallMs - used.wallMs
   }
 
+  /** The limit of time, as the owner writes it. */
   get wallKey(): string {
     return this.#keyOf('wallMs')
   }

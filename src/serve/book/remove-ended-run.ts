@@ -15,10 +15,10 @@ export interface RemoveEndedRunOptions {
 
 const MAX_WAITING = 1_000
 
-/** Removes a run in which nothing happens any more, as retention does: on record, so that its removal can be proven. */
+/** Removes a run that has ended, as retention does: on record, so that its removal can be proven. */
 export async function removeEndedRun(run: string, options: RemoveEndedRunOptions): Promise<void> {
   const { hub, store, runsFolder, clock, by } = options
-  const [busy, hint] = (await whatGoesOn(run, options)) ?? []
+  const [busy, hint] = (await whatRuns(run, options)) ?? []
   if (busy !== undefined) throw new ToolError('CONFLICT', `Run ${run} was not removed. ${busy}`, { hint: hint! })
   const kept = await pruneRun(run, {
     runsFolder,
@@ -34,7 +34,7 @@ export async function removeEndedRun(run: string, options: RemoveEndedRunOptions
   })
 }
 
-async function whatGoesOn(
+async function whatRuns(
   run: string,
   { hub, store }: RemoveEndedRunOptions,
 ): Promise<readonly [problem: string, hint: string] | undefined> {

@@ -90,7 +90,7 @@ export function HealthFacts({ health }: { health: Health }) {
   )
 }
 
-/** Store and records are mostly on one disk, which is told once. */
+/** Store and records usually share a disk; it is shown once. */
 function isOnOwnDisk({ folder, sizeBytes }: Disk, _: number, disks: readonly Disk[]): boolean {
   return folder === 'runs' || !disks.some((other) => other.folder === 'runs' && other.sizeBytes === sizeBytes)
 }
