@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -5,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -274,18 +276,45 @@ describe('what git, editors, shells and agents run', () => {
     expect(result.meta.notices?.join(' ')).toContain('.mcp.json')
   })
 
-  it('is not made in further folders that commands may write to either', async () => {
-    const other = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-writable-')))
-    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+  it.each([
+    ['', false],
+    [', also where these lie in a folder that they only read', true],
+  ])('is not made in further folders that commands may write to either%s', async (_, isReadAround) => {
+    const around = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-writable-')))
+    onTestFinished(() => rmSync(around, { recursive: true, force: true }))
+    const roots = isReadAround ? [{ path: around, mode: 'read' as const }] : []
+    const other = join(around, 'other')
+    mkdirSync(other)
     const own = join(other, 'own.sh')
     writeFileSync(own, 'mine')
-    const { exec } = hubHere({ sandbox: { root, protect: [own], commands: { writable: [other] } } })
+    const { exec } = hubHere({ sandbox: { root, roots, protect: [own], commands: { writable: [other] } } })
     const result = await exec(
       `echo evil > ${own}; echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json`,
     )
     expect(result.error).toBeUndefined()
     expect([existsSync(join(other, 'ordinary')), existsSync(join(other, '.vscode'))]).toEqual([true, false])
     expect(readFileSync(own, 'utf8')).toBe('mine')
+  })
+
+  it('is the owner’s in folders that commands only read: it stays, also after kill -9', async () => {
+    const other = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-readable-')))
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    const roots = [{ path: other, mode: 'read' as const }]
+    const { hub, exec } = hubHere({ sandbox: { root, roots } })
+    const started = await exec(`echo evil > ${other}/.envrc; while :; do sleep 1; done`, { background: true })
+    expect(started.ok).toBe(true)
+    writeFileSync(join(other, 'tool-hub.yaml'), '')
+    // The hub has looked at both folders once more when this is gone.
+    write('.envrc')
+    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 60_000, interval: 50 })
+    expect(readdirSync(other)).toEqual(['tool-hub.yaml'])
+    const [ledger] = readdirSync(join(root, '.tool-hub/commands')).map((name) => join('.tool-hub/commands', name))
+    const left = read(ledger!)
+    await hub.close()
+    const { pid } = spawnSync('true')
+    write(ledger!, JSON.stringify({ ...JSON.parse(left), hub: { ...JSON.parse(left).hub, pid } }))
+    await hubHere({ sandbox: { root, roots } }).exec('true')
+    expect([existsSync(join(root, ledger!)), readdirSync(other)]).toEqual([false, ['tool-hub.yaml']])
   })
 
   it('is taken away while a background command that made it goes on', async () => {

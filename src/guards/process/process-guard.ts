@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
 import { realIfThere } from '../../disk/code-files.ts'
+import { isWithin } from '../is-within.ts'
 import { PlaceKeeper } from '../protected/place-keeper.ts'
 import { CallCommands } from './command/call-commands.ts'
 import { commandCgroup } from './command/command-cgroup.ts'
@@ -67,8 +68,11 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const roots = options.roots.map(({ path }) => path)
   const { protect: exact, hide: hidden, ledgerFolder } = options
   const writable = options.writable.map(realIfThere).filter((path) => existsSync(path))
-  const kept = [...roots, ...writable.filter((path) => !roots.some((root) => `${path}/`.startsWith(`${root}/`)))]
-  const places = new PlaceKeeper({ roots: kept, exact, hidden, ledgerFolder, clock })
+  const [read, written] = [rootsOf(options, 'read'), rootsOf(options, 'write')]
+  const kept = [...roots, ...writable.filter((path) => !written.some((root) => isWithin(root, path)))]
+  // Without a sandbox, commands can write there, too.
+  const readOnly = async () => ((await jails.report()).level === 'none' ? [] : read)
+  const places = new PlaceKeeper({ roots: kept, readOnly, exact, hidden, ledgerFolder, clock })
   const place = (cwd?: string) => findPlace(cwd, { roots, hidden: options.hide })
 
   const room: CommandRoom = {
@@ -123,8 +127,11 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
 }
 
 function writableFolders({ roots, writable, caches }: JailOptions): string[] {
-  const written = roots.filter(({ mode }) => mode === 'write').map(({ path }) => path)
-  return [...written, ...writable, ...cacheFolders(caches).writable]
+  return [...rootsOf({ roots }, 'write'), ...writable, ...cacheFolders(caches).writable]
+}
+
+function rootsOf({ roots }: Pick<JailOptions, 'roots'>, mode: 'read' | 'write'): string[] {
+  return roots.filter((root) => root.mode === mode).map(({ path }) => path)
 }
 
 function otherOwner(options: JailOptions): JailOwner | undefined {

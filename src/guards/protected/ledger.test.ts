@@ -27,7 +27,8 @@ beforeEach(() => {
   folder = join(data, 'commands')
 })
 
-const OPTIONS = { roots: ['/r'], exact: ['/r/exact'], hidden: ['/r/hidden'] }
+const OPTIONS = { roots: ['/r', '/read'], exact: ['/r/exact'], hidden: ['/r/hidden'] }
+const READ_ONLY = ['/read']
 const PLACES = [
   { path: '/r/.claude', link: 'shared', isGit: false },
   { path: '/r/.git/config', isGit: true },
@@ -47,7 +48,7 @@ function leave(content: object | string, name = NAME): string {
   return join(folder, name)
 }
 
-const left = () => ({ version: 1, hub: DEAD, ...OPTIONS, before: PLACES })
+const left = () => ({ version: 1, hub: DEAD, ...OPTIONS, readOnly: READ_ONLY, before: PLACES })
 
 async function unfinished(): Promise<UnfinishedCommands[]> {
   const found: UnfinishedCommands[] = []
@@ -59,12 +60,13 @@ describe('while commands run', () => {
   it('what was there before is on disk, for this user alone, and gone when they have ended', () => {
     const ledger = new Ledger(folder, OPTIONS)
     ledger.write(new Map())
-    ledger.write(BEFORE)
+    ledger.write(BEFORE, READ_ONLY)
     const [name, ...more] = readdirSync(folder)
     expect([more, modeOf(folder), modeOf(join(folder, name!))]).toEqual([[], '700', '600'])
     expect(name).toMatch(/^[0-9a-f]{24}\.json$/)
     expect(JSON.parse(readFileSync(join(folder, name!), 'utf8'))).toEqual({
       ...{ version: 1, hub: currentProcess(), ...OPTIONS },
+      readOnly: READ_ONLY,
       before: PLACES,
     })
     ledger.clear()
@@ -84,7 +86,7 @@ describe('while commands run', () => {
 describe('what a hub has left that no longer exists', () => {
   it('is handed out once, as it was noted', async () => {
     const path = leave(left())
-    expect(await unfinished()).toEqual([expect.objectContaining({ ...OPTIONS, before: BEFORE })])
+    expect(await unfinished()).toEqual([expect.objectContaining({ ...OPTIONS, readOnly: READ_ONLY, before: BEFORE })])
     expect([existsSync(path), await unfinished()]).toEqual([false, []])
   })
 

@@ -25,11 +25,14 @@ const ledgerSchema = z.strictObject({
   roots: z.array(z.string()),
   exact: z.array(z.string()),
   hidden: z.array(z.string()),
+  readOnly: z.array(z.string()).default([]),
   before: z.array(placeSchema),
 })
 
 /** What was at protected places before commands began that nobody saw end. */
 export interface UnfinishedCommands extends SurveyOptions {
+  /** Roots that no command could change. */
+  readonly readOnly: readonly string[]
   readonly before: ReadonlyMap<string, ProtectedPlace>
 }
 
@@ -52,12 +55,12 @@ export class Ledger {
   }
 
   /** Synchronous and not flushed: the system keeps it when the process is killed, and a command waits for it. */
-  write(before: ReadonlyMap<string, ProtectedPlace>): void {
+  write(before: ReadonlyMap<string, ProtectedPlace>, readOnly: readonly string[] = []): void {
     prepareDataFolder(dirname(this.#folder))
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     assertOurFolder(this.#folder)
     const { roots, exact, hidden } = this.#options
-    const content = { version: 1, hub: currentProcess(), roots, exact, hidden, before: [...before.values()] }
+    const content = { version: 1, hub: currentProcess(), roots, exact, hidden, readOnly, before: [...before.values()] }
     const draft = `${this.#path}.draft`
     try {
       writeFileSync(draft, JSON.stringify(content), { mode: 0o600 })

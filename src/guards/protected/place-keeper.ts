@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
+import { isWithin } from '../is-within.ts'
 import { isHarmlessGitFile } from './git-folder.ts'
 import { forEachUnfinished, Ledger } from './ledger.ts'
 import { type SetAside, setAside } from './set-aside.ts'
@@ -8,6 +9,8 @@ import { type Findings, type ProtectedPlace, Survey, type SurveyOptions } from '
 /** What a keeper of protected places needs. */
 export interface PlaceKeeperOptions extends SurveyOptions {
   readonly clock: Clock
+  /** The roots that no command can change: what comes there is the owner's. None unless said. */
+  readonly readOnly?: () => Promise<readonly string[]>
   /** Where is noted what was there before commands ran; nothing is noted without. */
   readonly ledgerFolder?: string
   /** How many times longer to wait between two looks than for commands, for what runs all the time. Default: 1. */
@@ -23,6 +26,12 @@ export interface RunningCommand {
 }
 
 type Places = ReadonlyMap<string, ProtectedPlace>
+
+/** What was there before the first command began, and which roots none can change. */
+interface Beginning {
+  readonly before: Places
+  readonly readOnly: readonly string[]
+}
 
 const INTERVAL_MS = 100
 /** Looking takes at most a tenth of the time. */
@@ -45,7 +54,7 @@ export class PlaceKeeper {
   readonly #repeats = new Map<string, number>()
   /** What could not be set aside: no command runs while it is there. */
   readonly #stuck = new Map<string, string>()
-  #before: Promise<Places> | undefined
+  #beginning: Promise<Beginning> | undefined
   #cancelLook: (() => void) | undefined
 
   constructor(options: PlaceKeeperOptions) {
@@ -63,8 +72,8 @@ export class PlaceKeeper {
   /** A command is about to start; returns what its sandbox must close. */
   async enter(command: RunningCommand): Promise<Findings> {
     this.#running.add(command)
-    this.#before ??= this.#begin()
-    await this.#before
+    this.#beginning ??= this.#begin()
+    await this.#beginning
     const findings = await this.#sweep()
     const [stuck] = this.#stuck
     if (stuck) throw cannotSetAside(...stuck)
@@ -77,7 +86,7 @@ export class PlaceKeeper {
     let isSwept = false
     try {
       // Where the beginning failed, nothing has started that could have made anything.
-      if (await this.#before?.catch(() => undefined)) await this.#sweep()
+      if (await this.#beginning?.catch(() => undefined)) await this.#sweep()
       isSwept = true
     } finally {
       this.#running.delete(command)
@@ -85,12 +94,13 @@ export class PlaceKeeper {
     }
   }
 
-  async #begin(): Promise<Places> {
+  async #begin(): Promise<Beginning> {
     const { places, problem } = await this.#survey.look()
     if (problem) throw problem
     const before = new Map([...places].filter(([path]) => !this.#stuck.has(path)))
-    this.#ledger?.write(before)
-    return before
+    const readOnly = (await this.#options.readOnly?.()) ?? []
+    this.#ledger?.write(before, readOnly)
+    return { before, readOnly }
   }
 
   #end(isSwept: boolean): void {
@@ -99,7 +109,7 @@ export class PlaceKeeper {
     this.#repeats.clear()
     // What could not be looked at may hold something of a command: the next one, and the next hub, compare with the same.
     if (!isSwept) return
-    this.#before = undefined
+    this.#beginning = undefined
     // What is stuck is still a command's, also for the next hub.
     if (this.#stuck.size === 0) this.#ledger?.clear()
   }
@@ -119,9 +129,9 @@ export class PlaceKeeper {
 
   /** Sets aside what has come since commands run; returns what is there then. */
   async #sweep(): Promise<Findings> {
-    const before = await this.#before!
+    const { before, readOnly } = await this.#beginning!
     const findings = await this.#survey.look()
-    const made = madeSince(before, findings, this.#options.roots)
+    const made = madeSince(before, findings, { roots: this.#options.roots, readOnly })
     this.#stuck.clear()
     for (const place of made) {
       const done = setAside(this.#options.roots, place.path, before.get(place.path)?.link)
@@ -147,9 +157,9 @@ export class PlaceKeeper {
  * stays, which would be believed otherwise; then the next call tries again.
  */
 export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: SetAside) => void): Promise<void> {
-  await forEachUnfinished(ledgerFolder, async ({ before, ...options }) => {
+  await forEachUnfinished(ledgerFolder, async ({ before, readOnly, ...options }) => {
     const findings = await new Survey(options).look()
-    const made = madeSince(before, findings, options.roots)
+    const made = madeSince(before, findings, { roots: options.roots, readOnly })
     const done = made.flatMap(({ path }) => setAside(options.roots, path, before.get(path)?.link) ?? [])
     for (const each of done) onSetAside(each)
     const stuck = done.find(({ problem }) => problem !== undefined)
@@ -159,18 +169,25 @@ export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: Set
 }
 
 /** What was not there before, or was another link, and could make somebody run it. */
-function madeSince(before: Places, { places, gitFolders }: Findings, roots: readonly string[]): ProtectedPlace[] {
+function madeSince(
+  before: Places,
+  { places, gitFolders }: Findings,
+  { roots, readOnly }: { readonly roots: readonly string[]; readonly readOnly: readonly string[] },
+): ProtectedPlace[] {
   const known = new Set(gitFolders)
   const context = {
     isKnown: (gitFolder: string) => known.has(gitFolder),
-    isInRoots: (path: string) => roots.some((root) => path === root || path.startsWith(`${root}/`)),
+    isInRoots: (path: string) => roots.some((root) => isWithin(root, path)),
   }
+  // A root can lie in another one: the inner one counts.
+  const rootOf = (path: string) => roots.filter((root) => isWithin(root, path)).sort((a, b) => b.length - a.length)[0]
   const isOwned = (place: ProtectedPlace | undefined) => {
     const owned = place && before.get(place.path)
     // What was a file or a folder is mounted read-only; only a link can have been replaced.
     return owned !== undefined && (owned.link === undefined || owned.link === place!.link)
   }
   return [...places.values()].filter((place) => {
+    if (readOnly.length > 0 && readOnly.includes(rootOf(place.path)!)) return false
     if (isOwned(place) || (place.behind !== undefined && !isOwned(places.get(place.behind)))) return false
     return !place.isGit || place.link !== undefined || !isHarmlessGitFile(place.path, context)
   })

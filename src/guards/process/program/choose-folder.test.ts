@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/jail-spec.ts'
+import { isWithin } from '../../is-within.ts'
 import { chooseFolder } from './choose-folder.ts'
 import { isSeen } from './is-seen.ts'
-import { isWithin } from './is-within.ts'
 import { packageFolder } from './package-folder.ts'
 import { realFolder } from './real-folder.ts'
 

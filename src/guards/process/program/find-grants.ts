@@ -4,9 +4,9 @@ import type { ProgramFence } from '../../../contracts/commands.ts'
 import { errnoOf } from '../../../disk/errno.ts'
 import { ToolError } from '../../../errors.ts'
 import { quotePath } from '../../files/quote-path.ts'
+import { isWithin } from '../../is-within.ts'
 import type { Executable } from './find-executable.ts'
 import { isSeen } from './is-seen.ts'
-import { isWithin } from './is-within.ts'
 import { packageFolder } from './package-folder.ts'
 
 /** What is let into the jail of a program; real paths. */

@@ -1,5 +1,5 @@
+import { isWithin } from '../../is-within.ts'
 import { nodeFolder } from '../jail/node-folder.ts'
-import { isWithin } from './is-within.ts'
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 

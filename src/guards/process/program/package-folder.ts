@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isWithin } from './is-within.ts'
+import { isWithin } from '../../is-within.ts'
 
 /** What lies at the top of a package of Node, or of an environment of Python. */
 const MARKS = ['package.json', 'pyvenv.cfg']
