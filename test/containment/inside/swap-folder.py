@@ -10,9 +10,14 @@ os.makedirs('work/swap/made/real')
 os.rename('work/swap/made', '.cursor')
 os.symlink('/', 'work/swap/link')
 os.write(1, b'ready\n')
+# The hub takes away what it finds at the protected name. The link comes again, but not so often that the hub stops it all.
+links = 3
 until = time.monotonic() + 15
 while time.monotonic() < until:
-    for _ in range(1000):
+    if links > 0 and not os.path.lexists('work/swap/link'):
+        os.symlink('/', 'work/swap/link')
+        links -= 1
+    for _ in range(100):
         for start, end in [('.cursor', 'work/swap/folder'), ('work/swap/link', '.cursor')]:
             try:
                 os.rename(start, end)
