@@ -15,7 +15,14 @@ import { POLICY_YAML } from '../support/policy-yaml.ts'
 import { realHub } from '../support/real-hub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** A hub of the document's policy.yaml in a folder with these files; `asked` has the commands and tools that it asks about. */
+/**
+ * A hub of the document's policy.yaml in a folder with these files; `asked` has the commands and tools that it asks about.
+ * Its /tmp is a folder of its own: a hub surveys every root before a command, and the real one has the files of all tests.
+ */
+function withCommands(files: Readonly<Record<string, string>>) {
+  return underPolicyYaml(files, POLICY_YAML.replace('/tmp/', `${temporaryFolder('instead-of-tmp')}/`))
+}
+
 async function underPolicyYaml(files: Readonly<Record<string, string>>, text = POLICY_YAML) {
   const folder = temporaryFolder('policy')
   for (const [file, content] of Object.entries({ ...files, 'policy.yaml': text }))
@@ -107,21 +114,23 @@ describe('the policy gate of a tool module', () => {
     onTestFinished(() => rmSync(elsewhere, { recursive: true }))
     writeFileSync(join(elsewhere, 'b.txt'), 'elsewhere')
     const files = { 'a.txt': 'here', 'x.pem': 'pem', 'x.key': 'key', many }
-    const { hub, asked, codeOf, run } = await underPolicyYaml(files)
-    const read = (path: string) => codeOf('read_file', { path })
+    const literal = await underPolicyYaml(files)
+    const read = (path: string) => literal.codeOf('read_file', { path })
     expect(await read('a.txt')).toBe('ok')
     expect(await read(join(elsewhere, 'b.txt'))).toBe('ok')
     expect(await read('/etc/hostname')).toBe('PATH_OUTSIDE_SANDBOX')
     for (const path of ['x.pem', 'x.key', '~/.ssh/id_rsa']) expect(await read(path), path).not.toBe('ok')
-    expect((await hub.explain('read_file', { path: 'a.txt' })).decision?.constraints.maxBytes).toBe(10_000_000)
+    const { decision } = await literal.hub.explain('read_file', { path: 'a.txt' })
+    expect(decision?.constraints.maxBytes).toBe(10_000_000)
     const smaller = await underPolicyYaml(
       { 'b.txt': 'b\n'.repeat(1_500) },
       POLICY_YAML.replace('max_size: 10MB', 'max_size: 2KB'),
     )
     expect(await smaller.codeOf('core/fs.readText', { path: 'b.txt' })).toBe('FILE_TOO_LARGE')
-    const found = await hub.callDynamic('search_files', { pattern: 'match' })
+    const found = await literal.hub.callDynamic('search_files', { pattern: 'match' })
     expect((found.data as { matches: unknown[] }).matches).toHaveLength(100)
-    expect(asked).toEqual([])
+    expect(literal.asked).toEqual([])
+    const { hub, asked, codeOf, run } = await withCommands(files)
     for (const command of ['ls -la', 'cat a.txt', 'grep here a.txt']) expect(await run(command), command).toBe('ok')
     for (const command of ['git status', 'git diff a.txt', 'go build ./...', 'go test ./...'])
       expect((await hub.explain('run_shell', { command })).effect, command).toBe('allow')
@@ -136,7 +145,7 @@ describe('the policy gate of a tool module', () => {
   })
 
   it('S2-19 the whole command is judged, not only how it begins', async () => {
-    const { folder, run, asked } = await underPolicyYaml({ 'a.txt': 'a' })
+    const { folder, run, asked } = await withCommands({ 'a.txt': 'a' })
     mkdirSync(join(folder, 'sub'))
     expect(await run('ls && cat a.txt | grep a')).toBe('ok')
     expect(asked).toEqual([])
