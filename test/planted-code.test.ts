@@ -289,7 +289,7 @@ describe('what git, editors, shells and agents run', () => {
     writeFileSync(own, 'mine')
     const { exec } = hubHere({ sandbox: { root, roots, protect: [own], commands: { writable: [other] } } })
     const result = await exec(
-      `echo evil > ${own}; echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json`,
+      `echo evil > ${own}; echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json; true`,
     )
     expect(result.error).toBeUndefined()
     expect([existsSync(join(other, 'ordinary')), existsSync(join(other, '.vscode'))]).toEqual([true, false])

@@ -326,6 +326,34 @@ describe('access by paths', () => {
     expect(openDescriptors()).toBe(before)
   })
 
+  it('gives a file outside its name back, however long its folder is out of reach', () => {
+    const { entry } = opened(pathAccess)
+    mkdirSync(join(root, 'outside'))
+    writeFileSync(join(root, 'outside/b'), 'other')
+    const real = fs.renameSync
+    const exchange = (back: string, to: string) => {
+      real(join(root, 'd'), join(root, back))
+      real(join(root, to), join(root, 'd'))
+    }
+    onTestFinished(() => {
+      fs.renameSync = real
+      syncBuiltinESMExports()
+    })
+    let calls = 0
+    fs.renameSync = (from, to) => {
+      calls += 1
+      if (calls === 1 || calls === 10_500) exchange('away', 'outside')
+      try {
+        real(from, to)
+      } finally {
+        if (calls === 1) exchange('outside', 'away')
+      }
+    }
+    syncBuiltinESMExports()
+    expect(() => pathAccess.unlink(entry('b'))).toThrow(errno('CONFLICT'))
+    expect([names(), text('d/b'), names('away')]).toEqual([['b'], 'other', BEFORE])
+  })
+
   it('removes a file by its own name where nothing can be renamed', () => {
     const { entry } = opened(pathAccess)
     const rename = fs.renameSync

@@ -11,8 +11,11 @@ export interface SteadyEntry {
   readonly path: SystemPath
 }
 
-/** How often a step is tried again whose way leads elsewhere at the moment. */
+/** How often a step is tried again while its path leads elsewhere. */
 const MAX_TRIES = 10_000
+/** How often after that, with pauses of a millisecond: on a busy machine, the program that exchanges the folder waits for the processor. */
+const MAX_SLOW_TRIES = 1_000
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /*
  * A path may lead to another folder at the very moment of a change. A draft's name is in one folder only, so a step that
@@ -161,7 +164,8 @@ function removeOwn(entry: SteadyEntry, remove: (path: SystemPath) => void): void
 
 /** False when there is nothing by that name, now that `folder` is where it was or after many tries. */
 function tryUntilThere(step: () => void, folder?: SteadyFolder): boolean {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES + MAX_SLOW_TRIES; tries += 1) {
+    if (tries >= MAX_TRIES) Atomics.wait(NEVER_NOTIFIED, 0, 0, 1)
     try {
       step()
       return true
