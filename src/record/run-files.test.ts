@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, link, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, link, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countOpenFiles } from '../../test/support/left-behind.ts'
 import { newRun, runsFolder, started } from '../../test/support/record-run.ts'
 import { systemClock } from '../clock.ts'
 import { listRuns } from './list-runs.ts'
@@ -95,10 +96,9 @@ describe('a run folder that others may have prepared', () => {
   it('holds no lock and no open file after it was refused', async () => {
     const { run, folder } = await closedRun()
     await chmod(join(folder, 'logs/errors.jsonl'), 0o666)
-    const count = async () => (await readdir('/proc/self/fd')).length
-    const before = process.platform === 'linux' ? await count() : 0
+    const before = process.platform === 'linux' ? countOpenFiles() : 0
     for (let index = 0; index < 5; index++) expect(() => RunRecords.open(root, run, options)).toThrow()
-    if (process.platform === 'linux') expect(await count()).toBe(before)
+    if (process.platform === 'linux') expect(countOpenFiles()).toBe(before)
     await chmod(join(folder, 'logs/errors.jsonl'), 0o600)
     await RunRecords.open(root, run, options).close()
   })

@@ -1,4 +1,6 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Names below a folder that only half-done work has. */
 export function draftsBelow(folder: string): string[] {
@@ -18,4 +20,14 @@ export function openBelow(folder: string): string[] {
       return []
     }
   })
+}
+
+/**
+ * How many files and folders of this test file the process holds open. Other descriptors do not count: on a busy machine,
+ * pipes, sockets and folders of earlier files may still be closing.
+ */
+export function countOpenFiles(): number {
+  const temporary = realpathSync(tmpdir())
+  const ofTest = (path: string) => path.slice(temporary.length + 1).split('/')[0]!
+  return openBelow(temporary).filter((path) => existsSync(join(temporary, ofTest(path)))).length
 }

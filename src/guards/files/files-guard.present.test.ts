@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { countOpenFiles } from '../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { WriteFiles } from '../../contracts/handles.ts'
 import { currentProcess } from '../../disk/process-identity.ts'
@@ -36,12 +37,12 @@ describe('a first look at a path', () => {
   it.each(['d', 'none', 'none/f', 'd/f/x', 'l/f', 'to-file', '../ws/d/f', '/etc/passwd', '', '.'])(
     'finds nothing, and says nothing, at %j',
     (path) => {
-      const before = readdirSync('/proc/self/fd').length
+      const before = countOpenFiles()
       const guard = createFilesGuard({ roots: [{ path: root, mode: 'write' }], maxReadBytes: 10 })
       expect(guard.present(path)).toBeUndefined()
       guard.close()
       expect(guard.present('d/f')).toBeUndefined()
-      expect(readdirSync('/proc/self/fd').length).toBe(before)
+      expect(countOpenFiles()).toBe(before)
     },
   )
 })

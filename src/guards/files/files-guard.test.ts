@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FILES_LEVEL } from '../../../test/support/files-level.ts'
+import { countOpenFiles } from '../../../test/support/left-behind.ts'
 import type { ReadFiles } from '../../contracts/handles.ts'
 import type { FilesCall } from './files-door.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
@@ -136,8 +137,7 @@ describe('reading', () => {
 
   it('leaves no descriptor open, whatever happens', async () => {
     await symlink('../out', join(root, 'out'))
-    const count = async () => (await readdir('/proc/self/fd')).length
-    const before = await count()
+    const before = countOpenFiles()
     for (let round = 0; round < 50; round += 1) {
       const paths = ['a/b/c.txt', 'a/b/no.txt', 'no/no/no.txt', 'a', 'out/secret.txt', 'a/b/c.txt/x']
       await Promise.allSettled(paths.map((path) => read(path)))
@@ -149,7 +149,7 @@ describe('reading', () => {
         }
       }
     }
-    expect(await count()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 })
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { countOpenFiles } from '../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { isBelow, openRoots, type RootOptions } from './open-roots.ts'
 import { splitPath } from './split-path.ts'
@@ -11,8 +12,6 @@ mkdirSync(join(base, 'a/b/c'), { recursive: true })
 mkdirSync(join(base, 'z'))
 writeFileSync(join(base, 'file'), '')
 symlinkSync('a', join(base, 'alias'))
-
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 function open(...options: readonly (readonly [string, RootOptions['mode']?, boolean?])[]) {
   const roots = openRoots(
@@ -87,7 +86,7 @@ describe('roots', () => {
     ['none', 'CONFIG_INVALID'],
     ['file', 'CONFIG_INVALID'],
   ])('are folders: %s is none, and what was opened before is closed', (path, code) => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(() => open(['a'], [path])).toThrow(
       expect.objectContaining({
         code,
@@ -97,16 +96,16 @@ describe('roots', () => {
         }),
       }),
     )
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('are closed once, and then nothing is found', () => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const roots = openRoots([{ path: base, mode: 'read' }])
-    expect(openDescriptors()).toBe(before + 1)
+    expect(countOpenFiles()).toBe(before + 1)
     roots.close()
     roots.close()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
     expect(() => roots.locate('a')).toThrow('The sandbox has no open roots.')
   })
 
@@ -153,13 +152,13 @@ describe('a walk over links', () => {
     const roots = open(['a'])
     mkdirSync(join(base, 'a/d'))
     symlinkSync('../b', join(base, 'a/d/l'))
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(findLink(roots.locate('d/l/c/x'))).toEqual({ link: join(base, 'a/b/c/x') })
     expect(findLink(roots.locate('d/l'))).toEqual({ link: join(base, 'a/b') })
     expect(findLink(roots.locate('b/c'))).toMatchObject({ path: join(base, 'a/b/c') })
     expect(findLink(roots.locate('none/c'))).toMatchObject({ path: join(base, 'a/none/c') })
     expect(followLinks(roots, 'd/l/c', findLink).path).toBe(join(base, 'a/b/c'))
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('is refused to changes, with where the link leads', () => {

@@ -16,6 +16,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { descriptorAccess } from './descriptor-access.ts'
 import type { FileAccess, FolderEntry } from './file-access.ts'
@@ -38,7 +39,6 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 const names = (path = 'd') => readdirSync(join(root, path)).sort()
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 const BEFORE = ['b', 'c', 'empty', 'full', 'l']
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 function closing(descriptor: number): number {
   onTestFinished(() => closeSync(descriptor))
@@ -73,7 +73,7 @@ describe.each([descriptorAccess, pathAccess])('access by $level', (access) => {
 
   it('opens folders, and neither links nor files', () => {
     const { base, d } = opened(access)
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const open = (name: string) => access.openFolder(base, access.at(base, name))
     expect(fstatSync(d).ino).toBe(statSync(join(root, 'd')).ino)
     for (const [name, code] of [
@@ -82,12 +82,12 @@ describe.each([descriptorAccess, pathAccess])('access by $level', (access) => {
       ['none', 'ENOENT'],
     ] as const)
       expect(() => open(name)).toThrow(name === 'l' ? expect.objectContaining({ syscall: 'open' }) : errno(code))
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('opens files, and no link', async () => {
     const { d } = opened(access)
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const open = (name: string, flags: number = constants.O_RDONLY) => access.open(d, access.at(d, name), flags)
     closeSync(open('b'))
     expect(() => open('l')).toThrow(errno('ELOOP'))
@@ -100,7 +100,7 @@ describe.each([descriptorAccess, pathAccess])('access by $level', (access) => {
       ['none', 'ENOENT'],
     ] as const)
       await expect(access.openHandle(d, access.at(d, name), constants.O_RDONLY)).rejects.toThrow(errno(code))
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('makes files with their mode where the name is free', async () => {
@@ -216,7 +216,7 @@ describe('access by paths', () => {
     mkdirSync(join(root, 'd/empty'), { recursive: true })
     mkdirSync(join(root, 'd/full'))
     writeFileSync(join(root, 'd/b'), 'other')
-    const before = openDescriptors()
+    const before = countOpenFiles()
     await expect((async () => use(d, entry, e))()).rejects.toMatchObject({
       code: 'CONFLICT',
       message: `"${join(root, 'd')}", or a folder above it, was exchanged or moved while it was used.`,
@@ -225,7 +225,7 @@ describe('access by paths', () => {
     })
     expect([names(), names('away'), names('e')]).toEqual([['b', 'empty', 'full'], BEFORE, ['f']])
     expect([text('d/b'), text('away/b')]).toEqual(['other', 'd/b'])
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('looks again where the way was changed just now, and refuses what is another by then', () => {
@@ -264,7 +264,7 @@ describe('access by paths', () => {
     const path = pathAccess.at(d, 'b')
     const real = vi.spyOn(fs.realpathSync, 'native')
     onTestFinished(() => real.mockRestore())
-    const before = openDescriptors()
+    const before = countOpenFiles()
     real.mockReturnValue(join(root, 'd/B') as never)
     const denied = {
       code: 'PATH_DENIED',
@@ -281,7 +281,7 @@ describe('access by paths', () => {
       throw new Error('gone')
     })
     expect(pathAccess.stat(d, path)?.isFile()).toBe(true)
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it.each<
@@ -319,11 +319,11 @@ describe('access by paths', () => {
       },
     })
     syncBuiltinESMExports()
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(() => use(d, entry)).toThrow(errno('CONFLICT'))
     expect([names(), names('away')]).toEqual([['b', 'empty', 'full'], BEFORE])
     expect([text('d/b'), text('away/b')]).toEqual(['other', 'd/b'])
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('gives a file outside its name back, however long its folder is out of reach', () => {

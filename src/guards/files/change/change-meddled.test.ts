@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, readdirSync, readlinkSync, renameSync, symlinkSyn
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing } from '../../../../test/support/changing.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import type { KeptChange } from '../../../change.ts'
 import type { WriteFiles } from '../../../contracts/handles.ts'
 import { sha256 } from '../../../value/hash.ts'
@@ -22,7 +23,6 @@ beforeEach(() => {
 afterEach(() => ws.close())
 
 const BEFORE = ['a.txt', 'b.txt', 'c.txt', 'empty', 'l', 'tree', 'tree/x.txt']
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 /** A handle with somebody else who acts right after a change was put on record, and before it is made. */
 function meddling(act: (change: KeptChange) => void, refusal?: string): WriteFiles {
@@ -101,10 +101,10 @@ describe('what somebody else put there meanwhile stays, and the change is refuse
       [...BEFORE.slice(0, 5), 'n', ...BEFORE.slice(5)],
     ],
   ])('%s', async (_, work, message, names) => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     await expect(work()).rejects.toMatchObject({ code: 'CONFLICT', message: expect.stringMatching(message) })
     expect(ws.names()).toEqual(names)
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('a file that is moved, removed or replaced', async () => {

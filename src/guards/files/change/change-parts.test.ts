@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { sha256 } from '../../../value/hash.ts'
 import { fileAccess } from '../access/choose-access.ts'
@@ -145,13 +146,13 @@ describe('a tree', () => {
     mkdirSync(join(folder, 'kept'))
     for (let number = 0; number < 300; number += 1) writeFileSync(join(folder, `tree/sub/${number}`), '')
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/tree/`), odd]), '')
-    const before = readdirSync('/proc/self/fd').length
+    const before = countOpenFiles()
     const parent = opened()
     await deleteTree(parent, 'tree')
     await deleteTree(parent, 'tree')
     await deleteTree(parent, 'none')
     expect(readdirSync(folder)).toEqual(['kept'])
-    expect(readdirSync('/proc/self/fd').length).toBe(before + 1)
+    expect(countOpenFiles()).toBe(before + 1)
   })
 })
 

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, truncateSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, statSync, symlinkSync, truncateSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { ToolError } from '../../../errors.ts'
 import { sha256 } from '../../../value/hash.ts'
 import { treeDigest } from './tree-digest.ts'
@@ -99,8 +100,7 @@ it('stops in the middle of a large file', async () => {
 })
 
 it('leaves nothing behind when it is stopped, at whichever look, and closes every descriptor', async () => {
-  const count = () => readdirSync('/proc/self/fd').length
-  const before = count()
+  const before = countOpenFiles()
   for (let step = 0; ; step += 1) {
     const stop = new AbortController()
     let asked = 0
@@ -114,5 +114,5 @@ it('leaves nothing behind when it is stopped, at whichever look, and closes ever
     expect(result).toBe('ABORTED')
     expect(ws.names()).toEqual(BEFORE)
   }
-  expect(count()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { ToolError } from '../../../errors.ts'
 import { treeDigest } from './tree-digest.ts'
 
@@ -112,8 +113,7 @@ it('lets one of many have the name, and loses nothing', async () => {
 })
 
 it('changes nothing when it is stopped, at whichever look, and closes every descriptor', async () => {
-  const count = () => readdirSync('/proc/self/fd').length
-  const before = count()
+  const before = countOpenFiles()
   for (let step = 0; ; step += 1) {
     const stop = new AbortController()
     let asked = 0
@@ -128,5 +128,5 @@ it('changes nothing when it is stopped, at whichever look, and closes every desc
     expect(ws.names()).toEqual(BEFORE)
   }
   expect(ws.names()).toContain(join('p', 'tree'))
-  expect(count()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { ToolError } from '../../../errors.ts'
 import { sha256 } from '../../../value/hash.ts'
 import { treeDigest } from './tree-digest.ts'
@@ -141,10 +142,9 @@ it('removes nothing when it is stopped, at whichever look', async () => {
 })
 
 it('closes every descriptor', async () => {
-  const count = () => readdirSync('/proc/self/fd').length
-  const before = count()
+  const before = countOpenFiles()
   chmodSync(ws.at('tree'), 0o700)
   for (const path of ['a.txt', 'tree', 'gone', 'tree/sub', 'a.txt/x']) await outcome(ws.handle().remove(path))
   await outcome(ws.handle().remove('tree', { recursive: true }))
-  expect(count()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })

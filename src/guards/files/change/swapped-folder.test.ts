@@ -57,20 +57,21 @@ it.each<[string, number, (handle: Handle, index: number) => Promise<unknown>]>([
   ['copies', 300, (handle, index) => handle.copy('d/secret.txt', `copied${index}.txt`)],
   ['changes', 300, (handle, index) => handle.changeAll([{ type: 'create', path: `d/c${index}.txt`, content: 'x' }])],
 ])('%s nothing outside in %i tries while somebody swaps a folder for a link', async (_, tries, change) => {
+  // At the level paths, nearly every change is refused against a swapper that never pauses.
+  const [least, refusals] =
+    FILES_LEVEL === 'paths' ? [0, ['PATH_OUTSIDE_SANDBOX', 'CONFLICT']] : [1, ['PATH_OUTSIDE_SANDBOX']]
   const handle = ws.handle({ journal: undefined })
   const outcomes = new Map<string, number>()
-  for (let index = 0; index < tries; index += 1) {
+  const isTried = () => (outcomes.get('ok') ?? 0) >= least && refusals.some((code) => outcomes.has(code))
+  // How often each of them comes depends on the machine.
+  for (let index = 0; index < tries || (!isTried() && index < 20 * tries); index += 1) {
     if (!existsSync(ws.at('mine.txt'))) writeFileSync(ws.at('mine.txt'), 'mine')
     const result = await outcome(change(handle, index))
     outcomes.set(result, (outcomes.get(result) ?? 0) + 1)
   }
   await swapper.terminate()
   expect([...outcomes.keys()].filter((result) => !EXPECTED.has(result))).toEqual([])
-  // At the level paths, nearly every change is refused against a swapper that never pauses.
-  const [least, refusals] =
-    FILES_LEVEL === 'paths' ? [0, ['PATH_OUTSIDE_SANDBOX', 'CONFLICT']] : [1, ['PATH_OUTSIDE_SANDBOX']]
-  expect(outcomes.get('ok') ?? 0).toBeGreaterThanOrEqual(least)
-  expect(refusals.some((code) => outcomes.has(code))).toBe(true)
+  expect(isTried(), JSON.stringify([...outcomes])).toBe(true)
   const taken = ws.names().filter((name) => /^(taken|copied)/.test(name))
   expect(taken.map(ws.text)).not.toContain('SECRET')
   expect(ws.names('../out').filter((name) => !isStray(name))).toEqual(['secret.txt', 'sub'])

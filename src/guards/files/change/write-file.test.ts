@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { ToolError } from '../../../errors.ts'
 import { sha256 } from '../../../value/hash.ts'
 
@@ -288,14 +289,13 @@ describe('being stopped', () => {
 })
 
 it('closes every descriptor', async () => {
-  const count = () => readdirSync('/proc/self/fd').length
-  const before = count()
+  const before = countOpenFiles()
   for (let round = 0; round < 10; round += 1) {
     const paths = [`p${round}/q/r.txt`, 'old.txt', 'old.txt/x', '../out/x', `s${round}.txt`]
     await Promise.all(paths.map((path) => outcome(ws.handle().writeText(path, 'x'))))
   }
   // Another test file of this process may have left some to the garbage collector: fewer is fine.
-  expect(count()).toBeLessThanOrEqual(before)
+  expect(countOpenFiles()).toBeLessThanOrEqual(before)
   expect(readFileSync(join(ws.base, 'out/secret.txt'), 'utf8')).toBe('SECRET')
 })
 

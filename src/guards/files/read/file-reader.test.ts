@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { code, openDescriptors, reading } from '../../../../test/support/reading.ts'
 
 let files: ReturnType<typeof reading>
@@ -21,7 +22,7 @@ it('never hangs on a pipe or a socket, and reads no folder', async () => {
   execFileSync('mkfifo', [join(files.root, 'pipe')])
   const server = createServer().listen(join(files.root, 'socket'))
   await new Promise((resolve) => server.once('listening', resolve))
-  const before = openDescriptors()
+  const before = countOpenFiles()
   for (const way of ways) {
     await expect(files.reader()[way]('pipe')).rejects.toThrow(code('PATH_DENIED'))
     await expect(files.reader()[way]('socket')).rejects.toThrow(code('PATH_DENIED'))
@@ -29,7 +30,7 @@ it('never hangs on a pipe or a socket, and reads no folder', async () => {
       expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', fix: { hint: expect.stringContaining('List') } }),
     )
   }
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
   await new Promise((resolve) => server.close(resolve))
 })
 
@@ -52,26 +53,26 @@ it('asks before anything is given out, and tells about roots that are not truste
 it('refuses names that are too long and secrets, and leaves no descriptor open', async () => {
   files.put('server.key', 'SECRET')
   files.put('a.txt', 'text')
-  const before = openDescriptors()
+  const before = countOpenFiles()
   for (const way of [...ways, 'stat', 'list'] as const) {
     await expect(files.reader()[way]('x'.repeat(256))).rejects.toThrow(code('INPUT_SCHEMA_INVALID'))
     await expect(files.reader()[way]('a.txt/b')).rejects.toThrow(code('NOT_FOUND'))
     await expect(files.reader({ signal: () => AbortSignal.abort() })[way]('a.txt')).rejects.toThrow(code('ABORTED'))
   }
   for (const way of ways) await expect(files.reader()[way]('server.key')).rejects.toThrow(code('PATH_DENIED'))
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })
 
 it('stops a long read between two pieces', async () => {
   files.put('a.txt', 'x'.repeat(3_000_000))
-  const before = openDescriptors()
+  const before = countOpenFiles()
   for (const way of ways) {
     const controller = new AbortController()
     const reading = files.reader({ signal: () => controller.signal })[way]('a.txt')
     controller.abort()
     await expect(reading).rejects.toThrow(code('ABORTED'))
   }
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })
 
 it('says so when the process has no descriptors left, and works again afterwards', async () => {

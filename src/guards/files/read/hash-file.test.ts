@@ -1,7 +1,8 @@
 import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { code, openDescriptors, reading } from '../../../../test/support/reading.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
+import { code, reading } from '../../../../test/support/reading.ts'
 import { sha256 } from '../../../value/hash.ts'
 
 let files: ReturnType<typeof reading>
@@ -29,9 +30,9 @@ it('refuses what would take for ever and stops in the middle', async () => {
   await expect(files.reader().sha256('huge.bin')).rejects.toThrow(/1099511627776 bytes, the limit is 4294967296/)
   await truncate(path, 2 ** 32)
   const controller = new AbortController()
-  const before = openDescriptors()
+  const before = countOpenFiles()
   const hashing = files.reader({ signal: () => controller.signal }).sha256('huge.bin')
   setImmediate(() => controller.abort())
   await expect(hashing).rejects.toThrow(code('ABORTED'))
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })

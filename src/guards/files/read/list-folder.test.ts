@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { linkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { code, openDescriptors, reading } from '../../../../test/support/reading.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
+import { code, reading } from '../../../../test/support/reading.ts'
 import type { ListOptions } from '../../../contracts/handles.ts'
 import { ToolError } from '../../../errors.ts'
 
@@ -116,13 +117,13 @@ it('asks for the folder that was really opened and for those below, and leaves o
 
 it('says what is missing or no folder, and refuses numbers that make no sense', async () => {
   files.put('a.txt', '')
-  const before = openDescriptors()
+  const before = countOpenFiles()
   for (const path of ['no', 'no/no', 'a.txt/no']) await expect(list(path)).rejects.toThrow(code('NOT_FOUND'))
   for (const path of ['a.txt', 'a.txt/']) await expect(list(path)).rejects.toThrow(/is a file, not a folder/)
   for (const options of [{ maxEntries: -1 }, { maxDepth: 0 }, { maxEntries: Number.NaN }]) {
     await expect(list('.', options)).rejects.toThrow(code('INPUT_SCHEMA_INVALID'))
   }
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })
 
 it('lists names of any kind and says that it leaves out what cannot be said in UTF-8', async () => {
@@ -138,7 +139,7 @@ it('lists names of any kind and says that it leaves out what cannot be said in U
 
 it('lets others have their turn and stops in the middle', async () => {
   putMany(6_000)
-  const before = openDescriptors()
+  const before = countOpenFiles()
   const controller = new AbortController()
   let turns = 0
   const count = () => {
@@ -150,5 +151,5 @@ it('lets others have their turn and stops in the middle', async () => {
   const listing = files.reader({ signal: () => controller.signal }).list('many', { maxEntries: 10_000 })
   await expect(listing).rejects.toThrow(code('ABORTED'))
   expect(turns).toBe(2)
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })

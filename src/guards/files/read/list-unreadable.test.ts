@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { code, openDescriptors, reading } from '../../../../test/support/reading.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
+import { code, reading } from '../../../../test/support/reading.ts'
 
 // The tests may run as root, whom no folder refuses; and a folder of millions of real files would take too long to make.
 const refuse = vi.hoisted(() => ({ after: Number.POSITIVE_INFINITY, crowd: 0, read: 0 }))
@@ -42,11 +43,11 @@ afterEach(() => {
 
 it('leaves out a folder below that cannot be read, and says so', async () => {
   refuse.after = 1
-  const before = openDescriptors()
+  const before = countOpenFiles()
   const { entries, isComplete } = await files.reader().list('.', { recursive: true })
   expect(entries.map(({ name }) => name)).toEqual(['a', 'c'])
   expect(isComplete).toBe(false)
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })
 
 it('fails when the folder itself cannot be read', async () => {

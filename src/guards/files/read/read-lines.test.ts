@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { truncate } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { bytesRead, code, openDescriptors, reading } from '../../../../test/support/reading.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
+import { bytesRead, code, reading } from '../../../../test/support/reading.ts'
 import { sha256 } from '../../../value/hash.ts'
 
 let files: ReturnType<typeof reading>
@@ -152,14 +153,14 @@ it('refuses a file too large to be scanned, and UTF-16 too large for memory', as
 
 it('stops in the middle of a long scan', async () => {
   await truncate(files.put('huge.txt', 'x'.repeat(10_000)), 2 ** 32)
-  const before = openDescriptors()
+  const before = countOpenFiles()
   const controller = new AbortController()
   const page = files.reader({ signal: () => controller.signal }).readLines('huge.txt')
   const started = bytesRead()
   const watch = () => (bytesRead() - started > 20_000_000 ? controller.abort() : setImmediate(watch))
   watch()
   await expect(page).rejects.toThrow(code('ABORTED'))
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
 })
 
 it('refuses numbers that make no sense', async () => {

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  ftruncateSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, ftruncateSync, linkSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FILES_LEVEL } from '../../../../test/support/files-level.ts'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { Target } from '../open-roots.ts'
@@ -210,23 +202,23 @@ describe('the names in a folder', () => {
     ['a larger one', 65_537, [512, 512, 1]],
     ['one whose size is not known', 0, [512, 512, 1]],
   ])('come in batches: %s', (_, bytes, batches) => {
-    const before = readdirSync('/proc/self/fd').length
+    const before = countOpenFiles()
     const descriptor = fileAccess.openBase(many)
     const found = [...folderNames(descriptor, bytes)]
     expect(found.map(({ length }) => length)).toEqual(FILES_LEVEL === 'paths' ? [1025] : batches)
     expect(new Set(found.flat()).size).toBe(1025)
     closeSync(descriptor)
-    expect(readdirSync('/proc/self/fd').length).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('are let go when nobody wants more of them', () => {
     const descriptor = fileAccess.openBase(many)
-    const before = readdirSync('/proc/self/fd').length
+    const before = countOpenFiles()
     for (const batch of folderNames(descriptor, 0)) {
       expect(batch.length).toBeGreaterThan(0)
       break
     }
-    expect(readdirSync('/proc/self/fd').length).toBe(before)
+    expect(countOpenFiles()).toBe(before)
     closeSync(descriptor)
   })
 })

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { openRoots } from '../open-roots.ts'
 import { openPlace, readRulesAbove } from './open-place.ts'
@@ -21,8 +22,6 @@ symlinkSync('d/e/f', join(root, 'to-file'))
 symlinkSync('to-folder', join(root, 'twice'))
 execFileSync('mkfifo', [join(root, 'pipe')])
 
-const openDescriptors = () => readdirSync('/proc/self/fd').length
-
 describe('the place of a search', () => {
   it.each([
     ['.', '', undefined],
@@ -33,14 +32,14 @@ describe('the place of a search', () => {
     ['to-file', 'd/e', 'f'],
     ['twice/f', 'd/e', 'f'],
   ])('%j is a folder, or one file in it', (path, folder, file) => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const place = openPlace(roots, path)
-    expect(openDescriptors()).toBe(before + 1)
+    expect(countOpenFiles()).toBe(before + 1)
     expect(place.folder.path).toBe(join(root, folder))
     expect(place.folder.names).toEqual(folder.split('/').filter(Boolean))
     expect([place.file, place.target.path]).toEqual([file, join(root, folder, file ?? '')])
     place.close()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it.each([
@@ -49,11 +48,11 @@ describe('the place of a search', () => {
     ['d/e/f/', 'NOT_FOUND', 'is a file, not a folder.'],
     ['pipe', 'PATH_DENIED', 'is not a regular file or a folder.'],
   ])('%j is none', (path, code, message) => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(() => openPlace(roots, path)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     )
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 })
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { createFilesDoor } from '../files-door.ts'
 import { openRoots, type Roots } from '../open-roots.ts'
 import { searchHandle } from './search-handle.ts'
@@ -19,8 +20,6 @@ afterAll(() => {
   roots.close()
   rmSync(root, { recursive: true })
 })
-
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 describe.each(['ripgrep', 'built-in'] as const)('hard cases with %s', (engine) => {
   const handle = (signal = new AbortController().signal, permits?: (path: string) => void) =>
@@ -67,19 +66,19 @@ describe.each(['ripgrep', 'built-in'] as const)('hard cases with %s', (engine) =
 
   it('answers twenty at once, each its own', async () => {
     for (let index = 0; index < 20; index += 1) writeFileSync(join(root, `f${index}`), `needle-${index}.\n`)
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => handle().search('.', { pattern: `needle-${index}.` })),
     )
     expect(answers.map(({ files }) => files)).toEqual(
       Array.from({ length: 20 }, (_, index) => [{ file: `f${index}`, matches: 1 }]),
     )
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('stops when it is aborted: before, and in the middle, with everything closed', async () => {
     for (let index = 0; index < 50; index += 1) writeFileSync(join(root, `f${index}`), 'abc\n'.repeat(20_000))
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const options = { pattern: '(a|b|c)+$', isRegex: true, output: 'counts' } as const
     await expect(handle(AbortSignal.abort()).search('.', options)).rejects.toMatchObject({ code: 'ABORTED' })
     const controller = new AbortController()
@@ -88,7 +87,7 @@ describe.each(['ripgrep', 'built-in'] as const)('hard cases with %s', (engine) =
       if (path !== root) controller.abort()
     }
     await expect(handle(controller.signal, permits).search('.', options)).rejects.toMatchObject({ code: 'ABORTED' })
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('leaves those waiting behind others when they are aborted', async () => {

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../../access/choose-access.ts'
 import type { FileChoice } from '../search-job.ts'
@@ -20,12 +21,10 @@ function tree(files: Record<string, string | Buffer>): void {
   }
 }
 
-const openDescriptors = () => readdirSync('/proc/self/fd').length
-
 /** The paths in the order of the walk, and `?` for each folder that could not be looked into. */
 function walk(choice: Partial<FileChoice> = {}, rulesAbove = '', access = fileAccess): string[] {
   const whole = { globRules: '', includeHidden: false, includeIgnored: false, ...choice }
-  const before = openDescriptors()
+  const before = countOpenFiles()
   const descriptor = fileAccess.openBase(root)
   const found: string[] = []
   try {
@@ -37,7 +36,7 @@ function walk(choice: Partial<FileChoice> = {}, rulesAbove = '', access = fileAc
   } finally {
     closeSync(descriptor)
   }
-  expect(openDescriptors()).toBe(before)
+  expect(countOpenFiles()).toBe(before)
   return found
 }
 
@@ -130,14 +129,14 @@ describe('the text of a file that is searched', () => {
   it('is that of a regular file of at most 50 MB, and nothing stays open', () => {
     mkdirSync(join(root, 'd'))
     const descriptor = fileAccess.openBase(root)
-    const before = openDescriptors()
+    const before = countOpenFiles()
     try {
       expect(() => readSearchable(fileAccess, descriptor, 'd')).toThrow('Not a file')
       writeFileSync(join(root, 'large'), Buffer.alloc(50_000_000, 'x'))
       expect(readSearchable(fileAccess, descriptor, 'large')).toHaveLength(50_000_000)
       writeFileSync(join(root, 'large'), 'x', { flag: 'a' })
       expect(() => readSearchable(fileAccess, descriptor, 'large')).toThrow('too large')
-      expect(openDescriptors()).toBe(before)
+      expect(countOpenFiles()).toBe(before)
     } finally {
       closeSync(descriptor)
     }

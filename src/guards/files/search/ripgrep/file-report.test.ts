@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
 import { checkedFile } from './checked-file.ts'
 import { FileReport } from './file-report.ts'
@@ -8,7 +9,6 @@ import type { RgBlock } from './rg-messages.ts'
 
 const folder = temporaryFolder('file-report')
 const path = join(folder, 'f')
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 
 function opened(content: string | Buffer): number {
   writeFileSync(path, content)
@@ -56,20 +56,20 @@ describe('a checked file', () => {
     ['no other place in UTF-16', wide, 3, 'ä\n漢', false],
     ['no longer text in UTF-16', wide, 2, 'ä\n漢x', false],
   ])('holds %s', (_, content, offset, text, expected) => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const file = checkedFile(opened(content))!
     expect(file.holds(offset, Buffer.from(text))).toBe(expected)
     file.close()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('is a regular file, and one that fits into memory if it is UTF-16; the others are closed', () => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(checkedFile(openSync(folder, 'r'))).toBeUndefined()
     closeSync(opened(Buffer.from([0xff, 0xfe])))
     truncateSync(path, 50_000_001)
     expect(checkedFile(openSync(path, 'r'))).toBeUndefined()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
     truncateSync(path, 50_000_000)
     const file = checkedFile(openSync(path, 'r'))
     expect(file?.holds(1, Buffer.from('\0\0'))).toBe(true)
@@ -77,7 +77,7 @@ describe('a checked file', () => {
     closeSync(opened('abc'))
     truncateSync(path, 50_000_002)
     checkedFile(openSync(path, 'r'))!.close()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 })
 
@@ -117,7 +117,7 @@ describe('a report of a file', () => {
   })
 
   it('is unsure, and stays so, once something is not found again', () => {
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const { report, opens } = reportOf('x\nx\n')
     report.add(block('y\n'), true)
     report.add(block('x\n', { line: 2, offset: 2 }), true)
@@ -130,7 +130,7 @@ describe('a report of a file', () => {
     dropped.drop()
     dropped.doubt()
     expect(dropped.finish()).toBeUndefined()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('is unsure where the file cannot be opened or checked', () => {

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../../access/choose-access.ts'
 import { openRoots, type Roots } from '../../open-roots.ts'
@@ -9,7 +10,6 @@ import { type RgRun, RipgrepMissing, runRipgrep } from './rg-process.ts'
 
 const base = temporaryFolder('rg-process')
 const rgPath = join(base, 'rg-double')
-const openDescriptors = () => readdirSync('/proc/self/fd').length
 let folder: number
 
 beforeAll(() => {
@@ -29,13 +29,13 @@ async function run(script: string, given: Partial<RgRun> = {}, ignoreFiles: read
   }
   const command = { args: (paths: readonly string[]) => paths, ignoreFiles }
   const signal = new AbortController().signal
-  const before = openDescriptors()
+  const before = countOpenFiles()
   try {
     const end = await runRipgrep({ rgPath, command, folder, signal, onData, ...given })
     return { ...end, output }
   } finally {
     // Pipes of a process that never began are closed a moment later.
-    await expect.poll(openDescriptors).toBeLessThanOrEqual(before)
+    await expect.poll(countOpenFiles).toBeLessThanOrEqual(before)
   }
 }
 
@@ -125,7 +125,7 @@ describe('a file that ripgrep has named', () => {
     writeFileSync(join(base, 'secret'), 'x')
     symlinkSync('d', join(base, 'root/l'))
     symlinkSync('d/f', join(base, 'root/file-link'))
-    const before = openDescriptors()
+    const before = countOpenFiles()
     const isFile = (path: string) => linkFree.isFile(roots.locate(path))
     expect(['d/f', 'top', 'd/f', 'd/none', 'd', 'l/f', 'file-link', 'none/f'].map(isFile)).toEqual([
       ...[true, true, true, false],
@@ -136,7 +136,7 @@ describe('a file that ripgrep has named', () => {
       expect(linkFree.open(roots.locate(path))).toBeUndefined()
     linkFree.close()
     linkFree.close()
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 
   it('is looked for again in the folder of its own, not in the last one', () => {
@@ -144,8 +144,8 @@ describe('a file that ripgrep has named', () => {
     writeFileSync(join(base, 'root/e/only'), '')
     const isFile = (path: string) => linkFree.isFile(roots.locate(path))
     expect(['e/only', 'd/only', 'e/only', 'none/only', 'e/only'].map(isFile)).toEqual([true, false, true, false, true])
-    const before = openDescriptors()
+    const before = countOpenFiles()
     expect(isFile('e/only')).toBe(true)
-    expect(openDescriptors()).toBe(before)
+    expect(countOpenFiles()).toBe(before)
   })
 })
