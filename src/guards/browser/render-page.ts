@@ -16,8 +16,20 @@ const MOST_HTML_BYTES = 20_000_000
 const SIDE = { least: 16, most: 4_000 }
 const MOST_ERRORS = 10
 
-/** Shows HTML in a context of its own that reaches nothing, and makes a picture of it. */
+/**
+ * Shows HTML in a context of its own that reaches nothing, and makes a picture of it. On a busy machine Chromium fails to do
+ * so now and then; as nothing can have happened elsewhere, it gets a second try.
+ */
 export async function renderPage(chromium: Chromium, request: RenderRequest): Promise<Rendered> {
+  try {
+    return await renderOnce(chromium, request)
+  } catch (error) {
+    if (!ToolError.is(error) || error.code !== 'EXEC_FAILED') throw error
+    return renderOnce(chromium, request)
+  }
+}
+
+async function renderOnce(chromium: Chromium, request: RenderRequest): Promise<Rendered> {
   const { html, script, timeoutMs: timeout = 15_000, signal = new AbortController().signal } = request
   throwIfAborted(signal)
   if (Buffer.byteLength(html) > MOST_HTML_BYTES) {
