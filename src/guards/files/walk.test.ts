@@ -51,20 +51,24 @@ afterEach(async () => {
 /** An empty draft that was made outside and could not be removed: the level `paths` does not rule it out. */
 const isStray = (name: string) => FILES_LEVEL === 'paths' && isDraftName(name)
 
+/** How often something inside is found depends on the machine; once is enough to show that the way is open. */
+const needsMore = (attempt: number, tries: number, isFound: boolean) =>
+  attempt < tries || (!isFound && attempt < 100_000)
+
 const never = new AbortController().signal
 const handle = () =>
   guard.handle({ signal: () => never, canRead: true, canWrite: true, canOverwrite: true }) as ReadFiles & WriteFiles
 
 it('reads nothing outside while somebody swaps a folder for a link', async () => {
   const seen = new Map<string, number>()
-  for (let attempt = 0; attempt < 5_000; attempt += 1) {
+  for (let attempt = 0; needsMore(attempt, 5_000, seen.has('in')); attempt += 1) {
     const outcome = await handle()
       .readText('d/f.txt')
       .catch((error) => error.code)
     seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
   }
   expect([...seen.keys()].filter((outcome) => !['in', ...REFUSED].includes(outcome))).toEqual([])
-  expect(seen.get('in')).toBeGreaterThan(0)
+  expect(seen.keys()).toContain('in')
 })
 
 it('lists and looks at nothing outside while somebody swaps a folder for a link', async () => {
@@ -76,7 +80,7 @@ it('lists and looks at nothing outside while somebody swaps a folder for a link'
   }
   const look = async () => [`f.txt ${(await handle().stat('d/f.txt')).bytes}`]
   const seen = new Set<string>()
-  for (let attempt = 0; attempt < 4_000; attempt += 1) {
+  for (let attempt = 0; needsMore(attempt, 2_000, seen.has(inside)); attempt += 1) {
     for (const found of await (attempt % 2 ? list() : look()).catch((error) => [error.code])) seen.add(found)
   }
   expect([...seen].filter((found) => ![inside, ...REFUSED].includes(found))).toEqual([])

@@ -14,7 +14,7 @@ export interface SteadyEntry {
 /** How often a step is tried again while its path leads elsewhere. */
 const MAX_TRIES = 10_000
 /** How often after that, with pauses of a millisecond: on a busy machine, the program that exchanges the folder waits for the processor. */
-const MAX_SLOW_TRIES = 1_000
+const MAX_SLOW_TRIES = 200
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /*

@@ -48,14 +48,14 @@ const isStray = (name: string) => FILES_LEVEL === 'paths' && isDraftName(name)
 type Handle = ReturnType<typeof ws.handle>
 
 it.each<[string, number, (handle: Handle, index: number) => Promise<unknown>]>([
-  ['writes', 1_500, (handle) => handle.writeText('d/secret.txt', 'x', { overwrite: true })],
-  ['writes anew', 500, (handle, index) => handle.writeText(`d/new${index}/w.txt`, 'x')],
-  ['removes', 2_000, (handle, index) => handle.remove(index % 2 ? 'd/secret.txt' : 'd/sub', { recursive: true })],
-  ['moves out', 1_000, (handle, index) => handle.move('d/secret.txt', `taken${index}.txt`)],
-  ['moves in', 1_000, (handle, index) => handle.move('mine.txt', `d/mine${index}.txt`)],
-  ['makes', 2_000, (handle, index) => handle.makeFolder(`d/p${index}/q`)],
-  ['copies', 300, (handle, index) => handle.copy('d/secret.txt', `copied${index}.txt`)],
-  ['changes', 300, (handle, index) => handle.changeAll([{ type: 'create', path: `d/c${index}.txt`, content: 'x' }])],
+  ['writes', 500, (handle) => handle.writeText('d/secret.txt', 'x', { overwrite: true })],
+  ['writes anew', 200, (handle, index) => handle.writeText(`d/new${index}/w.txt`, 'x')],
+  ['removes', 600, (handle, index) => handle.remove(index % 2 ? 'd/secret.txt' : 'd/sub', { recursive: true })],
+  ['moves out', 400, (handle, index) => handle.move('d/secret.txt', `taken${index}.txt`)],
+  ['moves in', 400, (handle, index) => handle.move('mine.txt', `d/mine${index}.txt`)],
+  ['makes', 600, (handle, index) => handle.makeFolder(`d/p${index}/q`)],
+  ['copies', 150, (handle, index) => handle.copy('d/secret.txt', `copied${index}.txt`)],
+  ['changes', 150, (handle, index) => handle.changeAll([{ type: 'create', path: `d/c${index}.txt`, content: 'x' }])],
 ])('%s nothing outside in %i tries while somebody swaps a folder for a link', async (_, tries, change) => {
   // At the level paths, nearly every change is refused against a swapper that never pauses.
   const [least, refusals] =
