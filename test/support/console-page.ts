@@ -8,7 +8,7 @@ export interface OpenOptions {
   readonly token?: string
   /** A browser profile of its own, of this kind; else pages of one token share one, as tabs do. */
   readonly profile?: BrowserContextOptions
-  /** Its clock can be turned on, so that nobody has to wait. */
+  /** Its clock can be turned on, so that nobody has to wait; in a profile of its own, since all pages of one share the clock. */
   readonly hasClock?: boolean
 }
 
@@ -34,7 +34,8 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
     service: undefined as unknown as ConsoleService,
     /** A new page at a path of the console. */
     async open(path: string, options: OpenOptions = {}): Promise<Page> {
-      const { token = state.service.ownerToken, profile, hasClock = false } = options
+      const { token = state.service.ownerToken, hasClock = false } = options
+      const profile = options.profile ?? (hasClock ? {} : undefined)
       const page = await (await contextFor(token, profile)).newPage()
       pages.push(page)
       if (hasClock) await page.clock.install()
