@@ -40,6 +40,12 @@ function write(path: string, content = ''): string {
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
+function folderOutside(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-outside-')))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** A hub on the root, whose commands run unasked. */
 function hubHere(options: HubOptions = {}) {
   const hub = createToolHub({
@@ -73,6 +79,21 @@ describe('the data folder', () => {
     chmodSync(shared, 0o755)
     const refused = await hubHere({ data: shared, runs: false }).exec('true')
     expect(refused.error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining('by other users') })
+  })
+
+  it.each(['readable', 'writable'] as const)('is closed to commands in a folder that is %s for them', async (grant) => {
+    const around = folderOutside()
+    const data = join(around, 'data')
+    const records = join(around, 'records')
+    for (const granted of [around, data]) {
+      const commands = { [grant]: [granted] }
+      const { hub, exec } = hubHere({ data, runs: records, sandbox: { root, commands } })
+      const result = await exec(`ls -A ${data} ${records}; touch ${data}/planted ${records}/planted; true`)
+      expect([result.error, JSON.stringify(result.data)]).toEqual([undefined, expect.not.stringContaining('.json')])
+      expect(JSON.stringify(result.data)).not.toContain('run-')
+      await hub.close()
+    }
+    expect([data, records].map((folder) => existsSync(join(folder, 'planted')))).toEqual([false, false])
   })
 
   it('is refused when tool-hub did not make it here, until its owner adopts it', async () => {

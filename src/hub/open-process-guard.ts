@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { SandboxLevel } from '../contracts/commands.ts'
 import { realIfThere } from '../disk/code-files.ts'
 import { ToolError } from '../errors.ts'
+import { isWithin } from '../guards/is-within.ts'
 import type { NetworkGuard } from '../guards/network/network-guard.ts'
 import { probeOnce } from '../guards/process/command/probe-once.ts'
 import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
@@ -50,6 +51,7 @@ export function openProcessGuard(
   const { cpuMs, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   const written = writable.map(realIfThere)
+  const granted = [...readable.map(realIfThere), ...written]
   return createProcessGuard({
     roots: real,
     readable,
@@ -58,7 +60,7 @@ export function openProcessGuard(
     passEnv: env,
     protect: protect.filter((path) => below(path) || written.some((folder) => isBelow(folder, path))),
     ledgerFolder,
-    hide: hidden.filter(below),
+    hide: hidden.filter((path) => below(path) || granted.some((folder) => isWithin(folder, path))),
     hideSecrets: secrets === 'hidden',
     limits: { ...bounds, cpuSeconds: Math.max(1, Math.ceil(cpuMs / 1000)) },
     clock,
