@@ -297,18 +297,24 @@ describe('what git, editors, shells and agents run', () => {
     expect(result.meta.notices?.join(' ')).toContain('.mcp.json')
   })
 
-  it.each([
-    ['', false],
-    [', also where these lie in a folder that they only read', true],
-  ])('is not made in further folders that commands may write to either%s', async (_, isReadAround) => {
-    const around = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-writable-')))
-    onTestFinished(() => rmSync(around, { recursive: true, force: true }))
-    const roots = isReadAround ? [{ path: around, mode: 'read' as const }] : []
+  it.each<[string, { read?: string; isThere: boolean }]>([
+    ['', { isThere: true }],
+    [', also where these come later', { isThere: false }],
+    [', also where these lie in a folder that they only read', { read: '.', isThere: true }],
+    [', also where these come later in a folder that they only read', { read: '.', isThere: false }],
+    [', also where these are a folder that other tools only read', { read: 'other', isThere: true }],
+  ])('is not made in further folders that commands may write to either%s', async (_, { read: inside, isThere }) => {
+    const around = folderOutside()
     const other = join(around, 'other')
-    mkdirSync(other)
+    if (isThere) mkdirSync(other)
+    const roots = inside === undefined ? [] : [{ path: join(around, inside), mode: 'read' as const }]
     const own = join(other, 'own.sh')
-    writeFileSync(own, 'mine')
     const { exec } = hubHere({ sandbox: { root, roots, protect: [own], commands: { writable: [other] } } })
+    if (!isThere) {
+      await exec('true')
+      mkdirSync(other)
+    }
+    writeFileSync(own, 'mine')
     const result = await exec(
       `echo evil > ${own}; echo x > ${other}/ordinary; mkdir ${other}/.vscode; echo x > ${other}/.vscode/tasks.json; true`,
     )
@@ -317,9 +323,28 @@ describe('what git, editors, shells and agents run', () => {
     expect(readFileSync(own, 'utf8')).toBe('mine')
   })
 
+  it('is not made in a folder that commands only read and that is gone, where they can make it again', async () => {
+    write('lib/x')
+    const { exec } = hubHere({ sandbox: { root, roots: [{ path: join(root, 'lib'), mode: 'read' }] } })
+    const waiting = exec('touch ready; until mkdir lib; do sleep 0.05; done 2>/dev/null; echo evil > lib/.envrc')
+    await vi.waitFor(() => expect(existsSync(join(root, 'ready'))).toBe(true), { timeout: 60_000, interval: 50 })
+    rmSync(join(root, 'lib'), { recursive: true })
+    expect((await waiting).error).toBeUndefined()
+    expect([existsSync(join(root, 'lib')), existsSync(join(root, 'lib/.envrc'))]).toEqual([true, false])
+  })
+
+  it('is not made in a shared cache that lies in a folder which commands only read', async () => {
+    const home = folderOutside()
+    vi.stubEnv('HOME', home)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const sandbox = { root, roots: [{ path: home, mode: 'read' as const }], commands: { caches: ['npm' as const] } }
+    const result = await hubHere({ sandbox }).exec(`echo x > ${home}/.npm/x; echo evil > ${home}/.npm/.envrc`)
+    expect(result.error).toBeUndefined()
+    expect(readdirSync(join(home, '.npm')).toSorted()).toEqual([expect.stringMatching(/^\.envrc\.set-aside-/), 'x'])
+  })
+
   it('is the owner’s in folders that commands only read: it stays, also after kill -9', async () => {
-    const other = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-readable-')))
-    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    const other = folderOutside()
     const roots = [{ path: other, mode: 'read' as const }]
     const { hub, exec } = hubHere({ sandbox: { root, roots } })
     const started = await exec(`echo evil > ${other}/.envrc; while :; do sleep 1; done`, { background: true })

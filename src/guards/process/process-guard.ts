@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import type { Commands, SandboxLevel } from '../../contracts/commands.ts'
 import { realIfThere } from '../../disk/code-files.ts'
@@ -67,11 +66,9 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const ofCalls = new CallCommands()
   const roots = options.roots.map(({ path }) => path)
   const { protect: exact, hide: hidden, ledgerFolder } = options
-  const writable = options.writable.map(realIfThere).filter((path) => existsSync(path))
-  const [read, written] = [rootsOf(options, 'read'), rootsOf(options, 'write')]
-  const kept = [...roots, ...writable.filter((path) => !written.some((root) => isWithin(root, path)))]
+  const kept = keptFolders(options)
   // Without a sandbox, commands can write there, too.
-  const readOnly = async () => ((await jails.report()).level === 'none' ? [] : read)
+  const readOnly = async () => ((await jails.report()).level === 'none' ? [] : onlyRead(options))
   const places = new PlaceKeeper({ roots: kept, readOnly, exact, hidden, ledgerFolder, clock })
   const place = (cwd?: string) => findPlace(cwd, { roots, hidden: options.hide })
 
@@ -124,6 +121,26 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
       await starter.close()
     },
   }
+}
+
+/**
+ * Where protected places are kept: the roots and the other folders that commands can write to, whether they exist yet or
+ * not. A shared cache is one of them only where it lies in a root.
+ */
+function keptFolders({ roots, writable, caches }: JailOptions): string[] {
+  const written = rootsOf({ roots }, 'write')
+  const shared = cacheFolders(caches).writable.map(realIfThere)
+  const more = [
+    ...writable.map(realIfThere),
+    ...shared.filter((path) => roots.some((root) => isWithin(root.path, path))),
+  ]
+  return [...roots.map(({ path }) => path), ...more.filter((path) => !written.some((root) => isWithin(root, path)))]
+}
+
+/** A root in a folder that commands write to is none of these: when it is gone, a command can make it. */
+function onlyRead(options: JailOptions): string[] {
+  const written = writableFolders(options).map(realIfThere)
+  return rootsOf(options, 'read').filter((root) => !written.some((folder) => isWithin(folder, root)))
 }
 
 function writableFolders({ roots, writable, caches }: JailOptions): string[] {
