@@ -26,6 +26,11 @@ export function isAlive({ pid, started, space }: ProcessIdentity): boolean {
   return stat.started === started && stat.state !== 'Z'
 }
 
+/** Whether that very process lives for certain: false for one on another machine or in another container. */
+export function isRunningHere(identity: ProcessIdentity): boolean {
+  return identity.space === pidSpace() && isAlive(identity)
+}
+
 function answers(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -7,7 +7,7 @@ import { prepareDataFolder } from '../../disk/data-folder.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { readRegular } from '../../disk/open-regular.ts'
 import { assertOurFolder } from '../../disk/owned-by-us.ts'
-import { currentProcess, isAlive } from '../../disk/process-identity.ts'
+import { currentProcess, isAlive, isRunningHere } from '../../disk/process-identity.ts'
 import { resourceError } from '../../disk/resource-error.ts'
 import { messageOf } from '../../errors.ts'
 import type { ProtectedPlace, SurveyOptions } from './survey.ts'
@@ -74,6 +74,17 @@ export class Ledger {
   clear(): void {
     rmSync(this.#path, { force: true })
   }
+
+  /** What others have noted whose commands run just now: other hubs, and what else of this one starts programs. */
+  async others(): Promise<UnfinishedCommands[]> {
+    const found: UnfinishedCommands[] = []
+    for (const name of await namesIn(this.#folder)) {
+      const path = join(this.#folder, name)
+      const ledger = path === this.#path ? undefined : await read(path)
+      if (ledger && isRunningHere(ledger.hub)) found.push(unfinishedOf(ledger))
+    }
+    return found
+  }
 }
 
 /** Hands out what hubs that no longer exist have left; each file is removed once `handle` has dealt with it. */
@@ -85,9 +96,13 @@ export async function forEachUnfinished(
     const path = join(folder, name)
     const ledger = await read(path)
     if (!ledger || isAlive(ledger.hub)) continue
-    await handle({ ...ledger, before: new Map(ledger.before.map((place) => [place.path, place])) })
+    await handle(unfinishedOf(ledger))
     rmSync(path, { force: true })
   }
+}
+
+function unfinishedOf(ledger: z.output<typeof ledgerSchema>): UnfinishedCommands {
+  return { ...ledger, before: new Map(ledger.before.map((place) => [place.path, place])) }
 }
 
 async function namesIn(folder: string): Promise<string[]> {

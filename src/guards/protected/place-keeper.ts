@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { ToolError } from '../../errors.ts'
 import { isWithin } from '../is-within.ts'
 import { isHarmlessGitFile } from './git-folder.ts'
-import { forEachUnfinished, Ledger } from './ledger.ts'
+import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 import { type SetAside, setAside } from './set-aside.ts'
 import { type Findings, type ProtectedPlace, Survey, type SurveyOptions } from './survey.ts'
 
@@ -27,9 +27,9 @@ export interface RunningCommand {
 
 type Places = ReadonlyMap<string, ProtectedPlace>
 
-/** What was there before the first command began, and which roots none can change. */
+/** What has been there since before the first command began, and which roots none can change. */
 interface Beginning {
-  readonly before: Places
+  readonly before: Map<string, ProtectedPlace>
   readonly readOnly: readonly string[]
 }
 
@@ -43,7 +43,7 @@ const MAX_REPEATS = 5
  * Keeps protected places as they were while commands run. A sandbox can mount read-only what is there; what a command
  * makes where nothing was, such as settings of an editor or a config of the hub, is renamed as soon as it is seen: many
  * times a second, and once more when the command has ended. What was there before the first command began belongs to the
- * owner; as long as any command runs, what comes counts as the command's.
+ * owner; as long as any command runs, also of another hub with the same data folder, what comes counts as the command's.
  */
 export class PlaceKeeper {
   readonly #options: PlaceKeeperOptions
@@ -95,12 +95,30 @@ export class PlaceKeeper {
   }
 
   async #begin(): Promise<Beginning> {
+    const { ledgerFolder } = this.#options
+    if (ledgerFolder !== undefined) await recoverPlaces(ledgerFolder, (done) => this.#notify(done))
     const { places, problem } = await this.#survey.look()
     if (problem) throw problem
-    const before = new Map([...places].filter(([path]) => !this.#stuck.has(path)))
+    // What others had set aside before this is read is gone at the next look.
+    const others = (await this.#ledger?.others()) ?? []
+    const isOwners = (place: ProtectedPlace) => !others.some((other) => this.#isMadeFor(other, place))
+    const before = new Map([...places].filter(([path, place]) => !this.#stuck.has(path) && isOwners(place)))
     const readOnly = (await this.#options.readOnly?.()) ?? []
     this.#ledger?.write(before, readOnly)
     return { before, readOnly }
+  }
+
+  /** Whether it came while commands of the other ran: the owner's only where the other does not know that it is protected. */
+  #isMadeFor({ before, roots, readOnly, hidden, exact }: UnfinishedCommands, place: ProtectedPlace): boolean {
+    const isByName = !place.isOnWay && place.behind === undefined && !this.#options.exact.includes(place.path)
+    if (!isByName && !this.#options.exact.every((path) => exact.includes(path))) return false
+    if (!roots.some((root) => isWithin(root, place.path))) return false
+    if (hidden.some((folder) => isWithin(folder, place.path))) return false
+    return !isOnlyRead(place.path, { roots, readOnly }) && !isOwned(before, place)
+  }
+
+  #notify(done: SetAside): void {
+    for (const command of this.#running) command.onSetAside?.(done)
   }
 
   #end(isSwept: boolean): void {
@@ -131,13 +149,14 @@ export class PlaceKeeper {
   async #sweep(): Promise<Findings> {
     const { before, readOnly } = await this.#beginning!
     const findings = await this.#survey.look()
+    if (!findings.problem && forgetMissing(before, findings)) this.#ledger?.write(before, readOnly)
     const made = madeSince(before, findings, { roots: this.#options.roots, readOnly })
     this.#stuck.clear()
     for (const place of made) {
       const done = setAside(this.#options.roots, place.path, before.get(place.path)?.link)
       if (!done) continue
       if (done.problem !== undefined) this.#stuck.set(place.path, done.problem)
-      for (const command of this.#running) command.onSetAside?.(done)
+      this.#notify(done)
       this.#countRepeat(place.path)
     }
     const left = made.length === 0 ? findings : await this.#survey.look()
@@ -168,29 +187,47 @@ export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: Set
   })
 }
 
+interface Folders {
+  readonly roots: readonly string[]
+  readonly readOnly: readonly string[]
+}
+
 /** What was not there before, or was another link, and could make somebody run it. */
-function madeSince(
-  before: Places,
-  { places, gitFolders }: Findings,
-  { roots, readOnly }: { readonly roots: readonly string[]; readonly readOnly: readonly string[] },
-): ProtectedPlace[] {
+function madeSince(before: Places, { places, gitFolders }: Findings, folders: Folders): ProtectedPlace[] {
   const known = new Set(gitFolders)
   const context = {
     isKnown: (gitFolder: string) => known.has(gitFolder),
-    isInRoots: (path: string) => roots.some((root) => isWithin(root, path)),
-  }
-  // A root can lie in another one: the inner one counts.
-  const rootOf = (path: string) => roots.filter((root) => isWithin(root, path)).sort((a, b) => b.length - a.length)[0]
-  const isOwned = (place: ProtectedPlace | undefined) => {
-    const owned = place && before.get(place.path)
-    // What was a file or a folder is mounted read-only; only a link can have been replaced.
-    return owned !== undefined && (owned.link === undefined || owned.link === place!.link)
+    isInRoots: (path: string) => folders.roots.some((root) => isWithin(root, path)),
   }
   return [...places.values()].filter((place) => {
-    if (readOnly.length > 0 && readOnly.includes(rootOf(place.path)!)) return false
-    if (isOwned(place) || (place.behind !== undefined && !isOwned(places.get(place.behind)))) return false
+    if (isOnlyRead(place.path, folders) || isOwned(before, place)) return false
+    const behind = place.behind === undefined ? undefined : places.get(place.behind)
+    if (place.behind !== undefined && !(behind && isOwned(before, behind))) return false
     return !place.isGit || place.link !== undefined || !isHarmlessGitFile(place.path, context)
   })
+}
+
+/** What was a file or a folder is mounted read-only; only a link can have been replaced. */
+function isOwned(before: Places, place: ProtectedPlace): boolean {
+  const owned = before.get(place.path)
+  return owned !== undefined && (owned.link === undefined || owned.link === place.link)
+}
+
+/** A root can lie in another one: the inner one counts. */
+function isOnlyRead(path: string, { roots, readOnly }: Folders): boolean {
+  if (readOnly.length === 0) return false
+  const [inner] = roots.filter((root) => isWithin(root, path)).sort((a, b) => b.length - a.length)
+  return readOnly.includes(inner!)
+}
+
+/**
+ * What is gone is nobody's: the owner has removed it, or another hub that saw a command make it. Nothing is mounted there
+ * for commands that start from now on, so they could make it again. Returns whether there was any.
+ */
+function forgetMissing(before: Map<string, ProtectedPlace>, { places }: Findings): boolean {
+  const missing = [...before.keys()].filter((path) => !places.has(path))
+  for (const path of missing) before.delete(path)
+  return missing.length > 0
 }
 
 function cannotSetAside(path: string, problem: string): ToolError {
