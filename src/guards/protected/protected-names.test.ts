@@ -155,6 +155,28 @@ describe('each name of the list', () => {
   })
 })
 
+describe('what was set aside', () => {
+  const asides = (names: readonly string[]) => names.map((name) => `${name}.set-aside-0123abcd`)
+
+  it.each(asides(['.ssh', '.gnupg', '.aws', '.tool-hub', '.TOOL-HUB']))('%s is still a folder of secrets', (name) => {
+    expect([closed(`${name}/x`, 'read'), closed(`${name}/x`, 'write'), isHiddenFromCommands(name, true)]).toEqual([
+      ...[true, true, true],
+    ])
+    expect(isClosedToCommands(name, 'folder')).toBe(false)
+  })
+
+  it.each(asides(['.netrc', '.pypirc', 'a.pem']))('%s is still a secret', (name) => {
+    expect([closed(name, 'read'), isHiddenFromCommands(name, false)]).toEqual([true, true])
+  })
+
+  it.each(asides(['.vscode', '.claude', 'tool-hub.yaml']))('%s is open', (name) => {
+    expect([closed(name, 'read'), closed(name, 'write'), isClosedToCommands(name, 'folder')]).toEqual([
+      ...[false, false, false],
+    ])
+    expect(isHiddenFromCommands(name, true)).toBe(false)
+  })
+})
+
 describe('names that only contain one of the list', () => {
   it.each([
     ...['x.bashrc', '.bashrc2', 'my-lefthook.yml', 'lefthook.yml.md', 'xopencode.json', 'crush.json.txt', 'amise.toml'],

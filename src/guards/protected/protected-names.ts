@@ -76,19 +76,28 @@ export const RUN_BY_OTHERS = 'is run or trusted by other programs'
 
 /** Why a file tool may not read or write a path below a root; the names are those between the root and the path. */
 export function closedToFileTools(names: readonly string[], access: 'read' | 'write'): string | undefined {
-  return access === 'read' ? secretReason(names) : trustedReason(names.map(foldName))
+  const folded = names.map(foldName)
+  return access === 'read' ? secretReason(folded) : trustedReason(folded)
 }
 
 function secretReason(names: readonly string[]): string | undefined {
-  const lower = names.map((name) => name.toLowerCase())
   const isSecret =
-    SECRET_FILE.test(lower.at(-1) ?? '') || lower.some((name) => name.startsWith('.env') || SECRET_FOLDERS.has(name))
+    SECRET_FILE.test(originalName(names.at(-1) ?? '')) ||
+    names.some((name) => name.startsWith('.env') || SECRET_FOLDERS.has(originalName(name)))
   return isSecret ? 'looks like a secret' : undefined
 }
 
 function trustedReason(names: readonly string[]): string | undefined {
-  const isTrusted = names.some((name, index) => isTrustedName(name, names[index - 1], index === names.length - 1))
+  const isTrusted = names.some(
+    (name, index) =>
+      isTrustedName(name, names[index - 1], index === names.length - 1) || SECRET_FOLDERS.has(originalName(name)),
+  )
   return isTrusted ? RUN_BY_OTHERS : undefined
+}
+
+/** The name before it was set aside: what counted as a command's may be a secret of somebody else, such as another hub's data. */
+function originalName(name: string): string {
+  return name.replace(/\.set-aside-[0-9a-f]{8}$/, '')
 }
 
 /** Whether commands may not write what has this name in this folder; `parent` is the name of the folder. */
@@ -106,7 +115,7 @@ export function holdsClosed(name: string): boolean {
 
 /** Whether commands do not see what has this name. */
 export function isHiddenFromCommands(name: string, isFolder: boolean): boolean {
-  const folded = foldName(name)
+  const folded = originalName(foldName(name))
   return isFolder ? SECRET_FOLDERS.has(folded) : SECRET_FILE.test(folded) && !SAMPLE.test(folded)
 }
 
