@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import { prepareDataFolder } from '../../disk/data-folder.ts'
 import { errnoOf } from '../../disk/errno.ts'
 import { readRegular } from '../../disk/open-regular.ts'
 import { assertOurFolder } from '../../disk/owned-by-us.ts'
-import { currentProcess, isAlive, isRunningHere } from '../../disk/process-identity.ts'
+import { currentProcess, isRunningHere } from '../../disk/process-identity.ts'
 import { resourceError } from '../../disk/resource-error.ts'
 import { messageOf } from '../../errors.ts'
 import type { ProtectedPlace, SurveyOptions } from './survey.ts'
@@ -71,6 +71,11 @@ export class Ledger {
     }
   }
 
+  /** Whether it is still there: a hub on another machine or in another container cannot know that this one lives. */
+  isKept(): boolean {
+    return existsSync(this.#path)
+  }
+
   clear(): void {
     rmSync(this.#path, { force: true })
   }
@@ -87,7 +92,10 @@ export class Ledger {
   }
 }
 
-/** Hands out what hubs that no longer exist have left; each file is removed once `handle` has dealt with it. */
+/**
+ * Hands out what hubs have left that no longer exist, or of which nobody can tell, as of one in a container that was
+ * killed; each file is removed once `handle` has dealt with it. A hub that lives writes it again.
+ */
 export async function forEachUnfinished(
   folder: string,
   handle: (unfinished: UnfinishedCommands) => Promise<void>,
@@ -95,7 +103,7 @@ export async function forEachUnfinished(
   for (const name of await namesIn(folder)) {
     const path = join(folder, name)
     const ledger = await read(path)
-    if (!ledger || isAlive(ledger.hub)) continue
+    if (!ledger || isRunningHere(ledger.hub)) continue
     await handle(unfinishedOf(ledger))
     rmSync(path, { force: true })
   }

@@ -149,7 +149,8 @@ export class PlaceKeeper {
   async #sweep(): Promise<Findings> {
     const { before, readOnly } = await this.#beginning!
     const findings = await this.#survey.look()
-    if (!findings.problem && forgetMissing(before, findings)) this.#ledger?.write(before, readOnly)
+    const isChanged = !findings.problem && forgetMissing(before, findings)
+    if (isChanged || this.#ledger?.isKept() === false) this.#ledger?.write(before, readOnly)
     const made = madeSince(before, findings, { roots: this.#options.roots, readOnly })
     this.#stuck.clear()
     for (const place of made) {
