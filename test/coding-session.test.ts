@@ -126,7 +126,7 @@ it(`a coding session of 30 calls asks at most ${MAX_ASKED} times and is never de
     'git push',
   ])
   expect(asked.length).toBeLessThanOrEqual(MAX_ASKED)
-  expect(forms[2]).toMatch(/^Run a command\?\n\nrm scratch\.txt\n\nReason: /)
+  expect(forms[2]).toMatch(/^Run a command\?\n\nrm scratch\.txt\n\nRisk: Deletes files\nReason: /)
   expect(
     execFileSync('git', ['-C', project, 'log', '--oneline'], { encoding: 'utf8' }).trim().split('\n'),
   ).toHaveLength(3)

@@ -17,13 +17,19 @@ const SEE_ALL =
 type Lasting = Pick<ApprovalReply, 'remember' | 'covers'>
 
 /**
- * The question whether a call may happen, as a form: what would be done, why it is asked, and for how long a yes holds.
+ * The question whether a call may happen, as a form: what would be done, what is dangerous about it, why it
+ * is asked, and for how long a yes holds.
  * To accept the form is the yes. Every text in it that is not ours is shown as it is, on one line.
  */
 export function approvalForm(request: ApprovalRequest): Form {
-  const { reason, purpose, requests, labels } = request
+  const { reason, purpose, requests, labels, risks = [], views } = request
   const lines = [
     ...whatHappens(request),
+    ...listed('Risk', risks),
+    ...listed(
+      'Note',
+      views.flatMap((view) => (view.kind === 'command' ? (view.notes ?? []) : [])),
+    ),
     ...(labels.includes('untrusted') ? ['Warning: this session has read content from outside.'] : []),
     `Reason: ${shownLine(reason, MOST_REASON_CHARS)}`,
     ...(purpose === undefined ? [] : [`Purpose, as the caller says: ${shownLine(purpose)}`]),
