@@ -79,6 +79,8 @@ export interface SourcedRule {
   readonly fallback?: boolean
   /** The capabilities whose demands it is about. Default: all. */
   readonly about?: readonly Capability[]
+  /** What helps someone whom the rule denies, where the rule itself cannot be edited. Default: to change the rule. */
+  readonly remedy?: string
 }
 
 /** A skill's wish: shown to the approver, never an allow. */

@@ -41,6 +41,7 @@ export interface CompiledRule {
   readonly text: string
   readonly source: string
   readonly reason: string
+  readonly remedy?: string
 }
 
 interface RulePlace {
@@ -81,6 +82,7 @@ export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePl
     text,
     source: describeSource(source),
     reason: rule.reason ?? `${VERBS[effect]} by ${text}.`,
+    remedy: sourced.remedy,
   }
 }
 

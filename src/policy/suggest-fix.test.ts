@@ -31,6 +31,13 @@ const cases: [string, PolicyLayers, Capability, string | undefined, { value?: Ru
     { hint: 'Have the owner make a token without deny exec (token ci): tool-hub tokens add.' },
   ],
   [
+    'a rule that says itself what helps',
+    { owner: ofToken({ deny: 'exec' }).map((sourced) => ({ ...sourced, remedy: 'Ask the owner.' })) },
+    'exec',
+    undefined,
+    { hint: 'Ask the owner.' },
+  ],
+  [
     'no target',
     {},
     'write:fs',

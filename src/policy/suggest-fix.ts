@@ -29,6 +29,7 @@ export function suggestFix(
     return { hint: `No rule can allow this: ${rule.text} always holds. Use another target.` }
   const owners = [rule, ...others].filter((each) => each?.layer === 'owner' && !each.isFallback)
   if (rule !== undefined && owners.includes(rule) && rule.effect === 'deny') {
+    if (rule.remedy !== undefined) return { hint: rule.remedy }
     // The rules of a token cannot be changed: it is replaced by another one.
     if (rule.source.startsWith('token '))
       return { hint: `Have the owner make a token without ${rule.text}: tool-hub tokens add.` }

@@ -251,7 +251,7 @@ describe('several issuers', () => {
     const visitor = verifier.visitorOf(person!)!
     const { principal } = visitor.hub as unknown as { principal: Principal }
     expect(principal).toMatchObject({ visibility: { profile: 'minimal' }, rate: { perSecond: 5 } })
-    expect(JSON.stringify(principal.policy)).toMatch(/"deny":"exec".*allowDanger: true } for the issuer/)
+    expect(JSON.stringify(principal.policy)).toMatch(/"deny":"exec".*allowDanger: true } in service\.oidc/)
     expect(verifier.visitorOf({ ...person!, issuer: 'https://gone.example' })).toBeUndefined()
   })
 

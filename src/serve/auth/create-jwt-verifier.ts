@@ -110,7 +110,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 
 function factsOf({ issuer, limits = {} }: CheckedJwtConfig, base: string) {
   const howToAllowDanger =
-    'The owner of the hub can let those who come from there: limits: { allowDanger: true } for the issuer.'
+    'The owner of the hub can allow it for everybody of this issuer: limits: { allowDanger: true } in service.oidc.'
   return { limits, label: `issuer ${issuer}`, base, howToAllowDanger }
 }
 

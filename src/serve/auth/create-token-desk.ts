@@ -38,7 +38,7 @@ interface Hot {
 const MOST_HOT = 1_000
 const TOUCH_MS = 60_000
 const TOKEN_PREFIX = 'token:'
-const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger'
+const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger.'
 
 /**
  * Makes the desk. The store is asked with every request, because another process may have revoked the token: that takes

@@ -4,17 +4,19 @@ import { limitsToRules } from './limits-to-rules.ts'
 const owner = { label: 'token ci', base: '/srv', howToAllowDanger: 'Ask the owner.' }
 const dangers = [
   {
-    rule: { deny: 'exec', reason: 'Commands are off over the network for token ci. Ask the owner.' },
+    rule: { deny: 'exec', reason: 'Commands are off over the network for token ci.' },
     source: { file: 'token ci' },
     base: '/srv',
+    remedy: 'Ask the owner.',
   },
   {
     rule: {
       deny: 'danger:destructive',
-      reason: 'Calls that destroy something are off over the network for token ci. Ask the owner.',
+      reason: 'Calls that destroy something are off over the network for token ci.',
     },
     source: { file: 'token ci' },
     base: '/srv',
+    remedy: 'Ask the owner.',
   },
 ]
 

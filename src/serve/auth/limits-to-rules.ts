@@ -25,9 +25,10 @@ export function limitsToRules({ limits, label, base, howToAllowDanger }: RuleOwn
   const own = readRules(limits.policy ?? [], label, base)
   if (limits.allowDanger) return own
   const dangers = DANGERS.map(({ deny, what }) => ({
-    rule: { deny, reason: `${what} off over the network for ${label}. ${howToAllowDanger}` },
+    rule: { deny, reason: `${what} off over the network for ${label}.` },
     source: { file: label },
     base,
+    remedy: howToAllowDanger,
   }))
   return [...own, ...dangers]
 }
