@@ -4,7 +4,6 @@ import { ToolError } from '../errors.ts'
 import type { HubOptions } from '../options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
-import { withoutDoubtDetails } from '../value/doubt-details.ts'
 import { withStop } from '../value/with-stop.ts'
 import { answerApproval } from './answer-ask.ts'
 import type { AskBoard } from './ask-board.ts'
@@ -12,6 +11,7 @@ import { AskDesk } from './ask-desk.ts'
 import type { AskKind, Reply } from './ask-kind.ts'
 import { assertOther } from './assert-other.ts'
 import { parseReply } from './parse-reply.ts'
+import { whyAsked } from './why-asked.ts'
 
 /** Whoever stands for a person in code; says nothing when it leaves the answer to others. */
 type Approve = NonNullable<CallOptions['approve']>
@@ -168,10 +168,6 @@ function timedOut({ id, tool, askedAt, expiresAt }: ApprovalRequest): ToolError 
 }
 
 function unavailable(request: ApprovalRequest, why: string, cause?: unknown): ToolError {
-  const { tool, reason, rule } = request
-  return new ToolError(
-    'APPROVAL_UNAVAILABLE',
-    `${tool} needs an approval and ${why}: ${withoutDoubtDetails(reason)} (${rule})`,
-    { details: { approval: request.id }, cause },
-  )
+  const message = `${request.tool} needs an approval and ${why}: ${whyAsked(request)}`
+  return new ToolError('APPROVAL_UNAVAILABLE', message, { details: { approval: request.id }, cause })
 }

@@ -161,7 +161,8 @@ describe('the answer', () => {
 
   it.each([
     ['mcp:claude', /^Use a client that shows forms, or set approvals: \{ inbox: true \}/],
-    ['agent-7', /^Set an approver \(approve, or whoever watches hub\.approvals\); on the command line use --yes/],
+    ['cli:ada', /^Use --yes, or --wait 5m and tool-hub approvals in another terminal\. For/],
+    ['agent-7', /^Set an approver: the option approve, or a listener of hub\.approvals\. For/],
   ])('that nobody can give to %s: what helps is named, and the rule to add', async (caller, hint) => {
     const { call } = asking(yes, { approve: undefined })
     const { error } = await call('a', { caller })

@@ -1,10 +1,10 @@
 import { callAgain } from '../approval/desk.ts'
 import type { Grant } from '../approval/grants.ts'
+import { whyAsked } from '../approval/why-asked.ts'
 import { ToolError } from '../errors.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../record/events.ts'
 import type { ApprovalReply, ApprovalRequest } from '../result.ts'
 import type { Ask } from '../store.ts'
-import { withoutDoubtDetails } from '../value/doubt-details.ts'
 import { approvalRequest, boundTo, canCoverTargets } from './approval-request.ts'
 import type { Call } from './call.ts'
 import { changeInput, checkChange } from './change-input.ts'
@@ -151,9 +151,10 @@ function withRule(error: unknown, { decision, caller }: Call): unknown {
 }
 
 function whoCouldAnswer(caller: string): string {
-  return caller.startsWith('mcp:')
-    ? 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
-    : 'Set an approver (approve, or whoever watches hub.approvals); on the command line use --yes, or --wait 5m and tool-hub approvals.'
+  if (caller.startsWith('mcp:'))
+    return 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
+  if (caller.startsWith('cli:')) return 'Use --yes, or --wait 5m and tool-hub approvals in another terminal.'
+  return 'Set an approver: the option approve, or a listener of hub.approvals.'
 }
 
 function changedMeanwhile(tool: string): ToolError {
@@ -161,8 +162,8 @@ function changedMeanwhile(tool: string): ToolError {
 }
 
 function left(request: ApprovalRequest): ToolError {
-  const { id, tool, reason, rule } = request
-  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${withoutDoubtDetails(reason)} (${rule})`, {
+  const { id, tool } = request
+  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${whyAsked(request)}`, {
     hint: callAgain(request),
     details: { approval: id, waits: true },
   })
