@@ -15,7 +15,7 @@ const PUBLIC = 'https://tools.example.org'
 const METADATA = `${PUBLIC}/.well-known/oauth-protected-resource/mcp`
 
 /** A service that trusts an issuer whose keys are on loopback. */
-async function start(isTrusting = true) {
+async function start(isTrusting = true, scopes: Record<string, readonly ('call' | 'read')[]> = { agents: ['call'] }) {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const keys = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'k' }] }
   const server = createServer((_, response) =>
@@ -25,7 +25,7 @@ async function start(isTrusting = true) {
   closers.push(() => server.close())
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const home = temporaryFolder()
-  const oidc = [{ issuer, audience: 'tool-hub', jwks: `${issuer}/jwks`, scopes: { agents: ['call' as const] } }]
+  const oidc = [{ issuer, audience: 'tool-hub', jwks: `${issuer}/jwks`, scopes }]
   const service = await startService(
     { runs: join(home, 'runs'), data: join(home, 'data') },
     { port: 0, shutdownMs: 1_000, publicUrl: PUBLIC, ...(isTrusting && { oidc }) },
@@ -87,6 +87,13 @@ describe('/mcp as a resource server of OAuth 2.1', () => {
     expect(tooLittle.status).toBe(403)
     expect(tooLittle.headers.get('www-authenticate')).toMatch(
       /error="insufficient_scope".*scope="agents".*resource_meta/,
+    )
+  })
+
+  it('names no scope where none of the issuer allows calls', async () => {
+    const { mcp } = await start(true, { watchers: ['read'] })
+    expect((await mcp()).headers.get('www-authenticate')).toBe(
+      `Bearer realm="tool-hub", resource_metadata="${METADATA}"`,
     )
   })
 

@@ -38,7 +38,10 @@ export class ProtectedResource {
     const own = error instanceof HttpRefusal ? error.headers : {}
     const before = own['www-authenticate'] ?? 'Bearer realm="tool-hub", error="insufficient_scope"'
     const where = `resource_metadata="${this.#base}${METADATA_PATHS[0]}"`
-    const challenge = `${before}, scope="${this.#words(['call']).join(' ')}", ${where}`
+    const words = this.#words(['call'])
+    // An empty scope is not valid (RFC 6750).
+    const scope = words.length === 0 ? [] : [`scope="${words.join(' ')}"`]
+    const challenge = [before, ...scope, where].join(', ')
     return new HttpRefusal(isUnknown ? 401 : 403, error.code, error.message, {
       hint: error.fix.hint,
       headers: { ...own, 'www-authenticate': challenge },
