@@ -27,6 +27,8 @@ function writeEvent(log: Log, callers: Callers, run: string, event: EventBody): 
       if (status === 'denied') log('warn', 'call-denied', `${tool} was denied.`, { ...fields, rule })
       else if (error?.code === 'INTERNAL') log('error', 'call-failed', `${tool} failed by a defect.`, fields)
       else if (status === 'ok' || status === 'pending') log('debug', 'call-ended', `${tool} ended.`, fields)
+      else if (status === 'approval_required')
+        log('info', 'call-needs-approval', `${tool} did not run: it needs an approval.`, fields)
       else log('info', 'call-failed', `${tool} ended with ${error?.code ?? status}.`, fields)
       return
     }
@@ -38,7 +40,10 @@ function writeEvent(log: Log, callers: Callers, run: string, event: EventBody): 
     case 'approval-answered': {
       const { callId, tool, approval, decision, by, via } = event
       const fields = { run, callId, tool, approval, decision, by, via }
-      log('info', 'approval-answered', `The approval of ${tool} ended with ${decision}.`, fields)
+      if (decision === 'allow' || decision === 'deny')
+        log('info', 'approval-answered', `The approval of ${tool} was answered: ${decision}.`, fields)
+      // It may wait on for an answer that the same call uses later.
+      else log('info', 'approval-unanswered', `${tool} ended before its approval was answered: ${decision}.`, fields)
       return
     }
     case 'hook-failed':

@@ -21,7 +21,7 @@ async function start() {
     {
       runs: join(home, 'runs'),
       data: join(home, 'data'),
-      policy: [{ deny: 'core/util.hash.sha256Text' }],
+      policy: [{ deny: 'core/util.hash.sha256Text' }, { ask: 'core/util.time.now' }],
       redact: { values: ['hunter2-hunter2'] },
     },
     { port: 0, shutdownMs: 1_000, onLog: (entry) => void entries.push(entry) },
@@ -61,6 +61,23 @@ describe('the log of a service', () => {
     const all = entries.map(formatJson).join('\n')
     for (const hidden of [TOKEN, secret, service.token, 'hunter2']) expect(all).not.toContain(hidden)
     for (const line of all.split('\n')) expect(JSON.parse(line)).toHaveProperty('level')
+  })
+
+  it('does not take a call that needs an approval for a failure, nor its end for an answer', async () => {
+    const { service, owner, entries, of } = await start()
+    const { secret } = await owner.tokens.create({ name: 'ci', scopes: ['call'] })
+    const agent = createClient({ url: service.url, token: secret })
+    const call = () => agent.call('core/util.time.now', {}, { onAsk: 'return' })
+    expect(await call()).toMatchObject({ status: 'approval_required' })
+    expect(of('call-needs-approval')).toMatchObject([
+      { level: 'info', fields: { tool: 'core/util.time.now', principal: 'token:ci' } },
+    ])
+    expect(of('approval-unanswered')).toMatchObject([{ level: 'info', fields: { decision: 'unavailable' } }])
+    expect(entries.filter(({ event }) => ['call-failed', 'approval-answered'].includes(event))).toEqual([])
+    const [waiting] = await owner.approvals.list()
+    await owner.approvals.answer(waiting!.id, { decision: 'allow', remember: 'once' })
+    expect(await call()).toMatchObject({ ok: true })
+    expect(of('approval-answered')).toMatchObject([{ fields: { decision: 'allow', by: 'owner' } }])
   })
 
   it('is not flooded by one address, and says how many lines were left out', async () => {
