@@ -68,6 +68,23 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     }
   })
 
+  it('shows a call that needs an approval as no failure, in Runs and in Live', async () => {
+    const { agent, folder, owner } = web.service
+    folder.write('left.txt', 'one\n')
+    const edit = { path: 'left.txt', oldText: 'one', newText: 'two' }
+    const result = await agent.call('core/fs.edit', edit, { run: 'left', onAsk: 'return' })
+    expect(result).toMatchObject({ status: 'approval_required' })
+    const page = await web.open('/runs?text=left')
+    const run = page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'left' })
+    await run.getByText('none failed').waitFor()
+    await page.goto(new URL('/live', page.url()).href)
+    const row = page.getByRole('grid', { name: 'Calls' }).getByRole('row').filter({ hasText: 'left.txt' }).first()
+    await row.getByText('needs approval').waitFor()
+    expect(await row.getAttribute('data-tone')).toBe('warn')
+    for (const { id } of await owner.approvals.list())
+      await owner.approvals.answer(id, { decision: 'deny', remember: 'once' })
+  })
+
   it('shows a run as a waterfall, with the calls that a call made below it', async () => {
     await web.service.agent.call('test/nests', {}, { run: 'nested' })
     const page = await web.open('/runs')

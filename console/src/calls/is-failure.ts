@@ -1,2 +1,2 @@
-/** Whether a call of this status counts as failed: by the service's own rule, so that every number agrees with it. */
-export { isFailure } from '../../../src/store/rules/index-call.ts'
+/** What a status means: by the service's own rules, so that every number agrees with it. */
+export { countsAsFailure, isDenial, isFailure } from '../../../src/store/rules/index-call.ts'

@@ -53,6 +53,6 @@ function row({ id, state, started, calls, failures }: RunInfo): string[] {
     state,
     started.slice(0, 19).replace('T', ' '),
     count(calls, 'call'),
-    failures > 0 ? `${failures} failed` : '',
+    failures > 0 ? `${failures} failed or denied` : '',
   ]
 }

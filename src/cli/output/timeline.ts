@@ -97,7 +97,7 @@ function describe(event: RecordEvent): string[] {
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':
-      return words('closed', 'dim', `${count(event.calls, 'call')}, ${event.failures} failed`)
+      return words('closed', 'dim', `${count(event.calls, 'call')}, ${event.failures} failed or denied`)
     default:
       return words(event.type, 'yellow', JSON.stringify(withoutChain(event)))
   }

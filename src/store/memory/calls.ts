@@ -12,6 +12,7 @@ import { compareIds } from '../rules/compare-ids.ts'
 import {
   changeOf,
   changeRun,
+  countsAsFailure,
   isDenial,
   isFailure,
   type KeptRun,
@@ -156,7 +157,7 @@ function sliceOf(at: number, calls: readonly IndexedCall[]): RateSlice {
   return {
     at,
     calls: calls.length,
-    failures: calls.filter(({ status }) => isFailure(status) && !isDenial(status)).length,
+    failures: calls.filter(({ status }) => countsAsFailure(status)).length,
     denials: calls.filter(({ status }) => isDenial(status)).length,
     meanMs: durations.length === 0 ? 0 : total / durations.length,
     maxMs: Math.max(0, ...durations),

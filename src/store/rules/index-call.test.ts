@@ -45,6 +45,8 @@ describe('what a call changes in its run', () => {
     ['a whole call', call({ status: 'ok', durationMs: 30 }), undefined, { calls: 1, endedAt: 130 }],
     ['a failure', call({ status: 'error' }), undefined, { calls: 1, failures: 1 }],
     ['an end that failed', call({ status: 'error' }), call(), { failures: 1 }],
+    ['a denial, which is no failure', call({ status: 'denied' }), call(), {}],
+    ['a call that needs an approval', call({ status: 'approval_required' }), call(), {}],
     ['a failure told again', call({ status: 'error' }), call({ status: 'error' }), {}],
     ['a failure that was none', call({ status: 'ok' }), call({ status: 'error' }), { failures: -1 }],
   ])('%s', (_, now, before, change) => {

@@ -17,7 +17,7 @@ export type KeptRun = IndexedRun & { readonly bytes: number }
 
 const NO_FAILURE: ReadonlySet<string> = new Set(['ok', 'pending', 'running'])
 
-/** Whether a call of this state counts as failed. */
+/** Whether a call of this state ended without a result, for whatever reason. */
 export function isFailure(status: string): boolean {
   return !NO_FAILURE.has(status)
 }
@@ -25,6 +25,11 @@ export function isFailure(status: string): boolean {
 /** Whether a call of this state was not allowed, or waits for a person: it did not run, so it did not fail. */
 export function isDenial(status: string): boolean {
   return status === 'denied' || status === 'approval_required'
+}
+
+/** Whether a call of this state counts among failures: it ran, or should have, and ended without a result. */
+export function countsAsFailure(status: string): boolean {
+  return isFailure(status) && !isDenial(status)
 }
 
 /**
@@ -45,7 +50,7 @@ export function mergeCall(before: IndexedCall, entry: IndexedCall): IndexedCall 
 
 /** What a call that is new to the index, or was another before, changes in its run. */
 export function changeOf(call: IndexedCall, before: IndexedCall | undefined): RunChange {
-  const failures = Number(isFailure(call.status)) - Number(before !== undefined && isFailure(before.status))
+  const failures = Number(countsAsFailure(call.status)) - Number(before !== undefined && countsAsFailure(before.status))
   return {
     run: call.run,
     caller: call.caller,

@@ -29,7 +29,7 @@ export function indexSuite(name: string, store: () => Store): void {
     })
 
     it('is the same after everything was put again, in any order', async () => {
-      const entries = [call({ status: 'running' }), call({ status: 'denied', durationMs: 5 }), call({ callId: 'c2' })]
+      const entries = [call({ status: 'running' }), call({ status: 'error', durationMs: 5 }), call({ callId: 'c2' })]
       await put(entries)
       const before = [await store().calls.call('c1'), await store().calls.run('r1')]
       await put([...entries].reverse())

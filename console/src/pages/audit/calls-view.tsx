@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { CallEntry } from '../../api/types.ts'
 import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
 import { CallDrawer } from '../../calls/call-drawer.tsx'
-import { isFailure } from '../../calls/is-failure.ts'
+import { toneOfCall } from '../../calls/tone-of-call.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -56,7 +56,7 @@ export function CallsView() {
           rows={rows}
           columns={COLUMNS}
           rowKey={({ callId }) => callId}
-          tone={({ status }) => (isFailure(status) ? 'bad' : undefined)}
+          tone={toneOfCall}
           selected={opened}
           onOpen={({ callId }) => setOpened(callId)}
           onActive={({ callId }) => opened !== '' && setOpened(callId)}

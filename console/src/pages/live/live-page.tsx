@@ -1,7 +1,7 @@
 import { Activity, Pause, Play } from 'lucide-react'
 import { useEffect, useMemo } from 'react'
 import { CallDrawer } from '../../calls/call-drawer.tsx'
-import { isFailure } from '../../calls/is-failure.ts'
+import { toneOfCall } from '../../calls/tone-of-call.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
 import { Page } from '../../components/page.tsx'
@@ -67,7 +67,7 @@ export default function LivePage({ params: { call: opened } }: PageProps) {
             columns={LIVE_COLUMNS}
             rowKey={({ callId }) => callId}
             selected={opened}
-            tone={({ status }) => (isFailure(status) ? 'bad' : undefined)}
+            tone={toneOfCall}
             onActive={(call) => {
               hold.moveTo(rows.indexOf(call))
               if (opened !== undefined) open(call.callId, true)

@@ -22,6 +22,7 @@ export function LiveStrip() {
           name="Failures"
           value={failures.toLocaleString('en')}
           note={failures === 0 ? 'none in a minute' : `in a minute${share}`}
+          about="Without calls that were denied or need an approval"
           isBad={failures > 0}
         >
           <Sparkline

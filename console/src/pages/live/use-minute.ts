@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react'
 import type { CallEntry } from '../../api/types.ts'
 import { useEvents } from '../../api/use-events.ts'
-import { isFailure } from '../../calls/is-failure.ts'
+import { countsAsFailure } from '../../calls/is-failure.ts'
 import { now } from '../../components/now.ts'
 import { useValue } from '../../state/create-value.ts'
 import { MINUTE_MS, type Minute, measureMinute, type Sample } from './measure-minute.ts'
@@ -24,7 +24,7 @@ export function useMinute(): Minute & { readonly running: number } {
     running.current.delete(callId)
     if (durationMs === undefined) return
     const hasWaited = call.effect === 'ask' || call.approvedBy !== undefined || call.tool === ASKING_TOOL
-    samples.current.set(callId, { at, durationMs, isFailure: isFailure(status), hasWaited })
+    samples.current.set(callId, { at, durationMs, isFailure: countsAsFailure(status), hasWaited })
   }
   // By when it was heard: the clocks of server and browser need not agree.
   useEvents((event) => event.type === 'call' && hear(event.call, Date.now()), ['call'])

@@ -21,10 +21,17 @@ const told = (...calls: CallEntry[]) => new Map(calls.map((entry) => [entry.call
 
 describe('mergeIntoRun', () => {
   it('ends a call that ran, and counts its failure and the time', () => {
-    const merged = mergeIntoRun(fetched, told(call('two', 'denied', 60)))
+    const merged = mergeIntoRun(fetched, told(call('two', 'error', 60)))
     expect(merged.run).toMatchObject({ calls: 2, failures: 1, endedAt: 160 })
-    expect(merged.calls.map(({ status }) => status)).toEqual(['ok', 'denied'])
+    expect(merged.calls.map(({ status }) => status)).toEqual(['ok', 'error'])
   })
+
+  it.each(['denied', 'approval_required'] as const)(
+    'does not count a call that ended with %s as a failure',
+    (status) => {
+      expect(mergeIntoRun(fetched, told(call('two', status, 60))).run).toMatchObject({ calls: 2, failures: 0 })
+    },
+  )
 
   it('adds a call that is new', () => {
     expect(mergeIntoRun(fetched, told(call('three', 'running'))).run).toMatchObject({ calls: 3, failures: 0 })

@@ -1,5 +1,5 @@
 import type { CallEntry, RunDetail } from '../../api/types.ts'
-import { isFailure } from '../../calls/is-failure.ts'
+import { countsAsFailure } from '../../calls/is-failure.ts'
 
 /** A run as it was fetched, with the calls that were told since; its sums are kept true. */
 export function mergeIntoRun(fetched: RunDetail, told: ReadonlyMap<string, CallEntry>): RunDetail {
@@ -13,7 +13,7 @@ export function mergeIntoRun(fetched: RunDetail, told: ReadonlyMap<string, CallE
     byId.set(id, call)
     endedAt = Math.max(endedAt, call.startedAt + (call.durationMs ?? 0))
     if (!known) count += 1
-    if (isFailure(call.status)) failures += 1
+    if (countsAsFailure(call.status)) failures += 1
   }
   return { ...fetched, run: { ...fetched.run, calls: count, failures, endedAt }, calls: [...byId.values()] }
 }
