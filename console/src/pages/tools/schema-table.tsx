@@ -49,7 +49,7 @@ function Line({ line: { path, depth, type, isRequired, description, default: pre
           <VisibleText text={type} />
           {preset !== undefined && (
             <>
-              ; <VisibleText text={JSON.stringify(preset)} /> unless said
+              ; default <VisibleText text={JSON.stringify(preset)} />
             </>
           )}
         </span>
