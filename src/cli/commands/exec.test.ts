@@ -65,6 +65,14 @@ describe.concurrent('tool-hub exec', () => {
     own.remove()
   })
 
+  it('says what helps where git knows nobody who commits: its own advice is lost with the sandbox', async () => {
+    const own = cliFolder('sandbox: { root: . }\npolicy: [{ allow: exec }]\n', temporaryFolder())
+    const { code, stderr } = await own.run(['exec', '--command', 'git init -q && git commit -q --allow-empty -m one'])
+    expect(code).toBe(128)
+    expect(stderr).toContain('notice: git knows no user.name and user.email here.')
+    own.remove()
+  })
+
   it('says which part of a line is denied, by which rule, with exit code 3', async () => {
     const { code, stdout, stderr } = await exec('--command', 'echo $(rm -rf /)')
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' })

@@ -41,6 +41,8 @@ const stdin = z.string().max(5_000_000).optional().describe('Text for its standa
 /** How programs say that there is no network; to a model it looks like a network that is broken. */
 const NO_NETWORK =
   /could not resolve host|EAI_AGAIN|ENOTFOUND|temporary failure in name resolution|network is unreachable|CONNECT tunnel failed/i
+/** How git says that it knows nobody who commits; the global settings that it advises are lost with the sandbox. */
+const NO_IDENTITY = /^\*\*\* Please tell me who you are\.|empty ident name/m
 const DIALECT_INPUT = { command, cwd, env, timeout, background, pty, yieldMs, stdin }
 const ALIASES = { workdir: 'cwd' }
 
@@ -169,6 +171,10 @@ async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context
   if (exitCode === 0) return result
   if (NO_NETWORK.test(result.tail))
     ctx.notice('Commands reach only hosts that sandbox.network names and rules allow; docs/commands.md shows how.')
+  if (NO_IDENTITY.test(result.tail))
+    ctx.notice(
+      'git knows no user.name and user.email here. Have the user set them in their own git config, outside of the sandbox; git config --global inside of it is lost with the command.',
+    )
   if (timedOut) {
     throw new ToolError('TIMEOUT', `The command did not end within ${timeoutMs} ms and was ended.`, {
       hint: 'Give it more time with timeout, run it in the background, or give it the input that it waits for.',
