@@ -21,6 +21,11 @@ export interface CallOptions {
   /** Calls with one key have one effect: a repeated one gets the recorded result. */
   readonly idempotencyKey?: string
   /**
+   * Names a call that may be sent again: an idempotency key is made of it for tools with effects, others are called anew.
+   * Clients that resend after a lost connection set it.
+   */
+  readonly repeatKey?: string
+  /**
    * With `taskId`: an idempotency key is made of both, the tool and its arguments (for tools with effects). With
    * `sandbox.workspaces` and without `run`: the request has a run, and so a folder, of its own.
    */

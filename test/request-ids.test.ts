@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import { createClient } from '../src/client/index.ts'
 import type { CallView } from '../src/define.ts'
 import type { ApprovalRequest } from '../src/result.ts'
+import { startService } from '../src/serve/index.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -45,4 +48,26 @@ it('gives each request a folder of its own below sandboxRoot', async () => {
   expect((await write('../up')).ok).toBe(true)
   expect((await read('../up')).data).toMatchObject({ text: '../up' })
   expect(existsSync(join(sandboxRoot, '..', 'up'))).toBe(false)
+})
+
+it('keeps calls of a WebSocket that name no request in one folder, and names no request on record', async () => {
+  const folder = temporaryFolder('service')
+  const core = { sandboxRoot: join(folder, 'sandbox') }
+  const service = await startService({ core, runs: join(folder, 'runs'), data: join(folder, 'data') }, { port: 0 })
+  onTestFinished(() => service.close())
+  const client = createClient({ url: service.url, token: service.token, WebSocket })
+  const socket = await client.connect()
+  onTestFinished(() => socket.close())
+  const file = { path: 'a.txt' }
+  expect((await socket.call('core/fs.writeText', { ...file, text: 'x' })).ok).toBe(true)
+  expect((await socket.call('core/fs.readText', file, { taskId: 't' })).data).toMatchObject({ text: 'x' })
+  expect((await client.call('core/fs.readText', file)).data).toMatchObject({ text: 'x' })
+  const [run, ...others] = readdirSync(core.sandboxRoot)
+  expect(others).toEqual([])
+  expect((await socket.call('core/fs.readText', file, { requestId: 'B' })).error?.code).toBe('NOT_FOUND')
+  socket.close()
+  await service.close()
+  const lines = readFileSync(join(folder, 'runs', run!, 'events.jsonl'), 'utf8')
+  expect(lines).toContain('core/fs.writeText')
+  expect(lines).not.toContain('"requestId"')
 })

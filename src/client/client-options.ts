@@ -37,8 +37,8 @@ export type ToolMap = Record<string, { readonly input: unknown; readonly output:
 /** How to stay connected. */
 export interface ConnectOptions {
   /**
-   * Gives every call that has none a request and task id, of which the hub makes an idempotency key for tools with
-   * effects: so such a call has one effect also when the server was restarted before its result came. True unless said.
+   * Gives every call that has no key and no `requestId` a `repeatKey`, of which the hub makes an idempotency key for tools
+   * with effects: so such a call has one effect also when the server was restarted before its result came. Default: true.
    */
   readonly idempotencyKeys?: boolean
   /** Closes the connection when it aborts. */

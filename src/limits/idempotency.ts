@@ -153,14 +153,13 @@ export class Idempotency<R> {
   }
 }
 
-/** The key of a call whose caller gave none (S0-45): the same request, task, tool and arguments are the same call. */
-export function defaultIdempotencyKey(call: {
-  readonly requestId: string
-  readonly taskId: string
-  readonly tool: string
-  readonly argsHash: string
-}): string {
-  return `auto:${sha256(JSON.stringify([call.requestId, call.taskId, call.tool, call.argsHash]))}`
+/** What names a call whose caller gave no key. */
+type CallIds = { readonly requestId: string; readonly taskId: string } | { readonly repeatKey: string }
+
+/** The key of a call whose caller gave none (S0-45): the same ids, tool and arguments are the same call. */
+export function defaultIdempotencyKey(call: CallIds & { readonly tool: string; readonly argsHash: string }): string {
+  const ids = 'repeatKey' in call ? [call.repeatKey] : [call.requestId, call.taskId]
+  return `auto:${sha256(JSON.stringify([...ids, call.tool, call.argsHash]))}`
 }
 
 /** The name of a key in the store. As JSON no two are alike, whatever is in the names. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkOptions } from './check-options.ts'
 
 const ALL =
-  'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, callerKind, signal, timeoutMs, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'
+  'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, repeatKey, callerKind, signal, timeoutMs, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'
 
 const noop = () => {}
 const CAPABILITIES =
@@ -18,6 +18,7 @@ describe('the options of a call', () => {
     ['taskId', ['1'], [1], 'a text'],
     ['goalId', ['1'], [1], 'a text'],
     ['idempotencyKey', ['k'], [1], 'a text'],
+    ['repeatKey', ['k'], [1], 'a text'],
     ['callerKind', ['direct', 'script'], ['agent', true], 'direct or script'],
     ['signal', [new AbortController().signal], [{ aborted: false }], 'an AbortSignal'],
     ['timeoutMs', [0.5, 1, Number.POSITIVE_INFINITY], [0, -1, Number.NaN, '5'], 'a number above 0'],

@@ -9,7 +9,7 @@ const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; 
   ...['run', 'session', 'caller', 'purpose', 'requestId', 'taskId', 'goalId'].map(
     (name) => [name, { fits: isText, wanted: 'a text' }] as const,
   ),
-  ['idempotencyKey', { fits: isText, wanted: 'a text' }],
+  ...['idempotencyKey', 'repeatKey'].map((name) => [name, { fits: isText, wanted: 'a text' }] as const),
   ['callerKind', { fits: (value) => value === 'direct' || value === 'script', wanted: 'direct or script' }],
   ['signal', { fits: (value) => value instanceof AbortSignal, wanted: 'an AbortSignal' }],
   ['timeoutMs', { fits: (value) => typeof value === 'number' && value > 0, wanted: 'a number above 0' }],

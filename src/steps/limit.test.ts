@@ -64,6 +64,12 @@ describe('the key of a call', () => {
     ['the caller’s own', { key: 'own', more: { requestId: 'q', taskId: 't' } }, /^own$/],
     ['the caller’s own, also of a tool without effects', { key: '', capabilities: [] }, /^$/],
     ['made of request and task', { more: { requestId: 'q', taskId: 't' } }, /^auto:[0-9a-f]{64}$/],
+    ['made of the name of a call that may be sent again', { more: { repeatKey: 'c-1' } }, /^auto:[0-9a-f]{64}$/],
+    [
+      'none of that name for a tool that only reads',
+      { capabilities: ['read:fs'], more: { repeatKey: 'c-1' } },
+      undefined,
+    ],
     ['none without a request', { more: { taskId: 't' } }, undefined],
     ['none without a task', { more: { requestId: 'q' } }, undefined],
     [

@@ -51,12 +51,15 @@ function reserve(parts: Parts, call: Call): Awaitable<void> {
   })
 }
 
-/** The caller's key, or one made of request, task, tool and arguments, for tools whose repetition would do something. */
+/** The caller's key, or one made of its ids, the tool and the arguments, for tools whose repetition would do something. */
 export function keyOf(call: Call): string | undefined {
-  const { idempotencyKey: given, requestId, taskId } = call.options
+  const { idempotencyKey: given, repeatKey, requestId, taskId } = call.options
   if (given !== undefined) return given
-  if (requestId === undefined || taskId === undefined || !call.tool?.hasEffects) return undefined
-  return defaultIdempotencyKey({ requestId, taskId, tool: call.name, argsHash: call.argsHash })
+  if (!call.tool?.hasEffects) return undefined
+  const { name: tool, argsHash } = call
+  if (repeatKey !== undefined) return defaultIdempotencyKey({ repeatKey, tool, argsHash })
+  if (requestId === undefined || taskId === undefined) return undefined
+  return defaultIdempotencyKey({ requestId, taskId, tool, argsHash })
 }
 
 function again(call: Call, result: ToolResult): Settled {

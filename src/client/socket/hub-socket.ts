@@ -27,7 +27,7 @@ export class HubSocket<T extends ToolMap = ToolMap> {
   readonly #tools: SocketTools
   readonly #watch: SocketWatch
   /** Names the calls of this client among those of all. */
-  readonly #taskId = randomText()
+  readonly #name = randomText()
   #whenOpen: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
   private constructor(place: SocketPlace, options: ConnectOptions) {
@@ -137,9 +137,9 @@ export class HubSocket<T extends ToolMap = ToolMap> {
     onEvent?: (event: CallEvent) => void,
   ): Promise<ToolResult> {
     const id = this.#requests.nextId()
-    const hasKey = options.idempotencyKey !== undefined || options.requestId !== undefined
-    const wantsKey = !hasKey && this.#options.idempotencyKeys !== false
-    const key = wantsKey ? { requestId: id, taskId: options.taskId ?? this.#taskId } : undefined
+    const hasKey = options.idempotencyKey ?? options.repeatKey ?? options.requestId
+    const wantsKey = hasKey === undefined && this.#options.idempotencyKeys !== false
+    const key = wantsKey ? { repeatKey: `${this.#name}-${id}` } : undefined
     const stream = onEvent ? { stream: true } : undefined
     const message = { type: 'call', id, tool, input, ...options, ...key, ...stream } as const
     return this.#requests.ask(message, { onEvent, signal }) as Promise<ToolResult>

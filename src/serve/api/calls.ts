@@ -9,6 +9,8 @@ export const callRequest = z.strictObject({
   purpose: z.string().max(2_000).optional(),
   timeoutMs: z.number().int().positive().optional(),
   idempotencyKey: z.string().min(1).max(512).optional(),
+  /** Names a call that may be sent again: one effect, as with `idempotencyKey`, but only for tools with effects. */
+  repeatKey: z.string().min(1).max(200).optional(),
   requestId: z.string().max(200).optional(),
   taskId: z.string().max(200).optional(),
   goalId: z.string().max(200).optional(),
@@ -17,6 +19,11 @@ export const callRequest = z.strictObject({
   onAsk: z.enum(['wait', 'return']).default('wait'),
 })
 export type CallRequest = z.input<typeof callRequest>
+
+/** Whether the call, made again, has the same result: then it continues when the client is gone. */
+export function hasKey({ idempotencyKey, repeatKey, requestId, taskId }: Partial<CallRequest>): boolean {
+  return idempotencyKey !== undefined || repeatKey !== undefined || (requestId !== undefined && taskId !== undefined)
+}
 
 /** What a call gives back; see `ToolResult`. */
 export const toolResult = z.object({

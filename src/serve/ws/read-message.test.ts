@@ -18,6 +18,7 @@ it.each([
   ['id', 100],
   ['tool', 200],
   ['idempotencyKey', 512],
+  ['repeatKey', 200],
   ['run', 128],
   ['requestId', 200],
   ['taskId', 200],
@@ -25,12 +26,21 @@ it.each([
   const read = (length: number) => readMessage(JSON.stringify({ ...call, [name]: 'x'.repeat(length) }))
   expect(read(most)).toMatchObject({ type: 'call', onAsk: 'wait' })
   expect(() => read(most + 1)).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
-  if (['id', 'idempotencyKey'].includes(name))
+  if (['id', 'idempotencyKey', 'repeatKey'].includes(name))
     expect(() => read(0)).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' }))
 })
 
 it('takes a call with every field, with its input or an empty one', () => {
-  const full = { ...call, stream: true, idempotencyKey: 'k', requestId: 'r', taskId: 't', run: 'n', input: { a: 1 } }
+  const full = {
+    ...call,
+    stream: true,
+    idempotencyKey: 'k',
+    repeatKey: 'c',
+    requestId: 'r',
+    taskId: 't',
+    run: 'n',
+    input: { a: 1 },
+  }
   expect(readMessage(JSON.stringify(full))).toEqual({ ...full, onAsk: 'wait' })
   expect(readMessage(JSON.stringify(call))).toEqual({ ...call, input: {}, onAsk: 'wait' })
   const slow = { ...full, purpose: 'a test', dryRun: true, onAsk: 'return' }

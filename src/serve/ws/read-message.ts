@@ -48,11 +48,12 @@ const EARLY_ID = /^\s*\{\s*(?:"(?:type|tool|run)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){
 function isUsualCall(value: unknown): value is CallMessage {
   const call = (value ?? {}) as Partial<CallMessage>
   if (call.type !== 'call') return false
-  const { type, id, tool, input, stream, idempotencyKey, requestId, taskId, run, ...others } = call
+  const { type, id, tool, input, stream, idempotencyKey, repeatKey, requestId, taskId, run, ...others } = call
   if (typeof id !== 'string' || typeof tool !== 'string') return false
   if (id.length === 0 || id.length > 100 || tool.length > 200) return false
   if (stream !== undefined && typeof stream !== 'boolean') return false
   if (idempotencyKey !== undefined && !isText(idempotencyKey, 512)) return false
+  if (repeatKey !== undefined && !isText(repeatKey, 200)) return false
   if (run !== undefined && !isText(run, 128)) return false
   if (requestId !== undefined && !isText(requestId, 200)) return false
   if (taskId !== undefined && !isText(taskId, 200)) return false

@@ -223,6 +223,7 @@ it.each<[Partial<CallMessage>, boolean]>([
   [{ taskId: 't' }, false],
   [{ requestId: 'r', taskId: 't' }, true],
   [{ idempotencyKey: 'k' }, true],
+  [{ repeatKey: 'k' }, true],
 ])('a call with %j goes on without its client: %s', (others, survives) => {
   const { calls, made } = callsOf()
   calls.start(call('a', others))

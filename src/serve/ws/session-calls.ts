@@ -2,6 +2,7 @@ import type { CallOptions } from '../../call-options.ts'
 import { callerGone } from '../../caller-gone.ts'
 import { ToolError } from '../../errors.ts'
 import type { CallEvent } from '../../result.ts'
+import { hasKey } from '../api/calls.ts'
 import type { CallMessage } from './read-message.ts'
 import { SeenIds } from './seen-ids.ts'
 import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
@@ -44,9 +45,8 @@ export class SessionCalls {
       this.#session.complain(error, id)
       return
     }
-    const survivesClient =
-      call.idempotencyKey !== undefined || (call.requestId !== undefined && call.taskId !== undefined)
-    this.#underWay.set(id, { controller: this.#idle.pop() ?? new AbortController(), survivesClient })
+    const controller = this.#idle.pop() ?? new AbortController()
+    this.#underWay.set(id, { controller, survivesClient: hasKey(call) })
     if (this.#session.isFull) this.#held.push(call)
     else void this.#run(call)
   }
@@ -136,7 +136,8 @@ export class SessionCalls {
   }
 
   #optionsOf(call: CallMessage, signal: AbortSignal): CallOptions {
-    const { run, session, purpose, timeoutMs, idempotencyKey, requestId, taskId, goalId, dryRun, onAsk } = call
+    const { run, session, purpose, timeoutMs, dryRun, onAsk } = call
+    const { idempotencyKey, repeatKey, requestId, taskId, goalId } = call
     const onEvent = call.stream ? (event: CallEvent) => this.#tell(call.id, event) : undefined
     return {
       run,
@@ -144,6 +145,7 @@ export class SessionCalls {
       purpose,
       timeoutMs,
       idempotencyKey,
+      repeatKey,
       requestId,
       taskId,
       goalId,

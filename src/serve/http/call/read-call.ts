@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../../call-options.ts'
 import { isPlainObject } from '../../../value/is-plain-object.ts'
-import { callRequest } from '../../api/calls.ts'
+import { callRequest, hasKey } from '../../api/calls.ts'
 import { HttpRefusal } from '../answer/http-refusal.ts'
 import { schemaRefusal } from '../schema-refusal.ts'
 
@@ -22,8 +22,8 @@ export function readCall(body: unknown, keyHeader: string | undefined): WantedCa
   if (!parsed.success) throw schemaRefusal('body', parsed.error)
   const { input, ...said } = parsed.data
   const idempotencyKey = readKey(keyHeader, said.idempotencyKey)
-  const survivesClient = idempotencyKey !== undefined || (said.requestId !== undefined && said.taskId !== undefined)
-  return { input, options: { ...said, idempotencyKey }, survivesClient }
+  const options = { ...said, idempotencyKey }
+  return { input, options, survivesClient: hasKey(options) }
 }
 
 function isOnlyInput(body: unknown): body is { readonly input: unknown } {
