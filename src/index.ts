@@ -128,7 +128,7 @@ export type { ToolListing } from './hub/list-tools.ts'
 export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
 export type { UndoneChange } from './hub/undo/undo-changes.ts'
 export type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub.ts'
-export { truncateOutput } from './limits/output.ts'
+export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/output.ts'
 export type {
   BudgetLimits,
   CommandLimits,

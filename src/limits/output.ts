@@ -15,13 +15,12 @@ export interface CutOptions {
 
 /**
  * Shortens a text to `maxChars`, the mark included, without splitting a surrogate pair; `cutChars` is exact. Where the
- * mark does not fit, a shorter one marks the cut, down to a single ellipsis. Characters are UTF-16 units here, which cost
- * nothing to count; core/util.text.truncate counts characters and bytes as readers do.
+ * mark does not fit, a shorter one marks the cut, down to a single ellipsis; a limit below 1 counts as 1. Characters are
+ * UTF-16 units here, which cost nothing to count; core/util.text.truncate counts characters and bytes as readers do.
  */
 export function cutText(text: string, options: CutOptions): { text: string; cutChars: number } {
-  const maxChars = Math.max(0, Math.trunc(options.maxChars) || 0)
+  const maxChars = Math.max(1, Math.trunc(options.maxChars) || 0)
   if (text.length <= maxChars) return { text, cutChars: 0 }
-  if (maxChars === 0) return { text: '', cutChars: text.length }
   const mark = options.mark ?? countMark
   // No cut is longer than the whole text, so a mark that counts never needs more room than this one.
   const widest = (mark: (cutChars: number) => string) => mark(text.length).length
@@ -34,6 +33,11 @@ export function cutText(text: string, options: CutOptions): { text: string; cutC
 /** S1's cut: above the limit the middle goes, head and tail stay, and the number of characters cut is stated. */
 export function truncateOutput(text: string, maxChars: number = MAX_TOOL_OUTPUT_LENGTH): string {
   return cutText(text, { maxChars, mode: 'middle' }).text
+}
+
+/** The beginning of a text, with an ellipsis where it was cut. */
+export function cutHead(text: string, maxChars: number): string {
+  return cutText(text, { maxChars, mode: 'head', mark: ellipsis }).text
 }
 
 function cut(text: string, room: number, mode: CutMode, mark: (cutChars: number) => string) {

@@ -56,6 +56,7 @@ describe('one line', () => {
   it('is cut at 200 characters and at the end of the first line', () => {
     expect(oneLine('x'.repeat(200))).toBe('x'.repeat(200))
     expect(oneLine('x'.repeat(201))).toBe(`${'x'.repeat(199)}…`)
+    expect(oneLine('😀'.repeat(101))).toBe(`${'😀'.repeat(99)}…`)
     expect([oneLine('one\ntwo'), oneLine('\ntwo'), oneLine('one')]).toEqual(['one', '', 'one'])
   })
 

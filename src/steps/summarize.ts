@@ -1,3 +1,4 @@
+import { cutHead } from '../limits/output.ts'
 import type { ContentBlock, Evidence } from '../result.ts'
 import type { Call } from './call.ts'
 
@@ -32,7 +33,7 @@ export function summarize(call: Call, { data, content, evidence }: Outcome): str
 export function oneLine(text: string): string {
   const end = text.indexOf('\n')
   const line = end === -1 ? text : text.slice(0, end)
-  return line.length > MAX_SUMMARY_CHARS ? `${line.slice(0, MAX_SUMMARY_CHARS - 1)}…` : line
+  return cutHead(line, MAX_SUMMARY_CHARS)
 }
 
 /** What a tool says in a single line says what it did; JSON does not. */

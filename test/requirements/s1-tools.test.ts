@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { truncateOutput } from '../../src/index.ts'
+import { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { useLoopback } from '../support/loopback.ts'
@@ -85,7 +85,16 @@ describe('the built-in tools of an engine', () => {
     expect(cut.length).toBeLessThanOrEqual(30_000)
     expect(Number(count!.replaceAll(',', ''))).toBe(long.length - (cut.length - mark.length))
     expect(cut.startsWith('a'.repeat(14_000)) && cut.endsWith('b'.repeat(14_000))).toBe(true)
-    expect(truncateOutput('x'.repeat(30_000))).toHaveLength(30_000)
+    expect(MAX_TOOL_OUTPUT_LENGTH).toBe(30_000)
+    expect(truncateOutput('x'.repeat(30_000))).toBe('x'.repeat(30_000))
+    expect(truncateOutput('x'.repeat(30_001))).toContain('characters cut')
+    // Whatever the limit, a cut is marked, and no character is split.
+    for (const order of ['Do NOT delete the database', '不要删除数据库', '🔴🟢🔵🟡'])
+      for (let limit = 0; limit < order.length; limit++) {
+        const short = truncateOutput(order, limit)
+        expect([limit, short.length <= Math.max(limit, 1), short.includes('…')]).toEqual([limit, true, true])
+        expect(short).not.toMatch(/\p{Surrogate}/u)
+      }
     const { text } = realHub(EXEC, { 'log.txt': 'a line of the log\n'.repeat(20_000) })
     for (const [tool, input] of [
       ['read', { path: 'log.txt' }],
@@ -93,8 +102,12 @@ describe('the built-in tools of an engine', () => {
       ['bash', { command: 'seq 1 100000' }],
     ] as const)
       expect((await text(tool, input)).length, tool).toBeLessThanOrEqual(30_000)
+    expect(await text('read', { path: 'log.txt' })).toMatch(
+      /\[Showing lines 1-\d+ of 20000\. Use offset=\d+ to read on\.\]$/,
+    )
     const shown = await text('bash', { command: 'seq 1 100000' })
     expect(shown.startsWith('1\n2\n') && /99999\n100000\s*$/.test(shown)).toBe(true)
+    expect(shown).toMatch(/\d\n.*[1-9][\d,]{5,} (characters|lines|bytes).*\n\d/)
   })
 
   it('S1-11 clarify fails without a callback, and has a timeout and a default answer', async () => {

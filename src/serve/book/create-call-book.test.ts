@@ -73,7 +73,7 @@ describe('the lists of a call book', () => {
     const idsOf = async (filter: object) => (await book.runs({ limit: 10, ...filter })).runs.map(({ run }) => run)
     const [found] = (await book.runs({ text: 'PAPERS', limit: 10 })).runs
     expect(found).toMatchObject({ run: 'run-goal', caller: 'ada', principal: 'token:ci', label: 'reader' })
-    expect(found!.goal).toMatch(/^Compare the\\u\{202e\} papers x+$/)
+    expect(found!.goal).toMatch(/^Compare the\\u\{202e\} papers x+…$/)
     const { startedAt, endedAt } = found!
     expect(await idsOf({ text: 'papers', from: startedAt, to: startedAt + 1 })).toEqual(['run-goal'])
     expect(await idsOf({ text: 'papers', from: endedAt + 1 })).toEqual([])

@@ -1,3 +1,4 @@
+import { cutHead } from '../../limits/output.ts'
 import type { IndexedCall, IndexedRun } from '../../store.ts'
 import type { StoredSession } from '../../store-parts/sessions.ts'
 import { escapeLine } from '../../value/escape-text.ts'
@@ -39,7 +40,7 @@ export function toRunEntry(indexed: IndexedRun, session?: StoredSession): RunEnt
     caller: escapeLine(caller || (session?.rootPrincipal ?? '')),
     principal: shown(principal),
     label: shown(session?.label),
-    goal: shown(session?.task?.slice(0, MAX_GOAL_CHARS)),
+    goal: shown(session?.task && cutHead(session.task, MAX_GOAL_CHARS)),
     startedAt,
     endedAt,
     calls,

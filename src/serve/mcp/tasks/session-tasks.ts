@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Clock } from '../../../clock.ts'
 import { ToolError } from '../../../errors.ts'
+import { cutHead } from '../../../limits/output.ts'
 import type { OngoingCall } from '../call/ongoing-call.ts'
 
 const MOST_TASKS = 50
@@ -87,7 +88,7 @@ export class SessionTasks {
 
   /** Notes what the tool said of how far it is. */
   note(task: CallTask, message: string): void {
-    task.message = message.slice(0, 300)
+    task.message = cutHead(message, 300)
     task.updatedAt = this.#now()
   }
 
