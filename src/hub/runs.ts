@@ -21,6 +21,7 @@ import { createSeenFiles } from '../store/seen-files.ts'
 import type { HeadStore } from '../store.ts'
 import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
 import { makeWorkspace } from './make-workspace.ts'
+import { RESULTS_ALIAS } from './result-files.ts'
 import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
 import type { SandboxDoors } from './sandbox-doors.ts'
 
@@ -220,7 +221,7 @@ class OpenRun implements RunState, ReleasableRun {
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.doors = {
-      files: () => doors.sharedFiles() ?? this.#ownFiles(doors),
+      files: () => this.#openFiles(doors),
       artifacts: () => this.#openArtifacts(doors),
       network: () => doors.network(),
       process: () => {
@@ -275,8 +276,12 @@ class OpenRun implements RunState, ReleasableRun {
     return this.#artifacts
   }
 
-  #ownFiles(doors: SandboxDoors): FilesGuard {
-    this.#files ??= doors.openFiles(this.#workspace(doors), this.records?.deliverables)
+  #openFiles(doors: SandboxDoors): FilesGuard {
+    const { records } = this
+    this.#files ??= doors.sharedFiles(records?.deliverables)
+    if (this.#files) return this.#files
+    const workspace = this.#workspace(doors)
+    this.#files = doors.openFiles(workspace, records && { path: records.deliverables, alias: RESULTS_ALIAS })
     return this.#files
   }
 
@@ -327,7 +332,7 @@ class Rehearsal implements RunState {
     const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
     this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
     this.doors = {
-      files: () => doors.sharedFiles() ?? doors.standIn(workspace, deliverables),
+      files: () => doors.standInShared(deliverables) ?? doors.standIn(workspace, deliverables),
       artifacts: () => undefined,
       network: () => doors.network(),
       process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),

@@ -46,10 +46,39 @@ it('takes back what was written to the deliverables', async () => {
   expect(existsSync(join(results, 'a.md'))).toBe(false)
 })
 
-it('opens no deliverables where the owner names the folder to work on', async () => {
+it('opens deliverables by their path alone where the owner names the folder to work on', async () => {
   const root = temporaryFolder('root')
-  const { results, write } = open({ sandbox: { root } })
+  const { hub, results, write } = open({ sandbox: { root } })
   expect((await write('a.md')).ok).toBe(true)
   expect((await write('../deliverables/a.md')).error?.code).toBe('PATH_OUTSIDE_SANDBOX')
-  expect((await write(join(results, 'a.md'))).error?.code).toBe('PATH_OUTSIDE_SANDBOX')
+  expect((await write(join(results, 'a.md'))).ok).toBe(true)
+  expect(existsSync(join(results, 'a.md'))).toBe(true)
+  // A command has the folder to work on, and nothing else.
+  hub.setPolicy([{ allow: 'exec' }])
+  expect((await hub.callDynamic('run_shell', { command: `echo x > ${results}/b.md` })).ok).toBe(false)
+  expect(existsSync(join(results, 'b.md'))).toBe(false)
+})
+
+it('does not follow links of the deliverables of a shared folder', async () => {
+  const root = temporaryFolder('root')
+  const { hub, results, write } = open({ sandbox: { root } })
+  const elsewhere = temporaryFolder('elsewhere')
+  await write(join(results, 'a.md'))
+  symlinkSync(elsewhere, join(results, 'out'))
+  expect((await write(join(results, 'out/b.md'))).ok).toBe(false)
+  await hub.endRun('run-1')
+  rmSync(results, { recursive: true })
+  symlinkSync(elsewhere, results)
+  for (const path of [join(results, 'b.md'), join(elsewhere, 'b.md')])
+    expect((await write(path)).error?.code, path).toBe('PATH_OUTSIDE_SANDBOX')
+  expect(existsSync(join(elsewhere, 'b.md'))).toBe(false)
+})
+
+it('takes back what another run of a shared folder has delivered', async () => {
+  const root = temporaryFolder('root')
+  const { hub, folder } = open({ sandbox: { root } })
+  const path = join(folder, 'runs/run-2/deliverables/a.md')
+  expect((await hub.callDynamic('write_file', { path, content: 'x' }, { run: 'run-2' })).ok).toBe(true)
+  expect(await hub.undo({ run: 'run-2' })).toMatchObject({ ok: true })
+  expect(existsSync(path)).toBe(false)
 })

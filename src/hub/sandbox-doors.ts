@@ -16,6 +16,7 @@ import type { ProgramMachine } from '../guards/process/program/start-program.ts'
 import type { CommandLimits, Sandbox, Secret } from '../options.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
 import { workspaceUser } from './make-workspace.ts'
+import { namesResult, RESULTS_ALIAS, withResults } from './result-files.ts'
 
 const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
 
@@ -66,11 +67,17 @@ export class SandboxDoors {
     this.#options = options
   }
 
-  /** One guard for all runs when the owner named a root; otherwise each run has its own workspace. */
-  sharedFiles(): FilesGuard | undefined {
+  /**
+   * One guard for all runs when the owner named a root, with the folder of results of the run that asks; otherwise each run
+   * has its own workspace.
+   */
+  sharedFiles(deliverables?: string): FilesGuard | undefined {
     const { root } = this.#options.sandbox
-    if (root !== undefined) this.#files ??= this.openFiles(root)
-    return this.#files
+    if (root === undefined) return undefined
+    this.#files ??= this.openFiles(root)
+    if (deliverables === undefined) return { ...this.#files, close: () => {} }
+    const open = () => this.openFiles(root, { path: deliverables })
+    return withResults({ shared: this.#files, root, deliverables, open })
   }
 
   /** The workspace of a run that has none in its records. */
@@ -112,13 +119,13 @@ export class SandboxDoors {
     return createFilesGuard({ roots: [{ path: folder, mode: 'read' }], ...limitsOf(this.#options.readBytes) })
   }
 
-  /** `deliverables` is the folder of finished results of a run that has its own workspace, beside which it lies. */
-  openFiles(root: string | undefined, deliverables?: string): FilesGuard {
+  /** `results` is the folder of finished results of a run. */
+  openFiles(root: string | undefined, results?: Omit<RootOptions, 'mode'>): FilesGuard {
     const { readBytes, draftsFolder } = this.#options
     const hidden = this.#options.hidden.map(realPath)
     const sweepBelow = this.#workspaceFolders()
     return createFilesGuard({
-      roots: [...this.#roots(root), ...resultRoots(deliverables)],
+      roots: [...this.#roots(root), ...resultRoots(results)],
       ...limitsOf(readBytes),
       draftsFolder,
       sweepBelow,
@@ -158,6 +165,22 @@ export class SandboxDoors {
     return { ...files, resolve: (path, access) => inRun(files.resolve(path, access)) }
   }
 
+  /** The same where the owner named a root: judges what would be the results of a run. */
+  standInShared(deliverables = ''): FilesGuard | undefined {
+    const { root } = this.#options.sandbox
+    const shared = this.sharedFiles()
+    if (root === undefined || shared === undefined || deliverables === '') return shared
+    return {
+      ...shared,
+      resolve: (path, access) => {
+        if (!namesResult(path, root, deliverables)) return shared.resolve(path, access)
+        const { results, files } = this.#emptyWorkspace()
+        const standIn = resolve(root, path).replace(deliverables, results)
+        return files.resolve(standIn, access).replace(results, deliverables)
+      },
+    }
+  }
+
   /** The same for commands: judges where they would run. */
   standInProcesses(workspace: string | undefined): ProcessGuard {
     if (workspace === undefined) return this.openProcesses(undefined)
@@ -181,7 +204,7 @@ export class SandboxDoors {
       const user = workspaces === false ? undefined : workspaceUser(resolve(workspaces))
       if (user) chownSync(folder, user.uid, user.gid)
       const results = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
-      this.#standIn = { folder, results, files: this.openFiles(folder, results) }
+      this.#standIn = { folder, results, files: this.openFiles(folder, { path: results, alias: RESULTS_ALIAS }) }
     }
     return this.#standIn
   }
@@ -249,9 +272,9 @@ export class SandboxDoors {
 }
 
 /** A link in the place of the folder would lead tools elsewhere. */
-function resultRoots(folder: string | undefined): RootOptions[] {
-  const isFolder = folder !== undefined && lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()
-  return isFolder ? [{ path: folder, mode: 'write', alias: '../deliverables' }] : []
+function resultRoots(results: Omit<RootOptions, 'mode'> | undefined): RootOptions[] {
+  const isFolder = results && lstatSync(results.path, { throwIfNoEntry: false })?.isDirectory()
+  return isFolder ? [{ ...results, mode: 'write' }] : []
 }
 
 function limitsOf({ usual, most }: SizeLimit) {

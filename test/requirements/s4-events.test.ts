@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createToolHub, type Hub, type ToolEvent, toToolEvents } from '../../src/index.ts'
@@ -63,5 +63,50 @@ describe('the tool system of toolsets', () => {
     expect(jsonLines(file('logs/tools.jsonl'))).toHaveLength(10)
     expect(jsonLines(file('logs/errors.jsonl')).length).toBeGreaterThanOrEqual(4)
     expect(jsonLines(file('events.jsonl')).at(-1)).toMatchObject({ type: 'run-closed' })
+  })
+
+  it('S4-18 deliverables of a run can be written also where the owner names a root', async () => {
+    const folder = realpathSync(temporaryFolder('run-files'))
+    const root = join(folder, 'project')
+    mkdirSync(join(folder, 'deliverables'), { recursive: true })
+    mkdirSync(root)
+    // The records may lie in the root, as they do from the command line.
+    for (const runs of [join(folder, 'runs'), join(root, 'runs')]) {
+      const hub: Hub = createToolHub({ runs, data: join(folder, 'data'), run: 'run-1', sandbox: { root } })
+      onTestFinished(() => hub.close({ abort: true }))
+      const results = join(runs, 'run-1/deliverables')
+      const write = (path: string, content: string, run = 'run-1') =>
+        hub.callDynamic('write_file', { path, content }, { run })
+      const report = join(results, 'parts/report.md')
+      expect(await hub.explain('write_file', { path: report, content: '' })).toMatchObject({
+        effect: 'allow',
+        targets: [{ value: report }],
+      })
+      expect((await write('draft.md', 'a draft')).ok).toBe(true)
+      expect((await write(report, 'the report')).ok).toBe(true)
+      expect((await hub.callDynamic('read_file', { path: report })).data).toMatchObject({ text: 'the report' })
+      const copied = await hub.callDynamic('core/fs.copy', { from: 'draft.md', to: join(results, 'draft.md') })
+      expect(copied.ok).toBe(true)
+      expect(readFileSync(report, 'utf8')).toBe('the report')
+      expect(readdirSync(results).sort()).toEqual(['draft.md', 'parts'])
+      // No other run has them, nothing else of the run can be reached, and a folder beside the root is not meant.
+      expect((await write(join(results, 'other.md'), 'x', 'run-2')).ok).toBe(false)
+      for (const path of [
+        join(results, '../logs/x'),
+        join(runs, 'run-1/archive/x'),
+        join(runs, 'run-2/deliverables/x'),
+      ])
+        expect((await write(path, 'x')).ok, path).toBe(false)
+      const beside = await write('../deliverables/x.md', 'x')
+      expect(beside.error).toMatchObject({
+        code: 'PATH_OUTSIDE_SANDBOX',
+        fix: { hint: expect.stringContaining(results) },
+      })
+      expect(readdirSync(join(folder, 'deliverables'))).toEqual([])
+      expect(await hub.undo({ call: copied.callId })).toMatchObject({ ok: true })
+      expect(readdirSync(results)).toEqual(['parts'])
+      rmSync(join(root, 'draft.md'))
+      await hub.close()
+    }
   })
 })

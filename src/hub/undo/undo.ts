@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Fix, ToolError } from '../../errors.ts'
 import type { FilesGuard } from '../../guards/files/files-guard.ts'
 import type { RecordedChange } from '../../record/undo/read-history.ts'
@@ -5,6 +6,7 @@ import type { ToolResult } from '../../result.ts'
 import type { Parts } from '../../steps/parts.ts'
 import { Registry } from '../../steps/registry.ts'
 import type { Assembly } from '../assemble-parts.ts'
+import { namesResult } from '../result-files.ts'
 import { findChanges, type UndoWish } from './find-changes.ts'
 import type { UndoneChange } from './undo-changes.ts'
 import { createUndoTool } from './undo-tool.ts'
@@ -52,8 +54,9 @@ export async function undo(assembly: Assembly, options: UndoOptions, start: Star
   const found = await findChanges(root, { call, run })
   const first = found[0]
   if (!first) return { ok: true, dryRun, calls: [], changes: [] }
-  // With a workspace for each run, only the run itself has its files.
-  const into = sandbox.root === undefined ? first.run : defaultRun
+  // With a workspace for each run, only the run itself has its files; its results nobody else ever has.
+  const isOwn = sandbox.root === undefined || found.some((change) => isResult(change, root))
+  const into = isOwn ? first.run : defaultRun
   const state = await parts.run(into)
   const tool = createUndoTool({ root, recordsOf: async (id) => (await parts.run(id)).records })
   const paths = targetsOf(found, state.doors.files())
@@ -88,6 +91,10 @@ function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {
 function targetsOf(changes: readonly RecordedChange[], files: FilesGuard): string[] {
   const paths = changes.flatMap(({ change }) => (change.op === 'move' ? [change.path, change.to] : [change.path]))
   return [...new Set(paths)].filter((path) => isAdmitted(path, files)).slice(0, MOST_TARGETS)
+}
+
+function isResult({ run, change }: RecordedChange, runs: string): boolean {
+  return namesResult(change.path, runs, join(runs, run, 'deliverables'))
 }
 
 function isAdmitted(path: string, files: FilesGuard): boolean {
