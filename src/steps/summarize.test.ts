@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileHub } from '../../test/support/file-hub.ts'
 import { type AnyTool, defineTool } from '../define.ts'
+import { type AgentToolResult, fromAgentTool } from '../from-agent-tool.ts'
+import { fromHandlerTool } from '../from-handler-tool.ts'
+import { jsonResult } from '../project-result.ts'
 import type { ContentBlock, Evidence } from '../result.ts'
 import { Call } from './call.ts'
 import { registerable } from './registered-tool.ts'
@@ -41,6 +44,26 @@ describe('the summary of a call', () => {
       'demo.report: returned a list of 3',
       'Sent it to Ada.',
       'demo.report: returned 13 characters of text',
+    ])
+  })
+
+  it('describes what an AgentTool or a handler returned, not the form around it', async () => {
+    const parameters = { type: 'object', properties: {} } as const
+    const agentTool = (name: string, result: AgentToolResult) =>
+      fromAgentTool({ name, description: 'x', parameters, execute: async () => result }, { capabilities: [] })
+    const twoLines = { content: 'one\ntwo', is_error: false }
+    const handler = { name: 'h', description: 'x', parameters, handler: () => twoLines, capabilities: [] }
+    const tools = [
+      agentTool('j', jsonResult({ city: 'Oslo', degrees: 7 })),
+      agentTool('t', { content: [{ type: 'text', text: 'one\ntwo' }] }),
+      fromHandlerTool(handler),
+    ]
+    const { call } = fileHub({}, { tools })
+    const summaries = await Promise.all(['j', 't', 'h'].map(async (name) => (await call(name, {})).summary))
+    expect(summaries).toEqual([
+      'j: returned an object with city, degrees',
+      't: returned 7 characters of text',
+      'h: returned 7 characters of text',
     ])
   })
 })

@@ -1,5 +1,6 @@
 import { cutHead } from '../limits/output.ts'
 import type { ContentBlock, Evidence } from '../result.ts'
+import { isPlainObject } from '../value/is-plain-object.ts'
 import type { Call } from './call.ts'
 
 const MAX_SUMMARY_CHARS = 200
@@ -26,7 +27,7 @@ export function summarize(call: Call, { data, content, evidence }: Outcome): str
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`
     return oneLine(`${title ?? name}: ${where}${first.summary}${more}`)
   }
-  return oneLine(ownLine(data, content) ?? `${title ?? name}: returned ${shapeOf(data)}`)
+  return oneLine(ownLine(data, content) ?? `${title ?? name}: returned ${shapeOf(payloadOf(call, data, content))}`)
 }
 
 /** The first line of a text, cut where it is long. */
@@ -42,6 +43,13 @@ function ownLine(data: unknown, content: readonly ContentBlock[]): string | unde
   if (block?.type !== 'text' || others.length > 0 || block.text === '' || block.text.length > MAX_SUMMARY_CHARS) return
   if (block.text.includes('\n') || (typeof data !== 'string' && /^[[{]/.test(block.text))) return
   return block.text
+}
+
+/** What the author of a tool returned, without the form that holds it; a hook may have put something else in its place. */
+function payloadOf(call: Call, data: unknown, content: readonly ContentBlock[]): unknown {
+  const { kind } = call.tool!.tool
+  if (!isPlainObject(data) || (kind !== 'agent-tool' && kind !== 'handler')) return data
+  return data.details ?? content.map((block) => ('text' in block ? block.text : '')).join('\n')
 }
 
 /** Keys, never values. */
