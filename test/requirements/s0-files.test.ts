@@ -157,6 +157,8 @@ describe('the filesystem tools', () => {
     expect(matches[0]).toEqual({ file: expect.any(String), lineNo: 2, excerpt: 'ERROR here' })
     expect((await data('core/fs.searchText', { root: '.', query: 'ERROR', glob: '**/*.css' })).matches).toHaveLength(1)
     expect((await data('core/fs.searchText', { root: '.', query: 'ERROR', maxMatches: 3 })).matches).toHaveLength(3)
+    const two = (await data('core/fs.searchText', { root: '.', query: 'ERROR', maxFiles: 2 })).matches
+    expect(new Set(two.map(({ file }: { file: string }) => file)).size).toBe(2)
     for (const wrong of [
       { query: 'x' },
       { root: '.' },

@@ -165,9 +165,14 @@ describe('what the HTTP tools answer', () => {
       expect((await call(FETCH_TEXT, { url: url(), ...wrong })).error?.code, JSON.stringify(wrong)).toBe(
         'INPUT_SCHEMA_INVALID',
       )
-    expect(await data(FETCH_TEXT, { url: url(), timeoutMs: 60_000, maxBytes: 10_485_760 })).toMatchObject({
-      status: 201,
-    })
+    // The largest limits of the schema hold, to the byte.
+    local.answer = (_, response) => response.end('x'.repeat(10_485_761))
+    const largest = { url: url(), timeoutMs: 60_000, maxBytes: 10_485_760 }
+    const cut = await call(FETCH_TEXT, largest)
+    expect(cut.data).toMatchObject({ status: 200, bytes: 10_485_760 })
+    expect(cut.meta.notices?.join()).toContain('first 10485760 of 10485761 bytes')
+    local.answer = (_, response) => response.end('x'.repeat(10_485_760))
+    expect((await call(FETCH_TEXT, largest)).meta.notices).toBeUndefined()
   })
 
   it('S0-35 core/http.fetchJson gives json and status, or UPSTREAM_ERROR with a digest of the text', async () => {
@@ -206,6 +211,9 @@ describe('what the HTTP tools answer', () => {
     const small = await call('core/http.downloadFile', { url: url(), destPath: 'b.bin', maxBytes: 1_024 })
     expect(small.error?.code).toBe('HTTP_TOO_LARGE')
     expect(existsSync(join(root, 'b.bin'))).toBe(false)
+    local.answer = (_, response) => response.writeHead(200, { 'content-length': '104857601' }).flushHeaders()
+    const huge = await call('core/http.downloadFile', { url: url(), destPath: 'c.bin' })
+    expect(huge.error).toMatchObject({ code: 'HTTP_TOO_LARGE', message: expect.stringContaining('104857600') })
   })
 
   it('S0-37 core/http.head gives status and headers without the content', async () => {

@@ -131,6 +131,10 @@ describe('the configuration', () => {
     expect((await call('core/http.head', { url: url() })).error?.message).toContain('1000 ms')
     local.answer = (request, response) => response.end(request.headers['user-agent'])
     expect((await webHub().data('core/http.fetchText', { url: url() })).text).toBe(`tool-hub/${VERSION}`)
+    // A blocked range stays closed, also to an allowed host whose address the owner has opened.
+    const blocked = webHub({ core: { allowedHosts: ['127.0.0.1'], blockedCidrs: ['127.0.0.0/8'] } })
+    const refused = await blocked.call('core/http.fetchText', { url: url() })
+    expect(refused.error).toMatchObject({ code: 'HTTP_DISALLOWED_HOST', message: expect.stringContaining('127.0.0.') })
     expect(() => realHub({ core: { maxReadByte: 1 } as never })).toThrow('core.maxReadByte')
   })
 

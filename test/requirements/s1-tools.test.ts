@@ -63,7 +63,7 @@ describe('the built-in tools of an engine', () => {
     const { call, hub } = realHub(EXEC)
     for (const timeout of [-1, 600_001, 1.5, '5'])
       expect((await call('bash', { command: 'true', timeout })).error?.code, `${timeout}`).toBe('INPUT_SCHEMA_INVALID')
-    expect((await call('bash', { command: 'true', timeout: 600_000 })).ok).toBe(true)
+    for (const timeout of [0, 600_000]) expect((await call('bash', { command: 'true', timeout })).ok).toBe(true)
     const card = hub.cards({ dialect: 'shell' }).find(({ name }) => name === 'bash')
     expect(card?.parameters).toMatchObject({ properties: { timeout: { minimum: 0, maximum: 600_000 } } })
   })
@@ -126,6 +126,10 @@ describe('the built-in tools of an engine', () => {
     await eventually(() => expect(asked).toEqual(['Hello?']))
     await clock.advance(5_000)
     expect((await silent).data).toMatchObject({ answer: 'no', isDefault: true })
+    const lost = call('clarify', { question: 'Still there?', timeout: 5_000 })
+    await eventually(() => expect(asked).toHaveLength(2))
+    await clock.advance(5_000)
+    expect((await lost).ok).toBe(false)
   })
 
   it('S1-12 read advises ls for a folder, numbers its lines and says how many there are', async () => {

@@ -120,6 +120,10 @@ describe('the policy gate of a tool module', () => {
     expect(await read(join(elsewhere, 'b.txt'))).toBe('ok')
     expect(await read('/etc/hostname')).toBe('PATH_OUTSIDE_SANDBOX')
     for (const path of ['x.pem', 'x.key', '~/.ssh/id_rsa']) expect(await read(path), path).not.toBe('ok')
+    // Keys are closed in any case, so that another name shows that the list itself holds.
+    const named = await underPolicyYaml({ 'x.secret': 's', 'x.txt': 't' }, POLICY_YAML.replace('*.pem', '*.secret'))
+    expect(await named.codeOf('read_file', { path: 'x.secret' })).toBe('POLICY_DENIED')
+    expect(await named.codeOf('read_file', { path: 'x.txt' })).toBe('ok')
     const { decision } = await literal.hub.explain('read_file', { path: 'a.txt' })
     expect(decision?.constraints.maxBytes).toBe(10_000_000)
     const smaller = await underPolicyYaml(

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { eventually } from '../support/eventually.ts'
 import { realHub } from '../support/real-hub.ts'
 
 describe('the tools of a tool module', () => {
@@ -12,6 +16,14 @@ describe('the tools of a tool module', () => {
     expect(failed).toMatchObject({ ok: false, content: [{ text: 'Exit code: 3\nout\nerr\n' }] })
     for (const command of ['echo $(rm -rf sub)', 'echo a; rm -rf sub', 'echo `id`'])
       expect((await call('run_shell', { command })).status, command).toBe('denied')
+    const clock = fakeClock()
+    const slow = realHub({ policy: [{ allow: 'exec' }], clock })
+    const running = slow.call('run_shell', { command: 'touch begun; sleep 600' })
+    await eventually(() => expect(existsSync(join(slow.root, 'begun'))).toBe(true))
+    await clock.advance(59_999)
+    expect(await Promise.race([running, 'still running'])).toBe('still running')
+    await clock.advance(1)
+    expect((await running).error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('60000 ms') })
     const large = await call('run_shell', { command: 'cat large.txt' })
     expect((await hub.artifact(large.artifacts[0]!.ref)).length).toBe(10 * 1024 * 1024)
   })
