@@ -76,8 +76,7 @@ export const RUN_BY_OTHERS = 'is run or trusted by other programs'
 
 /** Why a file tool may not read or write a path below a root; the names are those between the root and the path. */
 export function closedToFileTools(names: readonly string[], access: 'read' | 'write'): string | undefined {
-  const folded = names.map(foldName)
-  return access === 'read' ? secretReason(folded) : trustedReason(folded)
+  return access === 'read' ? secretReason(names.map((name) => name.toLowerCase())) : trustedReason(names.map(foldName))
 }
 
 function secretReason(names: readonly string[]): string | undefined {

@@ -17,6 +17,7 @@ const names = fc
       '.git',
       '.tool-hub-',
       '.tmp',
+      '.set-aside-0123abcd',
       '.',
       'a',
       'K',
@@ -54,6 +55,7 @@ const LEFT_OUT = [
   ...['.ssh', '.gnupg', '.aws', '.env', '.env.local', '.envrc', 'a.pem', 'a.key', 'a.p12', 'a.pfx', 'a.jks'],
   ...['a.keystore', 'a.kdbx', '.pem', 'id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk'],
   ...['id_rsa_sk', 'id_dsa_sk', '.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'],
+  ...['.aws.set-aside-0123abcd', 'a.pem.set-aside-0123abcd'],
 ]
 
 it.each(LEFT_OUT)('%s is left out, in any case', (name) => {

@@ -26,6 +26,7 @@ const LEFT_OUT = [
     (glob) => `--iglob=!${glob}`,
   ),
   ...['.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'].map((glob) => `--iglob=!${glob}`),
+  '--iglob=!*.set-aside-????????',
 ]
 
 const argsOf = (job: Partial<SearchJob>, place: Partial<Place> = {}, paths: string[] = []) =>
