@@ -24,7 +24,7 @@ export const NPM: readonly ProgramTable[] = [
         '--proxy=http://x',
       ),
       reach('--cafile --cert --key --ca=FILE', 'trusts other keys', '--cafile=x'),
-      reach('--init-module=FILE', 'runs a script', '--init-module=./x.js'),
+      hidden('--init-module=FILE', 'runs a script', '--init-module=./x.js'),
       reach('-g --global', 'works on the packages of the machine', '-g'),
       reach('--location=TEXT', 'works on the packages of the machine', '--location=global', /^(?!project$)/),
       reach('--pack-destination --diff-dst-prefix=FILE', 'writes into a folder', '--pack-destination=x'),

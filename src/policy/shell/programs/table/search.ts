@@ -67,4 +67,16 @@ export const SEARCH: readonly ProgramTable[] = [
     operands: { texts: 1, unless: '-g --match' },
     clean: '-i foo src/',
   },
+  {
+    names: 'fzf sk',
+    style: 'exact',
+    rows: [
+      hidden('--bind --preview --with-shell -c --cmd --cmd-prompt=TEXT', 'runs a command line', '--bind=x'),
+      hidden('--listen --listen-unsafe[=TEXT]', 'takes commands from others', '--listen-unsafe'),
+      reach('--history --history-file=FILE', 'writes a file', '--history=x'),
+    ],
+    texts: '-q --query -f --filter -d --delimiter -n --nth --with-nth --prompt --header --height --tiebreak -m --multi',
+    operands: 'texts',
+    clean: '-f foo',
+  },
 ]
