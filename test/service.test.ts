@@ -154,6 +154,16 @@ describe('the service', () => {
     expect(other.error?.code).toBe('CONFLICT')
   })
 
+  it('says to an agent whose folder is private and empty who can give it another one', async () => {
+    const { clientOf } = await start(undefined, { sandbox: {} })
+    const { client } = await clientOf('agent', ['call'])
+    const help = 'The owner of the hub can give tools another folder'
+    expect(JSON.stringify(await client.call('core/fs.listDir', { path: '.' }))).toContain(help)
+    expect(await client.call('core/fs.readText', { path: 'package.json' })).toMatchObject({
+      error: { code: 'NOT_FOUND', fix: { hint: expect.stringContaining(help) } },
+    })
+  })
+
   it('answers a question of a tool from elsewhere', async () => {
     const { owner, clientOf } = await start()
     const { client } = await clientOf('agent', ['call'])

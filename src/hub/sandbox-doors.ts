@@ -121,11 +121,13 @@ export class SandboxDoors {
 
   /** `results` is the folder of finished results of a run. */
   openFiles(root: string | undefined, results?: Omit<RootOptions, 'mode'>): FilesGuard {
-    const { readBytes, draftsFolder } = this.#options
+    const { readBytes, draftsFolder, sandbox } = this.#options
+    const isPrivate = root !== undefined && sandbox.root === undefined
+    const [first, ...others] = this.#roots(root)
     const hidden = this.#options.hidden.map(realPath)
     const sweepBelow = this.#workspaceFolders()
     return createFilesGuard({
-      roots: [...this.#roots(root), ...resultRoots(results)],
+      roots: [{ ...first!, isPrivate }, ...others, ...resultRoots(results)],
       ...limitsOf(readBytes),
       draftsFolder,
       sweepBelow,

@@ -17,6 +17,8 @@ export interface Root {
   readonly isUntrusted: boolean
   /** Relative paths that begin like this lead here. */
   readonly alias?: string
+  /** It is the workspace of one run, which begins empty. */
+  readonly isPrivate: boolean
   readonly descriptor: number
 }
 
@@ -27,6 +29,8 @@ export interface RootOptions {
   readonly untrusted?: boolean
   /** `../name`: relative paths that begin like this lead here, too. */
   readonly alias?: string
+  /** The workspace of one run. Default: a folder that the owner named. */
+  readonly isPrivate?: boolean
 }
 
 /** Where a path leads: a root and the names below it, no `..` and, once walked, no links among them. */
@@ -95,14 +99,14 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
-function openRoot({ path, mode, untrusted = false, alias }: RootOptions): Root {
+function openRoot({ path, mode, untrusted = false, alias, isPrivate = false }: RootOptions): Root {
   const said = resolve(path)
   let descriptor: number | undefined
   try {
     const real = realpathSync.native(said)
     descriptor = fileAccess.openBase(real)
     probe(descriptor)
-    return { path: real, said, mode, isUntrusted: untrusted, alias, descriptor }
+    return { path: real, said, mode, isUntrusted: untrusted, alias, isPrivate, descriptor }
   } catch (error) {
     if (descriptor !== undefined) closeSync(descriptor)
     if (ToolError.is(error)) throw error

@@ -46,6 +46,22 @@ describe('what is not found', () => {
     expect((await hintOf(owner.readText('test/.env')))[1]).not.toContain('exists')
   })
 
+  it('says to a principal that the empty folder is private, and who can give another one', async () => {
+    const path = temporaryFolder()
+    const alone = createFilesGuard({ roots: [{ path, mode: 'write', isPrivate: true }], maxReadBytes: 1_000 })
+    const notices: string[] = []
+    const signal = () => new AbortController().signal
+    const call = { signal, canRead: true, canWrite: false, canOverwrite: false }
+    const files = alone.handle({ ...call, notice: (text) => notices.push(text) }) as ReadFiles
+    const help = expect.stringContaining('The owner of the hub can give tools another folder')
+    expect(await hintOf(files.readText('package.json'))).toEqual([`"package.json" does not exist in ${path}.`, help])
+    await files.list('.')
+    expect(notices).toEqual([help])
+    writeFileSync(join(path, 'a.txt'), '')
+    expect((await hintOf(files.readText('package.json')))[1]).toBe('Check the name.')
+    alone.close()
+  })
+
   it('is not told of the current folder where a root holds it', async () => {
     const both = createFilesGuard({
       roots: [

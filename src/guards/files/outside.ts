@@ -6,6 +6,8 @@ import type { FilesCall } from './files-door.ts'
 import type { Roots } from './open-roots.ts'
 
 const MISSING = / does not exist\.$/
+const PRIVATE_HINT =
+  'This run has a private folder, which is empty. The owner of the hub can give tools another folder with --root DIR or sandbox.root.'
 const HINT = 'To give tools that folder, start with --root . or set sandbox.root.'
 
 /** A path that is missing: the error names the root that was searched, and says when the current folder has the path. */
@@ -14,15 +16,24 @@ export function namePlace(error: unknown, path: string, roots: Roots, call: File
   const message = error.message.replace(MISSING, ` does not exist in ${searched(path, roots)}.`)
   const outside = inCurrentFolder(path, roots, call)
   const { fix, details, retryable, cause } = error
-  const hint = outside === undefined ? fix.hint : `${outside} exists, but tools do not see it. ${HINT}`
+  const otherwise = isEmptyAndPrivate(path, roots, call) ? PRIVATE_HINT : fix.hint
+  const hint = outside === undefined ? otherwise : `${outside} exists, but tools do not see it. ${HINT}`
   return new ToolError('NOT_FOUND', message, { fix: { ...fix, hint }, details, retryable, cause })
 }
 
-/** A search without a result in an empty root: the call gets a notice when the current folder has the place. */
+/** A search without a result in an empty root: a notice says that the current folder has the place, or that the root is private. */
 export function noticeOutside(path: string, roots: Roots, call: FilesCall): void {
+  if (isEmptyAndPrivate(path, roots, call)) call.notice?.(PRIVATE_HINT)
   const outside = inCurrentFolder(path, roots, call)
   if (outside === undefined || readdirSync(roots.locate(path).root.path).length > 0) return
   call.notice?.(`Tools see only ${searched(path, roots)}, not ${outside}. ${HINT}`)
+}
+
+/** Whether all that the caller, who is not the owner, can see is a folder of this run in which nothing is yet. */
+function isEmptyAndPrivate(path: string, roots: Roots, { isOwner }: FilesCall): boolean {
+  if (isOwner) return false
+  const { root } = roots.locate(path)
+  return root.isPrivate && readdirSync(root.path).length === 0
 }
 
 function searched(path: string, roots: Roots): string {
