@@ -1,4 +1,5 @@
 import type { ModelLimit } from '../../define.ts'
+import { isSecondHalf } from '../util/code-points.ts'
 import type { CommandResult } from './command-result.ts'
 
 const DEFAULT_CHARS = 30_000
@@ -25,9 +26,9 @@ function bothEnds(result: CommandResult, { maxChars }: ModelLimit = { maxChars: 
   const { head, tail, bytes } = result
   if (head === undefined) return [cutNote(result), tail].filter((part) => part !== '').join('\n')
   const room = Math.max(0, Math.floor((maxChars - NOTE_CHARS) / 2))
-  const start = head.slice(0, head.lastIndexOf('\n', room) + 1 || room)
+  const start = head.slice(0, head.lastIndexOf('\n', room) + 1 || room - Number(isSecondHalf(head, room)))
   const from = tail.length - Math.min(room, tail.length)
-  const end = tail.slice(tail.indexOf('\n', from) + 1 || from)
+  const end = tail.slice(tail.indexOf('\n', from) + 1 || from + Number(isSecondHalf(tail, from)))
   const where = whereOf(result)
   const note = `[… the middle of ${bytes} bytes of output is left out${where === undefined ? '' : `; all of it: ${where}`} …]`
   return `${start}${start.endsWith('\n') ? '' : '\n'}${note}\n${end}`

@@ -1,5 +1,6 @@
 import type { ModelLimit } from '../../../define.ts'
 import type { Content } from '../../../result.ts'
+import { isSecondHalf } from '../../util/code-points.ts'
 import { RANGE_BYTES } from './read-range.ts'
 import type { ReadResult } from './read-result.ts'
 
@@ -14,11 +15,22 @@ export function showPlain(result: ReadResult, limit: ModelLimit): Content {
   const whole = withNotes(text, encodingNotes(result))
   if (whole.length <= limit.maxChars) return whole
   const room = Math.max(1, limit.maxChars - NOTE_CHARS)
-  const end = text.lastIndexOf('\n', room - 1) + 1 || room
-  const shown = text.slice(0, end)
-  const line = shown.split('\n').length
-  const left = `${text.length - end} of ${text.length} characters left out. Use offset=${line} to read on.`
+  const shown = text.slice(0, text.lastIndexOf('\n', room - 1) + 1 || wholeEnd(text, room))
+  const left = `${text.length - shown.length} of ${text.length} characters left out. ${restNote(shown, result)}`
   return withNotes(shown, [left, ...encodingNotes(result)])
+}
+
+/** How to read on after what is shown: by lines, or in a first line that is too long itself. */
+function restNote(shown: string, { encoding }: ReadResult): string {
+  if (shown.endsWith('\n')) return `Use offset=${shown.split('\n').length} to read on.`
+  if (encoding?.startsWith('utf-16')) return 'Use offset=2 to read on after its first line.'
+  const byteOffset = Buffer.byteLength(shown) + (encoding === 'utf-8-bom' ? 3 : 0)
+  return `Use byteOffset=${byteOffset} to read on.`
+}
+
+/** A place to cut at that splits no character. */
+function wholeEnd(text: string, end: number): number {
+  return isSecondHalf(text, end) ? end - 1 : end
 }
 
 /** The form of the coding dialect: numbered lines, images as they are. */
