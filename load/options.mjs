@@ -21,7 +21,7 @@ export function readOptions(args) {
   return {
     isCi: values.ci,
     parts,
-    seconds: values.ci ? 30 : numberOf('seconds', values.seconds, 7_200),
+    seconds: values.ci ? 20 : numberOf('seconds', values.seconds, 7_200),
     agents: numberOf('agents', values.agents, 2_000),
     idle: numberOf('idle', values.idle, 20_000),
     kills: numberOf('kills', values.kills, 1_000),

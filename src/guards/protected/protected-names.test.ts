@@ -81,6 +81,9 @@ const FOLDERS = [
     '.clinerules',
     '.cline',
     '.kilocode',
+    '.amp',
+    '.openhands',
+    '.trunk',
     '.kiro',
     '.amazonq',
     '.opencode',
@@ -104,7 +107,20 @@ const FILES = [
   ],
   ...['.pam_environment', '.inputrc', '.tmux.conf', '.envrc', '.mise.toml', '.mise.local.toml', 'mise.toml'],
   ...['mise.local.toml', '.vimrc', '.exrc', '.nvimrc', '.nvim.lua', '.lvimrc', '.dir-locals.el', '.dir-locals-2.el'],
-  ...['.emacs', '.gdbinit', '.lldbinit', '.pdbrc', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', '.pypirc'],
+  ...[
+    '.emacs',
+    '.gdbinit',
+    '.lldbinit',
+    '.pdbrc',
+    '.Rprofile',
+    '.irbrc',
+    '.pryrc',
+    '.npmrc',
+    '.yarnrc',
+    '.yarnrc.yml',
+    '.pnpmfile.cjs',
+    '.pypirc',
+  ],
   ...['.gitconfig', '.pre-commit-config.yaml', '.pre-commit-config.yml', '.overcommit.yml', '.simple-git-hooks.json'],
   ...['.simple-git-hooks.js', '.simple-git-hooks.cjs', '.simple-git-hooks.mjs', '.devcontainer.json', '.gitpod.yml'],
   ...['.gitpod.dockerfile', '.replit', '.mcp.json', '.aider.conf.yml', '.cursorrules', '.windsurfrules', '.crush.json'],
@@ -114,7 +130,7 @@ const FILES = [
 ]
 const BELOW = [
   ...['fish', 'nushell', 'nvim', 'autostart', 'systemd', 'git', 'direnv', 'mise'].map((name) => `.config/${name}`),
-  ...['.local/bin', '.cargo/config', '.cargo/config.toml', '.yarn/releases', '.yarn/plugins'],
+  ...['.sl/config', '.local/bin', '.cargo/config', '.cargo/config.toml', '.yarn/releases', '.yarn/plugins'],
 ]
 const SECRETS = [
   ...['.env', '.env.local', 'a.pem', 'a.key', 'a.p12', 'a.pfx', 'a.jks', 'a.keystore', 'a.kdbx', 'id_rsa', 'id_dsa'],
@@ -132,10 +148,13 @@ describe('each name of the list', () => {
     expect(closed(`a/${path}/b/c`, 'write')).toBe(true)
   })
 
-  it.each(['.git', '.hg', '.svn', '.gitmodules', 'node_modules/.bin'])('%s is closed to writing tools only', (path) => {
-    const [name, parent] = path.split('/').toReversed() as [string, string?]
-    expect([closed(path, 'write'), isClosedToCommands(name, parent)]).toEqual([true, false])
-  })
+  it.each(['.git', '.hg', '.svn', '.jj', '.sl', '.gitmodules', 'node_modules/.bin'])(
+    '%s is closed to writing tools only',
+    (path) => {
+      const [name, parent] = path.split('/').toReversed() as [string, string?]
+      expect([closed(path, 'write'), isClosedToCommands(name, parent)]).toEqual([true, false])
+    },
+  )
 
   it.each(SECRETS)('%s is a secret', (name) => {
     expect([closed(`a/${name}`, 'read'), isHiddenFromCommands(name, false)]).toEqual([true, true])

@@ -10,7 +10,7 @@ const SECRET_FILE =
 /** Made to be seen. */
 const SAMPLE = /\.(example|sample|template|dist|schema|defaults?)$|^\.env\.(example|sample|template)\b/
 
-const VERSION_CONTROL = ['.git', '.hg', '.svn']
+const VERSION_CONTROL = ['.git', '.hg', '.svn', '.jj', '.sl']
 
 /** Folders whose content editors, shells, hook managers, dev containers and agents run or obey. */
 const TRUSTED_FOLDERS = new Set([
@@ -43,18 +43,22 @@ const TRUSTED_FOLDERS = new Set([
     '.goose',
     '.factory',
     '.agents',
+    '.amp',
+    '.openhands',
+    '.trunk',
   ],
 ])
 
 const SHELLS =
   'bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|cshrc|tcshrc|kshrc|login|xprofile|xinitrc|xsession|pam_environment|inputrc|tmux\\.conf|envrc|mise\\.toml|mise\\.local\\.toml'
 const EDITORS = 'vimrc|exrc|nvimrc|nvim\\.lua|lvimrc|dir-locals\\.el|dir-locals-2\\.el|emacs|gdbinit|lldbinit|pdbrc'
+const INTERPRETERS = 'rprofile|irbrc|pryrc'
 const PACKAGE_MANAGERS = 'npmrc|yarnrc|yarnrc\\.yml|pnpmfile\\.cjs|pypirc'
 const GIT = 'gitconfig|gitmodules|pre-commit-config\\.ya?ml|overcommit\\.yml|simple-git-hooks\\.(json|c?js|mjs)'
 const CONTAINERS = 'devcontainer\\.json|gitpod\\.yml|gitpod\\.dockerfile|replit'
 const AGENTS = 'mcp\\.json|aider\\.conf\\.yml|cursorrules|windsurfrules|crush\\.json'
 const TRUSTED_FILE = new RegExp(
-  `^\\.(${[SHELLS, EDITORS, PACKAGE_MANAGERS, GIT, CONTAINERS, AGENTS].join('|')}|ripgreprc|netrc)$` +
+  `^\\.(${[SHELLS, EDITORS, INTERPRETERS, PACKAGE_MANAGERS, GIT, CONTAINERS, AGENTS].join('|')}|ripgreprc|netrc)$` +
     '|^\\.?lefthook(-local)?\\.(ya?ml|toml|json)$|^(opencode|crush)\\.jsonc?$|^mise(\\.local)?\\.toml$' +
     '|\\.(code-workspace|sublime-project)$' +
     '|^tool-hub\\.(ya?ml|jsonc?|json5|mjs)$',
@@ -67,6 +71,7 @@ const TRUSTED_BELOW = new Map([
   ['.cargo', new Set(['config', 'config.toml'])],
   ['.yarn', new Set(['releases', 'plugins'])],
   ['.hg', new Set(['hgrc', 'hgrc-not-shared', 'sharedpath'])],
+  ['.sl', new Set(['config', 'sharedpath'])],
 ])
 /** Package managers and version control write these in the course of their work; what git runs, `git-folder.ts` knows. */
 const OPEN_TO_COMMANDS = new Set([...VERSION_CONTROL, '.gitmodules', '.bin'])
