@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bundleModule } from '../support/run-module.ts'
@@ -51,6 +51,11 @@ describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that 
 
   it('are tried as root and as an ordinary user, where nothing may be left out', () => {
     expect(isRoot || !process.env.CI).toBe(true)
+  })
+
+  it('are as many as the documentation says', () => {
+    expect(readFileSync('README.md', 'utf8')).toContain(`0 of the ${attempts.length} ways out`)
+    expect(readFileSync('docs/testing.md', 'utf8')).toContain(`${attempts.length} ways out of the sandbox`)
   })
 
   describe.each(Object.keys(PEOPLE))('as %s at level full', (who) => {
