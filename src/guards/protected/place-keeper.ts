@@ -9,7 +9,7 @@ import { type Findings, type ProtectedPlace, Survey, type SurveyOptions } from '
 /** What a keeper of protected places needs. */
 export interface PlaceKeeperOptions extends SurveyOptions {
   readonly clock: Clock
-  /** The roots that no command can change: what comes there is the owner's. None unless said. */
+  /** The roots that no command can change: what comes there is the owner's. Default: none. */
   readonly readOnly?: () => Promise<readonly string[]>
   /** Where is noted what was there before commands ran; nothing is noted without. */
   readonly ledgerFolder?: string
