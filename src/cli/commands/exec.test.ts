@@ -26,6 +26,13 @@ describe.concurrent('tool-hub exec', () => {
     expect(await exec('--', 'echo', '$HOME', 'a  b')).toMatchObject({ code: 0, stdout: '$HOME a  b\n', stderr: '' })
   })
 
+  it('says how to run a line that was given as one word', async () => {
+    const { code, stderr } = await exec('--', 'echo a | cat')
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/"echo a \| cat" is one word.*\n.*--command/)])
+    writeFileSync(join(folder.path, 'my program'), '')
+    expect((await exec('--', './my program')).stderr).not.toContain('one word')
+  })
+
   it('keeps stdout and stderr apart, and ends with the exit code of the command', async () => {
     const run = await exec('--yes', '--command', 'echo out; echo err >&2; exit 9')
     expect(run).toMatchObject({ code: 9, stdout: 'out\n', stderr: 'err\n' })

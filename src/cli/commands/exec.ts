@@ -82,6 +82,13 @@ function commandLine(
   if (command !== undefined && words.length > 0)
     throw new UsageError('Give words after --, or --command, not both.', 'tool-hub exec --help shows both.')
   if (command !== undefined) return { command }
+  const [first, ...more] = words
+  // A line in quotes, as people write it for a shell.
+  if (first !== undefined && more.length === 0 && /\s/.test(first) && !existsSync(first))
+    throw new UsageError(
+      `"${escapeText(first)}" is one word, and no program has this name.`,
+      `For a line that bash reads, use --command: tool-hub exec --command 'git diff | head -20'.`,
+    )
   if (words.length > 0) return { argv: words }
   throw new UsageError('There is no command to run.', 'Give it after --: tool-hub exec -- git status.')
 }
