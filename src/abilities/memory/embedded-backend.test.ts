@@ -58,6 +58,16 @@ describe('notes in the store of the hub', () => {
     ])
   })
 
+  it('are found by the meaning of what they say now', async () => {
+    const { backend, write, recall, use, origin } = open(async ([text]) => [
+      text!.includes('cat') || text === 'pet' ? [1, 0] : [0, 1],
+    ])
+    await write('a', 'a stone')
+    await write('b', 'a hill')
+    await backend.update({ id: 'b', key: 'shared', content: 'a cat', origin }, use)
+    expect((await recall('pet')).map(({ id }) => id)).toEqual(['b'])
+  })
+
   it('are changed and forgotten under their key only', async () => {
     const { backend, write, use, origin, clock } = open()
     await write('a', 'one')
