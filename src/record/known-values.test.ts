@@ -19,9 +19,16 @@ describe('a known value', () => {
   it('is searched in the forms it takes, the longest first', () => {
     expect(known.forms).toEqual([
       'S3CRET%22%2F%C3%A9~0123456789',
+      Buffer.from(VALUE).toString('base64').replace('/', '\\/'),
       Buffer.from(VALUE).toString('base64'),
+      'S3CRET&quot;/é~0123456789',
+      'S3CRET\\"\\/é~0123456789',
       'S3CRET\\"/é~0123456789',
       VALUE,
+    ])
+    expect(KnownValues.of([`<'&>${'?'.repeat(9)}`])!.forms).toEqual([
+      ...[`%3C'%26%3E${'%3F'.repeat(9)}`, `&lt;&#39;&amp;&gt;${'?'.repeat(9)}`],
+      ...['PCcmPj8\\/Pz8\\/Pz8\\/', 'PCcmPj8/Pz8/Pz8/', `<'&>${'?'.repeat(9)}`],
     ])
     expect(known.asLatin1().forms).toContain(Buffer.from(VALUE).toString('latin1'))
   })
@@ -31,6 +38,8 @@ describe('a known value', () => {
     ['in JSON', JSON.stringify(VALUE).slice(1, -1)],
     ['in base64', Buffer.from(VALUE).toString('base64')],
     ['in a URL', encodeURIComponent(VALUE)],
+    ['in JSON with slashes that are escaped', 'S3CRET\\"\\/é~0123456789'],
+    ['in HTML', 'S3CRET&quot;/é~0123456789'],
   ])('is hidden where a text was cut within eight of its characters: %s', (_name, form) => {
     expect(text(form.slice(0, 8))).toBe(MARK)
     expect(text(`a ${form.slice(0, 8)}`)).toBe(`a ${MARK}`)

@@ -37,11 +37,12 @@ export class KnownValues {
     const long = values.filter(({ length }) => length >= SHORTEST_VALUE)
     const forms = new Set<string>()
     for (const value of long) {
-      forms.add(value)
-      forms.add(JSON.stringify(value).slice(1, -1))
       const bytes = Buffer.from(value)
-      forms.add(bytes.toString('base64'))
-      forms.add(encodeURIComponent(bytes.toString()))
+      const json = JSON.stringify(value).slice(1, -1)
+      const base64 = bytes.toString('base64')
+      for (const form of [value, inHtml(value), encodeURIComponent(bytes.toString())]) forms.add(form)
+      // Some programs, such as PHP, write a slash in JSON as \/.
+      for (const form of [json, base64]) forms.add(form).add(form.replaceAll('/', '\\/'))
     }
     return forms.size === 0 ? undefined : new KnownValues(long, forms, false)
   }
@@ -114,6 +115,12 @@ export class KnownValues {
     }
     return to
   }
+}
+
+/** In HTML and XML. */
+function inHtml(value: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return value.replace(/[&<>"']/g, (character) => entities[character]!)
 }
 
 function hideEnds(text: string, from: number, to: number, markOf: MarkOf): string {
