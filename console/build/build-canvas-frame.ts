@@ -8,8 +8,8 @@ import type { Plugin } from 'vite'
 const KINDS = ['markdown', 'mermaid', 'vega-lite']
 
 /**
- * Builds the scripts that draw canvases, each whole in one file: a frame without an origin can load no module. They lie
- * beside the console and not in it, since the service serves them to frames only.
+ * Builds the scripts that draw canvases, each in a single file: a frame without an origin cannot load modules. They
+ * are not part of the console: the service serves them only to frames.
  */
 export function buildCanvasFrame({ from, to }: { readonly from: string; readonly to: string }): Plugin {
   return {
@@ -31,7 +31,7 @@ async function build(input: string, file: string): Promise<void> {
   await Promise.all([
     writeFile(file, code),
     writeFile(`${file}.gz`, await promisify(gzip)(code, { level: 9 })),
-    // The best quality would take longer than the rest of the build.
+    // The highest quality would take longer than the rest of the build.
     writeFile(`${file}.br`, await promisify(brotliCompress)(code, { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } })),
   ])
 }

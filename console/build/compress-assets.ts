@@ -4,7 +4,7 @@ import type { Plugin } from 'vite'
 
 const TEXT = /\.(js|css|html|svg|json|webmanifest)$/
 
-/** Puts a `.gz` and a `.br` beside every text asset, so that the service compresses nothing while it runs. */
+/** Adds a `.gz` and a `.br` for every text asset, so that the service does not compress at runtime. */
 export function compressAssets(): Plugin {
   return {
     name: 'compress-assets',

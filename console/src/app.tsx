@@ -1,16 +1,17 @@
 import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { session } from './api/session.ts'
-import { resumeSession } from './api/sign-in.ts'
-import { ErrorState } from './components/error-state.tsx'
-import { Skeleton } from './components/skeleton.tsx'
-import { Toaster } from './components/toaster.tsx'
-import { readSignInToken } from './pages/sign-in/read-sign-in-token.ts'
-import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
+import { Router } from 'wouter'
+import { queryClient } from './api/query-client.ts'
+import { resumeSession, session } from './api/session.ts'
+import { ErrorState, Skeleton } from './components/states.tsx'
+import { Toaster } from './components/toast.tsx'
+import { createValue, useValue } from './lib/watched-value.ts'
+import { navigate } from './router/router.ts'
 import { Shell } from './shell/shell.tsx'
-import { createValue, useValue } from './state/create-value.ts'
+import { readSignInToken, SignInPage } from './shell/sign-in-page.tsx'
 
-/** From the address, also when a link is opened in this tab while the page is there. */
+/** The token in the address, even if a sign-in link is opened while the page is shown. */
 const signInToken = createValue(readSignInToken())
 window.addEventListener('hashchange', () => {
   const token = readSignInToken()
@@ -19,22 +20,26 @@ window.addEventListener('hashchange', () => {
   session.set({ state: 'unknown' })
 })
 
-/** The console: the sign-in page until somebody is known, then the shell. */
+/** The console: the sign-in page until the user is known, then the shell. */
 export function App() {
   return (
     <CSPProvider disableStyleElements>
-      <Door />
+      <QueryClientProvider client={queryClient}>
+        <Router aroundNav={(_, to, options) => navigate(to, options)}>
+          <Main />
+        </Router>
+      </QueryClientProvider>
       <Toaster />
     </CSPProvider>
   )
 }
 
-function Door() {
+function Main() {
   const current = useValue(session)
   const token = useValue(signInToken)
   const [error, setError] = useState<Error>()
   const [attempt, setAttempt] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt is what asks again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt tries again.
   useEffect(() => {
     setError(undefined)
     if (signInToken.get() === undefined) resumeSession().catch(setError)

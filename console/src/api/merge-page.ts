@@ -1,11 +1,11 @@
 /** How a list is ordered, and what stays in it. */
 export interface PageOrder<Item> {
   readonly compare: (a: Item, b: Item) => number
-  /** What is not in the list any more stays in sight, as what was read does in a list of unread ones. */
+  /** Items that are no longer in the list stay visible, such as messages that were read in a list of unread ones. */
   readonly keepsGone?: boolean
 }
 
-/** A page that came now, with what is known of earlier ones: what lies within it but is not in it has gone. */
+/** Merges a new page into the known items. Known items within the range of the page that are not in it are removed. */
 export function mergePage<Item extends { readonly id: string }>(
   known: readonly Item[],
   page: { readonly items: readonly Item[]; readonly isLast: boolean },

@@ -1,7 +1,7 @@
 export type {
   Approval,
   ApprovalAnswer,
-  AskView,
+  ApprovalView,
   AuditReport,
   CallDetail,
   CallEntry,
@@ -25,16 +25,16 @@ export type {
   ToolResult,
   UndoAnswer,
 } from '../../../src/client/index.ts'
-export type { MemoryScope } from '../../../src/contracts/memory.ts'
-export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/serve/api/agents.ts'
-export type { CanvasDetail, CanvasEntry, CanvasList } from '../../../src/serve/api/canvases.ts'
-export type { ChannelEntry, InboxMessage, InboxPage } from '../../../src/serve/api/inbox.ts'
-export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/serve/api/memory.ts'
-export type { PolicyRule } from '../../../src/serve/api/policy.ts'
+export type { MemoryScope } from '../../../src/core/memory.ts'
+export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/protocol/agents.ts'
+export type { CanvasDetail, CanvasEntry, CanvasList } from '../../../src/protocol/canvases.ts'
+export type { ChannelEntry, InboxMessage, InboxPage } from '../../../src/protocol/inbox.ts'
+export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/protocol/memory.ts'
+export type { PolicyRule } from '../../../src/protocol/policy.ts'
 export type {
   NewScheduleBody,
   ScheduleChangeBody,
   ScheduleEntry,
   ScheduleRunEntry,
-} from '../../../src/serve/api/schedules.ts'
-export type { Scope } from '../../../src/serve/api/shapes.ts'
+} from '../../../src/protocol/schedules.ts'
+export type { Scope } from '../../../src/protocol/shapes.ts'

@@ -1,28 +1,32 @@
 import { useEffect, useRef, useState } from 'react'
-import { showFailure } from '../components/show-failure.ts'
+import { showFailure } from '../components/toast.tsx'
 import { mergePage, type PageOrder } from './merge-page.ts'
-import { type QueryOptions, useQuery } from './use-query.ts'
+import type { ResourceKey } from './query-client.ts'
+import { type ResourceOptions, useResource } from './use-resource.ts'
 
-/** A page of a list; `next` is the `before` of the one after it. */
-interface Page<Item, Cursor> {
+/** A page of a list; `next` is the `before` of the page that follows it. */
+interface ListPage<Item, Cursor> {
   readonly items: readonly Item[]
   readonly next?: Cursor
 }
 
-interface PagesOptions<Item> extends PageOrder<Item>, QueryOptions {
-  /** What they are, for the words of a failure: `messages`. */
+interface PagesOptions<Item> extends PageOrder<Item>, ResourceOptions {
+  /** What the items are, for error messages: `messages`. */
   readonly what: string
 }
 
-/** A list of any length: its first page as it changes, later ones when `loadMore` is called. Its key must not change. */
+/**
+ * A list of any length. Its first page is kept up to date, later pages are fetched by `loadMore`. Give the component a
+ * `key` for each resource key: the items of another list do not belong in this one.
+ */
 export function usePages<Item extends { readonly id: string }, Cursor extends string | number>(
-  key: string,
-  load: (before?: Cursor) => Promise<Page<Item, Cursor>>,
+  key: ResourceKey,
+  load: (before?: Cursor) => Promise<ListPage<Item, Cursor>>,
   { what, compare, keepsGone, ...options }: PagesOptions<Item>,
 ) {
-  const query = useQuery(key, () => load(), options)
+  const query = useResource(key, () => load(), options)
   const [items, setItems] = useState<readonly Item[]>(() => query.data?.items ?? [])
-  // Where the next page begins: told by the first page at first, then by the last one that was loaded.
+  // Where the next page starts: as the first page says at first, then as the last page that was loaded says.
   const [next, setNext] = useState<{ cursor: Cursor | undefined }>()
   const isLoading = useRef(false)
   const order = useRef({ compare, keepsGone })

@@ -1,14 +1,12 @@
+import { Link } from 'wouter'
 import type { CallEntry } from '../api/types.ts'
-import { Duration } from '../components/duration.tsx'
-import { StatusBadge } from '../components/status-badge.tsx'
+import { StatusBadge } from '../components/badge.tsx'
 import type { Column } from '../components/table.tsx'
-import { Time } from '../components/time.tsx'
-import { VisibleText } from '../components/visible-text.tsx'
-import { Link } from '../router/link.tsx'
-import { describeCall } from './describe-call.ts'
-import { runPath } from './run-path.ts'
+import { VisibleText } from '../components/text.tsx'
+import { Duration, Time } from '../components/time.tsx'
+import { describeCall, runPath } from './call.ts'
 
-/** The columns of a list of calls; a page may take some, and add its own. */
+/** The columns of a list of calls; pages select some of them and add their own. */
 export const CALL_COLUMNS: readonly Column<CallEntry>[] = [
   {
     id: 'status',

@@ -1,7 +1,7 @@
 import type { RecordLine } from '../api/types.ts'
 
-/** How a person was asked about a call, and what came of it. */
-export interface AskedApproval {
+/** A request for the approval of a call, and its answer. */
+export interface RecordedApproval {
   readonly id: string
   readonly askedAt?: string
   readonly reason?: string
@@ -17,20 +17,20 @@ export interface AskedApproval {
   }
 }
 
-/** What the lines of a call say, put together. */
+/** The record of a call, combined from its lines. */
 export interface CallRecord {
   readonly args?: unknown
   readonly argsBytes?: number
   readonly purpose?: string
-  /** The name a model called it by, where that is another. */
+  /** The name that the model used, if it differs. */
   readonly wire?: string
   readonly session?: string
-  /** The way the call came. */
+  /** The transport of the call. */
   readonly via?: string
   readonly sandbox?: string
   readonly isDryRun: boolean
-  readonly approvals: readonly AskedApproval[]
-  /** Whose answers came when none was wanted any more. */
+  readonly approvals: readonly RecordedApproval[]
+  /** Who answered too late. */
   readonly lateAnswers: readonly string[]
   readonly bytes?: number
   readonly attempts?: number
@@ -41,12 +41,12 @@ export interface CallRecord {
   readonly evidence: readonly string[]
   readonly artifacts: readonly string[]
   readonly changedPaths: readonly string[]
-  /** Lines that nothing above tells: hosts connected to, processes, late ends. */
+  /** All other lines: connections, processes, late ends. */
   readonly events: readonly RecordLine[]
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-const TOLD_ELSEWHERE = new Set([
+const OWN_FIELDS = new Set([
   'call-started',
   'call-ended',
   'approval-requested',
@@ -55,11 +55,11 @@ const TOLD_ELSEWHERE = new Set([
   'file-changing',
 ])
 
-/** Reads the lines of a call; files can be written to by others, so nothing is taken for what it should be. */
+/** Reads the lines of a call. Other programs can write to the files, so every value is checked. */
 export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
   const started = lines.find(({ type }) => type === 'call-started')
   const ended = lines.findLast(({ type }) => type === 'call-ended')
-  // An end repeats the facts only when there was no start.
+  // The end repeats the facts only if there is no start.
   const facts = started ?? ended
   const { code, message } = (ended?.error ?? {}) as Record<string, unknown>
   return {
@@ -82,13 +82,13 @@ export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
     evidence: textsOf(ended?.evidence),
     artifacts: textsOf(ended?.artifacts),
     changedPaths: textsOf(lines.filter(({ type }) => type === 'file-changing').map(({ path }) => path)),
-    events: lines.filter(({ type }) => !TOLD_ELSEWHERE.has(type)),
+    events: lines.filter(({ type }) => !OWN_FIELDS.has(type)),
     ...(typeof code === 'string' && { error: { code, message: textOf(message) ?? '' } }),
   }
 }
 
-function approvalsIn(lines: readonly RecordLine[]): AskedApproval[] {
-  const asked = new Map<string, AskedApproval>()
+function approvalsIn(lines: readonly RecordLine[]): RecordedApproval[] {
+  const asked = new Map<string, RecordedApproval>()
   for (const line of lines) {
     const id = textOf(line.approval)
     if (id === undefined) continue
@@ -99,7 +99,7 @@ function approvalsIn(lines: readonly RecordLine[]): AskedApproval[] {
   return [...asked.values()]
 }
 
-function answerIn(line: RecordLine): AskedApproval['answer'] {
+function answerIn(line: RecordLine): RecordedApproval['answer'] {
   return {
     decision: textOf(line.decision) ?? 'unknown',
     at: line.time,

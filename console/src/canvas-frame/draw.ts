@@ -1,14 +1,14 @@
-/** How a kind of canvas is drawn: into the place, or it throws what is wrong with the content. */
+/** Draws a kind of canvas into the element, or throws if the content is invalid. */
 export type Draw = (content: string, place: HTMLElement, theme: 'light' | 'dark') => Promise<void> | void
 
 declare global {
   interface Window {
-    /** Settles when the canvas is there: with what is wrong with its content, or nothing. Read by who makes a picture of it. */
+    /** Resolves when the canvas is drawn, with the problem of its content, if any. Read before taking a screenshot. */
     canvasDrawn?: Promise<string | undefined>
   }
 }
 
-/** Draws the canvas of this document; a content with a mistake is shown as it is, below what is wrong with it. */
+/** Draws the canvas of this document. Invalid content is shown as text, below the error. */
 export function draw(how: Draw): void {
   const { content, theme } = JSON.parse(document.getElementById('canvas')?.textContent ?? '{}')
   const place = document.getElementById('shown') as HTMLElement

@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it'
 import { draw } from './draw.ts'
 
-// Raw HTML stays text. A link goes nowhere from here, so it says where it would.
+// Raw HTML stays text. Links do not work in the frame, so their title shows the address.
 const markdown = new MarkdownIt({ html: false, linkify: false })
 markdown.core.ruler.push('name-links', ({ tokens }) => {
   for (const token of tokens.flatMap(({ children }) => children ?? []))

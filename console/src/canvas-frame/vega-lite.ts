@@ -19,12 +19,12 @@ const DARK = {
   style: { 'guide-label': { fill: '#b3bac6' }, 'guide-title': { fill: '#e7e9ed' } },
 }
 
-/** Data is in the chart itself: nothing is loaded, whichever way it is asked for. */
+/** Refuses to load anything: the data is in the chart itself. */
 function refuse(): Promise<never> {
   return Promise.reject(new Error('A chart has its data inside: put it in data.values, a URL is not loaded.'))
 }
 
-/** Keeps what goes wrong while a chart is drawn; the rest that it says is for nobody. */
+/** Collects the errors while a chart is drawn, and drops all other messages. */
 function listen(problems: string[]): LoggerInterface {
   const logger: LoggerInterface = {
     level: (() => logger) as LoggerInterface['level'],
@@ -32,7 +32,7 @@ function listen(problems: string[]): LoggerInterface {
       problems.push(words.map(String).join(' '))
       return logger
     },
-    // Data that did not come is only a warning to Vega, which then draws an empty chart.
+    // Vega reports failed loading only as a warning, and draws an empty chart.
     warn: (...words: readonly unknown[]) => (words[0] === 'Loading failed' ? logger.error(...words.slice(1)) : logger),
     info: () => logger,
     debug: () => logger,
@@ -46,7 +46,7 @@ draw(async (content, place, theme) => {
   const spec = JSON.parse(content) as TopLevelSpec
   const { spec: chart } = compile(spec, { logger, ...(theme === 'dark' && { config: DARK }) })
   const closed: Loader = { ...loader(), load: refuse, sanitize: refuse, http: refuse, file: refuse }
-  // Expressions are walked through, not made into code: the policy of the page lets no text become code.
+  // Expressions are interpreted: the content security policy does not allow evaluating code.
   const view = new View(parse(chart, undefined, { ast: true }), {
     container: place,
     expr: expressionInterpreter,

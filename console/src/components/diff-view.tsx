@@ -1,18 +1,16 @@
 import { WrapText } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { classNames } from '../lib/class-names.ts'
+import { type DiffLine, parseDiff } from '../lib/diff.ts'
 import { Badge } from './badge.tsx'
-import { Button } from './button.tsx'
-import { classNames } from './class-names.ts'
-import { CopyButton } from './copy-button.tsx'
+import { Button, CopyButton, IconButton } from './button.tsx'
 import styles from './diff-view.module.css'
-import { IconButton } from './icon-button.tsx'
-import { type DiffLine, parseDiff } from './parse-diff.ts'
-import { VisibleText } from './visible-text.tsx'
+import { VisibleText } from './text.tsx'
 
 const SHOWN_AT_FIRST = 500
 const SIGNS = { added: '+', removed: '−', same: ' ', hunk: '', note: '' } as const
 
-/** What changes in a file: numbers, a sign and a colour on every line; hidden characters shown. */
+/** The changes of a file: each line with its numbers, a sign and a color. Hidden characters are shown. */
 export function DiffView({ path, diff, isNew = false }: { path: string; diff: string; isNew?: boolean }) {
   const [isWrapped, setWrapped] = useState(true)
   const [isWhole, setWhole] = useState(false)

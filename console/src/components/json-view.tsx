@@ -1,13 +1,13 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from './button.tsx'
 import styles from './json-view.module.css'
-import { VisibleText } from './visible-text.tsx'
+import { VisibleText } from './text.tsx'
 
 const SHOWN_AT_FIRST = 100
 const LONG_TEXT = 2_000
 
-/** A JSON value as a tree that opens and closes; copies as JSON, hidden characters shown. */
+/** A JSON value as a tree. Hidden characters are shown; copying gives the JSON. */
 export function JsonView({
   value,
   label = 'JSON',

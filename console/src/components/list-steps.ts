@@ -1,13 +1,13 @@
 type Listed = { readonly id: string }
 
-/** The one to go to when this one is done: the next in the list, or the one before at its end. */
+/** The item to select when this one is done: the next one, or the previous one at the end of the list. */
 export function neighbourOf(list: readonly Listed[], id: string): string | undefined {
   const index = list.findIndex((each) => each.id === id)
   if (index === -1) return list[0]?.id
   return (list[index + 1] ?? list[index - 1])?.id
 }
 
-/** The one so many steps away, within the list. */
+/** The item that many steps away, within the list. */
 export function stepFrom(list: readonly Listed[], id: string | undefined, by: number): string | undefined {
   const index = list.findIndex((each) => each.id === id)
   if (index === -1) return list[0]?.id

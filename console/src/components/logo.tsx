@@ -1,4 +1,4 @@
-/** The mark of tool-hub: what leads to one middle. */
+/** The logo of tool-hub. */
 export function Logo() {
   return (
     <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">

@@ -1,15 +1,17 @@
 import { CircleCheck, CircleX, Info, type LucideIcon, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { readHint } from '../api/session.ts'
+import { classNames } from '../lib/class-names.ts'
 import type { Tone } from './badge.tsx'
-import { classNames } from './class-names.ts'
 import styles from './note.module.css'
+import { VisibleText } from './text.tsx'
 
 interface NoteProps {
   readonly tone?: Tone
   readonly icon?: LucideIcon
   readonly title: ReactNode
   readonly children?: ReactNode
-  /** Told at once by a screen reader, for what appears by itself. */
+  /** Announced by screen readers, for notes that appear without a user action. */
   readonly isLive?: boolean
 }
 
@@ -21,7 +23,7 @@ const ICONS: Record<Tone, LucideIcon> = {
   quiet: Info,
 }
 
-/** Something to know before going on, in its place on the page. */
+/** A note within the page. */
 export function Note({ tone = 'info', icon, title, children, isLive = false }: NoteProps) {
   const Icon = icon ?? ICONS[tone]
   return (
@@ -32,5 +34,19 @@ export function Note({ tone = 'info', icon, title, children, isLive = false }: N
         {children}
       </div>
     </div>
+  )
+}
+
+/** Why something failed, with its hint, within the page. */
+export function ErrorNote({ error }: { error: Error }) {
+  const hint = readHint(error)
+  return (
+    <Note tone="bad" title={<VisibleText text={error.message} />} isLive>
+      {hint !== undefined && (
+        <p>
+          <VisibleText text={hint} />
+        </p>
+      )}
+    </Note>
   )
 }

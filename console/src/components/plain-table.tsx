@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: as cards on a narrow screen the elements would lose what they are.
 import type { ReactNode } from 'react'
-import { classNames } from './class-names.ts'
+import { classNames } from '../lib/class-names.ts'
 import styles from './plain-table.module.css'
 
 /** A column: what it shows of a row, and how. */
@@ -8,9 +8,9 @@ export interface PlainColumn<Row> {
   readonly id: string
   readonly title: string
   readonly align?: 'start' | 'end'
-  /** Takes the room that the others leave. */
+  /** Takes the remaining width. */
   readonly isWide?: boolean
-  /** Names the row: the title of its card on a narrow screen. */
+  /** The name of the row, which is the title of its card on a narrow screen. */
   readonly isName?: boolean
   readonly cell: (row: Row) => ReactNode
 }
@@ -22,7 +22,7 @@ interface PlainTableProps<Row> {
   readonly rowKey: (row: Row, index: number) => string
 }
 
-/** A short table whose texts are shown whole; cards on a phone. For many rows, and to open them, there is `Table`. */
+/** A short table with wrapping text; cards on a phone. Use `Table` for many rows, and for rows that can be opened. */
 export function PlainTable<Row>({ label, rows, columns, rowKey }: PlainTableProps<Row>) {
   return (
     <div className={styles.area}>

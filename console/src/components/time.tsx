@@ -1,11 +1,9 @@
-import { useValue } from '../state/create-value.ts'
-import { formatDate, formatExactly } from './format-clock.ts'
-import { formatDuration } from './format-duration.ts'
-import { now } from './now.ts'
+import { formatDate, formatDuration, formatExactly } from '../lib/format.ts'
+import { createValue, useValue } from '../lib/watched-value.ts'
 
 const DAY_MS = 86_400_000
 
-/** When something was or will be, as “12 s ago” or “in 4 min”, then a date; exact in its title. */
+/** A time as “12 s ago” or “in 4 min”, or as a date if it is more than a day away; exact in its title. */
 export function Time({ at }: { at: number | string }) {
   const current = useValue(now)
   const date = new Date(at)
@@ -26,8 +24,24 @@ function inWords(time: number, current: number): string {
   return away > 0 ? `${words} ago` : `in ${words}`
 }
 
-// “4 min ago” is enough: seconds would only flicker.
+// Without seconds, which would only flicker.
 function roughly(ms: number): number {
   if (ms < 60_000) return Math.round(ms / 1_000) * 1_000
   return Math.round(ms / 60_000) * 60_000
 }
+
+/** A duration, exact in its title; a dash while it is unknown. */
+export function Duration({ ms }: { ms: number | undefined }) {
+  if (ms === undefined) return <span title="unknown">–</span>
+  return <span title={`${ms.toLocaleString('en')} ms`}>{formatDuration(ms)}</span>
+}
+
+/** The current time to the second, for relative times; stops while the tab is hidden. */
+export const now = createValue(Date.now())
+
+setInterval(() => {
+  if (!document.hidden) now.set(Date.now())
+}, 1_000)
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) now.set(Date.now())
+})

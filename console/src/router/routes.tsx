@@ -23,9 +23,9 @@ export interface Section {
   readonly title: string
   readonly key: string
   readonly icon: LucideIcon
-  /** Others of another kind come before it. */
+  /** Starts a group of sections, with a gap before it. */
   readonly startsGroup?: boolean
-  /** Only for those who have it. */
+  /** The section is only for users with this scope. */
   readonly scope?: Scope
 }
 
@@ -46,7 +46,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/health', title: 'Health', key: 'h', icon: HeartPulse },
 ]
 
-/** What a page gets: the names in its path. */
+/** The props of a page: the parameters in its path. */
 export interface PageProps {
   readonly params: Readonly<Record<string, string>>
 }
@@ -66,28 +66,19 @@ const TokensPage = lazy(() => import('../pages/tokens/tokens-page.tsx'))
 const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'))
 const HealthPage = lazy(() => import('../pages/health/health-page.tsx'))
 
-/** Which page a path shows, first match; each is loaded when it is first opened. */
+/** The page of each path; the first match is shown. A page is loaded when it is first opened. */
 export const ROUTES: readonly (readonly [pattern: string, page: ComponentType<PageProps>])[] = [
-  ['', LivePage],
-  ['/live', LivePage],
-  ['/live/:call', LivePage],
-  ['/approvals', ApprovalsPage],
-  ['/approvals/:id', ApprovalsPage],
-  ['/inbox', InboxPage],
-  ['/inbox/:id', InboxPage],
+  ['/', LivePage],
+  ['/live/:call?', LivePage],
+  ['/approvals/:id?', ApprovalsPage],
+  ['/inbox/:id?', InboxPage],
   ['/runs', RunsPage],
-  ['/runs/:run', RunPage],
-  ['/runs/:run/:call', RunPage],
-  ['/agents', AgentsPage],
-  ['/agents/:id', AgentsPage],
-  ['/schedules', SchedulesPage],
-  ['/schedules/:id', SchedulesPage],
-  ['/memory', MemoryPage],
-  ['/memory/:id', MemoryPage],
-  ['/canvas', CanvasPage],
-  ['/canvas/:id', CanvasPage],
-  ['/tools', ToolsPage],
-  ['/tools/:tool', ToolsPage],
+  ['/runs/:run/:call?', RunPage],
+  ['/agents/:id?', AgentsPage],
+  ['/schedules/:id?', SchedulesPage],
+  ['/memory/:id?', MemoryPage],
+  ['/canvas/:id?', CanvasPage],
+  ['/tools/:tool?', ToolsPage],
   ['/policy', PolicyPage],
   ['/tokens', TokensPage],
   ['/audit', AuditPage],

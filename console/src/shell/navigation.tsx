@@ -1,18 +1,20 @@
-import { useMe } from '../api/use-me.ts'
-import { classNames } from '../components/class-names.ts'
-import { KeyHint } from '../components/key-hint.tsx'
+import { Menu } from 'lucide-react'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useMe } from '../api/session.ts'
+import { KeyHint } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
 import { Logo } from '../components/logo.tsx'
-import { useShortcut } from '../keyboard/use-shortcut.ts'
-import { Link } from '../router/link.tsx'
+import { classNames } from '../lib/class-names.ts'
+import { useShortcut } from '../lib/shortcuts.ts'
 import { navigate } from '../router/router.ts'
 import { SECTIONS, type Section } from '../router/routes.tsx'
 import styles from './navigation.module.css'
-import { SectionMenu } from './section-menu.tsx'
 
-/** How many of something a section has for whoever looks, and the word after the number. */
-export type SectionCounts = Readonly<Record<string, readonly [count: number, word: string]>>
+/** The count of a section, by its path, and the word after the number. */
+type SectionCounts = Readonly<Record<string, readonly [count: number, word: string]>>
 
-/** So many fit along the bottom of a phone; the menu has the others. */
+/** How many sections fit along the bottom of a phone; the others are in the menu. */
 const PHONE_SECTIONS = 4
 
 /** The sections: at the left, or along the bottom of a phone. */
@@ -48,7 +50,7 @@ export function Navigation({ path, counts }: { path: string; counts: SectionCoun
 interface ItemProps {
   readonly section: Section
   readonly isCurrent: boolean
-  /** On a phone it is in the menu only. */
+  /** On a phone it is only in the menu. */
   readonly isInMenu: boolean
   readonly counted: SectionCounts[string] | undefined
 }
@@ -82,4 +84,47 @@ function Item({ section, isCurrent, isInMenu, counted: [count, word] = [0, ''] }
 function isWithin(section: Section, path: string): boolean {
   if (path === '/') return section.path === '/live'
   return path === section.path || path.startsWith(`${section.path}/`)
+}
+
+interface SectionMenuProps {
+  readonly sections: readonly Section[]
+  readonly current: Section | undefined
+  readonly isMarked: boolean
+}
+
+/** On a phone: the button that opens the list of all sections; marked if the current section is only in that list. */
+function SectionMenu({ sections, current, isMarked }: SectionMenuProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <li className={styles.menu}>
+      <button
+        type="button"
+        className={classNames(styles.link, styles.menuButton, isMarked && styles.current)}
+        aria-label={isMarked && current ? `${current.title}, menu of all sections` : 'Menu'}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        <Menu size={16} aria-hidden="true" />
+        <span className={styles.title}>{isMarked && current ? current.title : 'Menu'}</span>
+      </button>
+      <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Sections">
+        <nav aria-label="All sections">
+          <ul className={styles.all}>
+            {sections.map(({ path, title, icon: Icon }) => (
+              <li key={path}>
+                <Link
+                  to={path}
+                  className={classNames(styles.choice, path === current?.path && styles.current)}
+                  aria-current={path === current?.path ? 'page' : undefined}
+                  onClick={() => setOpen(false)}
+                >
+                  <Icon size={18} aria-hidden="true" /> {title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      </Dialog>
+    </li>
+  )
 }

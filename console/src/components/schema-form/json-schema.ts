@@ -1,4 +1,4 @@
-/** The part of JSON Schema that a form is made from. */
+/** The subset of JSON Schema that forms support. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly title?: string
@@ -22,10 +22,10 @@ export interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>
 }
 
-/** Which control a schema gets; whatever no control is made for is written as JSON. */
+/** The controls of a form; schemas without one are edited as JSON. */
 type FieldKind = 'text' | 'number' | 'flag' | 'choice-of-values' | 'list' | 'group' | 'choice-of-shapes' | 'json'
 
-/** Which control a schema gets. */
+/** The control for a schema. */
 export function kindOf(schema: JsonSchema): FieldKind {
   if (schema.enum ?? allConstants(schema)) return 'choice-of-values'
   if (alternativesOf(schema)) return 'choice-of-shapes'
@@ -42,7 +42,7 @@ export function valuesOf(schema: JsonSchema): readonly unknown[] {
   return schema.enum ?? allConstants(schema) ?? []
 }
 
-/** The shapes to choose from, where there are several. */
+/** The alternatives of a schema, if it has several. */
 export function alternativesOf(schema: JsonSchema): readonly JsonSchema[] | undefined {
   const given = schema.oneOf ?? schema.anyOf
   if (given) return given
@@ -63,7 +63,7 @@ export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return current
 }
 
-/** What a new field begins with: the default, or the least that its type can be; undefined for “not given”. */
+/** The initial value of a field: the default, or the smallest value of its type; undefined if it is not given. */
 export function firstValue(schema: JsonSchema, root: JsonSchema): unknown {
   const known = resolve(schema, root)
   if (known.default !== undefined) return known.default
@@ -77,7 +77,7 @@ export function firstValue(schema: JsonSchema, root: JsonSchema): unknown {
   return known.type === 'null' ? null : undefined
 }
 
-// Required text starts empty but absent, so that what is missing can be said; nested groups start open.
+// Required text, numbers and JSON start absent, so that they are reported as missing; nested groups start open.
 function firstGroup({ properties = {}, required = [] }: JsonSchema, root: JsonSchema): Record<string, unknown> {
   const filled = required.flatMap((name) => {
     if (!Object.hasOwn(properties, name)) return []
@@ -93,4 +93,58 @@ function allConstants({ const: only, oneOf, anyOf }: JsonSchema): readonly unkno
   const given = oneOf ?? anyOf
   if (!given?.every((alternative) => alternative.const !== undefined)) return undefined
   return given.map((alternative) => alternative.const)
+}
+
+/** Problems by the path of the field (`edits.0.path`; '' is the whole value). */
+export type Problems = ReadonlyMap<string, string>
+
+/** The problems that the form can find before it is sent; the server validates everything. */
+export function checkValue(schema: JsonSchema, value: unknown): Problems {
+  const problems = new Map<string, string>()
+  check(schema, value, '', schema, problems)
+  return problems
+}
+
+function check(given: JsonSchema, value: unknown, path: string, root: JsonSchema, problems: Map<string, string>): void {
+  const schema = resolve(given, root)
+  const problem = problemOf(schema, value)
+  if (problem !== undefined) problems.set(path, problem)
+  if (kindOf(schema) === 'list' && Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      check(schema.items ?? {}, item, join(path, String(index)), root, problems)
+  }
+  if (kindOf(schema) !== 'group' || typeof value !== 'object' || value === null) return
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const child = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+    if (child !== undefined) check(property, child, join(path, name), root, problems)
+    else if (schema.required?.includes(name)) problems.set(join(path, name), 'This is required.')
+  }
+}
+
+function problemOf(schema: JsonSchema, value: unknown): string | undefined {
+  const kind = kindOf(schema)
+  if (kind === 'choice-of-values') return valuesOf(schema).includes(value) ? undefined : 'Choose one of the values.'
+  if (kind === 'choice-of-shapes') return alternativesOf(schema)?.length ? undefined : 'No alternative matches.'
+  if (kind === 'number') return numberProblem(schema, value)
+  if (kind === 'text' && typeof value === 'string') {
+    if (value.length < (schema.minLength ?? 0)) return `At least ${schema.minLength} characters, not ${value.length}.`
+    if (value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) return `At most ${schema.maxLength} characters.`
+  }
+  if (kind === 'list' && Array.isArray(value)) {
+    if (value.length < (schema.minItems ?? 0)) return `At least ${schema.minItems} items.`
+    if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return `At most ${schema.maxItems} items.`
+  }
+  return undefined
+}
+
+function numberProblem({ type, minimum, maximum }: JsonSchema, value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'Enter a number.'
+  if (type === 'integer' && !Number.isInteger(value)) return 'Enter a whole number.'
+  if (minimum !== undefined && value < minimum) return `At least ${minimum}.`
+  if (maximum !== undefined && value > maximum) return `At most ${maximum}.`
+  return undefined
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
 }

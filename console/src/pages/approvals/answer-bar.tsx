@@ -1,37 +1,38 @@
 import { Check, PenLine, X } from 'lucide-react'
-import { useMemo, useRef, useState } from 'react'
+import { type Ref, useId, useMemo, useRef, useState } from 'react'
 import type { Approval, ApprovalAnswer } from '../../api/types.ts'
-import { Button } from '../../components/button.tsx'
-import { RefuseForm } from '../../components/refuse-form.tsx'
+import type { Action } from '../../api/use-resource.ts'
+import { Button, KeyHint } from '../../components/button.tsx'
+import fieldStyles from '../../components/field.module.css'
+import { RefuseForm } from '../../components/field.tsx'
 import { SplitBar } from '../../components/split-view.tsx'
-import { useCalm, useCalmShortcut } from '../../keyboard/use-calm.ts'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import { subjectOf } from './ask.ts'
-import styles from './ask-detail.module.css'
-import { choiceProblem, firstChoice, toAnswer } from './remember.ts'
-import { RememberFields } from './remember-fields.tsx'
-import type { Approve } from './use-approve.ts'
+import { VisibleText } from '../../components/text.tsx'
+import { useCalm, useCalmShortcut } from '../../lib/calm.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import { choiceProblem, firstChoice, holdsFor, type RememberChoice, type RememberFor, toAnswer } from './answers.ts'
+import styles from './approvals.module.css'
+import { subjectOf } from './human-request.ts'
 
 interface AnswerBarProps {
   readonly approval: Approval
-  readonly approve: Approve
+  readonly approve: Action<ApprovalAnswer>
   readonly onEdit: () => void
 }
 
-/** The answers: allow, deny with a reason, edit first; and what of it is remembered. */
+/** The answers: allow, deny with a reason, edit first; and what is remembered. */
 export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
   const [choice, setChoice] = useState(() => firstChoice(Date.now()))
   const [isDenying, setDenying] = useState(false)
   const remember = useRef<HTMLSelectElement>(null)
   const subject = useMemo(() => subjectOf(approval), [approval])
   const calm = useCalm(subject)
-  // They come back where those of the denial stood.
+  // These buttons replace those of the denial at the same place.
   const barCalm = useCalm(`${isDenying} ${subject}`)
   const problem = choiceProblem(choice, Date.now())
 
   const answer = (decision: ApprovalAnswer['decision'], reason?: string) => {
     if (problem !== undefined) return remember.current?.focus()
-    void approve.send({ decision, ...toAnswer(choice), ...(reason && { reason }) })
+    void approve.run({ decision, ...toAnswer(choice), ...(reason && { reason }) })
   }
   useCalmShortcut('a', 'Allow', calm, () => answer('allow'))
   useCalmShortcut('d', 'Deny, with a reason', calm, () => setDenying(true))
@@ -44,7 +45,7 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
         <RefuseForm
           label="Deny"
           reasonLabel="Reason for the denial"
-          placeholder="Reason, which the agent is told (optional)"
+          placeholder="Reason for the agent (optional)"
           calm={calm}
           isBusy={approve.isBusy}
           onRefuse={(reason) => answer('deny', reason)}
@@ -78,5 +79,100 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
         ref={remember}
       />
     </SplitBar>
+  )
+}
+
+interface RememberFieldsProps {
+  readonly choice: RememberChoice
+  readonly onChange: (choice: RememberChoice) => void
+  readonly coverage: Approval['coverage']
+  readonly problem: string | undefined
+  readonly ref: Ref<HTMLSelectElement>
+}
+
+const CHOICES: readonly (readonly [RememberFor, string])[] = [
+  ['once', 'Only this call'],
+  ['session', 'In this session'],
+  ['always', 'Always'],
+  ['until', 'Until a time'],
+]
+
+/** How long the answer is remembered, and which calls it covers. */
+function RememberFields({ choice, onChange, coverage, problem, ref }: RememberFieldsProps) {
+  const id = useId()
+  return (
+    <div className={styles.fields}>
+      <div className={styles.line}>
+        <label htmlFor={id}>Remember</label>
+        <select
+          id={id}
+          ref={ref}
+          className={fieldStyles.select}
+          value={choice.remember}
+          onChange={({ target }) => onChange({ ...choice, remember: target.value as RememberFor })}
+        >
+          {CHOICES.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <KeyHint keys="r" />
+        {choice.remember === 'until' && (
+          <input
+            type="datetime-local"
+            aria-label="Remember until"
+            aria-invalid={problem !== undefined}
+            className={fieldStyles.select}
+            value={choice.until}
+            onChange={({ target }) => onChange({ ...choice, until: target.value })}
+          />
+        )}
+      </div>
+      {problem !== undefined && <p className={styles.problem}>{problem}</p>}
+      {choice.remember !== 'once' && <CoverageChoice choice={choice} onChange={onChange} coverage={coverage} />}
+    </div>
+  )
+}
+
+interface CoverageChoiceProps {
+  readonly choice: RememberChoice
+  readonly onChange: (choice: RememberChoice) => void
+  readonly coverage: Approval['coverage']
+}
+
+/** Which calls a remembered answer covers, as described by the service. */
+function CoverageChoice({ choice, onChange, coverage }: CoverageChoiceProps) {
+  const name = useId()
+  const intro = `Without another approval, ${holdsFor(choice)}, for`
+  if (coverage.targets === undefined && coverage.pattern === undefined) {
+    return (
+      <p className={styles.coverageText}>
+        {intro} <VisibleText text={coverage.exact} />.
+      </p>
+    )
+  }
+  const options = [
+    ['exact', coverage.exact] as const,
+    ...(coverage.pattern === undefined ? [] : [['pattern', `every call that matches ${coverage.pattern}`] as const]),
+    ...(coverage.targets === undefined ? [] : [['targets', coverage.targets] as const]),
+  ]
+  return (
+    <fieldset className={styles.coverage}>
+      <legend>{intro}</legend>
+      {options.map(([covers, words]) => (
+        <label key={covers} className={styles.option}>
+          <input
+            type="radio"
+            name={name}
+            checked={choice.covers === covers}
+            onChange={() => onChange({ ...choice, covers })}
+          />
+          <span>
+            <VisibleText text={words} />
+          </span>
+        </label>
+      ))}
+    </fieldset>
   )
 }

@@ -1,61 +1,201 @@
-import { LastDone } from '../../components/last-done.tsx'
-import { Loaded } from '../../components/loaded.tsx'
+import {
+  Bell,
+  BellOff,
+  BellRing,
+  FilePen,
+  Globe,
+  History,
+  Inbox,
+  type LucideIcon,
+  MessageCircleQuestionMark,
+  ShieldQuestionMark,
+  Terminal,
+} from 'lucide-react'
+import { Link } from 'wouter'
+import { Badge } from '../../components/badge.tsx'
+import { Button } from '../../components/button.tsx'
 import { Page } from '../../components/page.tsx'
-import { SplitView } from '../../components/split-view.tsx'
-import { useChosen } from '../../components/use-chosen.ts'
+import { ResourceSplit } from '../../components/resource.tsx'
+import { LastDone, SplitList, SplitRow, useSelection } from '../../components/split-view.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { Time } from '../../components/time.tsx'
+import { showFailure } from '../../components/toast.tsx'
+import { useValue } from '../../lib/watched-value.ts'
 import { useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
-import { useValue } from '../../state/create-value.ts'
-import { pathOf } from './ask.ts'
-import { AskDetail } from './ask-detail.tsx'
-import { AskList } from './ask-list.tsx'
-import { AskTabs } from './ask-tabs.tsx'
-import { DenySeveral } from './deny-several.tsx'
-import { InboxEmpty } from './inbox-empty.tsx'
-import { lastAnswer } from './last-answer.ts'
-import { NotifyButton } from './notify-button.tsx'
-import { useAsks } from './use-asks.ts'
+import { notifyState, turnOff, turnOn } from '../../shell/notifications.ts'
+import styles from './approvals.module.css'
+import { DenySeveral } from './deny-dialog.tsx'
+import { type HumanRequest, previewOf, requestPath } from './human-request.ts'
+import { RequestDetail } from './request-detail.tsx'
+import { Deadline, RequestState } from './request-parts.tsx'
+import { lastAnswer } from './use-answer.ts'
+import { useRequests } from './use-requests.ts'
 
-/** What waits for a person: calls that need a yes, and questions of tools. */
+/** What waits for a person: calls that need an approval, and questions from tools. */
 export default function ApprovalsPage({ params: { id } }: PageProps) {
   const [tab] = useSearchParam('tab')
-  const query = useAsks(tab === 'past' ? 'past' : 'waiting')
+  const query = useRequests(tab === 'past' ? 'past' : 'waiting')
   const last = useValue(lastAnswer)
-  const asks = query.data
-  const { goOn } = useChosen({ list: asks, id, pathOf: (each) => pathOf(each, tab), leaves: tab !== 'past' })
+  const requests = query.data
+  const { selectNext } = useSelection({
+    list: requests,
+    id,
+    pathOf: (each) => requestPath(each, tab),
+    leaves: tab !== 'past',
+  })
   return (
     <Page
       title="Approvals"
       fill
       actions={
         <>
-          {tab !== 'past' && <DenySeveral asks={asks ?? []} />}
+          {tab !== 'past' && <DenySeveral requests={requests ?? []} />}
           <NotifyButton />
         </>
       }
     >
-      <SplitView
-        side={
-          <>
-            <AskTabs tab={tab} />
-            <Loaded query={query}>
-              {(all) => (all.length === 0 ? <InboxEmpty tab={tab} /> : <AskList asks={all} selected={id} tab={tab} />)}
-            </Loaded>
-            <LastDone done={last} />
-          </>
+      <ResourceSplit
+        query={query}
+        above={<RequestTabs tab={tab} />}
+        list={(all) =>
+          all.length === 0 ? <NoRequests tab={tab} /> : <RequestList requests={all} selected={id} tab={tab} />
         }
+        below={<LastDone done={last} />}
         detail={
           id !== undefined && (
-            <AskDetail
+            <RequestDetail
               key={id}
               id={id}
-              known={asks?.find((ask) => ask.id === id)}
-              backTo={pathOf(undefined, tab)}
-              onDone={goOn}
+              known={requests?.find((request) => request.id === id)}
+              backTo={requestPath(undefined, tab)}
+              onDone={selectNext}
             />
           )
         }
       />
     </Page>
+  )
+}
+
+const TABS = [
+  ['', 'Waiting'],
+  ['past', 'Answered'],
+] as const
+
+/** The tabs of pending and past requests. */
+function RequestTabs({ tab }: { tab: string }) {
+  return (
+    <nav className={styles.tabs} aria-label="Which approvals">
+      {TABS.map(([id, title]) => (
+        <Link
+          key={id}
+          to={requestPath(undefined, id)}
+          className={styles.tab}
+          aria-current={id === tab ? 'page' : undefined}
+        >
+          {title}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+/** The list of requests. */
+function RequestList({
+  requests,
+  selected,
+  tab,
+}: {
+  requests: readonly HumanRequest[]
+  selected: string | undefined
+  tab: string
+}) {
+  return (
+    <SplitList label={tab === '' ? 'Waiting' : 'Answered'} selected={selected}>
+      {requests.map((request) => (
+        <RequestRow key={request.id} request={request} isSelected={request.id === selected} tab={tab} />
+      ))}
+    </SplitList>
+  )
+}
+
+const MAX_PREVIEW = 200
+
+/** A request in the list: tool, preview, caller, time and deadline. */
+function RequestRow({ request, isSelected, tab }: { request: HumanRequest; isSelected: boolean; tab: string }) {
+  const isUntrusted = request.kind === 'approval' && request.labels.includes('untrusted')
+  const risk = request.kind === 'approval' && request.state === 'waiting' ? request.risks?.[0] : undefined
+  return (
+    <SplitRow
+      to={requestPath(request.id, tab)}
+      isSelected={isSelected}
+      icon={iconOf(request)}
+      title={<VisibleText text={request.tool} />}
+      side={request.state === 'waiting' ? <Deadline at={request.expiresAt} /> : <RequestState request={request} />}
+      preview={<VisibleText text={previewOf(request).slice(0, MAX_PREVIEW)} />}
+      meta={
+        <>
+          <span className={styles.caller}>
+            <VisibleText text={request.caller} />
+          </span>
+          <Time at={request.answered?.at ?? request.askedAt} />
+          {risk !== undefined && (
+            <Badge tone="warn">
+              <VisibleText text={risk} />
+            </Badge>
+          )}
+          {isUntrusted && <Badge tone="warn">untrusted</Badge>}
+          {request.isRevoked && <Badge tone="warn">token revoked</Badge>}
+          {!request.mayAnswer && request.state === 'waiting' && <Badge>you cannot answer</Badge>}
+        </>
+      }
+    />
+  )
+}
+
+function iconOf(request: HumanRequest): LucideIcon {
+  if (request.kind === 'question') return MessageCircleQuestionMark
+  const kind = request.views[0]?.kind
+  if (kind === 'command') return Terminal
+  if (kind === 'diff') return FilePen
+  return kind === 'url' ? Globe : ShieldQuestionMark
+}
+
+/** Shown if there are no requests. */
+function NoRequests({ tab }: { tab: string }) {
+  if (tab === 'past') {
+    return (
+      <EmptyState icon={History} title="No answers yet">
+        Answers are kept here for a while; the <Link to="/audit">audit</Link> has all of them.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState icon={Inbox} title="Nothing is waiting for you">
+      Calls that require approval, and questions from tools, appear here. Leave the page open: its tab shows how many
+      there are. The <Link to="/policy">policy</Link> decides which calls require approval.
+    </EmptyState>
+  )
+}
+
+/** Turns desktop notifications on or off. The browser requests for permission at the first click, never before. */
+function NotifyButton() {
+  const state = useValue(notifyState)
+  if (state === 'impossible') return null
+  if (state === 'refused') {
+    return (
+      <span className={styles.refused}>
+        <BellOff size={14} aria-hidden="true" /> Notifications are blocked for this site in the settings of the browser
+      </span>
+    )
+  }
+  const isOn = state === 'on'
+  const press = () => (isOn ? turnOff() : turnOn().catch((error) => showFailure('Not turned on', error)))
+  return (
+    <Button icon={isOn ? BellRing : Bell} aria-pressed={isOn} onClick={press}>
+      {isOn ? 'Notifications on' : 'Notify me'}
+    </Button>
   )
 }

@@ -1,21 +1,24 @@
 import { Send } from 'lucide-react'
 import { useRef, useState } from 'react'
+import type { Action } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
-import { classNames } from '../../components/class-names.ts'
 import fieldStyles from '../../components/field.module.css'
-import type { Calm } from '../../keyboard/use-calm.ts'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import styles from './ask-detail.module.css'
-import { QuestionOption } from './question-option.tsx'
-import type { Reply } from './use-reply.ts'
+import { checkValue, firstValue, type Problems } from '../../components/schema-form/json-schema.ts'
+import { SchemaForm } from '../../components/schema-form/schema-form.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { type Calm, useCalmShortcut } from '../../lib/calm.ts'
+import { classNames } from '../../lib/class-names.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import styles from './approvals.module.css'
+import type { QuestionAnswer } from './use-answer.ts'
 
 interface QuestionReplyProps {
   readonly options: readonly string[]
-  readonly reply: Reply
+  readonly reply: Action<QuestionAnswer>
   readonly calm: Calm
 }
 
-/** One of the options by a press or its number, or words of one’s own. */
+/** One of the options, or a text. */
 export function QuestionReply({ options, reply, calm }: QuestionReplyProps) {
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
@@ -34,7 +37,7 @@ export function QuestionReply({ options, reply, calm }: QuestionReplyProps) {
         className={styles.buttons}
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() !== '') void reply.send({ answer: text })
+          if (text.trim() !== '') void reply.run({ answer: text })
         }}
       >
         <input
@@ -51,6 +54,60 @@ export function QuestionReply({ options, reply, calm }: QuestionReplyProps) {
           Send
         </Button>
       </form>
+    </>
+  )
+}
+
+interface QuestionOptionProps {
+  readonly option: string
+  readonly number: number
+  readonly reply: Action<QuestionAnswer>
+  readonly calm: Calm
+}
+
+/** An option; the first nine have a key. */
+function QuestionOption({ option, number, reply, calm }: QuestionOptionProps) {
+  const choose = () => void reply.run({ answer: option })
+  const hasKey = number <= 9
+  useCalmShortcut(String(number), `Answer “${option}”`, calm, choose, { when: hasKey })
+  return (
+    <Button
+      className={styles.answer}
+      shortcut={hasKey ? String(number) : undefined}
+      disabled={reply.isBusy}
+      calm={calm}
+      onClick={choose}
+    >
+      <span className={styles.answerText}>
+        <VisibleText text={option} />
+      </span>
+    </Button>
+  )
+}
+
+interface QuestionFormProps {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly reply: Action<QuestionAnswer>
+  readonly calm: Calm
+}
+
+/** The form of a question, generated from its JSON Schema. */
+export function QuestionForm({ schema, reply, calm }: QuestionFormProps) {
+  const [value, setValue] = useState<unknown>(() => firstValue(schema, schema))
+  const [problems, setProblems] = useState<Problems>()
+  const send = () => {
+    const found = checkValue(schema, value)
+    setProblems(found)
+    if (found.size === 0) void reply.run({ values: value as Record<string, unknown> })
+  }
+  return (
+    <>
+      <SchemaForm schema={schema} value={value} onChange={setValue} problems={problems} />
+      <div className={styles.buttons}>
+        <Button variant="primary" icon={Send} isBusy={reply.isBusy} calm={calm} onClick={send}>
+          Send
+        </Button>
+      </div>
     </>
   )
 }

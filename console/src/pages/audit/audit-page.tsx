@@ -1,38 +1,29 @@
 import { useEffect } from 'react'
-import { Page } from '../../components/page.tsx'
-import { Tabs } from '../../components/tabs.tsx'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { ViewsPage } from '../../components/resource.tsx'
 import { navigate, useSearchParam } from '../../router/router.ts'
 import { ApprovalsView } from './approvals-view.tsx'
 import { CallsView } from './calls-view.tsx'
 import { GrantsView } from './grants-view.tsx'
 import { VerifyView } from './verify-view.tsx'
 
-/** Whether the records are what was written, who did and allowed what, and what is allowed on. */
+/** Verification of the records, recorded calls and approvals, and grants. */
 export default function AuditPage() {
-  const [view, setView] = useSearchParam('view', 'verify')
-  useShortcut('v', 'Verify records', () => setView('verify'))
-  useShortcut('c', 'Search calls', () => setView('calls'))
-  useShortcut('p', 'Who approved what', () => setView('approvals'))
-  useShortcut('n', 'Grants', () => setView('grants'))
-  // Where they were before they had a page of their own.
+  const [view] = useSearchParam('view')
+  // The tokens were a view of this page before they had a page of their own.
   useEffect(() => {
     if (view === 'tokens') navigate('/tokens', { replace: true })
   }, [view])
   return (
-    <Page title="Audit" fill>
-      <Tabs
-        label="Views of the audit"
-        fill
-        selected={view}
-        onSelect={setView}
-        tabs={[
-          { id: 'verify', title: 'Verify', content: <VerifyView /> },
-          { id: 'calls', title: 'Calls', content: <CallsView /> },
-          { id: 'approvals', title: 'Approvals', content: <ApprovalsView /> },
-          { id: 'grants', title: 'Grants', content: <GrantsView /> },
-        ]}
-      />
-    </Page>
+    <ViewsPage
+      title="Audit"
+      fill
+      label="Views of the audit"
+      views={[
+        { id: 'verify', title: 'Verify', shortcut: ['v', 'Verify records'], content: <VerifyView /> },
+        { id: 'calls', title: 'Calls', shortcut: ['c', 'Search calls'], content: <CallsView /> },
+        { id: 'approvals', title: 'Approvals', shortcut: ['p', 'Who approved what'], content: <ApprovalsView /> },
+        { id: 'grants', title: 'Grants', shortcut: ['n', 'Grants'], content: <GrantsView /> },
+      ]}
+    />
   )
 }

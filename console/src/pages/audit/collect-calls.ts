@@ -5,7 +5,7 @@ const MAX_CALLS = 10_000
 
 type Page = { readonly calls: readonly CallEntry[]; readonly next?: number }
 
-/** All calls that fit, from every page, and whether there were more than 10,000. */
+/** All matching calls of all pages, and whether there are more than 10,000. */
 export async function collectCalls(
   load: (page: { readonly limit: number; readonly before?: number }) => Promise<Page>,
   { since, fits }: { readonly since: number; readonly fits: (call: CallEntry) => boolean },
@@ -16,7 +16,7 @@ export async function collectCalls(
     const { calls, next } = await load({ limit: PAGE, ...(before !== undefined && { before }) })
     const recent = calls.filter(({ startedAt }) => startedAt >= since)
     found.push(...recent.filter(fits))
-    // Newest first: what comes after the first old one is older still.
+    // Calls are sorted newest first: all calls after the first old one are older.
     before = recent.length < calls.length ? undefined : next
   } while (before !== undefined && found.length <= MAX_CALLS)
   return { calls: found.slice(0, MAX_CALLS), isCut: before !== undefined || found.length > MAX_CALLS }

@@ -1,81 +1,126 @@
 import { KeyRound } from 'lucide-react'
-import { useMemo, useState } from 'react'
-import { api } from '../../api/api.ts'
-import { refreshQueries } from '../../api/query-cache.ts'
+import { refreshResources } from '../../api/query-client.ts'
+import { api, useMe } from '../../api/session.ts'
 import type { GrantEntry } from '../../api/types.ts'
-import { useMe } from '../../api/use-me.ts'
-import { useQuery } from '../../api/use-query.ts'
-import { Button } from '../../components/button.tsx'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { showToast } from '../../components/show-toast.ts'
-import { Table } from '../../components/table.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
+import { useResource } from '../../api/use-resource.ts'
+import { EffectBadge } from '../../components/badge.tsx'
+import { ConfirmButton } from '../../components/dialog.tsx'
+import { ResourceTable } from '../../components/resource.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import type { Column } from '../../components/table.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { Time } from '../../components/time.tsx'
+import { showToast } from '../../components/toast.tsx'
 import styles from './audit.module.css'
-import { GRANT_COLUMNS } from './grant-columns.tsx'
 
-/** Answers that are remembered: what they let through, for whom and how long. */
+/** Remembered answers: what they cover, for whom and how long. */
 export function GrantsView() {
   const isAdmin = useMe().may('admin')
-  const [doomed, setDoomed] = useState<GrantEntry>()
-  const query = useQuery('grants', () => api.grants.list(), { refreshOn: ['approval'] })
-  const columns = useMemo(() => {
-    if (!isAdmin) return GRANT_COLUMNS
-    const revoke = (grant: GrantEntry) => (
-      <Button size="small" aria-label={`Revoke the grant for ${grant.tool}`} onClick={() => setDoomed(grant)}>
-        Revoke
-      </Button>
-    )
-    return [...GRANT_COLUMNS, { id: 'revoke', title: 'Revoke', width: '96px', narrow: 'plain' as const, cell: revoke }]
-  }, [isAdmin])
-  const revoke = async () => {
-    if (!doomed) return
-    await api.grants.revoke(doomed.id)
-    refreshQueries('grants')
-    showToast({ title: 'Revoked', description: 'The next such call is asked again.' })
-  }
+  const query = useResource(['grants'], () => api.grants.list(), { refreshOn: ['approval'] })
   return (
     <div className={styles.view}>
       <p className={styles.muted}>
-        An approval that was remembered answers later calls by itself.
-        {!isAdmin && ' To revoke one you need the scope admin.'}
+        A remembered answer applies to later calls automatically.
+        {!isAdmin && ' Revoking one requires the scope admin.'}
       </p>
-      <Loaded query={query}>
-        {(grants) => (
-          <Table
-            label="Grants"
-            rows={grants}
-            columns={columns}
-            rowKey={({ id }) => id}
-            empty={
-              <EmptyState icon={KeyRound} title="No answer is remembered">
-                Choose “for this session” or “always” when you answer an approval, and it is listed here.
-              </EmptyState>
-            }
-          />
-        )}
-      </Loaded>
-      <ConfirmDialog
-        isOpen={doomed !== undefined}
-        onClose={() => setDoomed(undefined)}
-        title="Revoke this grant?"
-        action="Revoke"
-        failure="Not revoked"
-        onConfirm={revoke}
-      >
-        {doomed && (
-          <p>
-            Calls of{' '}
-            <strong>
-              <VisibleText text={doomed.tool} />
-            </strong>{' '}
-            on <VisibleText text={doomed.targets.join(', ') || 'the same arguments'} /> are not{' '}
-            {doomed.effect === 'allow' ? 'allowed' : 'denied'} by it any more: the rules decide, and a person where they
-            ask. Calls that run already go on.
-          </p>
-        )}
-      </ConfirmDialog>
+      <ResourceTable
+        query={query}
+        label="Grants"
+        rows={query.data ?? []}
+        columns={isAdmin ? ADMIN_COLUMNS : GRANT_COLUMNS}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState icon={KeyRound} title="There are no remembered answers">
+            Choose “for this session” or “always” when you answer an approval, and it is listed here.
+          </EmptyState>
+        }
+      />
     </div>
+  )
+}
+
+/** What a grant covers, for whom and how long, and who gave it. */
+const GRANT_COLUMNS: readonly Column<GrantEntry>[] = [
+  {
+    id: 'effect',
+    title: 'Decision',
+    width: '88px',
+    narrow: 'side',
+    cell: ({ effect }) => <EffectBadge effect={effect} />,
+  },
+  {
+    id: 'tool',
+    title: 'Tool',
+    width: 'minmax(140px, 1fr)',
+    narrow: 'title',
+    cell: ({ tool }) => <VisibleText text={tool} />,
+  },
+  {
+    id: 'covers',
+    title: 'Covers',
+    width: 'minmax(180px, 2fr)',
+    cell: ({ covers, targets, pattern, reason }) => {
+      const what = covers === 'exact' ? 'the same arguments' : (pattern?.shown ?? targets.join(', '))
+      return <VisibleText text={reason === undefined ? what : `${what} – ${reason}`} />
+    },
+  },
+  {
+    id: 'for',
+    title: 'For',
+    width: 'minmax(96px, 160px)',
+    cell: ({ principal, session }) => (
+      <VisibleText
+        text={session === undefined ? (principal ?? 'everybody') : `${principal ?? 'session'}, ${session}`}
+      />
+    ),
+  },
+  { id: 'by', title: 'Created by', width: 'minmax(88px, 140px)', cell: ({ by }) => <VisibleText text={by} /> },
+  {
+    id: 'until',
+    title: 'Valid until',
+    width: '144px',
+    cell: ({ until, session }) => {
+      if (until !== undefined) return <Time at={until} />
+      return session === undefined ? 'it is revoked' : 'the session ends'
+    },
+  },
+  {
+    id: 'created',
+    title: 'Created',
+    width: '112px',
+    align: 'end',
+    cell: ({ createdAt }) => <Time at={createdAt} />,
+  },
+]
+
+const ADMIN_COLUMNS: readonly Column<GrantEntry>[] = [
+  ...GRANT_COLUMNS,
+  { id: 'revoke', title: 'Revoke', width: '96px', narrow: 'plain', cell: (grant) => <RevokeGrant grant={grant} /> },
+]
+
+function RevokeGrant({ grant: { id, tool, targets, effect } }: { grant: GrantEntry }) {
+  const revoke = async () => {
+    await api.grants.revoke(id)
+    refreshResources('grants')
+    showToast({ title: 'Revoked', description: 'The next such call needs an approval again.' })
+  }
+  return (
+    <ConfirmButton
+      label="Revoke"
+      size="small"
+      aria-label={`Revoke the grant for ${tool}`}
+      title="Revoke this grant?"
+      failure="Not revoked"
+      onConfirm={revoke}
+    >
+      <p>
+        It no longer {effect === 'allow' ? 'allows' : 'denies'} calls of{' '}
+        <strong>
+          <VisibleText text={tool} />
+        </strong>{' '}
+        on <VisibleText text={targets.join(', ') || 'the same arguments'} />: the rules decide, and a person where they
+        ask for one. Calls that are already running continue.
+      </p>
+    </ConfirmButton>
   )
 }

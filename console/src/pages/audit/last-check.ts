@@ -1,7 +1,7 @@
-import { createValue } from '../../state/create-value.ts'
+import { createValue } from '../../lib/watched-value.ts'
 import type { Verification } from './verification.ts'
 
-/** What the last whole check of the records found. */
+/** The result of the last complete check of the records. */
 export interface LastCheck {
   readonly at: number
   readonly runs: number
@@ -13,21 +13,21 @@ export interface LastCheck {
 const KEY = 'tool-hub.lastCheck'
 const FIELDS = ['at', 'runs', 'lines', 'broken', 'unproven'] as const
 
-/** The last whole check that was made in this browser. */
+/** The last complete check in this browser. */
 export const lastCheck = createValue<LastCheck | undefined>(read())
 
-/** Keeps what a check found for the next time the page is opened. */
+/** Stores the result of a check for the next visit. */
 export function keepCheck(verification: Pick<Verification, 'runs'>, at: number): void {
   const check = summarise(verification, at)
   lastCheck.set(check)
   try {
     localStorage.setItem(KEY, JSON.stringify(check))
   } catch {
-    // A browser that keeps nothing shows it until the page is closed.
+    // This browser stores nothing: the result is shown until the page is closed.
   }
 }
 
-/** What a check found, in numbers. */
+/** The numbers of a check. */
 export function summarise({ runs }: Pick<Verification, 'runs'>, at: number): LastCheck {
   return {
     at,
@@ -38,7 +38,7 @@ export function summarise({ runs }: Pick<Verification, 'runs'>, at: number): Las
   }
 }
 
-/** A check as it was kept; `undefined` for anything else. */
+/** Parses a stored check; `undefined` if it is not valid. */
 export function parseCheck(text: string | null): LastCheck | undefined {
   try {
     const value = JSON.parse(text ?? 'null') as Record<string, unknown> | null
@@ -53,7 +53,7 @@ function read(): LastCheck | undefined {
   try {
     return parseCheck(localStorage.getItem(KEY))
   } catch {
-    // There is no storage here.
+    // This browser stores nothing.
     return undefined
   }
 }

@@ -1,13 +1,13 @@
 import { ApiError } from '../../../../src/client/index.ts'
-import { api } from '../../api/api.ts'
+import { api } from '../../api/session.ts'
 import type { AuditReport } from '../../api/types.ts'
-import { createValue } from '../../state/create-value.ts'
+import { createValue } from '../../lib/watched-value.ts'
 import { keepCheck } from './last-check.ts'
 
 /** What a check found in the record of one run. */
 export type AuditedRun = AuditReport['runs'][number]
 
-/** How far a check of the records is. */
+/** The progress of a check of the records. */
 export interface Verification {
   readonly state: 'idle' | 'running' | 'done' | 'stopped' | 'failed'
   readonly total: number
@@ -16,38 +16,38 @@ export interface Verification {
   readonly error?: Error
 }
 
-const AT_ONCE = 4
-const TELL_EVERY_MS = 150
+const CONCURRENCY = 4
+const UPDATE_EVERY_MS = 150
 const IDLE: Verification = { state: 'idle', total: 0, runs: [] }
 
-/** The check of this page; it goes on while another view is looked at. */
+/** The check of this page. It continues while other views are shown. */
 export const verification = createValue<Verification>(IDLE)
 
 let current = 0
 
-/** Checks the record of one run, or of every run that is known, newest first; results are told as they come. */
+/** Checks the record of one run, or of all known runs, newest first. Results appear while it is running. */
 export async function startVerification(only?: string): Promise<void> {
   current += 1
   const mine = current
   const runs: AuditedRun[] = []
   let total = 0
-  let toldAt = 0
-  const tell = (change: Partial<Verification> = {}) => {
+  let updatedAt = 0
+  const update = (change: Partial<Verification> = {}) => {
     if (mine === current) verification.set({ state: 'running', total, runs: [...runs], ...change })
   }
-  tell()
+  update()
   try {
     const names = only === undefined ? await listRuns(() => mine !== current) : [only]
     total = names.length
     const work = async () => {
       for (let name = names.shift(); name !== undefined && mine === current; name = names.shift()) {
         runs.push(...(await verifyOne(name)))
-        if (performance.now() - toldAt < TELL_EVERY_MS) continue
-        toldAt = performance.now()
-        tell()
+        if (performance.now() - updatedAt < UPDATE_EVERY_MS) continue
+        updatedAt = performance.now()
+        update()
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
     if (only === undefined && mine === current) {
       const checked = new Set(runs.map(({ run }) => run))
       const gone = (await api.audit.verify({ only: 'missing' })).runs.filter(({ run }) => !checked.has(run))
@@ -55,14 +55,14 @@ export async function startVerification(only?: string): Promise<void> {
       runs.push(...gone)
     }
     if (only === undefined && mine === current) keepCheck({ runs }, Date.now())
-    tell({ state: 'done', finishedAt: Date.now() })
+    update({ state: 'done', finishedAt: Date.now() })
   } catch (error) {
-    tell({ state: 'failed', error: error as Error })
+    update({ state: 'failed', error: error as Error })
     if (mine === current) current += 1
   }
 }
 
-/** Stops; what was found stays. */
+/** Stops the check; the results so far stay. */
 export function stopVerification(): void {
   current += 1
   verification.set({ ...verification.get(), state: 'stopped', finishedAt: Date.now() })
@@ -79,7 +79,7 @@ async function listRuns(isOver: () => boolean): Promise<string[]> {
   return names
 }
 
-/** A run that the index knows and whose record is not there is damaged too; any other failure ends the check. */
+/** An indexed run whose record does not exist counts as damaged; any other failure ends the check. */
 async function verifyOne(run: string): Promise<AuditReport['runs']> {
   try {
     return (await api.audit.verify({ run })).runs

@@ -1,20 +1,18 @@
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { Health } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
-import { formatBytes } from '../../components/format-bytes.ts'
-import { formatDate } from '../../components/format-clock.ts'
-import { formatDuration } from '../../components/format-duration.ts'
 import { Note } from '../../components/note.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
-import { Link } from '../../router/link.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { formatBytes, formatDate, formatDuration } from '../../lib/format.ts'
 import styles from './health.module.css'
 
 type Disk = NonNullable<Health['disk']>['disks'][number]
 
-/** Less than this part is free: it is time to make room. */
+/** The share of free space below which a disk counts as nearly full. */
 const LOW_PART = 0.1
 
-/** What there is to know at a glance. */
+/** The most important numbers. */
 export function HealthFacts({ health }: { health: Health }) {
   const { slices, store, disk, config, startedAt, uptimeMs, memoryBytes, inFlight, waiting } = health
   const calls = slices.reduce((sum, slice) => sum + slice.calls, 0)
@@ -23,27 +21,27 @@ export function HealthFacts({ health }: { health: Health }) {
   return (
     <>
       {!store.ok && (
-        <Note tone="bad" isLive title="The store does not work: approvals, budgets and lists may be wrong">
+        <Note tone="bad" isLive title="The store is not working: approvals, budgets and lists may be wrong">
           <p>
-            <VisibleText text={store.problem ?? 'It did not say why.'} />
+            <VisibleText text={store.problem ?? 'No reason was given.'} />
           </p>
           <p>
-            Look at the disk and the permissions of the data folder, then at <code>tool-hub doctor</code> and{' '}
+            Check the disk and the permissions of the data folder, then run <code>tool-hub doctor</code> and{' '}
             <code>tool-hub store check</code>.
           </p>
         </Note>
       )}
       {config?.problem !== undefined && (
-        <Note tone="bad" isLive title="The config file is refused: the rules from before the change hold">
+        <Note tone="bad" isLive title="The config file is invalid: the previous rules still apply">
           <p>
             <VisibleText text={config.problem} />
           </p>
         </Note>
       )}
       {config !== undefined && config.restart.length > 0 && (
-        <Note tone="warn" title="The config file has changes that are not in use yet">
+        <Note tone="warn" title="The config file has changes that are not applied yet">
           <p>
-            <VisibleText text={`Restart the service to use the change of ${config.restart.join(', ')}.`} />
+            <VisibleText text={`Restart the service to apply the change of ${config.restart.join(', ')}.`} />
           </p>
         </Note>
       )}
@@ -51,14 +49,14 @@ export function HealthFacts({ health }: { health: Health }) {
         <Fact name="Calls, last hour" value={calls.toLocaleString('en')} />
         <Fact name="Failures, last hour" value={failures.toLocaleString('en')} about={shareOf(failures, calls)} />
         <Fact name="Denied, last hour" value={denials.toLocaleString('en')} about="or need an approval" />
-        <Fact name="In flight" value={inFlight.toLocaleString('en')} about="calls under way" />
+        <Fact name="In flight" value={inFlight.toLocaleString('en')} about="running calls" />
         <Fact
           name="Waiting"
           value={waiting.toLocaleString('en')}
           about={waiting > 0 ? <Link to="/approvals">Answer them</Link> : 'for an answer'}
         />
         <Fact name="Memory" value={formatBytes(memoryBytes)} about="of the process" />
-        <Fact name="Up for" value={formatDuration(uptimeMs)} about={`since ${formatDate(startedAt)}`} />
+        <Fact name="Uptime" value={formatDuration(uptimeMs)} about={`since ${formatDate(startedAt)}`} />
         <Fact
           name="Store"
           value={store.ok ? <Badge tone="ok">works</Badge> : <Badge tone="bad">fails</Badge>}
@@ -90,7 +88,7 @@ export function HealthFacts({ health }: { health: Health }) {
   )
 }
 
-/** Store and records usually share a disk; it is shown once. */
+/** Store and records usually share a disk, which is shown once. */
 function isOnOwnDisk({ folder, sizeBytes }: Disk, _: number, disks: readonly Disk[]): boolean {
   return folder === 'runs' || !disks.some((other) => other.folder === 'runs' && other.sizeBytes === sizeBytes)
 }

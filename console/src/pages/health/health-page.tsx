@@ -1,24 +1,25 @@
-import { RotateCw } from 'lucide-react'
-import { api } from '../../api/api.ts'
-import { useQuery } from '../../api/use-query.ts'
+import { Activity, RotateCw } from 'lucide-react'
+import { api } from '../../api/session.ts'
+import type { Health } from '../../api/types.ts'
+import { useResource } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
-import { Loaded } from '../../components/loaded.tsx'
 import { Note } from '../../components/note.tsx'
-import { Page } from '../../components/page.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import { BudgetSection } from './budget-section.tsx'
+import { Page, Section } from '../../components/page.tsx'
+import { Plot } from '../../components/plot.tsx'
+import { Loaded } from '../../components/resource.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { formatDuration } from '../../lib/format.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import styles from './health.module.css'
 import { HealthFacts } from './health-facts.tsx'
-import { RatePlots } from './rate-plots.tsx'
-import { SandboxSection } from './sandbox-section.tsx'
-import { ServerSection } from './server-section.tsx'
-import { ToolSection } from './tool-section.tsx'
+import { BudgetSection, SandboxSection, ServerSection, ToolSection } from './health-sections.tsx'
 
 const EVERY_MS = 5_000
 
-/** How the service does, looked at every five seconds. */
+/** The health of the service, fetched every five seconds. */
 export default function HealthPage() {
-  const query = useQuery('health', () => api.health(), { everyMs: EVERY_MS })
+  const query = useResource(['health'], () => api.health(), { everyMs: EVERY_MS })
   useShortcut('u', 'Refresh', query.refresh)
   return (
     <Page
@@ -31,8 +32,8 @@ export default function HealthPage() {
       }
     >
       {query.error && query.data && (
-        <Note tone="warn" isLive title={<VisibleText text={`This is old: ${query.error.message}`} />}>
-          <p>It is asked again by itself.</p>
+        <Note tone="warn" isLive title={<VisibleText text={`Outdated: ${query.error.message}`} />}>
+          <p>It is fetched again automatically.</p>
         </Note>
       )}
       <Loaded query={query}>
@@ -48,5 +49,41 @@ export default function HealthPage() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** Calls, failures and latency per minute in the last hour. */
+function RatePlots({ slices }: Pick<Health, 'slices'>) {
+  const times = slices.map(({ at }) => at)
+  if (slices.every(({ calls }) => calls === 0))
+    return (
+      <Section title="Last hour">
+        <EmptyState icon={Activity} title="No calls in the last hour">
+          Connect an agent to <code>/mcp</code> on this address, or try a tool on the Tools page.
+        </EmptyState>
+      </Section>
+    )
+  return (
+    <Section title="Last hour">
+      <div className={styles.columns}>
+        <Plot
+          title="Calls per minute"
+          times={times}
+          series={[
+            { name: 'calls', tone: 'info', values: slices.map(({ calls }) => calls) },
+            { name: 'failures', tone: 'bad', isDashed: true, values: slices.map(({ failures }) => failures) },
+          ]}
+        />
+        <Plot
+          title="Latency"
+          times={times}
+          format={formatDuration}
+          series={[
+            { name: 'mean', tone: 'ok', values: slices.map(({ meanMs }) => meanMs) },
+            { name: 'slowest', tone: 'warn', isDashed: true, values: slices.map(({ maxMs }) => maxMs) },
+          ]}
+        />
+      </div>
+    </Section>
   )
 }

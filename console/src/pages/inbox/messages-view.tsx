@@ -1,22 +1,20 @@
 import { MailCheck } from 'lucide-react'
 import { useEffect, useRef } from 'react'
-import { useMe } from '../../api/use-me.ts'
+import { useUnread } from '../../api/counts.ts'
+import { api, useMe } from '../../api/session.ts'
+import type { InboxMessage } from '../../api/types.ts'
+import { usePages } from '../../api/use-pages.ts'
+import { useAction } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
-import { FilterBar } from '../../components/filter-bar.tsx'
-import { FilterSelect } from '../../components/filter-select.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { SplitView } from '../../components/split-view.tsx'
-import { useChosen } from '../../components/use-chosen.ts'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { FilterBar, FilterSelect } from '../../components/filters.tsx'
+import { ResourceSplit } from '../../components/resource.tsx'
+import { useSelection } from '../../components/split-view.tsx'
+import { useShortcut } from '../../lib/shortcuts.ts'
 import { useSearchParam } from '../../router/router.ts'
-import { useUnread } from '../../shell/use-unread.ts'
 import styles from './inbox.module.css'
-import { MessageDetail } from './message-detail.tsx'
-import { MessageList } from './message-list.tsx'
-import { messagePath } from './message-path.ts'
-import { useInbox } from './use-inbox.ts'
+import { MessageDetail, MessageList, messagePath } from './messages.tsx'
 
-/** The messages with the opened one beside them. */
+/** The messages, with the opened one next to them. */
 export function MessagesView({ id }: { id: string | undefined }) {
   const [show, setShow] = useSearchParam('show')
   return <Messages key={show} id={id} show={show} setShow={setShow} />
@@ -36,9 +34,9 @@ function Messages({ id, show, setShow }: MessagesProps) {
   const opened = messages.find((message) => message.id === id)
   const unread = useUnread()
   const pathOf = (each: string | undefined) => messagePath(each, show)
-  useChosen({ list: messages, id, pathOf, opensFirst: false })
+  useSelection({ list: messages, id, pathOf, opensFirst: false })
 
-  // Once for each that is opened; one that is edited while it is open is unread again, and was seen.
+  // Marks each opened message as read, again if it is edited while it is open.
   const isUnread = opened !== undefined && opened.readAt === undefined
   const mark = useRef(markRead)
   useEffect(() => {
@@ -68,12 +66,9 @@ function Messages({ id, show, setShow }: MessagesProps) {
           </Button>
         )}
       </FilterBar>
-      <SplitView
-        side={
-          <Loaded query={query}>
-            {() => <MessageList {...inbox} messages={messages} selected={id} show={show} />}
-          </Loaded>
-        }
+      <ResourceSplit
+        query={query}
+        list={() => <MessageList {...inbox} messages={messages} selected={id} show={show} />}
         detail={
           id !== undefined && (
             <MessageDetail key={id} message={opened} isLoading={query.data === undefined} backTo={pathOf(undefined)} />
@@ -82,4 +77,37 @@ function Messages({ id, show, setShow }: MessagesProps) {
       />
     </div>
   )
+}
+
+const PAGE = 100
+
+/** All messages, or only unread ones. Messages that are read here stay visible until the list is left. */
+function useInbox(isUnread: boolean) {
+  const { setItems, ...pages } = usePages(
+    ['inbox', 'list', isUnread],
+    async (before?: string) => {
+      const { messages, ...page } = await api.inbox.list({ unread: isUnread, limit: PAGE, before })
+      return { items: messages, ...page }
+    },
+    {
+      what: 'messages',
+      compare: newestFirst,
+      keepsGone: isUnread,
+      feature: 'messages',
+    },
+  )
+  const read = useAction(
+    async (ids?: readonly string[]) => {
+      await api.inbox.read(ids)
+      const at = Date.now()
+      const isMarked = ({ id }: InboxMessage) => ids === undefined || ids.includes(id)
+      setItems((known) => known.map((message) => (isMarked(message) ? { readAt: at, ...message } : message)))
+    },
+    { failure: 'Not marked as read', refreshes: ['inbox'] },
+  )
+  return { ...pages, markRead: (ids?: readonly string[]) => read.run(ids) }
+}
+
+function newestFirst(a: InboxMessage, b: InboxMessage): number {
+  return b.at - a.at || (a.id < b.id ? 1 : -1)
 }

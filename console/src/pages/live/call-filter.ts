@@ -1,7 +1,7 @@
 import type { CallEntry } from '../../api/types.ts'
-import { hasStatus } from '../../calls/has-status.ts'
+import { hasStatus } from '../../calls/call.ts'
 
-/** Which calls are wanted; '' is every one. */
+/** The filter of the list; '' matches everything. */
 export interface CallFilter {
   readonly tool: string
   readonly caller: string
@@ -9,7 +9,7 @@ export interface CallFilter {
   readonly text: string
 }
 
-/** Whether a call that came by an event belongs in the list, as the service would say it. */
+/** Whether a call from an event matches the filter, as the service decides it. */
 export function fitsFilter(call: CallEntry, { tool, caller, status, text }: CallFilter): boolean {
   if (tool !== '' && call.tool !== tool) return false
   if (caller !== '' && call.caller !== caller) return false
@@ -17,7 +17,7 @@ export function fitsFilter(call: CallEntry, { tool, caller, status, text }: Call
   return text === '' || searchedText(call).includes(text.toLowerCase())
 }
 
-/** The same as the query of `GET /v1/calls`. */
+/** The filter as the query of `GET /v1/calls`. */
 export function toQuery({ tool, caller, status, text }: CallFilter) {
   return {
     tool: tool || undefined,

@@ -1,25 +1,27 @@
-import { Activity, Pause, Play } from 'lucide-react'
+import { Activity, ArrowUp, CirclePause, type LucideIcon, Pause, Play, Radio } from 'lucide-react'
 import { useEffect, useMemo } from 'react'
+import { Link } from 'wouter'
+import type { CallEntry } from '../../api/types.ts'
+import { toneOfCall } from '../../calls/call.ts'
+import { CALL_COLUMNS } from '../../calls/call-columns.tsx'
 import { CallDrawer } from '../../calls/call-drawer.tsx'
-import { toneOfCall } from '../../calls/tone-of-call.ts'
 import { Button } from '../../components/button.tsx'
-import { ErrorState } from '../../components/error-state.tsx'
 import { Page } from '../../components/page.tsx'
-import { Skeleton } from '../../components/skeleton.tsx'
-import { Table } from '../../components/table.tsx'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
+import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { Duration, now } from '../../components/time.tsx'
+import { classNames } from '../../lib/class-names.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { useSettled } from '../../lib/hooks.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import { useValue } from '../../lib/watched-value.ts'
 import { navigate } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
-import { useSettled } from '../../state/use-settled.ts'
-import { LIVE_COLUMNS } from './live-columns.tsx'
-import { LiveEmpty } from './live-empty.tsx'
-import { LiveFilters } from './live-filters.tsx'
-import styles from './live-page.module.css'
-import { LiveState } from './live-state.tsx'
+import styles from './live.module.css'
+import { LiveFilters, useCallFilter } from './live-filters.tsx'
+import type { LiveSnapshot } from './live-list.ts'
 import { LiveStrip } from './live-strip.tsx'
-import { useCallFilter } from './use-call-filter.ts'
-import { useHold } from './use-hold.ts'
-import { useLiveCalls } from './use-live-calls.ts'
+import { type Hold, useHold, useLiveCalls } from './use-live-calls.ts'
 
 /** Calls as they happen. */
 export default function LivePage({ params: { call: opened } }: PageProps) {
@@ -32,7 +34,7 @@ export default function LivePage({ params: { call: opened } }: PageProps) {
   useEffect(() => list.hold(isHeld || opened !== undefined), [list, isHeld, opened])
 
   const toggle = () => (isHeld ? hold.resume() : hold.pause())
-  useShortcut('p', 'Pause, or follow again', toggle)
+  useShortcut('p', 'Pause or resume', toggle)
   useShortcut('n', 'Show the new calls', hold.resume)
   return (
     <Page
@@ -51,7 +53,7 @@ export default function LivePage({ params: { call: opened } }: PageProps) {
       <LiveFilters
         filter={filter}
         onChange={(name, value) => {
-          // The row that the keys were at may not be in the list that comes.
+          // The active row may not be in the new list.
           hold.moveTo(0)
           change(name, value)
         }}
@@ -83,7 +85,7 @@ export default function LivePage({ params: { call: opened } }: PageProps) {
   )
 }
 
-// The filters stay in the address; moving on from one opened call to the next is no step to go back.
+// Keeps the filters. Moving from one opened call to the next does not add to the history.
 function open(callId?: string, replace = false): void {
   navigate(pathTo(callId), { replace })
 }
@@ -91,4 +93,84 @@ function open(callId?: string, replace = false): void {
 function pathTo(callId: string | undefined): string {
   const path = callId === undefined ? '/live' : `/live/${encodeURIComponent(callId)}`
   return `${path}${window.location.search}`
+}
+
+/** Whether the list is following or held, and the button to show the calls that were held back. */
+function LiveState({ hold, snapshot }: { hold: Hold; snapshot: LiveSnapshot }) {
+  const { rows, waiting, isComplete } = snapshot
+  const Icon = hold.isHeld ? CirclePause : Radio
+  return (
+    <div className={styles.state}>
+      {waiting > 0 && (
+        <Button size="small" variant="primary" icon={ArrowUp} shortcut="n" onClick={hold.resume}>
+          {waiting.toLocaleString('en')} new
+        </Button>
+      )}
+      <span className={classNames(styles.word, hold.isHeld && styles.held)}>
+        <Icon size={13} aria-hidden="true" />
+        {wordFor(hold)}
+        {hold.isHeld && !hold.isPaused && <span className={styles.why}>while you read</span>}
+      </span>
+      <span className={styles.count}>
+        {rows.length.toLocaleString('en')}
+        {isComplete ? '' : '+'} {rows.length === 1 ? 'call' : 'calls'}
+      </span>
+    </div>
+  )
+}
+
+function wordFor({ isHeld, isPaused }: Hold): string {
+  if (isPaused) return 'paused'
+  return isHeld ? 'holding' : 'following'
+}
+
+/** Shown if there are no calls, or none that match. */
+function LiveEmpty({ icon, isFiltered, onClear }: { icon: LucideIcon; isFiltered: boolean; onClear: () => void }) {
+  if (isFiltered) {
+    return (
+      <EmptyState icon={icon} title="No call matches" action={<Button onClick={onClear}>Clear filters</Button>}>
+        No recorded call matches. New calls that match appear here as they happen.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState icon={icon} title="No calls yet">
+      Connect an agent to <code>{window.location.origin}/mcp</code> with a token from{' '}
+      <code>tool-hub tokens add NAME</code>, or <Link to="/tools">try a tool</Link>. Calls appear here as they happen.
+    </EmptyState>
+  )
+}
+
+/** The columns of calls without the run, with bars for the duration. */
+const LIVE_COLUMNS: readonly Column<CallEntry>[] = CALL_COLUMNS.filter(({ id }) => id !== 'run').map((column) =>
+  column.id === 'duration' ? { ...column, width: '104px', cell: (call) => <TookCell call={call} /> } : column,
+)
+
+const MAX_BAR_MS = 60_000
+
+/** The duration of a call with a bar (each third of it is about a factor of 40); a running call counts up. */
+function TookCell({ call }: { call: CallEntry }) {
+  if (call.durationMs === undefined && call.status === 'running') return <RunningFor since={call.startedAt} />
+  return (
+    <span className={styles.took}>
+      <Duration ms={call.durationMs} />
+      {call.durationMs !== undefined && (
+        <svg viewBox="0 0 64 3" preserveAspectRatio="none" aria-hidden="true" className={styles.bar}>
+          <rect width="64" height="3" className={styles.barBack} />
+          <rect width={barLength(call.durationMs) * 64} height="3" className={styles.barLength} />
+        </svg>
+      )}
+    </span>
+  )
+}
+
+function RunningFor({ since }: { since: number }) {
+  const current = useValue(now)
+  const seconds = Math.floor((current - since) / 1_000)
+  return <span className={styles.running}>{seconds < 1 ? '…' : formatDuration(seconds * 1_000)}</span>
+}
+
+// Logarithmic: 2 ms and 200 ms differ as much as 200 ms and 20 s.
+function barLength(ms: number): number {
+  return Math.min(1, Math.log1p(Math.max(0, ms)) / Math.log1p(MAX_BAR_MS))
 }

@@ -1,13 +1,13 @@
-/** The end of one call. */
+/** A call that has ended. */
 export interface Sample {
   readonly at: number
   readonly durationMs: number
   readonly isFailure: boolean
-  /** A person was asked on the way: how long it took says nothing of the tool. */
+  /** The call waited for a person, so its duration says nothing about the tool. */
   readonly hasWaited: boolean
 }
 
-/** What the last minute was like. */
+/** The statistics of the last minute. */
 export interface Minute {
   readonly calls: number
   readonly failures: number
@@ -19,12 +19,12 @@ export interface Minute {
   readonly failureSlices: readonly number[]
 }
 
-/** How far back is measured. */
+/** The length of the measured interval. */
 export const MINUTE_MS = 60_000
 const SLICES = 30
 const SLICE_MS = MINUTE_MS / SLICES
 
-/** Measures the minute before `now`; `since` is from when on every call is known, where that is less than a minute ago. */
+/** Measures the minute before `now`. `since` is when the known calls start, if that is less than a minute ago. */
 export function measureMinute(samples: Iterable<Sample>, now: number, since = 0): Minute {
   const from = now - MINUTE_MS
   const recent = [...samples].filter(({ at }) => at > from && at <= now)
@@ -42,7 +42,7 @@ export function measureMinute(samples: Iterable<Sample>, now: number, since = 0)
   }
 }
 
-// The nearest rank: a value that was really measured.
+// By nearest rank, which is always a measured value.
 function quantile(sorted: readonly number[], part: number): number | undefined {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)]
 }

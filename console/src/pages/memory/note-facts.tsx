@@ -1,16 +1,16 @@
+import { Link } from 'wouter'
+import { MEMORY_SCOPES, type MemoryScope } from '../../../../src/core/memory.ts'
 import type { MemoryCandidateEntry, MemoryNoteEntry } from '../../api/types.ts'
-import { runPath } from '../../calls/run-path.ts'
+import { runPath } from '../../calls/call.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Facts } from '../../components/facts.tsx'
+import { Facts } from '../../components/details.tsx'
+import { VisibleText } from '../../components/text.tsx'
 import { Time } from '../../components/time.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
-import { Link } from '../../router/link.tsx'
-import { SCOPE_WORDS } from './scope-words.ts'
 
 type Described = Pick<MemoryNoteEntry, 'scope' | 'key' | 'tags' | 'origin'> &
   Pick<Partial<MemoryCandidateEntry>, 'replaces'>
 
-/** Whom a note is for, and where it comes from. */
+/** The readers of a note, and its origin. */
 export function NoteFacts({ note }: { note: Described }) {
   const { scope, key: owner, tags, origin, replaces } = note
   const { run, callId, caller, principal, at, tainted, reviewed, promotedBy, importedBy } = origin
@@ -18,7 +18,7 @@ export function NoteFacts({ note }: { note: Described }) {
     <Facts
       facts={[
         ['For', `${scope}: ${SCOPE_WORDS.get(scope)}`],
-        ['Whose', owner !== scope && <VisibleText key="whose" text={owner} />],
+        ['Owner', owner !== scope && <VisibleText key="owner" text={owner} />],
         ['Tags', tags.length > 0 && <VisibleText key="tags" text={tags.join(', ')} />],
         ['Written', <Time key="written" at={at} />],
         ['By', <VisibleText key="by" text={principal ?? caller ?? 'unknown'} />],
@@ -40,9 +40,20 @@ function CallLink({ run, callId }: { run: string; callId: string | undefined }) 
   )
 }
 
-/** Whether agents may take it for their own words. */
+/** Whether agents may rely on a note. */
 export function Trust({ isTainted, isReviewed }: { isTainted: boolean; isReviewed: boolean }) {
   if (isReviewed) return <Badge tone="ok">reviewed</Badge>
   if (isTainted) return <Badge tone="warn">untrusted</Badge>
   return <Badge>not reviewed</Badge>
 }
+
+/** The readers of each scope. */
+const SCOPE_WORDS: ReadonlyMap<MemoryScope, string> = new Map([
+  ['run', 'this run only'],
+  ['session', 'this session'],
+  ['agent', 'this agent in all its runs'],
+  ['shared', 'every agent'],
+])
+
+/** The scopes as options of a select. */
+export const SCOPE_OPTIONS = MEMORY_SCOPES.map((scope) => [scope, `${scope}: ${SCOPE_WORDS.get(scope)}`] as const)

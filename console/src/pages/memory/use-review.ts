@@ -1,48 +1,49 @@
-import { useState } from 'react'
-import { api } from '../../api/api.ts'
-import { refreshQueries } from '../../api/query-cache.ts'
+import { api } from '../../api/session.ts'
 import type { MemoryCandidateEntry } from '../../api/types.ts'
-import { showFailure } from '../../components/show-failure.ts'
-import { lastReview } from './last-review.ts'
+import type { Action } from '../../api/use-resource.ts'
+import { useAction } from '../../api/use-resource.ts'
+import type { Done } from '../../components/split-view.tsx'
+import { createValue } from '../../lib/watched-value.ts'
 
 type Change = Parameters<typeof api.memory.promote>[1]
 
-/** Decides on a candidate, once at a time. */
+/** The decisions about a candidate. */
 export interface Review {
-  readonly isBusy: boolean
-  /** A failure is told in a toast. */
-  promote(): Promise<void>
-  /** With another scope, tags or text; a failure is thrown, for the form to show. */
-  promoteOrThrow(change: Change): Promise<void>
-  reject(reason: string): Promise<void>
+  /** With another scope, tags or text, if they were edited. */
+  readonly promote: Action<Change>
+  readonly reject: Action<string>
 }
 
-const LONGEST = 60
+const MAX_SUBJECT_CHARS = 60
 
-/** Promotes or rejects a candidate; the first decision holds, and who was later is told so. */
+/** Promotes or rejects a candidate. The first decision counts; a later one fails. */
 export function useReview({ id, content }: MemoryCandidateEntry, onDone: () => void): Review {
-  const [isBusy, setBusy] = useState(false)
-  const decide = async (isYes: boolean, work: () => Promise<unknown>) => {
-    if (isBusy) return
-    setBusy(true)
-    try {
-      await work()
-      const subject = content.length > LONGEST ? `${content.slice(0, LONGEST)}…` : content
-      lastReview.set({ words: isYes ? 'Promoted' : 'Rejected', isYes, subject, at: Date.now() })
-      onDone()
-    } finally {
-      setBusy(false)
-      refreshQueries('memory')
-    }
+  const finish = (isYes: boolean) => {
+    const subject = content.length > MAX_SUBJECT_CHARS ? `${content.slice(0, MAX_SUBJECT_CHARS)}…` : content
+    lastReview.set({ words: isYes ? 'Promoted' : 'Rejected', isYes, subject, at: Date.now() })
+    onDone()
   }
-  const promoteOrThrow = (change: Change) => decide(true, () => api.memory.promote(id, change))
-  return {
-    isBusy,
-    promoteOrThrow,
-    promote: () => promoteOrThrow({}).catch((error) => showFailure('Not promoted', error)),
-    reject: (reason) =>
-      decide(false, () => api.memory.reject(id, reason || undefined)).catch((error) =>
-        showFailure('Not rejected', error),
-      ),
-  }
+  const promote = useAction(
+    async (change: Change) => {
+      await api.memory.promote(id, change)
+      finish(true)
+    },
+    { failure: 'Not promoted', refreshes: ['memory'] },
+  )
+  const reject = useAction(
+    async (reason: string) => {
+      await api.memory.reject(id, reason || undefined)
+      finish(false)
+    },
+    { failure: 'Not rejected', refreshes: ['memory'] },
+  )
+  return { promote, reject }
+}
+
+/** What was decided last on this page. */
+export const lastReview = createValue<Done | undefined>(undefined)
+
+/** The address of a candidate, or of the list. */
+export function candidatePath(id: string | undefined): string {
+  return id === undefined ? '/memory' : `/memory/${encodeURIComponent(id)}`
 }

@@ -1,20 +1,19 @@
 import { FlaskConical, Save, Undo2 } from 'lucide-react'
-import { useState } from 'react'
-import { api } from '../../api/api.ts'
-import { readHint } from '../../api/read-hint.ts'
+import { useEffect, useState } from 'react'
+import { api, readHint, useMe } from '../../api/session.ts'
 import type { PolicyState } from '../../api/types.ts'
-import { useMe } from '../../api/use-me.ts'
 import { Button } from '../../components/button.tsx'
-import { FilterSelect } from '../../components/filter-select.tsx'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import { useValue } from '../../state/create-value.ts'
-import { EditorNotes } from './editor-notes.tsx'
+import { FilterSelect } from '../../components/filters.tsx'
+import { Note } from '../../components/note.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { useCalm } from '../../lib/calm.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import { useValue } from '../../lib/watched-value.ts'
 import styles from './policy.module.css'
-import { editDraft, type PolicyDraft, policyDraft } from './policy-draft.ts'
+import { editDraft, type PolicyDraft, policyDraft, rebaseDraft } from './policy-draft.ts'
 import { SaveDialog } from './save-dialog.tsx'
-import { TestProblem } from './test-problem.tsx'
 import { TestReport } from './test-report.tsx'
-import { useLeaveWarning } from './use-leave-warning.ts'
+import { findLine } from './text-edits.ts'
 import { YamlEditor } from './yaml-editor.tsx'
 
 const COUNTS = [
@@ -23,7 +22,7 @@ const COUNTS = [
   ['10000', 'Latest 10,000 calls'],
 ] as const
 
-/** The owner's rules as text: changed, tried on past calls, then saved. */
+/** The rules of the owner as text: edited, tested on past calls, then saved. */
 export function EditorView({ state }: { state: PolicyState }) {
   const mayChange = useMe().may('admin')
   const draft: PolicyDraft = useValue(policyDraft) ?? { yaml: state.yaml, base: state }
@@ -98,7 +97,91 @@ export function EditorView({ state }: { state: PolicyState }) {
 }
 
 function nextStep({ isChanged, isTesting, isTested }: Record<'isChanged' | 'isTesting' | 'isTested', boolean>): string {
-  if (!isChanged) return 'Nothing is changed yet.'
-  if (isTesting) return 'Trying the rules on past calls …'
-  return isTested ? 'Tested: look at what would change, then save.' : 'Test this text before you save it.'
+  if (!isChanged) return 'There are no changes yet.'
+  if (isTesting) return 'Testing the rules on past calls …'
+  return isTested ? 'Tested: review what would change, then save.' : 'Test this text before you save it.'
+}
+
+interface EditorNotesProps {
+  readonly state: PolicyState
+  readonly draft: PolicyDraft
+  readonly mayChange: boolean
+}
+
+/** Why the rules cannot be saved, such as after a change by somebody else. */
+function EditorNotes({ state, draft, mayChange }: EditorNotesProps) {
+  const calm = useCalm(`${draft.base.version} ${state.version}`)
+  return (
+    <>
+      {state.readOnly !== undefined && (
+        <Note tone="warn" title="These rules cannot be saved here">
+          <p>
+            <VisibleText text={state.readOnly} />
+          </p>
+          <p>You can still change the text and test it on past calls.</p>
+        </Note>
+      )}
+      {!mayChange && (
+        <Note tone="warn" title="You can test, but not save">
+          <p>
+            Saving needs the scope <code>admin</code>. Sign in with the token that <code>tool-hub serve</code> printed,
+            or create one: <code>tool-hub tokens add NAME --scopes read,admin</code>
+          </p>
+        </Note>
+      )}
+      {draft.base.version !== state.version && (
+        <Note tone="warn" title="Somebody else has changed the rules since you began" isLive>
+          <p>Your text is still here. To save it, reload the current rules and test it again.</p>
+          <div className={styles.row}>
+            <Button size="small" calm={calm} onClick={() => rebaseDraft(draft, state)}>
+              Reload, keep my text
+            </Button>
+            <Button size="small" variant="quiet" calm={calm} onClick={() => policyDraft.set(undefined)}>
+              Reload, discard my text
+            </Button>
+          </div>
+        </Note>
+      )}
+    </>
+  )
+}
+
+interface TestProblemProps {
+  readonly error: Error
+  readonly hint: string | undefined
+  readonly onGoTo: (line: number) => void
+}
+
+/** Why the rules could not be tested, with a link to the line. */
+function TestProblem({ error, hint, onGoTo }: TestProblemProps) {
+  const line = findLine(error.message)
+  return (
+    <Note tone="bad" title="The rules could not be tested" isLive>
+      <p className={styles.lines}>
+        <VisibleText text={error.message} />
+      </p>
+      {hint !== undefined && (
+        <p>
+          <VisibleText text={hint} />
+        </p>
+      )}
+      {line !== undefined && (
+        <div>
+          <Button size="small" onClick={() => onGoTo(line)}>
+            Go to line {line}
+          </Button>
+        </div>
+      )}
+    </Note>
+  )
+}
+
+/** Makes the browser ask before the tab is closed with unsaved changes. */
+function useLeaveWarning(isNeeded: boolean): void {
+  useEffect(() => {
+    if (!isNeeded) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', warn)
+    return () => window.removeEventListener('beforeunload', warn)
+  }, [isNeeded])
 }

@@ -1,18 +1,16 @@
 import { useState } from 'react'
 import { ApiError } from '../../../../src/client/index.ts'
-import { api } from '../../api/api.ts'
-import { refreshQueries, setQuery } from '../../api/query-cache.ts'
-import { readHint } from '../../api/read-hint.ts'
+import { queryClient, refreshResources } from '../../api/query-client.ts'
+import { api } from '../../api/session.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
-import { Note } from '../../components/note.tsx'
-import { showToast } from '../../components/show-toast.ts'
-import { VisibleText } from '../../components/visible-text.tsx'
-import { useCalm } from '../../keyboard/use-calm.ts'
-import { countChanges } from './count-changes.ts'
-import { diffText } from './diff-text.ts'
+import { ErrorNote, Note } from '../../components/note.tsx'
+import { showToast } from '../../components/toast.tsx'
+import { useCalm } from '../../lib/calm.ts'
+import { diffText } from '../../lib/diff.ts'
 import { type PolicyDraft, policyDraft, rebaseDraft } from './policy-draft.ts'
+import { countChanges } from './text-edits.ts'
 
 interface SaveDialogProps {
   readonly isOpen: boolean
@@ -20,7 +18,7 @@ interface SaveDialogProps {
   readonly draft: PolicyDraft
 }
 
-/** The last look before rules hold: what changes in the file, and in decisions. */
+/** Confirms the changes of the rules: the diff of the file, and the changed decisions. */
 export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error>()
@@ -46,14 +44,14 @@ export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
   const save = () =>
     attempt(async () => {
       const state = await api.policy.save({ yaml, version: base.version })
-      setQuery('policy', state)
+      queryClient.setQueryData(['policy'], state)
       policyDraft.set(undefined)
-      showToast({ title: 'Saved', description: 'The rules hold from now on, for every call that comes.' })
+      showToast({ title: 'Saved', description: 'The rules are in effect for all new calls.' })
     })
   const reload = () =>
     attempt(async () => {
       rebaseDraft(draft, await api.policy.get())
-      refreshQueries('policy')
+      refreshResources('policy')
     })
   return (
     <Dialog
@@ -61,7 +59,7 @@ export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
       onClose={close}
       isWide
       title="Save the rules?"
-      description="They hold at once, for every agent."
+      description="They take effect immediately, for every agent."
       footer={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -79,22 +77,16 @@ export function SaveDialog({ isOpen, onClose, draft }: SaveDialogProps) {
       }
     >
       {isConflict && (
-        <Note tone="bad" title="Somebody else saved meanwhile; nothing was saved now" isLive>
-          <p>Reload what is there, and test your text on it again. Your text stays in the editor.</p>
+        <Note tone="bad" title="Somebody else saved in the meantime; your change was not saved" isLive>
+          <p>Reload the current rules, and test your text again. Your text stays in the editor.</p>
         </Note>
       )}
-      {error && !isConflict && (
-        <Note tone="bad" title={<VisibleText text={error.message} />} isLive>
-          <p>
-            <VisibleText text={readHint(error) ?? 'Try again.'} />
-          </p>
-        </Note>
-      )}
+      {error && !isConflict && <ErrorNote error={error} />}
       {tested && (
         <p>
           {tested.report.changed.length === 0
             ? `No decision of ${tested.report.checked.toLocaleString('en')} past calls would change.`
-            : `Of ${tested.report.checked.toLocaleString('en')} past calls, these would be decided otherwise: ${countChanges(tested.report.changed)}.`}
+            : `Of ${tested.report.checked.toLocaleString('en')} past calls, these decisions would change: ${countChanges(tested.report.changed)}.`}
         </p>
       )}
       <DiffView path={base.file ?? 'rules'} diff={diffText(base.yaml, yaml)} />

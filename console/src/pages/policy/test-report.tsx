@@ -1,15 +1,14 @@
 import { ArrowRight } from 'lucide-react'
 import type { PolicyTestReport } from '../../api/types.ts'
-import { Badge } from '../../components/badge.tsx'
-import { EffectBadge } from '../../components/effect-badge.tsx'
+import { Badge, EffectBadge } from '../../components/badge.tsx'
 import { Note } from '../../components/note.tsx'
-import { Section } from '../../components/section.tsx'
+import { Section } from '../../components/page.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { VisibleText } from '../../components/text.tsx'
 import { Time } from '../../components/time.tsx'
-import { VisibleText } from '../../components/visible-text.tsx'
 import { navigate } from '../../router/router.ts'
-import { countChanges, isLooser } from './count-changes.ts'
 import styles from './policy.module.css'
+import { countChanges, isLooser } from './text-edits.ts'
 
 type Change = PolicyTestReport['changed'][number]
 
@@ -68,21 +67,21 @@ const COLUMNS: readonly Column<Change>[] = [
   },
 ]
 
-/** What the changed rules would have said to past calls. */
+/** How the changed rules would have decided about past calls. */
 export function TestReport({ report: { checked, skipped, changed } }: { report: PolicyTestReport }) {
   const looser = changed.filter(isLooser).length
   return (
     <Section title="Test on past calls">
       <p aria-live="polite">
         <strong>{checked.toLocaleString('en')} calls checked</strong>, {skipped.toLocaleString('en')} skipped (arguments
-        not recorded whole, or the tool is gone).{' '}
+        not fully recorded, or the tool no longer exists).{' '}
         {changed.length === 0
-          ? 'None would be decided otherwise.'
-          : `${changed.length.toLocaleString('en')} would be decided otherwise: ${countChanges(changed)}.`}
+          ? 'No decision would change.'
+          : `${changed.length.toLocaleString('en')} decisions would change: ${countChanges(changed)}.`}
       </p>
       {checked === 0 && (
-        <Note tone="info" title="There were no calls to try the rules on">
-          <p>They can be saved all the same; Explain shows what they say to a single call.</p>
+        <Note tone="info" title="There were no calls to test the rules on">
+          <p>You can save them anyway; Explain shows the decision about a single call.</p>
         </Note>
       )}
       {looser > 0 && (

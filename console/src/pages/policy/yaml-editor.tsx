@@ -1,26 +1,26 @@
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react'
-import { indentLines, newLineIndent, rangeOfLine, type TextEdit } from './indent-lines.ts'
-import styles from './yaml-editor.module.css'
+import styles from './policy.module.css'
+import { indentLines, newLineIndent, rangeOfLine, type TextEdit } from './text-edits.ts'
 
 interface YamlEditorProps {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** Ctrl+Enter. */
+  /** Called on Ctrl+Enter. */
   readonly onSubmit: () => void
-  /** A line to select; `onGone` when it is. */
+  /** A line to select; `onGone` is called afterwards. */
   readonly goTo: number | undefined
   readonly onGone: () => void
 }
 
-const FEWEST_ROWS = 12
+const MIN_ROWS = 12
 
-/** A text of many lines with their numbers. Tab indents only after something was typed, and Escape gives it back. */
+/** A text editor with line numbers. Tab indents only while the user is typing; after Escape it moves the focus. */
 export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: YamlEditorProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const takesTab = useRef(false)
   const id = useId()
-  const rows = Math.max(FEWEST_ROWS, value.split('\n').length + 1)
+  const rows = Math.max(MIN_ROWS, value.split('\n').length + 1)
 
   useEffect(() => {
     const element = area.current
@@ -82,7 +82,7 @@ export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: Y
   )
 }
 
-// The command that browsers keep in their undo history; everything else would empty it.
+// The only way of editing that keeps the undo history of the browser.
 function insert(area: HTMLTextAreaElement, { from, to, text, select }: TextEdit): void {
   area.setSelectionRange(from, to)
   if (!document.execCommand('insertText', false, text)) {

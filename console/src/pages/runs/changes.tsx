@@ -1,22 +1,27 @@
 import { FilePen, Undo2 } from 'lucide-react'
-import { useState } from 'react'
-import { api } from '../../api/api.ts'
-import { useEvents } from '../../api/use-events.ts'
-import { useMe } from '../../api/use-me.ts'
-import { useQuery } from '../../api/use-query.ts'
+import { useMemo, useState } from 'react'
+import { Link } from 'wouter'
+import { useEvents } from '../../api/events.ts'
+import { api, useMe } from '../../api/session.ts'
+import type { FileChange } from '../../api/types.ts'
+import { useResource } from '../../api/use-resource.ts'
+import { runPath } from '../../calls/call.ts'
+import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { useShortcut } from '../../keyboard/use-shortcut.ts'
-import { CallChanges } from './call-changes.tsx'
-import styles from './changes.module.css'
-import { groupChanges } from './group-changes.ts'
+import { DiffView } from '../../components/diff-view.tsx'
+import { Section } from '../../components/page.tsx'
+import { Loaded } from '../../components/resource.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { reverseDiff } from '../../lib/diff.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import styles from './runs.module.css'
 import { UndoDialog } from './undo-dialog.tsx'
 
-/** The files that the calls of a run changed, and how to take it back. */
+/** The files that a run changed, and the buttons to undo the changes. */
 export function Changes({ run }: { run: string }) {
-  const query = useQuery(`changes ${run}`, () => api.runs.changes(run))
-  // `undefined`: no dialog, `''`: the whole run, else a call.
+  const query = useResource(['changes', run], () => api.runs.changes(run))
+  // The call to undo; '' for the whole run; `undefined` if the dialog is closed.
   const [undoing, setUndoing] = useState<string>()
   const isAdmin = useMe().may('admin')
   useEvents(
@@ -31,8 +36,8 @@ export function Changes({ run }: { run: string }) {
         {(changes) =>
           changes.length === 0 ? (
             <EmptyState icon={FilePen} title="No file was changed">
-              The calls of this run have changed no file. What commands and servers change outside of the sandbox’s
-              tools is not known here.
+              The calls of this run changed no files. Changes that commands and servers make outside of the sandbox are
+              not tracked.
             </EmptyState>
           ) : (
             <>
@@ -40,10 +45,7 @@ export function Changes({ run }: { run: string }) {
                 <p className={styles.words}>
                   {changes.length.toLocaleString('en')} {changes.length === 1 ? 'change' : 'changes'}, newest first.
                   {!isAdmin && (
-                    <span id="undo-needs-admin">
-                      {' '}
-                      Undoing needs a sign-in with the scope admin; yours does not have it.
-                    </span>
+                    <span id="undo-needs-admin"> Undoing requires the scope admin, which you do not have.</span>
                   )}
                 </p>
                 <Button
@@ -78,4 +80,95 @@ export function Changes({ run }: { run: string }) {
 
 function isUndoable(action: string): boolean {
   return action !== 'already' && action !== 'not undoable'
+}
+
+interface CallChangesProps {
+  readonly run: string
+  readonly group: ChangeGroup
+  readonly canUndo: boolean
+  readonly onUndo: () => void
+}
+
+/** The files that one call changed. */
+function CallChanges({ run, group: { callId, tool, changes }, canUndo, onUndo }: CallChangesProps) {
+  return (
+    <Section
+      title={tool}
+      actions={
+        <div className={styles.line}>
+          <Link to={runPath(run, callId)}>{callId}</Link>
+          <Button
+            size="small"
+            icon={Undo2}
+            disabled={!canUndo}
+            aria-label={`Undo this call… (${callId})`}
+            onClick={onUndo}
+          >
+            Undo this call…
+          </Button>
+        </div>
+      }
+    >
+      {changes.map((change, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a call may change a file twice, and the order never changes.
+        <Change key={index} change={change} />
+      ))}
+    </Section>
+  )
+}
+
+const WORDS = new Map([
+  ['remove', 'created this file'],
+  ['restore', 'changed or removed this file'],
+  ['move back', 'moved it'],
+])
+
+function Change({ change: { path, action, reason, diff } }: { change: FileChange }) {
+  const made = useMemo(() => (diff === undefined ? undefined : reverseDiff(diff)), [diff])
+  return (
+    <div className={styles.file}>
+      <div className={styles.line}>
+        {made === undefined && (
+          <code className={styles.path}>
+            <VisibleText text={path} />
+          </code>
+        )}
+        {action === 'already' && <Badge tone="ok">undone</Badge>}
+        {action === 'not undoable' && <Badge tone="warn">cannot be undone</Badge>}
+        {WORDS.has(action) && (
+          <span>
+            The call {WORDS.get(action)}; undoing would {action === 'move back' ? 'move it back' : `${action} it`}.
+          </span>
+        )}
+        {reason !== undefined && <VisibleText text={reason} />}
+        {made === undefined && WORDS.has(action) && <span>There is no text to compare.</span>}
+      </div>
+      {made !== undefined && <DiffView path={path} diff={made} isNew={action === 'remove'} />}
+    </div>
+  )
+}
+
+/** The changes of one call, in the order of the response. */
+interface ChangeGroup {
+  readonly key: string
+  readonly callId: string
+  readonly tool: string
+  readonly changes: readonly FileChange[]
+}
+
+/** Groups consecutive changes by their call. */
+function groupChanges(changes: readonly FileChange[]): ChangeGroup[] {
+  const groups: { key: string; callId: string; tool: string; changes: FileChange[] }[] = []
+  for (const change of changes) {
+    const last = groups.at(-1)
+    if (last?.callId === change.callId) last.changes.push(change)
+    else
+      groups.push({
+        key: `${change.callId} ${groups.length}`,
+        callId: change.callId,
+        tool: change.tool,
+        changes: [change],
+      })
+  }
+  return groups
 }

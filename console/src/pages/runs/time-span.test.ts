@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeBar } from './place-bar.ts'
-import { clampSpan, moveSpan, spanOf, ticksOf, zoomSpan } from './time-span.ts'
+import { clampSpan, moveSpan, placeBar, spanOf, ticksOf, zoomSpan } from './time-span.ts'
 
 const whole = { from: 1_000, to: 2_000 }
 

@@ -1,18 +1,24 @@
+import { Maximize2, ScanSearch, X, ZoomIn, ZoomOut } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { runPath } from '../../calls/run-path.ts'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { now } from '../../components/now.ts'
+import type { CallEntry } from '../../api/types.ts'
+import { CALL_STATUSES, runPath } from '../../calls/call.ts'
+import { CallDetails } from '../../calls/call-details.tsx'
+import { CallDrawer, useCallDetail } from '../../calls/call-drawer.tsx'
+import { Button, IconButton } from '../../components/button.tsx'
+import { FilterBar, FilterSelect, SearchField } from '../../components/filters.tsx'
+import { Loaded } from '../../components/resource.tsx'
+import { EmptyState } from '../../components/states.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { now } from '../../components/time.tsx'
+import { useMediaQuery } from '../../lib/hooks.ts'
+import { useShortcut } from '../../lib/shortcuts.ts'
+import { useValue } from '../../lib/watched-value.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
-import { useValue } from '../../state/create-value.ts'
-import { useMediaQuery } from '../../state/use-media-query.ts'
-import { CallPanel } from './call-panel.tsx'
-import { isWantedCall } from './is-wanted-call.ts'
-import { layoutCalls } from './layout-calls.ts'
-import { spanOf } from './time-span.ts'
-import styles from './timeline.module.css'
-import { TimelineBar } from './timeline-bar.tsx'
+import { isWantedCall, layoutCalls } from './run-calls.ts'
+import styles from './runs.module.css'
+import { useZoom, withMargin, type Zoom } from './time-axis.tsx'
+import { spanOf, type TimeSpan } from './time-span.ts'
 import type { LiveRun } from './use-run.ts'
-import { useZoom } from './use-zoom.ts'
 import { Waterfall } from './waterfall.tsx'
 
 const NONE: ReadonlySet<string> = new Set()
@@ -75,15 +81,89 @@ export function Timeline({ run: { run, calls }, call }: { run: LiveRun; call: st
         )}
         {rows.length === 0 && (
           <div className={styles.empty}>
-            <EmptyState title={isFiltered ? 'No call fits' : 'No calls on record'}>
+            <EmptyState title={isFiltered ? 'No call matches' : 'No calls on record'}>
               {isFiltered
                 ? 'Change or clear the search and the status.'
-                : 'A call appears when it begins; one that waits for an approval, when somebody has answered.'}
+                : 'A call appears when it starts, or after the answer if it needs approval.'}
             </EmptyState>
           </div>
         )}
         <CallPanel calls={calls} call={call} isBeside={isWide} pathTo={pathTo} onClose={() => select()} />
       </div>
     </>
+  )
+}
+
+interface TimelineBarProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly status: string
+  readonly onStatus: (status: string) => void
+  readonly zoom: Zoom
+  readonly selected: TimeSpan | undefined
+  readonly summary: string | undefined
+}
+
+/** The filters and the zoom of the timeline. */
+function TimelineBar({ text, onText, status, onStatus, zoom, selected, summary }: TimelineBarProps) {
+  return (
+    <FilterBar summary={summary}>
+      <SearchField label="Search calls" value={text} onChange={onText} />
+      <FilterSelect label="Status" value={status} options={CALL_STATUSES} onChange={onStatus} />
+      <IconButton icon={ZoomIn} label="Zoom in" shortcut="+" onClick={() => zoom.by(0.5)} />
+      <IconButton icon={ZoomOut} label="Zoom out" shortcut="-" disabled={zoom.isWhole} onClick={() => zoom.by(2)} />
+      <IconButton
+        icon={ScanSearch}
+        label="Zoom to the selected call"
+        shortcut="z"
+        disabled={selected === undefined}
+        onClick={() => selected && zoom.show(withMargin(selected))}
+      />
+      {!zoom.isWhole && (
+        <Button size="small" variant="quiet" icon={Maximize2} shortcut="0" onClick={zoom.reset}>
+          Whole run
+        </Button>
+      )}
+    </FilterBar>
+  )
+}
+
+interface CallPanelProps {
+  readonly calls: readonly CallEntry[]
+  readonly call: string | undefined
+  /** Next to the timeline; otherwise over it. */
+  readonly isBeside: boolean
+  readonly pathTo: (callId: string) => string
+  readonly onClose: () => void
+}
+
+/** The selected call, next to the timeline or over it. */
+function CallPanel({ calls, call, isBeside, pathTo, onClose }: CallPanelProps) {
+  if (!isBeside) return <CallDrawer callId={call} onClose={onClose} pathTo={pathTo} isInRun />
+  if (call === undefined) return null
+  const tool = calls.find(({ callId }) => callId === call)?.tool
+  return <CallBeside callId={call} title={tool ?? call} pathTo={pathTo} onClose={onClose} />
+}
+
+interface CallBesideProps extends Pick<CallPanelProps, 'pathTo' | 'onClose'> {
+  readonly callId: string
+  readonly title: string
+}
+
+function CallBeside({ callId, title, pathTo, onClose }: CallBesideProps) {
+  const query = useCallDetail(callId)
+  useShortcut('Escape', 'Close the call', onClose)
+  return (
+    <aside className={styles.panel} aria-label={`Call ${title}`}>
+      <header className={styles.header}>
+        <h2 className={styles.title}>
+          <VisibleText text={title} />
+        </h2>
+        <IconButton icon={X} label="Close the call" shortcut="Escape" onClick={onClose} />
+      </header>
+      <div className={styles.body}>
+        <Loaded query={query}>{(detail) => <CallDetails detail={detail} pathTo={pathTo} isInRun />}</Loaded>
+      </div>
+    </aside>
   )
 }

@@ -1,23 +1,23 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { api } from '../../api/api.ts'
+import { useEvents } from '../../api/events.ts'
+import { api } from '../../api/session.ts'
 import type { CallEntry, RunDetail } from '../../api/types.ts'
-import { useEvents } from '../../api/use-events.ts'
-import { type QueryResult, useQuery } from '../../api/use-query.ts'
-import { mergeIntoRun } from './merge-into-run.ts'
+import { type Resource, useResource } from '../../api/use-resource.ts'
+import { mergeIntoRun } from './run-calls.ts'
 
-/** A run with its calls as they are now. */
+/** A run with its current calls. */
 export type LiveRun = RunDetail
 
 const BETWEEN_MS = 250
 const NONE: ReadonlyMap<string, CallEntry> = new Map()
 
-/** A run, fetched once; then its calls are kept up by their events, as fetching thousands again and again would be too much. */
-export function useRun(run: string): QueryResult<LiveRun> {
-  const query = useQuery(`run ${run}`, () => api.runs.get(run))
+/** A run, fetched once; then its calls are updated by events, since a run can have thousands of calls. */
+export function useRun(run: string): Resource<LiveRun> {
+  const query = useResource(['run', run], () => api.runs.get(run))
   const live = useLiveCalls(run)
   const { error, refresh } = query
   const isNew = error !== undefined && live.size > 0
-  // It was opened before its first call had begun.
+  // The page was opened before the first call of the run.
   useEffect(() => {
     if (isNew) refresh()
   }, [isNew, refresh])
@@ -25,7 +25,7 @@ export function useRun(run: string): QueryResult<LiveRun> {
   return { ...query, data }
 }
 
-/** The calls of a run that have begun or ended since it was opened, told a few times a second. */
+/** The calls of a run that started or ended since the page was opened, updated a few times per second. */
 function useLiveCalls(run: string): ReadonlyMap<string, CallEntry> {
   const [live, setLive] = useState({ run, calls: NONE })
   const waiting = useRef(new Map<string, CallEntry>())

@@ -1,22 +1,38 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element cannot lay its rows out virtually.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row.
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter on the grid does what a press on a row does.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type MouseEvent, useCallback, useEffect, useId, useRef } from 'react'
-import { useRowKeys } from '../../components/use-row-keys.ts'
-import type { CallRow } from './layout-calls.ts'
-import { TimeAxis } from './time-axis.tsx'
-import type { Zoom } from './use-zoom.ts'
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useId,
+  useRef,
+} from 'react'
+import { describeCall } from '../../calls/call.ts'
+import { STATUSES, StatusIcon } from '../../components/badge.tsx'
+import { useRowKeys } from '../../components/table.tsx'
+import { VisibleText } from '../../components/text.tsx'
+import { Duration } from '../../components/time.tsx'
+import { classNames } from '../../lib/class-names.ts'
+import type { CallRow } from './run-calls.ts'
+import { TimeAxis, type Zoom } from './time-axis.tsx'
+import { placeBar, type TimeSpan } from './time-span.ts'
 import styles from './waterfall.module.css'
-import { WaterfallRow } from './waterfall-row.tsx'
 
 interface WaterfallProps {
   readonly rows: readonly CallRow[]
   readonly zoom: Zoom
-  /** When the run began; the axis counts from here. */
+  /** The start of the run, which is 0 on the axis. */
   readonly origin: number
-  /** Until when the bars of running calls go. */
+  /** The end of the bars of running calls. */
   readonly end: number
   readonly selected: string | undefined
-  /** The keys select a call as they move; otherwise Enter does. */
+  /** Moving by keys selects a call; otherwise Enter selects it. */
   readonly follows: boolean
   readonly onSelect: (callId: string) => void
   readonly onToggle: (callId: string) => void
@@ -24,7 +40,7 @@ interface WaterfallProps {
 
 const ROW_PX = 32
 
-/** Calls as bars on one time axis, those a call made below it; only rows in sight are drawn. */
+/** Calls as bars on a time axis, child calls below their parent. Only visible rows are rendered. */
 export function Waterfall(props: WaterfallProps) {
   const { rows, zoom, origin, end, selected, follows, onSelect, onToggle } = props
   const scroller = useRef<HTMLDivElement>(null)
@@ -53,7 +69,7 @@ export function Waterfall(props: WaterfallProps) {
     event.preventDefault()
     onToggle(row.call.callId)
   }
-  // Always the same, so that a row is drawn once however often the list scrolls.
+  // Stable functions, so that a row is rendered once however often the list scrolls.
   const latest = useRef({ press: keys.press, onToggle })
   useEffect(() => {
     latest.current = { press: keys.press, onToggle }
@@ -100,7 +116,7 @@ export function Waterfall(props: WaterfallProps) {
   )
 }
 
-/** An address with a call opens at it. */
+/** Scrolls to the call of the address when the page is opened. */
 function useFirstScroll(rows: readonly CallRow[], selected: string | undefined, scrollTo: (index: number) => void) {
   const isDone = useRef(false)
   useEffect(() => {
@@ -109,4 +125,89 @@ function useFirstScroll(rows: readonly CallRow[], selected: string | undefined, 
     const index = rows.findIndex(({ call }) => call.callId === selected)
     if (index > 0) scrollTo(index)
   })
+}
+
+interface WaterfallRowProps {
+  readonly id: string
+  readonly row: CallRow
+  readonly index: number
+  readonly top: number
+  readonly measure: (element: HTMLElement | null) => void
+  readonly span: TimeSpan
+  readonly end: number
+  readonly isActive: boolean
+  readonly isSelected: boolean
+  readonly onPress: (row: CallRow, event: MouseEvent) => void
+  readonly onToggle: (row: CallRow) => void
+}
+
+const MAX_INDENT = 12
+
+/** A call: its status, name, bar and duration. */
+const WaterfallRow = memo(drawRow)
+
+function drawRow(props: WaterfallRowProps) {
+  const { id, row, index, top, measure, span, end, isActive, isSelected, onPress, onToggle } = props
+  const { call, depth, children, isOpen } = row
+  const bar = placeBar(row, span, end)
+  const place = { '--from': `${bar.from}%`, '--length': `${bar.length}%` } as CSSProperties
+  const tone = STATUSES.get(call.status)?.[1] ?? 'quiet'
+  const indent = { '--depth': Math.min(depth, MAX_INDENT) } as CSSProperties
+  const Chevron = isOpen ? ChevronDown : ChevronRight
+  return (
+    <div
+      id={id}
+      ref={measure}
+      role="row"
+      data-index={index}
+      data-active={isActive || undefined}
+      aria-rowindex={index + 2}
+      aria-level={depth + 1}
+      aria-expanded={children > 0 ? isOpen : undefined}
+      aria-selected={isSelected}
+      className={styles.row}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={(event) => onPress(row, event)}
+    >
+      <div role="gridcell" className={styles.name} style={indent}>
+        {children > 0 && (
+          <button
+            type="button"
+            tabIndex={-1}
+            className={styles.toggle}
+            aria-label={`${isOpen ? 'Hide' : 'Show'} the ${children} calls below ${call.tool}`}
+            onClick={() => onToggle(row)}
+          >
+            <Chevron size={14} aria-hidden="true" />
+          </button>
+        )}
+        <StatusIcon status={call.status} />
+        <span className={styles.tool}>
+          <VisibleText text={call.tool} />
+        </span>
+        {!isOpen && children > 0 && <span className={styles.count}>{children}</span>}
+      </div>
+      <div role="gridcell" className={styles.lane}>
+        {bar.isVisible && (
+          <span
+            className={classNames(styles.bar, styles[tone], row.end === undefined && styles.running)}
+            style={place}
+          />
+        )}
+        {bar.isVisible && bar.wordsAt !== 'nowhere' && (
+          <span className={classNames(styles.words, bar.wordsAt === 'before' && styles.before)} style={place}>
+            <VisibleText text={describeCall(call)} />
+          </span>
+        )}
+        {!bar.isVisible && (
+          <span className={classNames(styles.aside, bar.isAfter && styles.later)}>
+            {bar.isAfter ? 'later ›' : '‹ earlier'}
+          </span>
+        )}
+      </div>
+      <div role="gridcell" className={styles.took}>
+        <Duration ms={row.end === undefined ? undefined : call.durationMs} />
+      </div>
+    </div>
+  )
 }

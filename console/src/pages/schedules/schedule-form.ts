@@ -1,13 +1,13 @@
 import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry } from '../../api/types.ts'
-import { toDateField } from './format-in-zone.ts'
+import { toDateField } from './describe.ts'
 
-/** What is typed about a schedule. */
+/** The values of the schedule form. */
 export interface ScheduleForm {
   readonly name: string
   readonly kind: 'cron' | 'every' | 'at'
   readonly cron: string
   readonly every: string
-  /** As a date field has it, by the clocks of the zone. */
+  /** As the value of a date field, in the time zone. */
   readonly at: string
   readonly timeZone: string
   readonly calls: readonly CallForm[]
@@ -18,13 +18,13 @@ export interface ScheduleForm {
   readonly timeoutMinutes: string
 }
 
-/** One call, its arguments as JSON text. */
+/** A call, with its arguments as JSON text. */
 export interface CallForm {
   readonly tool: string
   readonly input: string
 }
 
-/** What is wrong with it, by field; calls by their place. */
+/** Problems by field; calls by their index. */
 export type ScheduleProblems = Readonly<Record<string, string>>
 
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,59}$/
@@ -35,7 +35,7 @@ const UNITS = [
   ['s', 1_000],
 ] as const
 
-/** A new one: every morning of a working day, where the page is looked at. */
+/** The form of a new schedule: every working day in the morning, in the time zone of the browser. */
 export function emptyForm(): ScheduleForm {
   return {
     name: '',
@@ -53,7 +53,7 @@ export function emptyForm(): ScheduleForm {
   }
 }
 
-/** One that there is. */
+/** The form of an existing schedule. */
 export function toForm(schedule: ScheduleEntry): ScheduleForm {
   const { when, timeZone, calls, jitterMs, timeoutMs, ...rest } = schedule
   const { name, missed, overlap, continueOnError } = rest
@@ -69,27 +69,27 @@ export function toForm(schedule: ScheduleEntry): ScheduleForm {
   }
 }
 
-/** What keeps it from being sent; the service says what is wrong with an expression. */
+/** The problems of a form before it is sent; the service validates the expression. */
 export function checkForm(form: ScheduleForm): ScheduleProblems {
   const problems: Record<string, string> = {}
-  if (!NAME.test(form.name)) problems.name = 'Letters, digits, . _ and -, beginning with a letter or digit, at most 60.'
-  if (form[form.kind].trim() === '') problems.when = 'Say when.'
+  if (!NAME.test(form.name)) problems.name = 'Use at most 60 letters, digits, . _ and -; start with a letter or digit.'
+  if (form[form.kind].trim() === '') problems.when = 'Enter a time.'
   for (const [index, { tool, input }] of form.calls.entries()) {
     if (tool.trim() === '') problems[`tool ${index}`] = 'Choose a tool.'
-    if (readJson(input) === undefined) problems[`input ${index}`] = 'Not JSON yet.'
+    if (readJson(input) === undefined) problems[`input ${index}`] = 'Not valid JSON.'
   }
   if (!isAmount(form.jitterSeconds, 0, 3_600)) problems.jitter = 'From 0 to 3,600 seconds.'
   if (!isAmount(form.timeoutMinutes, 1 / 60, 1_440)) problems.timeout = 'From a second to 1,440 minutes.'
   return problems
 }
 
-/** When, as the service takes it. */
+/** The time of a schedule as the API takes it. */
 export function whenOf({ kind, cron, every, at }: ScheduleForm): NewScheduleBody['when'] {
   if (kind === 'cron') return { cron: cron.trim() }
   return kind === 'every' ? { every: every.trim() } : { at }
 }
 
-/** The body that makes it; only of a form without problems. */
+/** The request body of a form without problems. */
 export function toBody(form: ScheduleForm): NewScheduleBody {
   return {
     name: form.name,
@@ -104,7 +104,7 @@ export function toBody(form: ScheduleForm): NewScheduleBody {
   }
 }
 
-/** Only what is another one than before, so that nothing else is said again. */
+/** The changed fields only. */
 export function toChange(before: ScheduleForm, after: ScheduleForm): ScheduleChangeBody {
   const { name: _, ...old } = toBody(before)
   const { name: __, ...next } = toBody(after)
@@ -123,11 +123,30 @@ function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: text.trim() === '' ? {} : JSON.parse(text) }
   } catch {
-    // Somebody is still at it.
+    // The user is still typing.
     return undefined
   }
 }
 
 function isAmount(text: string, least: number, most: number): boolean {
   return text.trim() !== '' && Number(text) >= least && Number(text) <= most
+}
+
+/** The address of a schedule, or of the list. */
+export function schedulePath(id: string | undefined): string {
+  return id === undefined ? '/schedules' : `/schedules/${encodeURIComponent(id)}`
+}
+
+/** What happens to times that passed while the service was not running. */
+export const MISSED_WORDS: Record<ScheduleEntry['missed'], string> = {
+  skip: 'skipped',
+  once: 'one run for all of them',
+  all: 'a run for each',
+}
+
+/** What happens while the previous run has not ended. */
+export const OVERLAP_WORDS: Record<ScheduleEntry['overlap'], string> = {
+  skip: 'skipped while a run is active',
+  queue: 'waits for the previous run',
+  parallel: 'runs in parallel',
 }

@@ -6,13 +6,13 @@ interface ToolGroup {
   readonly tools: readonly ToolEntry[]
 }
 
-interface Wish {
+interface ToolFilter {
   readonly text: string
   readonly withHidden: boolean
 }
 
-/** The tools that have every word of a search in name, title, description, group or capabilities, by group. */
-export function findTools(tools: readonly ToolEntry[], { text, withHidden }: Wish): ToolGroup[] {
+/** The tools that contain every word of a search in their name, title, description, group or capabilities, by group. */
+export function findTools(tools: readonly ToolEntry[], { text, withHidden }: ToolFilter): ToolGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const groups = new Map<string, ToolEntry[]>()
   for (const tool of tools) {
@@ -28,4 +28,10 @@ export function findTools(tools: readonly ToolEntry[], { text, withHidden }: Wis
   return [...groups]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([group, found]) => ({ group, tools: found.sort((a, b) => (a.tool < b.tool ? -1 : 1)) }))
+}
+
+/** The address of a tool; keeps the search and the tab. */
+export function toolPath(tool: string | undefined): string {
+  const path = tool === undefined ? '/tools' : `/tools/${encodeURIComponent(tool)}`
+  return `${path}${window.location.search}`
 }

@@ -1,6 +1,6 @@
 import type { CallEvent, ToolResult } from '../../../api/types.ts'
 
-/** An ask of a call that waits for a person. */
+/** What a call waits for. */
 export type Waiting =
   | {
       readonly kind: 'approval'
@@ -12,20 +12,20 @@ export type Waiting =
   | { readonly kind: 'question'; readonly id: string; readonly question: string; readonly expiresAt: string }
   | { readonly kind: 'other'; readonly message: string }
 
-/** A call that was started here, as far as it has come. */
+/** The state of a call that was started here. */
 export interface CallState {
   readonly phase: 'idle' | 'running' | 'ended' | 'cancelled' | 'failed'
   readonly callId?: string
   readonly waiting?: Waiting
-  /** What happened on the way, in words. */
+  /** Notes about what happened during the call. */
   readonly notes: readonly string[]
-  /** The end of what the tool told on the way. */
+  /** The end of the progress output. */
   readonly progress: string
   readonly result?: ToolResult
   readonly error?: Error
 }
 
-/** Something that happened to a call on its way. */
+/** An event of a call. */
 export type CallStep =
   | { readonly type: 'start' }
   | { readonly type: 'cancel' }
@@ -33,26 +33,26 @@ export type CallStep =
   | { readonly type: 'event'; readonly event: CallEvent }
   | { readonly type: 'fail'; readonly error: Error }
 
-/** Nothing was called yet. */
+/** The state before the first call. */
 export const IDLE: CallState = { phase: 'idle', notes: [], progress: '' }
 
-const MOST_PROGRESS_CHARACTERS = 50_000
-const MOST_NOTES = 50
+const MAX_PROGRESS_CHARACTERS = 50_000
+const MAX_NOTES = 50
 
-/** The state after a step; what comes after the end changes nothing. */
+/** The state after a step; steps after the end are ignored. */
 export function stepCall(state: CallState, step: CallStep): CallState {
   if (step.type === 'start') return { ...IDLE, phase: 'running' }
   if (step.type === 'forget') return IDLE
   if (state.phase !== 'running') return state
   if (step.type === 'cancel') return { ...state, phase: 'cancelled', waiting: undefined }
   if (step.type === 'fail') return { ...state, phase: 'failed', waiting: undefined, error: step.error }
-  return hear(state, step.event)
+  return applyEvent(state, step.event)
 }
 
-function hear(state: CallState, event: CallEvent): CallState {
+function applyEvent(state: CallState, event: CallEvent): CallState {
   switch (event.type) {
     case 'call-started':
-      // Calls that it makes are not told here; the first is its own.
+      // The first event is that of the call itself; child calls are not reported.
       return { ...state, callId: state.callId ?? event.callId }
     case 'approval-requested': {
       const { id, run, reason, expiresAt } = event.request
@@ -74,8 +74,8 @@ function hear(state: CallState, event: CallEvent): CallState {
     case 'call-pending':
       return { ...state, waiting: { kind: 'other', message: event.message } }
     case 'call-progressed': {
-      const told = event.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]\n`)).join('')
-      return { ...state, waiting: undefined, progress: (state.progress + told).slice(-MOST_PROGRESS_CHARACTERS) }
+      const text = event.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]\n`)).join('')
+      return { ...state, waiting: undefined, progress: (state.progress + text).slice(-MAX_PROGRESS_CHARACTERS) }
     }
     case 'call-ended':
       return { ...state, phase: 'ended', waiting: undefined, callId: event.callId, result: event.result }
@@ -85,5 +85,5 @@ function hear(state: CallState, event: CallEvent): CallState {
 }
 
 function note(state: CallState, words: string): CallState {
-  return { ...state, notes: [...state.notes, words].slice(-MOST_NOTES) }
+  return { ...state, notes: [...state.notes, words].slice(-MAX_NOTES) }
 }

@@ -1,13 +1,14 @@
+import { Download } from 'lucide-react'
 import type { ToolResult } from '../../../api/types.ts'
-import { ArtifactList } from '../../../components/artifact-list.tsx'
-import { Code } from '../../../components/code.tsx'
+import { ArtifactList, saveFile } from '../../../components/artifact-list.tsx'
+import { Button } from '../../../components/button.tsx'
+import { Facts } from '../../../components/details.tsx'
 import { JsonView } from '../../../components/json-view.tsx'
 import { Note } from '../../../components/note.tsx'
-import { VisibleText } from '../../../components/visible-text.tsx'
-import { ContentBlocks } from './content-blocks.tsx'
-import { EvidenceList } from './evidence-list.tsx'
-import { ResultMeta } from './result-meta.tsx'
-import styles from './result-view.module.css'
+import { Code, VisibleText } from '../../../components/text.tsx'
+import { Duration } from '../../../components/time.tsx'
+import { formatBytes } from '../../../lib/format.ts'
+import styles from './try.module.css'
 
 interface ResultViewProps {
   readonly run: string
@@ -15,7 +16,7 @@ interface ResultViewProps {
   readonly progress: string
 }
 
-/** What a call gave: what a model sees of it, the data, what was kept, what can be checked. */
+/** The result of a call: its content, data, artifacts and evidence. */
 export function ResultView({ run, result, progress }: ResultViewProps) {
   const { content, data, artifacts, evidence, meta, error } = result
   return (
@@ -29,7 +30,7 @@ export function ResultView({ run, result, progress }: ResultViewProps) {
           )}
           <p>
             <code>{error.code}</code>
-            {error.retryable && ' The same may work later.'}
+            {error.retryable && ' It may work later.'}
           </p>
         </Note>
       )}
@@ -53,7 +54,7 @@ export function ResultView({ run, result, progress }: ResultViewProps) {
           <EvidenceList evidence={evidence} />
         </Part>
       )}
-      <Part title="How it went">
+      <Part title="Details">
         <ResultMeta meta={meta} />
         {progress !== '' && <Code text={progress} label="Progress" />}
       </Part>
@@ -68,4 +69,113 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
       {children}
     </section>
   )
+}
+
+type Block = ToolResult['content'][number]
+
+const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
+
+/** The content of a result: text and images; other content as a download or a link. */
+function ContentBlocks({ blocks }: { blocks: readonly Block[] }) {
+  return (
+    <div className={styles.blocks}>
+      {blocks.map((block, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no name, and are never reordered.
+        <OneBlock key={index} block={block} number={index + 1} />
+      ))}
+    </div>
+  )
+}
+
+function OneBlock({ block, number }: { block: Block; number: number }) {
+  if (block.type === 'text') return <Code text={block.text} label={`Text ${number}`} />
+  if (block.type === 'image' && IMAGES.has(block.mediaType)) {
+    return (
+      <img
+        className={styles.image}
+        src={`data:${block.mediaType};base64,${block.data}`}
+        alt={`Content ${number}, made by the tool`}
+      />
+    )
+  }
+  if (block.type === 'resource-link') {
+    return (
+      <p className={styles.other}>
+        Link to <VisibleText text={block.title ?? block.name} />:{' '}
+        <code>
+          <VisibleText text={block.uri} />
+        </code>
+      </p>
+    )
+  }
+  if (block.type === 'resource' && block.text !== undefined) return <Code text={block.text} label={block.uri} />
+  return <Bytes data={block.data ?? ''} words={block.mediaType ?? block.type} number={number} />
+}
+
+function Bytes({ data, words, number }: { data: string; words: string; number: number }) {
+  const bytes = readBase64(data)
+  if (!bytes) return <p className={styles.other}>Content {number} cannot be read.</p>
+  return (
+    <p className={styles.other}>
+      <VisibleText text={words} />, {formatBytes(bytes.length)}{' '}
+      <Button size="small" icon={Download} onClick={() => saveFile(`content-${number}`, bytes)}>
+        Download
+      </Button>
+    </p>
+  )
+}
+
+/** The evidence of a call. */
+function EvidenceList({ evidence }: { evidence: ToolResult['evidence'] }) {
+  return (
+    <ul className={styles.evidence} aria-label="Evidence">
+      {evidence.map(({ type, ref, summary }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same may be said twice, and the order never changes.
+        <li key={index}>
+          {type}{' '}
+          <code>
+            <VisibleText text={ref} />
+          </code>{' '}
+          <span className={styles.evidenceSummary}>
+            <VisibleText text={summary} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The duration of a call, its rule, its approver, and notices. */
+function ResultMeta({ meta }: { meta: ToolResult['meta'] }) {
+  const { durationMs, attempts, truncated, cached, abandoned, rule, approvedBy, labels = [], notices = [] } = meta
+  return (
+    <Facts
+      facts={[
+        ['Took', <Duration key="took" ms={durationMs} />],
+        ['Attempts', attempts > 1 && String(attempts)],
+        ['Rule', rule && <VisibleText key="rule" text={rule} />],
+        ['Approved by', approvedBy && <VisibleText key="by" text={approvedBy} />],
+        ['Truncated', truncated && cutWords(truncated.cutChars)],
+        ['Cached', cached && 'the result of an earlier call with the same key'],
+        ['Abandoned', abandoned && 'it did not stop when it was asked to'],
+        ['Labels', labels.join(', ')],
+        ['Notices', notices.length > 0 && <VisibleText key="notices" text={notices.join(' ')} />],
+      ]}
+    />
+  )
+}
+
+function cutWords(cutChars: number | undefined): string {
+  if (cutChars === undefined) return 'the text was truncated; the full text is an artifact'
+  return `${cutChars.toLocaleString('en')} characters; the full text is an artifact`
+}
+
+/** Decodes base64; undefined if it is not valid. */
+function readBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    // Written by a tool: the page shows that it cannot be read.
+    return undefined
+  }
 }

@@ -1,26 +1,27 @@
 import { Eye, Play } from 'lucide-react'
-import { useMemo, useState } from 'react'
-import type { ToolEntry } from '../../../api/types.ts'
-import { useMe } from '../../../api/use-me.ts'
+import { useMemo, useRef, useState } from 'react'
+import { api, useMe } from '../../../api/session.ts'
+import type { PolicyExplanation, ToolEntry, ToolResult } from '../../../api/types.ts'
+import { Badge, EffectBadge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
-import { ErrorState } from '../../../components/error-state.tsx'
+import { Facts } from '../../../components/details.tsx'
+import { Field } from '../../../components/field.tsx'
 import { Note } from '../../../components/note.tsx'
-import { checkValue, type Problems } from '../../../components/schema-form/check-value.ts'
+import { Section } from '../../../components/page.tsx'
+import { checkValue, type Problems } from '../../../components/schema-form/json-schema.ts'
 import { SchemaForm } from '../../../components/schema-form/schema-form.tsx'
-import { useCalm } from '../../../keyboard/use-calm.ts'
-import { useValue } from '../../../state/create-value.ts'
-import { exampleInput } from '../example-input.ts'
+import { ErrorState } from '../../../components/states.tsx'
+import { VisibleText } from '../../../components/text.tsx'
+import { useCalm } from '../../../lib/calm.ts'
+import { useScrollIntoView } from '../../../lib/hooks.ts'
+import { useValue } from '../../../lib/watched-value.ts'
+import { exampleInput } from '../samples.ts'
 import { IDLE } from './call-state.ts'
 import { FollowedCall } from './followed-call.tsx'
-import { ForecastView } from './forecast-view.tsx'
-import { PurposeField } from './purpose-field.tsx'
-import { cancelCall, forgetCall, startCall, toolCalls } from './tool-calls.ts'
-import { tryRun } from './try-run.ts'
-import styles from './try-tool.module.css'
-import { useDraft } from './use-draft.ts'
-import { useForecast } from './use-forecast.ts'
+import { cancelCall, forgetCall, startCall, toolCalls, tryRun, useDraft } from './tool-calls.ts'
+import styles from './try.module.css'
 
-/** A form made from a tool's parameters: first what would happen, then the call. */
+/** A form to try a tool: first a preview of what would happen, then the call. */
 export function TryTool({ tool }: { tool: ToolEntry }) {
   const me = useMe()
   const run = tryRun(me.principal.name)
@@ -28,13 +29,13 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
   const [input, setInput] = useDraft(tool.tool, () => exampleInput(tool.parameters))
   const [purpose, setPurpose] = useState('')
   const [problems, setProblems] = useState<Problems>()
-  const { forecast, error, isBusy, ask } = useForecast(tool.tool, run)
+  const { forecast, error, isBusy, preview } = useForecast(tool.tool, run)
   const call = useValue(toolCalls).get(tool.tool) ?? IDLE
-  // A second click is not a second call: it counts from when the last one ended.
+  // A second click is not a second call: the time starts when the last call ended.
   const calm = useCalm(`${call.phase} ${call.callId} ${forecast?.about}`)
   if (!me.may('call')) {
     return (
-      <Note tone="warn" title="You may not call tools">
+      <Note tone="warn" title="You cannot call tools">
         Your sign-in has no scope call. Sign in with a token that has it:{' '}
         <code>tool-hub tokens add NAME --scopes call</code>
       </Note>
@@ -43,7 +44,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
   if (!tool.visible) {
     return (
       <Note tone="warn" title="It cannot be tried while it is hidden from you">
-        A call would be refused. What has to change for it to be seen stands above.
+        A call would be refused. The reason is shown above.
       </Note>
     )
   }
@@ -54,7 +55,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
   const look = () => {
     const found = checkValue(schema, input)
     setProblems(found)
-    if (found.size === 0) void ask(input)
+    if (found.size === 0) void preview(input)
   }
   const isForeseen = forecast?.about === JSON.stringify(input)
   const mayPass = isForeseen && (forecast.dryRun.ok || forecast.dryRun.status === 'approval_required')
@@ -66,7 +67,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
         <Note
           isLive
           tone="bad"
-          title={problems.size === 1 ? 'One field needs a look' : `${problems.size} fields need a look`}
+          title={problems.size === 1 ? 'One field is invalid' : `${problems.size} fields are invalid`}
         />
       )}
       {mayPass && forecast.explanation.effect === 'ask' && <PurposeField value={purpose} onChange={setPurpose} />}
@@ -89,7 +90,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
         >
           Call
         </Button>
-        {!isForeseen && <span className={styles.hint}>Look what would happen first; then it can be called.</span>}
+        {!isForeseen && <span className={styles.hint}>Preview the call first; then you can make it.</span>}
       </div>
       {error && <ErrorState error={error} onRetry={look} />}
       {forecast && <ForecastView forecast={forecast} isOld={!isForeseen} />}
@@ -101,4 +102,112 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
       />
     </div>
   )
+}
+
+/** The result of a dry run, and the decision of the policy. */
+function ForecastView({ forecast, isOld }: { forecast: Forecast; isOld: boolean }) {
+  const { dryRun, explanation } = forecast
+  const place = useScrollIntoView<HTMLDivElement>(forecast)
+  const { effect, rule, reason, source, targets, fix } = explanation
+  const isInvalid = dryRun.status === 'error'
+  return (
+    <div ref={place}>
+      <Section
+        title="What would happen"
+        actions={
+          isOld ? <Badge tone="warn">for an earlier input</Badge> : <Badge tone="quiet">nothing was executed</Badge>
+        }
+      >
+        <p role="status" className={styles.summary}>
+          <VisibleText text={isInvalid || dryRun.status === 'denied' ? dryRun.summary : sentenceFor(effect)} />
+        </p>
+        <Facts
+          facts={[
+            ['Policy', isInvalid ? undefined : <EffectBadge key="effect" effect={effect} />],
+            ['Rule', <Mono key="rule" text={rule} />],
+            ['From', rule.includes(source) ? undefined : <VisibleText key="source" text={source} />],
+            ['Reason', <VisibleText key="reason" text={reason} />],
+            [
+              'Targets',
+              targets.length > 0 && (
+                <ul key="targets" className={styles.targets}>
+                  {targets.map(({ capability, value }) => (
+                    <li key={`${capability} ${value}`}>
+                      <Mono text={`${capability} ${value}`} />
+                    </li>
+                  ))}
+                </ul>
+              ),
+            ],
+            ['Fix', !dryRun.ok && <VisibleText key="fix" text={fix ?? dryRun.error.fix.hint} />],
+          ]}
+        />
+      </Section>
+    </div>
+  )
+}
+
+function sentenceFor(effect: 'allow' | 'ask' | 'deny'): string {
+  if (effect === 'allow') return 'It would run immediately.'
+  if (effect === 'ask') return 'It would wait until somebody else approves it: you cannot approve your own call.'
+  return 'It would be refused.'
+}
+
+function Mono({ text }: { text: string }) {
+  return (
+    <code>
+      <VisibleText text={text} />
+    </code>
+  )
+}
+
+/** The purpose of the call, for the person who approves it. */
+function PurposeField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <Field label="Purpose" description="Shown to the person who approves the call.">
+      {(control) => (
+        <input
+          {...control}
+          type="text"
+          maxLength={2_000}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** The preview of a call. */
+interface Forecast {
+  /** The input as JSON. */
+  readonly about: string
+  readonly dryRun: ToolResult
+  readonly explanation: PolicyExplanation
+}
+
+interface ForecastState {
+  readonly forecast?: Forecast
+  readonly error?: Error
+  readonly isBusy: boolean
+}
+
+/** Previews a call by a dry run and an explanation of the policy; nothing is executed. */
+function useForecast(tool: string, run: string) {
+  const [state, setState] = useState<ForecastState>({ isBusy: false })
+  const latest = useRef(0)
+  const preview = async (input: unknown) => {
+    latest.current += 1
+    const own = latest.current
+    setState((known) => ({ ...known, error: undefined, isBusy: true }))
+    try {
+      const dryRun = await api.call(tool, input, { dryRun: true, run })
+      const explanation = await api.policy.explain({ tool, input, run })
+      if (own === latest.current)
+        setState({ isBusy: false, forecast: { about: JSON.stringify(input), dryRun, explanation } })
+    } catch (error) {
+      if (own === latest.current) setState({ isBusy: false, error: error as Error })
+    }
+  }
+  return { ...state, preview }
 }

@@ -1,4 +1,0 @@
-/** Joins the class names that hold: classNames(styles.row, isActive && styles.active). */
-export function classNames(...names: readonly (string | false | undefined)[]): string {
-  return names.filter(Boolean).join(' ')
-}

@@ -1,0 +1,106 @@
+import { Pointer, TriangleAlert } from 'lucide-react'
+import type { ApprovalView } from '../../api/types.ts'
+import { EffectBadge } from '../../components/badge.tsx'
+import { DiffView } from '../../components/diff-view.tsx'
+import { Note } from '../../components/note.tsx'
+import { Code, VisibleText } from '../../components/text.tsx'
+import { classNames } from '../../lib/class-names.ts'
+import { splitUrl } from './human-request.ts'
+import { DetailBlock } from './request-parts.tsx'
+import styles from './request-views.module.css'
+
+const TITLES = { command: 'The command', diff: 'What would change', url: 'Where it would go' } as const
+
+/** What the arguments mean: the parts of a command, the diff of an edit, the host of a URL. */
+export function RequestViews({ views }: { views: readonly ApprovalView[] }) {
+  return views.map((view, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the same file may come twice, and the order never changes.
+    <DetailBlock key={index} title={TITLES[view.kind]}>
+      {view.kind === 'command' && <CommandView {...view} />}
+      {view.kind === 'diff' && <DiffView {...view} />}
+      {view.kind === 'url' && <UrlView {...view} />}
+    </DetailBlock>
+  ))
+}
+
+/** A URL with its host highlighted, and the addresses that the host name resolves to. */
+function UrlView({ url, addresses, problem }: Omit<Extract<ApprovalView, { kind: 'url' }>, 'kind'>) {
+  const { before, host, after } = splitUrl(url)
+  return (
+    <div className={styles.urlView}>
+      <code className={styles.url}>
+        <VisibleText text={before} />
+        <strong className={styles.host}>
+          <VisibleText text={host} />
+        </strong>
+        <VisibleText text={after} />
+      </code>
+      {problem !== undefined && (
+        <p className={styles.problem}>
+          <TriangleAlert size={14} aria-hidden="true" /> <VisibleText text={problem} />
+        </p>
+      )}
+      {addresses.length > 0 && (
+        <p className={styles.addresses}>
+          The name is now at{' '}
+          {addresses.map((address, index) => (
+            <span key={address}>
+              {index > 0 && ', '}
+              <code>
+                <VisibleText text={address} />
+              </code>
+            </span>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type Command = Extract<ApprovalView, { kind: 'command' }>
+
+/** A command as the policy reads it: each part with its risks, decision and rule; the part that decides is marked. */
+function CommandView({ command, cwd, parts, notes = [] }: Omit<Command, 'kind'>) {
+  return (
+    <div className={styles.command}>
+      <Code text={command} label="Command" />
+      {cwd !== undefined && (
+        <p className={styles.cwd}>
+          in{' '}
+          <code>
+            <VisibleText text={cwd} />
+          </code>
+        </p>
+      )}
+      <ol className={styles.parts} aria-label="Parts of the command">
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same part may come twice, and the order never changes.
+          <li key={index} className={classNames(styles.part, part.decides && styles.decides)}>
+            <EffectBadge effect={part.effect} />
+            <div className={styles.words}>
+              <code className={styles.text}>
+                <VisibleText text={part.text} />
+              </code>
+              {part.risks?.map((risk) => (
+                <span key={risk} className={styles.risk}>
+                  <TriangleAlert size={12} aria-hidden="true" /> <VisibleText text={risk} />
+                </span>
+              ))}
+              <span className={styles.rule}>
+                <VisibleText text={part.rule} />
+              </span>
+            </div>
+            {part.decides && (
+              <span className={styles.mark}>
+                <Pointer size={12} aria-hidden="true" /> decides
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+      {notes.map((note) => (
+        <Note key={note} tone="info" title={<VisibleText text={note} />} />
+      ))}
+    </div>
+  )
+}
