@@ -1,5 +1,5 @@
-// Tools of a hub as AgentTools ({ name, label, description, parameters, execute }): node examples/agent-tools.mjs
-// Any loop that knows that form can run them with its own model and key; here a few scripted calls stand for it.
+// The tools of a hub as AgentTools ({ name, label, description, parameters, execute }): node examples/agent-tools.mjs
+// Any loop that supports this format can run them with its own model and key; this example makes a few scripted calls.
 import { createToolHub, defineTool } from 'tool-hub'
 import { toAgentTools } from 'tool-hub/agent-tools'
 

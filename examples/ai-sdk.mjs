@@ -1,6 +1,6 @@
-// Tools of a hub in the AI SDK: node examples/ai-sdk.mjs
-// The model here is scripted and needs no key. For a real one: npm i @ai-sdk/openai,
-// import { openai } from '@ai-sdk/openai', and say model: openai('gpt-5') instead.
+// The tools of a hub in the AI SDK: node examples/ai-sdk.mjs
+// The model is scripted and needs no key. For a real one: npm i @ai-sdk/openai,
+// import { openai } from '@ai-sdk/openai', and use model: openai('gpt-5') instead.
 import { generateText, stepCountIs } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { createToolHub, defineTool } from 'tool-hub'
@@ -20,22 +20,22 @@ const hub = createToolHub({ tools: [postMessage], runs: false, policy: [{ deny: 
 const options = { model: scriptedModel(), tools: toAiSdk(hub, { names: ['chat.post'] }), stopWhen: stepCountIs(5) }
 const messages = [{ role: 'user', content: 'Tell the board and the team that we shipped.' }]
 
-// One call is denied by policy, and the model is told why. The other is asked: the SDK stops with an approval request.
-const asking = await generateText({ ...options, messages })
-messages.push(...asking.response.messages)
-for (const { type, output } of asking.content) if (type === 'tool-result') console.log('result:', output.summary)
-const requests = asking.content.filter(({ type }) => type === 'tool-approval-request')
+// Policy denies one call, and the model receives the reason. The other one asks: the SDK stops with an approval request.
+const first = await generateText({ ...options, messages })
+messages.push(...first.response.messages)
+for (const { type, output } of first.content) if (type === 'tool-result') console.log('result:', output.summary)
+const requests = first.content.filter(({ type }) => type === 'tool-approval-request')
 for (const { toolCall } of requests) {
   const { text } = await hub.explain(toolCall.toolName, toolCall.input)
-  console.log(`may it? ${JSON.stringify(toolCall.input)}\n${text}`)
+  console.log(`approve? ${JSON.stringify(toolCall.input)}\n${text}`)
 }
 
-// The user says yes, and the loop goes on.
+// The user approves, and the loop continues.
 const approved = ({ approvalId }) => ({ type: 'tool-approval-response', approvalId, approved: true })
 messages.push({ role: 'tool', content: requests.map(approved) })
 const { text, response } = await generateText({ ...options, messages })
-const told = response.messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))
-for (const { output } of told) console.log('result:', output.value)
+const results = response.messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))
+for (const { output } of results) console.log('result:', output.value)
 console.log('model:', text)
 await hub.close()
 
@@ -49,7 +49,7 @@ function scriptedModel() {
   return new MockLanguageModelV3({
     doGenerate: [
       answer('tool-calls', [call('1', 'board'), call('2', 'team')]),
-      answer('stop', [{ type: 'text', text: 'The team knows; I may not write to the board.' }]),
+      answer('stop', [{ type: 'text', text: 'The team is informed; I am not allowed to write to the board.' }]),
     ],
   })
 }

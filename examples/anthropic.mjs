@@ -1,4 +1,4 @@
-// Tools of a hub in a loop with Claude, streamed: node examples/anthropic.mjs
+// The tools of a hub in a streamed loop with Claude: node examples/anthropic.mjs
 // With a real key: ANTHROPIC_API_KEY=… node examples/anthropic.mjs (without one, a scripted model answers).
 import Anthropic from '@anthropic-ai/sdk'
 import { createToolHub } from 'tool-hub'
@@ -32,7 +32,7 @@ function scriptedModel() {
   const use = (id, name, input) => ({ type: 'tool_use', id, name, input })
   const turns = [
     [use('toolu_1', 'core_util_hash_sha256Text', { text: 'hello' }), use('toolu_2', 'core_util_time_now', {})],
-    [{ type: 'text', text: 'It begins with 2cf24d; the time I may not know.' }],
+    [{ type: 'text', text: 'It begins with 2cf24d; I am not allowed to read the time.' }],
   ]
   return async () => {
     const blocks = turns.shift()

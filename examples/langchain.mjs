@@ -1,7 +1,7 @@
-// Tools of a hub in LangChain: node examples/langchain.mjs
-// The model here is scripted and needs no key. For a real one: npm i @langchain/openai,
-// import { ChatOpenAI } from '@langchain/openai', and say new ChatOpenAI({ model: 'gpt-5' }) instead of scriptedModel().
-// With LangGraph, give the tools to createAgent or ToolNode, and its interrupt to toLangChain to have the graph ask.
+// The tools of a hub in LangChain: node examples/langchain.mjs
+// The model is scripted and needs no key. For a real one: npm i @langchain/openai,
+// import { ChatOpenAI } from '@langchain/openai', and use new ChatOpenAI({ model: 'gpt-5' }) instead of scriptedModel().
+// With LangGraph, pass the tools to createAgent or ToolNode, and its interrupt to toLangChain to let the graph ask.
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { fakeModel } from '@langchain/core/testing'
 import { DynamicStructuredTool } from '@langchain/core/tools'
@@ -23,7 +23,7 @@ const hub = createToolHub({
   runs: false,
   policy: [{ deny: 'remote', on: 'chat:board' }],
   approve: ({ tool, targets }) => {
-    console.log(`may it? ${tool} on ${targets.join(', ')}: yes`)
+    console.log(`approve? ${tool} on ${targets.join(', ')}: yes`)
     return { decision: 'allow', by: 'you' }
   },
 })
@@ -48,5 +48,5 @@ function scriptedModel() {
   const call = (id, channel) => ({ id, name: 'chat_post', args: { channel, text: 'We shipped.' } })
   return fakeModel()
     .respondWithTools([call('1', 'board'), call('2', 'team')])
-    .respond(new AIMessage('The team knows; I may not write to the board.'))
+    .respond(new AIMessage('The team is informed; I am not allowed to write to the board.'))
 }

@@ -1,19 +1,19 @@
-// A memory that tool-hub reaches by HTTP (docs/memory.md has the protocol), in plain Node and in memory only.
-// node examples/memory-server.mjs               shows a hub that uses it, and ends
+// A memory provider for tool-hub over HTTP (protocol: docs/reference/memory.md), in plain Node, without persistence.
+// node examples/memory-server.mjs               shows a hub that uses it, and exits
 // MEMORY_TOKEN=… node examples/memory-server.mjs 8787   serves until Ctrl-C
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { createToolHub } from 'tool-hub'
 
-const MOST_BYTES = 200_000
-const MOST_NOTES = 10_000
+const MAX_BYTES = 200_000
+const MAX_NOTES = 10_000
 
-/** Answers POST /recall, /write, /update and /forget; everything else, and everybody without the token, is refused. */
+/** Serves POST /recall, /write, /update and /forget; refuses other requests, and requests without the token. */
 export function createMemoryServer({ token }) {
-  /** Notes by their id; the last written is last. */
+  /** Notes by id, in the order in which they were written. */
   const notes = new Map()
-  const doors = new Map([
+  const routes = new Map([
     ['/recall', ({ query, keys, limit, tags }) => ({ notes: find(notes, { query, keys, limit, tags }) })],
     ['/write', (note) => write(notes, note)],
     ['/update', (change) => update(notes, change)],
@@ -23,20 +23,21 @@ export function createMemoryServer({ token }) {
     const answer = (status, body) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     try {
-      if (!isAllowed(request.headers.authorization, token)) return answer(401, refusal('Send the token as a bearer.'))
-      const open = request.method === 'POST' ? doors.get(request.url) : undefined
-      if (!open) return answer(404, refusal('There is no such door.'))
-      const given = open(JSON.parse(await readBody(request)))
-      return given ? answer(200, given) : answer(404, refusal('There is no such note.'))
+      if (!isAllowed(request.headers.authorization, token))
+        return answer(401, refusal('Send the token as a bearer token.'))
+      const route = request.method === 'POST' ? routes.get(request.url) : undefined
+      if (!route) return answer(404, refusal('There is no such route.'))
+      const result = route(JSON.parse(await readBody(request)))
+      return result ? answer(200, result) : answer(404, refusal('There is no such note.'))
     } catch (error) {
       return answer(400, refusal(error.message))
     }
   })
 }
 
-/** The same id is the same note, so that a write that is made again after a failure is kept once. */
+/** The same id is the same note, so a write that is repeated after a failure creates one note. */
 function write(notes, { id, key, content, tags, origin }) {
-  if (notes.size >= MOST_NOTES) throw new Error(`There are ${notes.size} notes, which is the most.`)
+  if (notes.size >= MAX_NOTES) throw new Error(`The limit of ${MAX_NOTES} notes is reached.`)
   if (!notes.has(id)) notes.set(id, { id, key, content, tags, createdAt: origin.at })
   return { id }
 }
@@ -48,7 +49,7 @@ function update(notes, { id, key, content, tags }) {
   return { id }
 }
 
-/** Only of the keys that were asked for: they say whose notes these are. Those with most of the words come first. */
+/** Only notes of the requested keys, because keys identify the owner. Notes with the most matching words come first. */
 function find(notes, { query, keys, limit, tags }) {
   const words = query.toLowerCase().split(/\s+/)
   return [...notes.values()]
@@ -59,7 +60,7 @@ function find(notes, { query, keys, limit, tags }) {
     .slice(0, limit)
 }
 
-/** Compared by their hashes, which are of one length: how long it takes tells nothing. */
+/** Compares hashes, which have equal length, so that the time reveals nothing. */
 function isAllowed(header = '', token) {
   const hash = (text) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(header), hash(`Bearer ${token}`))
@@ -70,7 +71,7 @@ async function readBody(request) {
   let bytes = 0
   for await (const chunk of request) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES) throw new Error(`A body has at most ${MOST_BYTES} bytes.`)
+    if (bytes > MAX_BYTES) throw new Error(`A body has at most ${MAX_BYTES} bytes.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -114,6 +115,6 @@ async function show() {
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const port = process.argv[2]
   if (port === undefined) await show()
-  else if (!process.env.MEMORY_TOKEN) throw new Error('Set MEMORY_TOKEN to what clients have to send.')
+  else if (!process.env.MEMORY_TOKEN) throw new Error('Set MEMORY_TOKEN to the token that clients must send.')
   else createMemoryServer({ token: process.env.MEMORY_TOKEN }).listen(Number(port), '127.0.0.1')
 }

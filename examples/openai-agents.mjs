@@ -1,5 +1,5 @@
-// Tools of a hub in the OpenAI Agents SDK: node examples/openai-agents.mjs
-// The model here is scripted and needs no key. For a real one: npm i @openai/agents, import everything from there,
+// The tools of a hub in the OpenAI Agents SDK: node examples/openai-agents.mjs
+// The model is scripted and needs no key. For a real one: npm i @openai/agents, import everything from there,
 // set OPENAI_API_KEY, and leave out `model` and setTracingDisabled.
 import { Agent, run, setTracingDisabled, tool } from '@openai/agents-core'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
@@ -21,15 +21,15 @@ const hub = createToolHub({ tools: [postMessage], runs: false, policy: [{ deny: 
 const tools = toOpenAiAgents(hub, { tool, names: ['chat.post'] })
 const agent = new Agent({ name: 'Messenger', model: scriptedModel(), tools })
 
-// One call is denied by policy, and the model is told why. The other is asked: the run is interrupted.
+// Policy denies one call, and the model receives the reason. The other one asks: the run is interrupted.
 let result = await run(agent, 'Tell the board and the team that we shipped.')
 for (const interruption of result.interruptions) {
   const { text } = await hub.explain(interruption.name, JSON.parse(interruption.arguments))
-  console.log(`may it? ${interruption.arguments}\n${text}`)
+  console.log(`approve? ${interruption.arguments}\n${text}`)
   result.state.approve(interruption)
 }
 
-// The user said yes, and the run goes on.
+// The user approved, and the run continues.
 result = await run(agent, result.state)
 for (const { type, output } of result.newItems) if (type === 'tool_call_output_item') console.log('result:', output)
 console.log('model:', result.finalOutput)
@@ -39,6 +39,6 @@ function scriptedModel() {
   const call = (callId, channel) => functionCall('chat_post', { channel, text: 'We shipped.' }, { callId })
   return new ScriptedModel([
     [call('1', 'board'), call('2', 'team')],
-    [assistantMessage('The team knows; I may not write to the board.')],
+    [assistantMessage('The team is informed; I am not allowed to write to the board.')],
   ])
 }

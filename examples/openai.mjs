@@ -1,4 +1,4 @@
-// Tools of a hub in an OpenAI loop: node examples/openai.mjs
+// The tools of a hub in an OpenAI loop: node examples/openai.mjs
 // With a real key: OPENAI_API_KEY=… node examples/openai.mjs (without one, a scripted model answers).
 import OpenAI from 'openai'
 import { createToolHub, defineTool } from 'tool-hub'
@@ -23,7 +23,7 @@ const hub = createToolHub({ tools: [weather, book], visibility: { allow: ['weath
 const { chat } = toOpenAi(hub, {
   strict: true,
   approve({ tool, targets }) {
-    console.log(`asked: ${tool} on ${targets} -> no`)
+    console.log(`approve? ${tool} on ${targets} -> no`)
     return { decision: 'deny', reason: 'Ask again tomorrow.' }
   },
 })
