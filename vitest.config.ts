@@ -6,25 +6,25 @@ import { defineConfig } from 'vitest/config'
 const ALONE = [
   'src/cli/demo/answer.test.ts',
   'src/cli/output/timeline.test.ts',
-  'src/guards/browser/start/load-playwright.test.ts',
-  'src/guards/files/open-roots.test.ts',
-  'src/guards/files/read/list-unreadable.test.ts',
+  'src/features/browser/start/load-playwright.test.ts',
+  'src/sandbox/files/open-roots.alone.test.ts',
+  'src/sandbox/files/read/list-unreadable.test.ts',
 ]
 
 /** What the file guard does, whichever way it reaches files. */
 const FILES = [
-  'src/guards/files/**/*.test.ts',
-  'src/guards/protected/**/*.test.ts',
+  'src/sandbox/files/**/*.test.ts',
+  'src/sandbox/protected/**/*.test.ts',
   'src/tools/fs/**/*.test.ts',
   'test/race.test.ts',
 ]
 
 /** Those of them that reach no file by the guard, or try both ways themselves. */
 const FILES_EITHER_WAY = [
-  'src/guards/files/access/*.test.ts',
-  'src/guards/files/search/{glob,ignore-rules}.test.ts',
-  'src/guards/files/search/ripgrep/rg-messages.test.ts',
-  'src/guards/protected/git-*.test.ts',
+  'src/sandbox/files/access/*.test.ts',
+  'src/sandbox/files/search/{glob,ignore-rules}.test.ts',
+  'src/sandbox/files/search/rg-messages.test.ts',
+  'src/sandbox/protected/git-*.test.ts',
   'src/tools/fs/edit/*.test.ts',
 ]
 

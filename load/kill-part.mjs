@@ -10,8 +10,8 @@ import { startProcess } from './service-process.mjs'
 
 const WORKERS = 24
 const ASKS_A_ROUND = 2
-const SHORTEST_MS = 200
-const LONGEST_MS = 900
+const MIN_MS = 200
+const MAX_MS = 900
 
 /** Kills the service under load, again and again: nothing that was acknowledged is lost, nothing happens twice. */
 export async function runKills(checks, folder, { kills }) {
@@ -58,7 +58,7 @@ async function workUntilKilled(service, workers, asks) {
   const stop = new AbortController()
   const working = workers.map((worker) => worker.work(client, stop.signal))
   const asking = asks.ask(client)
-  await wait(SHORTEST_MS + Math.random() * (LONGEST_MS - SHORTEST_MS))
+  await wait(MIN_MS + Math.random() * (MAX_MS - MIN_MS))
   await asks.note(client, service)
   await service.kill()
   stop.abort()

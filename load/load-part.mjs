@@ -11,7 +11,7 @@ import { WsClient } from './ws-client.mjs'
 const MIB = 1024 * 1024
 const SOCKETS_OF_AGENTS = 40
 const SLOW_READERS = 5
-const MOST_GROWTH = 200 * MIB
+const MAX_GROWTH = 200 * MIB
 
 /** Many agents at once, with readers that are slow and connections that are idle: typed answers, flat memory. */
 export async function runLoad(checks, folder, { agents: count, seconds, idle: idleCount }) {
@@ -55,7 +55,7 @@ export async function runLoad(checks, folder, { agents: count, seconds, idle: id
   )
   checks.that(
     'memory is flat',
-    after < before * 2 || after - before < MOST_GROWTH,
+    after < before * 2 || after - before < MAX_GROWTH,
     `${toMib(before)} -> ${toMib(after)} MB`,
   )
   checkApprovals(checks, approvers)

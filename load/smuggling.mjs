@@ -3,7 +3,7 @@ import { hostileRequests } from './hostile-requests.mjs'
 import { WsClient } from './ws-client.mjs'
 
 const QUIET_MS = 700
-const LONGEST_MS = 5_000
+const MAX_MS = 5_000
 
 /** Sends what no client would: each is refused, none is read as two requests, and the service lives. */
 export async function checkSmuggling(checks, { client, service, token }) {
@@ -51,7 +51,7 @@ function exchange(address, pieces) {
       socket.destroy()
       resolve(text)
     }
-    const latest = setTimeout(done, LONGEST_MS)
+    const latest = setTimeout(done, MAX_MS)
     socket.setEncoding('latin1').on('data', (piece) => {
       text += piece
       clearTimeout(quiet)

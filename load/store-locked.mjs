@@ -6,7 +6,7 @@ import { untyped } from './typed.mjs'
 
 const HOLD = fileURLToPath(new URL('hold-store.mjs', import.meta.url))
 const LOCKED_MS = 3_000
-const LONGEST_MS = 20_000
+const MAX_MS = 20_000
 
 /** Another process locks the store: calls wait or say that they cannot, and none hangs. */
 export async function checkStoreLocked(checks, { folder, client, token }) {
@@ -19,7 +19,7 @@ export async function checkStoreLocked(checks, { folder, client, token }) {
   const calls = Array.from({ length: 20 }, (_, index) => {
     const key = `locked-${index}`
     const body = index % 2 === 0 ? { input: { key }, idempotencyKey: key } : { input: { text: key } }
-    return client.call(token, index % 2 === 0 ? 'load.append' : 'load.echo', body, { timeoutMs: LONGEST_MS })
+    return client.call(token, index % 2 === 0 ? 'load.append' : 'load.echo', body, { timeoutMs: MAX_MS })
   })
   const outcomes = await Promise.allSettled(calls)
   const tookMs = performance.now() - startedAt

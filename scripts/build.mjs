@@ -20,18 +20,17 @@ const PUBLIC = [
   'index',
   'testing/index',
   'config/index',
-  'serve/mcp/index',
-  'serve/index',
+  'server/mcp/index',
+  'server/index',
   'client/index',
   'sources/openapi/from-open-api',
   ...['ai-sdk', 'langchain', 'openai', 'anthropic', 'openai-agents', 'agent-tools'].map((name) => `adapters/${name}`),
 ]
-/** What is run by the name of its file: src/own-file.ts knows where they are. */
+/** What is run by the name of its file: src/lib/own-file.ts knows where they are. */
 const RUN = [
   'cli/main',
-  'guards/files/search/built-in/search-worker',
-  'guards/pages/page-worker',
-  'guards/process/start/spawner/spawner-main',
+  'sandbox/pages/page-worker',
+  'sandbox/exec/spawner/spawner-main',
   // For the conformance suite, which signs in as a person would.
   'sources/mcp/oauth/sign-in',
 ]
@@ -43,7 +42,7 @@ const READ = [
   ['src/policy/default.yaml', 'policy/default.yaml'],
   ['node_modules/tree-sitter-bash/tree-sitter-bash.wasm', 'hub/tree-sitter-bash.wasm'],
   ...[
-    'guards/process/bridge/bridge-main.mjs',
+    'sandbox/exec/bridge/bridge-main.mjs',
     ...['child-main', 'child-context', 'child-wire'].map((name) => `sources/plugins/isolated/${name}.mjs`),
   ].map((path) => [`src/${path}`, path]),
 ]
@@ -56,7 +55,7 @@ if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) proce
 console.error('Building dist/: about 20 seconds.')
 rmSync('dist', { recursive: true, force: true })
 declareTypes()
-await join(['own-file'])
+await join(['lib/own-file'])
 await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
 for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
 chmodSync('dist/cli/main.js', 0o755)
@@ -117,6 +116,6 @@ function keepOwnFile() {
     name: 'keep-own-file',
     resolveId: (id) => (id.endsWith('/own-file.ts') ? { id: OWN_FILE, external: true } : null),
     renderChunk: (code, { fileName }) =>
-      code.replaceAll(`"${OWN_FILE}"`, `"${'../'.repeat(fileName.split('/').length - 1) || './'}own-file.js"`),
+      code.replaceAll(`"${OWN_FILE}"`, `"${'../'.repeat(fileName.split('/').length - 1) || './'}lib/own-file.js"`),
   }
 }

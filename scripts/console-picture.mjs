@@ -6,7 +6,7 @@ import { startConsoleService } from '../test/support/console-service.ts'
 import { launchBrowser } from '../test/support/launch-browser.ts'
 
 const PICTURE = 'docs/console.png'
-const MOST_BYTES = 200_000
+const MAX_BYTES = 200_000
 const SIZE = { width: 1280, height: 800 }
 const PHONE = { width: 360, height: 740 }
 const FILE = `import { readConfig } from './config.js'
@@ -97,7 +97,7 @@ async function takePicture() {
   await page.getByRole('figure', { name: 'Changes of limits.js' }).waitFor()
   await page.screenshot({ path: PICTURE })
   const { size } = await stat(PICTURE)
-  if (size > MOST_BYTES) throw new Error(`${PICTURE} has ${size} bytes, more than ${MOST_BYTES}.`)
+  if (size > MAX_BYTES) throw new Error(`${PICTURE} has ${size} bytes, more than ${MAX_BYTES}.`)
   console.log(`${PICTURE}: ${size} bytes`)
 }
 

@@ -1,4 +1,4 @@
-// Renders docs/cli.md from the help of every command in src/cli.
+// Renders docs/reference/cli.md from the help of every command in src/cli.
 
 /** The page, whole. */
 export async function generateCliDocs() {

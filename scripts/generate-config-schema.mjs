@@ -1,10 +1,10 @@
-// Writes config.schema.json and docs/config.md from the schema of src/config.
+// Writes config.schema.json and docs/reference/config.md from the schema of src/config.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const SCHEMA = path.join(import.meta.dirname, '../config.schema.json')
-const DOCS = path.join(import.meta.dirname, '../docs/config.md')
+const DOCS = path.join(import.meta.dirname, '../docs/reference/config.md')
 
 /** The published JSON Schema, whole. */
 export async function generateConfigSchema() {
@@ -46,10 +46,10 @@ const EXAMPLE = {
 
 const HEAD = `# Configuration
 
-A hub needs no configuration. What an owner wants otherwise stands in \`tool-hub.yaml\`, found in the working folder or the
-nearest folder above; \`--config FILE\` names another. \`tool-hub.yml\`, \`.json5\`, \`.jsonc\`, \`.json\` and \`.mjs\` (a default
-export: the config, or a function that gives it) say the same; two of them in one folder is an error. \`tool-hub init\`
-writes a first one, \`tool-hub policy check\` reads it and says what is wrong, with line and column.
+A hub needs no configuration. To change its defaults, write a \`tool-hub.yaml\`. It is searched in the working folder and
+the folders above it; \`--config FILE\` names another file. \`tool-hub.yml\`, \`.json5\`, \`.jsonc\`, \`.json\` and \`.mjs\` (a default
+export: the config, or a function that returns it) work too; two of them in one folder are an error. \`tool-hub init\`
+writes a commented file, and \`tool-hub policy check\` reports mistakes with line and column.
 
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
@@ -57,32 +57,33 @@ version: 1
 tools: # which tools an agent sees
   profile: full
   deny: [clarify]
-policy: # what they may do: verb, subject, on, when, reason
+policy: # what tools may do: verb, subject, on, when, reason
   - { ask: exec }
   - { allow: exec, on: ["git status", "git diff *", "npm test *"] }
   - { allow: network, on: ["https://api.github.com/**"] }
   - { deny: "*", on: ["~/.ssh/**", "**/*.pem"], reason: "secrets stay on this machine" }
 sandbox: { root: ., network: [api.github.com] }
 limits: { timeout: 60s, output: 30KB, calls: 200 }
-# plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]   # modules of yours
+# plugins: [./plugins/redact.mjs, ["@acme/tool-hub-jira", { project: OPS }]]   # your own modules
 runs: ./runs
 \`\`\`
 
-- **Paths** are relative to the folder of the config; \`~/\` is your home. The record folders \`runs\` and \`data\`, when the
-  config does not name them, are beside a config that was found, and in the working folder with \`--config\`; but
-  \`tool-hub mcp\` keeps them beside a config that is named by its whole path, and in \`~/.tool-hub\` with \`--no-config\`.
+- **Paths** are relative to the folder of the config; \`~/\` is your home folder. If the config does not name \`runs\` and
+  \`data\`, they are next to a config that was found, and in the working folder with \`--config\`. \`tool-hub mcp\` keeps them
+  next to a config that is named by an absolute path, and in \`~/.tool-hub\` with \`--no-config\`.
 - **Times** are \`250ms\`, \`60s\`, \`5m\` (or \`5min\`), \`1h\`, \`1d\`; a bare number is milliseconds.
 - **Sizes** are \`512B\`, \`30KB\` (30,000), \`5MB\`, \`1GB\`, and \`64KiB\` (65,536), \`1MiB\`, \`1GiB\`; a bare number is bytes.
-- **Rates** are \`10/s\`, \`100/min\`, \`1000/h\`: that many at once, that many in the time on average.
-- **Unknown keys are errors**, so that a typo never loosens anything; all mistakes of a file are told at once.
-- **Plugins are code**: they are loaded only when the rest of the config is right.
+- **Rates** are \`10/s\`, \`100/min\`, \`1000/h\`: the burst, and the average over that time.
+- **Unknown keys are errors**, so a typo never loosens a restriction. All mistakes of a file are reported together.
+- **Plugins are code**: they are loaded only if the rest of the config is valid.
 
 In code: \`const { options } = await loadConfig()\` from \`tool-hub/config\`, then \`createToolHub({ ...options, tools })\`.
 
-## A policy.yaml by tool
-\`tools\` may hold, in place of \`profile\`, \`allow\` and \`deny\`, a default action and an entry a tool. The same file works
-alone (\`--config policy.yaml\`) and beside a config (\`policy: ./policy.yaml\`). An entry for a tool that is not there is told
-by \`tool-hub policy check\`.
+## A policy.yaml with one entry per tool
+
+Instead of \`profile\`, \`allow\` and \`deny\`, \`tools\` may contain a default action and one entry per tool. The same file works
+alone (\`--config policy.yaml\`) and next to a config (\`policy: ./policy.yaml\`). \`tool-hub policy check\` reports entries for
+unknown tools.
 
 \`\`\`yaml
 tools:
@@ -97,7 +98,8 @@ tools:
 \`\`\`
 
 ## Every key
-This part is made from the schema by \`npm run generate\`.
+
+<!-- Generated from the schema by npm run generate; do not edit. -->
 `
 
 function table(rows) {

@@ -1,22 +1,22 @@
-// Renders docs/errors.md from the error table in src/errors.ts.
+// Renders docs/reference/errors.md from the error table in src/core/errors.ts.
 
 /** The page, whole. */
 export async function generateErrorDocs() {
-  const { ERRORS } = await import('../src/errors.ts')
+  const { ERRORS } = await import('../src/core/errors.ts')
   const rows = Object.entries(ERRORS).map(
     ([code, { meaning, fix, status, retryable, blame }]) =>
       `| \`${code}\` | ${meaning} | ${fix} | ${status} | ${retryable ? 'yes' : 'no'} | ${blame} |`,
   )
   return `# Errors
 
-A call never throws for a tool's failure: it gives back \`ok: false\` with one of these codes. The message has the numbers,
-\`fix\` says what to change and where, \`retryable\` whether the same call may work later. A defect (\`INTERNAL\`) shows the
-model its call id; the stack is in the audit only. "Who acts" is who can mend it; only failures of the tool count against
-its circuit breaker.
+<!-- Generated from the error table by npm run generate; do not edit. -->
 
-This page is made from \`src/errors.ts\` by \`npm run generate\`.
+A call never throws because a tool failed: it returns \`ok: false\` with one of these codes. The message contains names and
+numbers, \`fix\` says what to change and where, and \`retryable\` says whether the same call may succeed later. For a defect
+(\`INTERNAL\`) the model sees only the call id; the stack is in the record. The last column says who can fix the problem;
+only failures of the tool count against its circuit breaker.
 
-| code | what happened | what to do | status | retryable | who acts |
+| code | what happened | what to do | status | retryable | fixed by |
 |---|---|---|---|---|---|
 ${rows.join('\n')}
 
@@ -26,12 +26,13 @@ if (!result.ok) console.log(result.error.code, result.error.message, result.erro
 \`\`\`
 
 Tools throw \`ToolError\`. Any other error that your tool throws ends the call with \`TOOL_FAILED\`: the model reads its
-message, without secrets, and the record keeps the stack.
+redacted message, and the record keeps the stack.
 
 \`\`\`ts
+const [path, size, limit] = ['a.log', 12_000_000, 5_000_000]
 throw new ToolError('FILE_TOO_LARGE', \`\${path} has \${size} bytes, the limit is \${limit}.\`, {
   hint: 'Read a part with offset and limit.',
-  details: { size, limit }, // audit only
+  details: { size, limit }, // recorded, never sent to the model
 })
 \`\`\`
 `

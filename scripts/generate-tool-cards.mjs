@@ -4,7 +4,7 @@
 /** The source of src/tools/cards.generated.ts, from the tools. */
 export async function generateToolCards() {
   const { builtinTools } = await import('../src/tools/index.generated.ts')
-  const { Registry } = await import('../src/steps/registry.ts')
+  const { Registry } = await import('../src/hub/pipeline/registry.ts')
   const registry = new Registry()
   for (const tool of builtinTools) registry.register(tool, 'builtin')
   const kinds = [...new Set(builtinTools.flatMap(({ dialects = {} }) => Object.keys(dialects)))].sort()
@@ -43,5 +43,5 @@ export async function generateToolCards() {
     '',
   ]
     .join('\n')
-    .replace('/** A built-in tool as', "import type { Capability } from '../define.ts'\n\n/** A built-in tool as")
+    .replace('/** A built-in tool as', "import type { Capability } from '../core/define.ts'\n\n/** A built-in tool as")
 }

@@ -3,7 +3,7 @@
 /** The source of src/tools/facts.generated.ts, from the tools. */
 export async function generateToolFacts() {
   const { builtinTools } = await import('../src/tools/index.generated.ts')
-  const { Registry } = await import('../src/steps/registry.ts')
+  const { Registry } = await import('../src/hub/pipeline/registry.ts')
   const registry = new Registry()
   for (const tool of builtinTools) registry.register(tool, 'builtin')
   const facts = registry.list().map(({ tool, names, kind, group, groups, capabilityList }) => {

@@ -14,16 +14,17 @@ import { openTests } from './mutants/run-tests.mjs'
 /** Where a mistake costs most: what decides, contains, records and keeps. */
 const FOLDERS = [
   'policy',
-  'guards',
-  'record',
+  'sandbox',
+  'shell',
+  'records',
   'store',
   'limits',
-  'approval',
-  'steps',
-  'serve/auth',
-  'serve/ws',
+  'approvals',
+  'hub/pipeline',
+  'server/auth',
+  'server/websocket',
   'sources/mcp',
-  'abilities',
+  'features',
 ]
 /** How many of the nearest tests run at first, and next: they catch most mutants. The others run for those that are left. */
 const [FIRST, NEXT] = [2, 6]
@@ -41,8 +42,8 @@ const { values: options } = parseArgs({
     tests: { type: 'string', default: '24' },
   },
 })
-const [seed, count, skip, mostTests] = [options.seed, options.count, options.skip, options.tests].map(Number)
-if (![seed, count, skip, mostTests].every(Number.isSafeInteger)) {
+const [seed, count, skip, maxTests] = [options.seed, options.count, options.skip, options.tests].map(Number)
+if (![seed, count, skip, maxTests].every(Number.isSafeInteger)) {
   console.error('--seed, --count, --skip and --tests are whole numbers.')
   process.exit(2)
 }
@@ -103,7 +104,7 @@ async function judge({ file, source, start, end, becomes, operator }) {
     const changed = current
     const reaching = users.testsOf(file)
     const quick = reaching.filter((test) => !SLOW.test(test))
-    const tests = [...quick, ...reaching.filter((test) => SLOW.test(test))].slice(0, mostTests)
+    const tests = [...quick, ...reaching.filter((test) => SLOW.test(test))].slice(0, maxTests)
     for (const batch of [tests.slice(0, FIRST), tests.slice(FIRST, NEXT), tests.slice(NEXT)]) {
       const failure = await whoFails(batch, {
         nearest: tests[0],

@@ -11,6 +11,16 @@ export {
   createWriteTool,
 } from './adapters/coding-tools.ts'
 export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './adapters/executor.ts'
+export type { FormGovernance } from './adapters/from/form-governance.ts'
+export { type AiSdkGovernance, type ForeignAiSdkTool as AiSdkTool, fromAiSdk } from './adapters/from/from-ai-sdk.ts'
+export { fromLangChain, type LangChainTool } from './adapters/from/from-lang-chain.ts'
+export {
+  fromMcpTool,
+  type McpHandlerExtra,
+  type McpToolDefinition,
+  type McpToolResult,
+} from './adapters/from/from-mcp-tool.ts'
+export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './adapters/from/from-open-ai.ts'
 export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
 export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
 export {
@@ -21,9 +31,15 @@ export {
   toToolEvents,
 } from './adapters/tool-events.ts'
 export { type ToolResultEvent, toToolResultEvent } from './adapters/tool-result-event.ts'
-export type { Grant } from './approval/grants.ts'
-export type { CallOptions } from './call-options.ts'
-export type { Clock } from './clock.ts'
+export type { Grant } from './approvals/index.ts'
+export type { CallOptions } from './core/call-options.ts'
+export type {
+  ClientAnswer,
+  ClientCall,
+  ClientToolDefinition,
+  RefusedClientTool,
+} from './core/client-tool.ts'
+export type { Clock } from './core/clock.ts'
 export type {
   CommandLine,
   CommandOutput,
@@ -37,62 +53,7 @@ export type {
   RunningCommand,
   RunningProgram,
   SandboxLevel,
-} from './contracts/commands.ts'
-export type {
-  FetchOptions,
-  GuardedFetch,
-  GuardedResponse,
-  ReadablePage,
-  ReadFiles,
-  WriteFiles,
-} from './contracts/handles.ts'
-export type {
-  EmbedTexts,
-  MemoryCandidate,
-  MemoryDesk,
-  MemoryHandle,
-  MemoryNote,
-  MemoryOptions,
-} from './contracts/memory.ts'
-export type { MemoryProvider, ProviderNote, ProviderUse } from './contracts/memory-provider.ts'
-export type {
-  Channel,
-  ChannelAnswer,
-  ChannelBounds,
-  ChannelFacts,
-  ChannelIo,
-  ChannelLimits,
-  ChannelOptions,
-  ChannelRecipients,
-  ChannelRequest,
-  Delivery,
-  InboxMessage,
-  MessageDesk,
-  MessageFile,
-  MessageHandle,
-  MessageOutcome,
-  MessagesOptions,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-} from './contracts/messages.ts'
-export type {
-  CallbackRunner,
-  CommandRunner,
-  HistoryEntry,
-  HistoryPage,
-  Runner,
-  SessionDesk,
-  SessionEntry,
-  SessionHandle,
-  SessionLimits,
-  SessionMessage,
-  SessionStatus,
-  SessionsOptions,
-  SessionWork,
-  UrlRunner,
-} from './contracts/sessions.ts'
-export { createToolHub } from './create-tool-hub.ts'
+} from './core/commands.ts'
 export {
   type AnyTool,
   type BaseContext,
@@ -118,17 +79,48 @@ export {
   type ToolInput,
   type ToolKind,
   type ToolOutput,
-} from './define.ts'
-export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './errors.ts'
-export { type AgentTool, type AgentToolResult, fromAgentTool } from './from-agent-tool.ts'
-export { fromHandlerTool, type HandlerOutput, type HandlerTool } from './from-handler-tool.ts'
-export type { JailDescription as SandboxDescription } from './guards/process/jail/describe-jail.ts'
-export type { Explanation } from './hub/explanation.ts'
-export type { ToolListing } from './hub/list-tools.ts'
-export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
-export type { UndoneChange } from './hub/undo/undo-changes.ts'
-export type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub.ts'
-export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/output.ts'
+} from './core/define.ts'
+export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './core/errors.ts'
+export { type AgentTool, type AgentToolResult, fromAgentTool } from './core/from-agent-tool.ts'
+export { fromHandlerTool, type HandlerOutput, type HandlerTool } from './core/from-handler-tool.ts'
+export type {
+  FetchOptions,
+  GuardedFetch,
+  GuardedResponse,
+  ReadablePage,
+  ReadFiles,
+  WriteFiles,
+} from './core/handles.ts'
+export type {
+  EmbedTexts,
+  MemoryCandidate,
+  MemoryHandle,
+  MemoryNote,
+  MemoryOptions,
+  MemoryService,
+} from './core/memory.ts'
+export type { MemoryProvider, ProviderNote, ProviderUse } from './core/memory-provider.ts'
+export type {
+  Channel,
+  ChannelAnswer,
+  ChannelBounds,
+  ChannelFacts,
+  ChannelIo,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelRecipients,
+  ChannelRequest,
+  Delivery,
+  InboxMessage,
+  MessageFile,
+  MessageHandle,
+  MessageOutcome,
+  MessageService,
+  MessagesOptions,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from './core/messages.ts'
 export type {
   BudgetLimits,
   CommandLimits,
@@ -147,16 +139,22 @@ export type {
   StdioMcpServer,
   Visibility,
   WebOptions,
-} from './options.ts'
-export { expandToolGroups, normaliseName as normalizeToolName, TOOL_GROUPS } from './policy/tool-groups.ts'
-export { isToolAllowedByPolicy } from './policy/visibility.ts'
-export type { Principal } from './principal.ts'
-export { jsonResult, toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from './project-result.ts'
+} from './core/options.ts'
+export type { Principal } from './core/principal.ts'
+export {
+  jsonResult,
+  toAgentToolResult,
+  toCoreResult,
+  toExecutorResult,
+  toSummaryResult,
+} from './core/project-result.ts'
+/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
 export type {
   ApprovalReply,
   ApprovalRequest,
+  ApprovalView,
+  ApprovalView as AskView,
   Artifact,
-  AskView,
   CallError,
   CallEvent,
   Content,
@@ -169,22 +167,44 @@ export type {
   ResultMeta,
   Success,
   ToolResult,
-} from './result.ts'
-export type { Constraints, Rule, RuleSource, SkillRequest, SourcedRule, When } from './rule.ts'
-export type { SourceHost, ToolSource, WebFetch, WebFetchOptions } from './source.ts'
-export { ClientConnection, type ClientOptions } from './sources/client/client-connection.ts'
-export type { ClientAnswer, ClientCall, ClientToolDefinition, RefusedClientTool } from './sources/client/client-tool.ts'
-export { connectClient } from './sources/client/connect-client.ts'
-export type { FormGovernance } from './sources/forms/form-governance.ts'
-export { type AiSdkGovernance, type AiSdkTool, fromAiSdk } from './sources/forms/from-ai-sdk.ts'
-export { fromLangChain, type LangChainTool } from './sources/forms/from-lang-chain.ts'
+} from './core/result.ts'
+export type { Constraints, Rule, RuleCondition as When, RuleSource, SkillRequest, SourcedRule } from './core/rule.ts'
+export type {
+  CallbackRunner,
+  CommandRunner,
+  HistoryEntry,
+  HistoryPage,
+  Runner,
+  SessionEntry,
+  SessionHandle,
+  SessionLimits,
+  SessionMessage,
+  SessionService,
+  SessionStatus,
+  SessionsOptions,
+  SessionWork,
+  UrlRunner,
+} from './core/sessions.ts'
+export type { SourceHost, ToolSource, WebFetch, WebFetchOptions } from './core/source.ts'
+export type { Store } from './core/store.ts'
+export { createToolHub } from './create-tool-hub.ts'
+export type { Explanation } from './hub/explanation.ts'
+export type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub/hub.ts'
+export type { ToolListing } from './hub/list-tools.ts'
+export type { RefusedTool } from './hub/pipeline/registry.ts'
+export type { ToolCard } from './hub/pipeline/tool-card.ts'
+export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
+export type { UndoneChange } from './hub/undo/undo-changes.ts'
+export { VERSION } from './lib/version.ts'
+export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/output.ts'
+export { expandToolGroups, normaliseName as normalizeToolName, TOOL_GROUPS } from './policy/tool-groups.ts'
+export { isToolAllowedByPolicy } from './policy/visibility.ts'
+export type { SandboxDescription } from './sandbox/exec/index.ts'
 export {
-  fromMcpTool,
-  type McpHandlerExtra,
-  type McpToolDefinition,
-  type McpToolResult,
-} from './sources/forms/from-mcp-tool.ts'
-export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './sources/forms/from-open-ai.ts'
+  ClientConnection,
+  type ClientConnectionOptions as ClientOptions,
+} from './sources/client-tools/client-connection.ts'
+export { connectClient } from './sources/client-tools/connect-client.ts'
 export {
   createMcpSource,
   type McpServerStatus,
@@ -193,11 +213,7 @@ export {
 } from './sources/mcp/mcp-source.ts'
 export { type FolderOptions, fromFolder } from './sources/plugins/folder-source.ts'
 export { type IsolateOptions, isolatePlugin } from './sources/plugins/isolated-plugin.ts'
-export type { RefusedTool } from './steps/registry.ts'
-export type { ToolCard } from './steps/tool-card.ts'
-export { createMemoryStore } from './store/memory/create-memory-store.ts'
-export { openStore } from './store/sqlite/open-store.ts'
-export type { Store } from './store.ts'
+export { createMemoryStore } from './store/in-process.ts'
+export { openStore } from './store/sqlite.ts'
 export type { SearchProvider } from './tools/web/search-provider.ts'
 export { createWebSearch } from './tools/web/web-search.ts'
-export { VERSION } from './version.ts'

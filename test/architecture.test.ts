@@ -3,44 +3,63 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importsOf, sourceFiles } from './support/source-files.ts'
 
-/** The layers of architecture.md, lowest first. A file imports its own layer or a lower one, never a higher. */
-const LAYERS: readonly (readonly string[])[] = [
-  [
-    'schema/',
-    'disk/',
-    'value/',
-    'errors',
-    'result',
-    'project-result',
-    'notice-lines',
-    'caller-gone',
-    'names',
-    'define',
-    'contracts/',
-    'change',
-    'rule',
-    'options',
-    'call-options',
-    'clock',
-    'version',
-    'from-agent-tool',
-    'from-handler-tool',
-    'tool-failure',
-    'source',
+/** The folders of src, and what each of them may import. `(root)` are the files of src itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: ['core'],
+  protocol: ['core', 'features'],
+  core: ['lib'],
+  shell: ['core', 'lib'],
+  policy: ['core', 'lib', 'shell'],
+  limits: ['core', 'lib'],
+  sandbox: ['core', 'lib'],
+  records: ['core', 'lib'],
+  store: ['core', 'lib'],
+  approvals: ['core', 'lib', 'protocol'],
+  features: ['core', 'lib', 'sandbox'],
+  hub: ['core', 'lib', 'shell', 'policy', 'limits', 'sandbox', 'records', 'store', 'approvals', 'features'],
+  tools: ['core', 'lib'],
+  adapters: ['core', 'lib', 'hub', 'records'],
+  config: ['core', 'lib', 'hub', 'policy', 'sources'],
+  sources: ['core', 'lib', 'hub', 'limits', 'policy', 'records', 'sandbox', 'store', 'adapters', 'tools'],
+  '(root)': ['core', 'lib', 'hub', 'policy', 'limits', 'sandbox', 'store', 'approvals', 'tools', 'adapters', 'sources'],
+  client: ['core', 'lib', 'protocol'],
+  testing: ['(root)', 'core', 'lib', 'hub', 'sandbox'],
+  server: [
+    '(root)',
+    'core',
+    'lib',
+    'protocol',
+    'policy',
+    'limits',
+    'records',
     'store',
-    'store-parts/',
-    'principal',
-    'own-file',
+    'approvals',
+    'features',
+    'hub',
+    'adapters',
+    'sources',
+    'config',
   ],
-  ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/', 'abilities/'],
-  ['steps/', 'context', 'pipeline'],
-  ['hub/', 'hub'],
-  ['sources/', 'tools/', 'config/', 'create-tool-hub'],
-  ['testing/', 'cli/', 'serve/', 'client/', 'adapters/', 'code/', 'index'],
-]
-
-/** Folders of one layer that never import each other. */
-const SIBLINGS = ['policy/', 'approval/', 'limits/', 'guards/', 'record/', 'store/', 'abilities/']
+  cli: [
+    'features',
+    '(root)',
+    'core',
+    'lib',
+    'protocol',
+    'policy',
+    'sandbox',
+    'records',
+    'store',
+    'approvals',
+    'hub',
+    'tools',
+    'adapters',
+    'sources',
+    'config',
+    'server',
+    'client',
+  ],
+}
 
 /** Builtins and globals through which code could touch the machine behind the guards' back. */
 const MACHINE =
@@ -54,34 +73,23 @@ const edges = files.flatMap((file) =>
 /** A module that is imported later, but not while a call is served: each with the reason. */
 const LATE_IMPORTS: Readonly<Record<string, string>> = {
   'config/read-document.ts': 'a config written in JavaScript; read before the service listens',
-  'config/load-plugins.ts': 'the plugins of the owner; loaded before the service listens',
-  'sources/plugins/load-tool-file.ts': 'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
+  'config/read-config.ts': 'the plugins of the owner; loaded before the service listens',
+  'sources/plugins/folder-source.ts': 'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
 }
 
 describe('the import graph', () => {
-  it('gives every file a layer', () => {
-    const homeless = files.map((file) => file.slice('src/'.length)).filter((file) => layerOf(file) === -1)
-    expect(homeless).toEqual([])
-  })
-
-  it('goes down only', () => {
-    const upwards = internal().filter(({ file, target }) => layerOf(target) > layerOf(file))
-    expect(upwards).toEqual([])
-  })
-
-  it('keeps siblings apart', () => {
-    const across = internal().filter(({ file, target }) => {
-      const [from, to] = [siblingOf(file), siblingOf(target)]
-      return from !== undefined && to !== undefined && from !== to
+  it('crosses folders only where the table allows it', () => {
+    const forbidden = internal().filter(({ file, target }) => {
+      const [from, to] = [folderOf(file), folderOf(target)]
+      return from !== to && !MAY_IMPORT[from]?.includes(to)
     })
-    expect(across).toEqual([])
+    expect(forbidden).toEqual([])
   })
 
   it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {
     const outside = internal().filter(
       ({ file, target }) =>
-        file.startsWith('tools/') &&
-        !/^(define|errors|result|contracts\/[a-z-]+|disk\/lazy-module)\.ts$|^tools\//.test(target),
+        file.startsWith('tools/') && !/^core\/(?!schema\/)[a-z-]+\.ts$|^lib\/lazy-module\.ts$|^tools\//.test(target),
     )
     const machine = edges.filter(({ file, specifier }) => file.startsWith('tools/') && MACHINE.test(specifier))
     const globals = files.filter(
@@ -97,13 +105,13 @@ describe('the import graph', () => {
     expect(late.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
   })
 
-  it('keeps policy pure', () => {
-    expect(edges.filter(({ file, specifier }) => file.startsWith('policy/') && MACHINE.test(specifier))).toEqual([])
+  it('keeps policy and shell pure', () => {
+    expect(edges.filter(({ file, specifier }) => /^(policy|shell)\//.test(file) && MACHINE.test(specifier))).toEqual([])
   })
 
-  it('touches the machine in guards, disk, records, the store, approvals, the hub, config, servers and the CLI only', () => {
-    const doors = /^(guards|disk|record|store|approval|hub|config|cli|serve|testing)\//
-    expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !doors.test(file))).toEqual([])
+  it('touches the machine in the sandbox, lib, records, the store, approvals, the hub, config, the server and the CLI only', () => {
+    const allowed = /^(sandbox|features\/browser|lib|records|store|approvals|hub|config|cli|server|testing)\//
+    expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !allowed.test(file))).toEqual([])
   })
 })
 
@@ -122,12 +130,6 @@ function internal(): { file: string; target: string }[] {
     .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
 }
 
-function layerOf(file: string): number {
-  return LAYERS.findIndex((names) =>
-    names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === `${name}.ts`)),
-  )
-}
-
-function siblingOf(file: string): string | undefined {
-  return SIBLINGS.find((folder) => file.startsWith(folder))
+function folderOf(file: string): string {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : '(root)'
 }

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/define.ts'
-import type { HubOptions } from '../src/options.ts'
+import { defineTool } from '../src/core/define.ts'
+import type { HubOptions } from '../src/core/options.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 import type { CommandResult } from '../src/tools/exec/command-result.ts'
 import { fileHub } from './support/file-hub.ts'
@@ -202,7 +202,7 @@ describe('a hub that is killed with -9', () => {
     const [folder, root] = [temp('lost'), temp('lost-root')]
     const module = await bundleModule('test/support/hub-with-background.ts', {
       beside: {
-        'assets/guards/process/start/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
       },
     })
     const marker = `60.${process.pid}${Date.now()}`
@@ -234,7 +234,7 @@ describe('a hub that is killed with -9', () => {
 
 describe('a tool of your own', () => {
   it('runs the command where it said, and with no other variables', async () => {
-    const { defineTool } = await import('../src/define.ts')
+    const { defineTool } = await import('../src/core/define.ts')
     const list = defineTool({
       name: 'notes.list',
       description: 'List the notes of a folder.',
@@ -255,7 +255,7 @@ describe('a tool of your own', () => {
   })
 
   it('runs the command that it named, and no other', async () => {
-    const { defineTool } = await import('../src/define.ts')
+    const { defineTool } = await import('../src/core/define.ts')
     const count = defineTool({
       name: 'notes.count',
       description: 'Count the lines of a note.',

@@ -1,22 +1,23 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { HOOK_NAMES } from '../src/define.ts'
-import { ERRORS } from '../src/errors.ts'
+import { HOOK_NAMES } from '../src/core/define.ts'
+import { ERRORS } from '../src/core/errors.ts'
 import { PROFILES } from '../src/policy/tool-groups.ts'
+import { PAGES } from './support/markdown-blocks.ts'
 
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  ...readdirSync('docs')
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join('docs', name)),
-]
+const pages = [...PAGES, 'CONTRIBUTING.md', 'CONVENTIONS.md', 'CONTEXT.md']
+/** Pages that are generated: their words come from the code. */
+const GENERATED = ['cli', 'config', 'errors', 'tools'].map((name) => `docs/reference/${name}.md`)
+const written = pages.filter((page) => !GENERATED.includes(page))
+/** Words to replace by those of the field, outside of code; CONVENTIONS.md has the table. */
+const ODD_WORDS =
+  /\b(?:unless said|gives? back|given back|goes on|at once|whoever|(?:is|are) told|hears? of|the road|doorkeeper|visitor|desk|jail(?:ed)?|abilit(?:y|ies)|an ask|the asks?|S[0-4](?:-\d+|'s))\b/gi
 const text = (file: string) => readFileSync(file, 'utf8')
 
 describe('the docs', () => {
-  it('name every error code, and no code that is none', () => {
-    const named = [...text('docs/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1])
+  it('list every error code, and mention no unknown code', () => {
+    const named = [...text('docs/reference/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1])
     expect(named).toEqual(Object.keys(ERRORS))
     const codes = new Set(Object.keys(ERRORS))
     for (const page of pages) {
@@ -27,55 +28,82 @@ describe('the docs', () => {
     }
   })
 
-  it('name every hook, in the order they fire', () => {
-    const named = [...text('docs/road.md').matchAll(/^\| `([a-z]+)` \|/gm)].map((match) => match[1])
+  it('list every hook in the order of the pipeline', () => {
+    const hooks = text('docs/reference/pipeline.md').split('## Hooks')[1]!
+    const named = [...hooks.matchAll(/^\| `([a-z]+)` \|/gm)].map((match) => match[1])
     expect(named).toEqual([...HOOK_NAMES])
   })
 
-  it('name every profile', () => {
-    for (const profile of PROFILES.keys()) expect(text('docs/policy.md')).toContain(`| ${profile} |`)
+  it('list every profile', () => {
+    for (const profile of PROFILES.keys()) expect(text('docs/reference/policy.md')).toContain(`| ${profile} |`)
   })
 
-  it('name every type of event that the record can hold', () => {
-    const source = text('src/record/events.ts')
+  it('list every event type of the record', () => {
+    const source = text('src/records/log/events.ts')
     const types = [...source.matchAll(/readonly type: '([a-z-]+)'/g)].map((match) => match[1]!)
     expect(types.length).toBeGreaterThan(8)
-    for (const type of types) expect(text('docs/records.md')).toContain(`\`${type}\``)
+    for (const type of types) expect(text('docs/reference/records.md')).toContain(`\`${type}\``)
   })
 
-  it('name every option of a hub and of a call', () => {
-    const page = text('docs/api.md')
-    const hub = text('src/options.ts').split('export interface HubOptions')[1]!
-    const options = [hub, text('src/call-options.ts')].flatMap((source) =>
+  it('list every option of a hub and of a call', () => {
+    const page = text('docs/reference/api.md')
+    const hub = text('src/core/options.ts').split('export interface HubOptions')[1]!
+    const options = [hub, text('src/core/call-options.ts')].flatMap((source) =>
       [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map((match) => match[1]!),
     )
     expect(options.length).toBeGreaterThan(25)
     expect(options.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
-  it('link to pages that exist', () => {
+  it('link to pages and headings that exist', () => {
     for (const page of pages) {
-      const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) =>
-        join(dirname(page), match[1]!),
+      const broken = linksOf(page).filter(
+        ({ file, anchor }) => !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor)),
       )
-      expect(links.filter((link) => !existsSync(link))).toEqual([])
+      expect({ page, broken }).toEqual({ page, broken: [] })
     }
   })
 
-  it('link to nothing that the package leaves out', () => {
+  it('link only to files that the package contains', () => {
     const { files } = JSON.parse(text('package.json')) as { files: string[] }
-    for (const page of pages.filter((name) => name !== 'CONTRIBUTING.md')) {
-      const links = [...text(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) =>
-        join(dirname(page), match[1]!),
+    for (const page of PAGES) {
+      const missing = linksOf(page).filter(
+        ({ file }) => !files.some((kept) => file === kept || file.startsWith(`${kept}/`)),
       )
-      const missing = links.filter((link) => !files.some((kept) => link === kept || link.startsWith(`${kept}/`)))
       expect({ page, missing }).toEqual({ page, missing: [] })
     }
   })
 
+  it('are all listed in the index', () => {
+    const listed = new Set(linksOf('docs/README.md').map(({ file }) => file))
+    expect(PAGES.filter((page) => !/README\.md$/.test(page) && !listed.has(page))).toEqual([])
+  })
+
+  it('wrap at 120 characters, except in tables', () => {
+    const long = written.flatMap((page) =>
+      text(page)
+        .split('\n')
+        .flatMap((line, index) => (line.length > 120 && !line.startsWith('|') ? [`${page}:${index + 1}`] : [])),
+    )
+    expect(long).toEqual([])
+  })
+
+  it('use the words of the field', () => {
+    const odd = written
+      .filter((page) => page !== 'CONVENTIONS.md' && page !== 'CONTEXT.md')
+      .flatMap((page) =>
+        [
+          ...text(page)
+            .replaceAll(/`[^`\n]*`/g, '')
+            .matchAll(ODD_WORDS),
+        ].map(([word]) => `${page}: ${word}`),
+      )
+    expect(odd).toEqual([])
+  })
+
   it('justify every dependency in one line', () => {
     const { dependencies } = JSON.parse(text('package.json')) as { dependencies: Record<string, string> }
-    const page = text('docs/dependencies.md')
+    const page = text('docs/reference/dependencies.md')
     expect(Object.keys(dependencies).filter((name) => !page.includes(`| ${name} |`))).toEqual([])
   })
 
@@ -86,3 +114,21 @@ describe('the docs', () => {
     expect(text('.ci/run')).toContain(test)
   })
 })
+
+/** Links of a page to files of the repository. */
+function linksOf(page: string): { readonly file: string; readonly anchor?: string }[] {
+  return [...text(page).matchAll(/\]\(([^):#\s]*)(?:#([^)\s]*))?\)/g)].map(([, path, anchor]) => ({
+    file: path === '' ? page : join(dirname(page), path!),
+    ...(anchor !== undefined && { anchor }),
+  }))
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...text(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** What each example must print: that a tool ran, and that policy or a person had a word. */
+/** Lines that each example must print: a tool ran, and policy or a person decided. */
 const LINES: Readonly<Record<string, readonly string[]>> = {
   'agent-tools.mjs': [
     'update: 3…',
@@ -16,21 +16,21 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   ],
   'ai-sdk.mjs': [
     'result: chat.post is denied by deny remote on chat:board',
-    'may it? {"channel":"team","text":"We shipped."}',
+    'approve? {"channel":"team","text":"We shipped."}',
     'ask  remote chat:team',
     'result: Posted 11 characters to team.',
-    'model: The team knows; I may not write to the board.',
+    'model: The team is informed; I am not allowed to write to the board.',
   ],
   'anthropic.mjs': [
     'toolu_1 -> "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"',
     'toolu_2 (error) -> "POLICY_DENIED: ',
-    'model: It begins with 2cf24d; the time I may not know.',
+    'model: It begins with 2cf24d; I am not allowed to read the time.',
   ],
   'langchain.mjs': [
     'error: POLICY_DENIED: chat.post is denied',
-    'may it? chat.post on remote chat:team: yes',
+    'approve? chat.post on remote chat:team: yes',
     'success: Posted 11 characters to team.',
-    'model: The team knows; I may not write to the board.',
+    'model: The team is informed; I am not allowed to write to the board.',
   ],
   'memory-server.mjs': [
     'write_memory: Kept as note-',
@@ -39,14 +39,14 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'recall_memory: No note fits.',
   ],
   'openai-agents.mjs': [
-    'may it? {"channel":"team","text":"We shipped."}',
+    'approve? {"channel":"team","text":"We shipped."}',
     'result: POLICY_DENIED: chat.post is denied',
     'result: Posted 11 characters to team.',
-    'model: The team knows; I may not write to the board.',
+    'model: The team is informed; I am not allowed to write to the board.',
   ],
   'openai.mjs': [
     'weather_now {"city":"Rome","unit":null} -> Rome: 21 °C, sunny',
-    'asked: trip.book on remote trips/Rome -> no',
+    'approve? trip.book on remote trips/Rome -> no',
     'trip_book {"city":"Rome"} -> APPROVAL_DENIED: ',
     'model: It is sunny in Rome; the trip has to wait until tomorrow.',
   ],
@@ -65,11 +65,11 @@ describe('the examples, run against the built package', () => {
   beforeAll(() => Promise.all(files.map(async (file) => ended.set(file, await run(file, cwd)))))
   afterAll(() => rmSync(cwd, { recursive: true, force: true }))
 
-  it('are these', () => {
+  it('all have expected output', () => {
     expect(files).toEqual(Object.keys(LINES))
   })
 
-  it.each(Object.entries(LINES))('%s says what matters, in this order, and ends well', (file, lines) => {
+  it.each(Object.entries(LINES))('%s prints the expected lines in order and exits with 0', (file, lines) => {
     const { code, stdout, stderr } = ended.get(file)!
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const places = lines.map((line) => [line, stdout.indexOf(line)] as const)
@@ -77,12 +77,12 @@ describe('the examples, run against the built package', () => {
     expect(places).toEqual(places.toSorted(([, one], [, other]) => one - other))
   })
 
-  it('leave nothing where they are started', () => {
+  it('leave no files in the working folder', () => {
     expect(readdirSync(cwd)).toEqual([])
   })
 })
 
-/** Without the keys of whoever runs the tests: no example may ask a real model. */
+/** Without API keys of the environment: no example may call a real model. */
 function run(file: string, cwd: string): Promise<Ended> {
   const env = { PATH: process.env.PATH, HOME: cwd }
   return new Promise((done) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub.ts'
+import type { Hub } from '../src/hub/hub.ts'
 import { draftsBelow, openBelow } from './support/left-behind.ts'
 
 const LONG = 'line\n'.repeat(60_000)

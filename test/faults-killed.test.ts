@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import { verifyRun } from '../src/record/verify-run.ts'
+import { verifyRun } from '../src/records/log/verify-run.ts'
 import { draftsBelow } from './support/left-behind.ts'
 import { bundleModule } from './support/run-module.ts'
 

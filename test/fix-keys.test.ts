@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { knownKeys } from '../src/config/config-json-schema.ts'
-import { ToolError } from '../src/errors.ts'
+import { ToolError } from '../src/core/errors.ts'
 import { BudgetLedger } from '../src/limits/budget.ts'
 import { RateLimiter } from '../src/limits/rate.ts'
-import { createMemoryStore } from '../src/store/memory/create-memory-store.ts'
+import { createMemoryStore } from '../src/store/in-process.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { sourceFiles } from './support/source-files.ts'
 
 /** Keys that name an argument of the call, of the tool or of the program that calls, not a line of tool-hub.yaml. */
 const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['src/guards/files/change/give-name.ts', ['overwrite']],
-  ['src/guards/files/change/leave-to-replace.ts', ['capabilities']],
-  ['src/guards/files/change/place.ts', ['mkdirp']],
-  ['src/guards/files/change/remove-path.ts', ['recursive']],
+  ['src/sandbox/files/change/draft.ts', ['overwrite']],
+  ['src/sandbox/files/change/change-scope.ts', ['capabilities']],
+  ['src/sandbox/files/change/place.ts', ['mkdirp']],
+  ['src/sandbox/files/change/remove-path.ts', ['recursive']],
   ['src/tools/fs/delete-path.ts', ['confirm']],
   ['src/tools/fs/patch/check-paths.ts', ['input']],
   ['src/tools/fs/patch/parse-patch.ts', ['input']],
@@ -22,10 +22,10 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/tools/fs/read-text.ts', ['path', 'end_line']],
   ['src/tools/fs/read/read-whole.ts', ['offset']],
   ['src/policy/decide.ts', ['grants']],
-  ['src/record/run-files.ts', ['run']],
+  ['src/records/log/run-files.ts', ['run']],
   ['src/hub/remove-run.ts', ['run']],
   ['src/tools/fs/write-text.ts', ['filePath']],
-  ['src/names.ts', ['run']],
+  ['src/core/names.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],
   ['src/tools/util/mustache/parse-template.ts', ['template']],

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { defineTool } from '../src/core/define.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import { defineTool } from '../src/define.ts'
-import { verifyRun } from '../src/record/verify-run.ts'
+import { verifyRun } from '../src/records/log/verify-run.ts'
 
 const effect = defineTool({
   name: 'disk.effect',

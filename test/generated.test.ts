@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { VERSION } from '../src/version.ts'
+import { VERSION } from '../src/lib/version.ts'
 
-it('every generated file is fresh', () => {
+it('every generated file is up to date', () => {
   const words = ['--import', './test/support/load-typescript.mjs', 'scripts/generate.mjs', '--check']
   expect(() => execFileSync(process.execPath, words, { stdio: 'pipe' })).not.toThrow()
 })
 
-it('the version in the code is the one of the package', () => {
+it('the version in the code equals the version of the package', () => {
   expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
 })
 

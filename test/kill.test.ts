@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
-import { createStarter } from '../src/guards/process/start/create-starter.ts'
-import { fullJail, processesWith, workspace } from './support/made-jails.ts'
+import { createStarter } from '../src/sandbox/exec/start/starter.ts'
+import { fullSandbox, processesWith, workspace } from './support/made-sandboxes.ts'
 
 const starter = createStarter()
 afterAll(() => starter.close())
@@ -26,7 +26,7 @@ it(`leaves none of ${RUNS} commands behind, each with all it has started gone af
     while (next < RUNS) {
       const line = VARIANTS[next++ % VARIANTS.length]!
       const abort = new AbortController()
-      const order = { jail: fullJail(cwd), words: ['sh', '-c', line, mark], cwd, env: {}, pty: false }
+      const order = { sandbox: fullSandbox(cwd), words: ['sh', '-c', line, mark], cwd, env: {}, pty: false }
       const started = await starter.start(order, abort.signal)
       await new Promise((resolve) => started.stdout.once('data', resolve))
       abort.abort()

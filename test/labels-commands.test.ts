@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { HubOptions } from '../src/options.ts'
+import type { HubOptions } from '../src/core/options.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 import { bundleModule } from './support/run-module.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -184,7 +184,7 @@ describe('what a command of a tainted run writes', () => {
     const [folder, root] = [temporaryFolder('labels-killed'), temporaryFolder('labels-killed-root')]
     const module = await bundleModule('test/support/tainted-hub.ts', {
       beside: {
-        'assets/guards/process/start/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
       },
     })
     const child = spawn(process.execPath, [module, folder, root, 'echo x > page.txt; touch done; sleep 600'])

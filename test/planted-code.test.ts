@@ -17,11 +17,11 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { HubOptions } from '../src/core/options.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import { prepareDataFolder } from '../src/disk/data-folder.ts'
 import { protectedCode } from '../src/hub/protected-code.ts'
-import type { HubOptions } from '../src/options.ts'
-import { openStore } from '../src/store/sqlite/open-store.ts'
+import { prepareDataFolder } from '../src/lib/data-folder.ts'
+import { openStore } from '../src/store/sqlite.ts'
 import { CLI_MAIN, startCli } from './support/cli.ts'
 
 let root: string

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { HubOptions } from '../src/core/options.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import type { HubOptions } from '../src/options.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Capability, defineTool } from '../src/define.ts'
-import type { HubOptions } from '../src/options.ts'
+import { type Capability, defineTool } from '../src/core/define.ts'
+import type { HubOptions } from '../src/core/options.ts'
 import { type TestHub, testHub } from '../src/testing/test-hub.ts'
 
 let hub: TestHub | undefined

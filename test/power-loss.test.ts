@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import { createClient, type HubClient } from '../src/client/index.ts'
-import type { HubOptions } from '../src/options.ts'
-import { verifyRun } from '../src/record/verify-run.ts'
+import type { HubOptions } from '../src/core/options.ts'
+import { verifyRun } from '../src/records/log/verify-run.ts'
 import { CLI_MAIN } from './support/cli.ts'
 
 /** How often the power is lost. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
 
-/** A node of the syntax tree, as far as this test reads it. */
+/** The part of a syntax tree node that this test reads. */
 interface Node {
   readonly type: string
   readonly start: number
@@ -40,10 +40,10 @@ interface Declaration {
   readonly node: Node
 }
 
-/** Types that users pass on without looking inside, or that another specification describes: each with the reason. */
+/** Types that users pass on without looking inside, or that another specification describes, each with the reason. */
 const OPAQUE: Readonly<Record<string, string>> = {
   'src/policy/compile-policy.ts#Policy': 'compiled rules; `explain` takes them whole',
-  'src/schema/infer.ts#': 'the keywords of JSON Schema and of Standard Schema',
+  'src/core/schema/infer.ts#': 'the keywords of JSON Schema and of Standard Schema',
 }
 const MEMBERS = new Set(['TSPropertySignature', 'TSMethodSignature', 'PropertyDefinition', 'MethodDefinition'])
 const DECLARATION = /^(TSInterface|TSTypeAlias|Class|Function|Variable)Declaration$|^TSDeclareFunction$/
@@ -52,10 +52,10 @@ const files = new Map<string, SourceFile>()
 describe('the public types', () => {
   const declarations = reachableDeclarations(entryPoints())
 
-  it('are found from the entry points, also where only another type mentions them', () => {
+  it('are found from the entry points, even if only another type mentions them', () => {
     const names = [...declarations.keys()]
-    expect(names).toContain('src/options.ts#HubOptions')
-    expect(names).toContain('src/contracts/handles.ts#ReadFiles')
+    expect(names).toContain('src/core/options.ts#HubOptions')
+    expect(names).toContain('src/core/handles.ts#ReadFiles')
     expect(names).toContain('src/client/resources.ts#Resources')
     expect(names.length).toBeGreaterThan(300)
   })
@@ -69,7 +69,7 @@ describe('the public types', () => {
     expect(undocumented).toEqual([])
   })
 
-  it('hide only what still exists', () => {
+  it('exempts only declarations that still exist', () => {
     for (const key of Object.keys(OPAQUE)) {
       const [path, name] = key.split('#') as [string, string]
       expect({ key, found: read(path).text.includes(name) }).toEqual({ key, found: true })
@@ -84,18 +84,18 @@ describe('the search for doc comments', () => {
       .filter((member) => !hasDocComment(text, member))
       .map((member) => nameOf(member, text))
 
-  it('finds members without one, and takes no other comment for one', () => {
+  it('finds members without a doc comment, and accepts no other kind of comment', () => {
     expect(find('interface A {\n  /** Yes. */\n  a: string\n  b(): void\n  // no\n  c: 1 | 2\n}')).toEqual(['b', 'c'])
     expect(find('interface A {\n  /* no */\n  a: string\n  /** `/*` */\n  b: string\n}')).toEqual(['a'])
     expect(find('interface A {\n  /** Yes. */\n  // biome-ignore x: y\n  a: string\n}')).toEqual([])
   })
 
-  it('looks at what others see of a class', () => {
+  it('checks the public members of a class', () => {
     const fields = 'a = 1\n  private b = 2\n  #c = 3\n  constructor() {}\n  d() {}\n  readonly [KEY] = 1'
     expect(find(`class A {\n  ${fields}\n}`)).toEqual(['a', 'd'])
   })
 
-  it('leaves out discriminants, and object types on one line, which their owner describes', () => {
+  it('skips discriminants and one-line object types, which their owner describes', () => {
     const union =
       "{\n      kind: 'a'\n      b: string\n      c?: true\n      d?: undefined\n    }\n  | { kind: 'd'; e: string }"
     expect(find(`type A =\n  | ${union}`)).toEqual(['b', 'c'])

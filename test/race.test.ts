@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ToolResult } from '../src/core/result.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub.ts'
-import type { ToolResult } from '../src/result.ts'
+import type { Hub } from '../src/hub/hub.ts'
 import { FILES_LEVEL } from './support/files-level.ts'
 import { type RaceFolders, startRace } from './support/race-folders.ts'
 
@@ -81,7 +81,7 @@ function add(tally: Tally, result: ToolResult): void {
   if (!result.ok) tally.refused += 1
 }
 
-/** The rate at which calls were led outside, for people: docs/files.md tells what it was. */
+/** The rate at which calls were led outside, for people: docs/reference/files.md tells what it was. */
 function publish(tool: string, { calls, inside, leaks, changed, touched }: Tally): void {
   const rates = `${leaks} results from outside, ${changed} rounds with changes outside, ${touched} with drafts`
   console.info(`race at level ${FILES_LEVEL}: ${tool}: ${calls} calls, ${inside} went through, ${rates}`)

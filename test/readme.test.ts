@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** An empty folder of a new user, with the built package installed. */
+/** A new user's empty folder with the built package installed. */
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-readme-'))
 const example = /```ts\n(import[\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
 
@@ -19,7 +19,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What the compiler says about a file of the folder. */
+/** The compiler's messages about a file of the folder. */
 function compile(file: string): string {
   const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', file]
   const compiler = [resolve('node_modules/typescript/bin/tsc'), ...options]
@@ -27,7 +27,7 @@ function compile(file: string): string {
 }
 
 describe('a call with a mistake', () => {
-  it('names the wrong argument and the nearest one, or the tools there are', () => {
+  it('names the wrong argument and the nearest one, or the existing tools', () => {
     writeFileSync(
       join(folder, 'mistakes.ts'),
       `import { createToolHub } from 'tool-hub'
@@ -46,7 +46,7 @@ await hub.call('core/fs.stta', { path: 'a' })
   })
 })
 
-describe('the example of the README', () => {
+describe('the library example in the README', () => {
   it('is at most twenty lines of code', () => {
     expect(example.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(20)
   })
@@ -55,7 +55,7 @@ describe('the example of the README', () => {
     expect(compile('example.ts')).toBe('')
   })
 
-  it('runs in an empty folder, and does what the README says of it', () => {
+  it('runs in an empty folder, and does what the README says', () => {
     const run = () => execFileSync(process.execPath, ['example.js'], { cwd: folder, encoding: 'utf8' })
     expect(run()).toMatch(/^[0-9a-f]{64} \[/)
     expect(readFileSync(join(folder, 'notes/a.md'), 'utf8')).toBe('# hi')

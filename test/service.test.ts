@@ -5,11 +5,11 @@ import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontex
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
-import { defineTool } from '../src/define.ts'
-import { adoptDataFolder } from '../src/disk/data-folder.ts'
-import type { HubOptions } from '../src/options.ts'
-import { readEvents } from '../src/record/read-events.ts'
-import { type RunningService, startService } from '../src/serve/start-service.ts'
+import { defineTool } from '../src/core/define.ts'
+import type { HubOptions } from '../src/core/options.ts'
+import { adoptDataFolder } from '../src/lib/data-folder.ts'
+import { readEvents } from '../src/records/log/read-events.ts'
+import { type RunningService, startService } from '../src/server/start-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-service-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

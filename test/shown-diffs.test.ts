@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DiffLine, parseDiff } from '../console/src/components/parse-diff.ts'
-import { createRedactor } from '../src/record/redact.ts'
-import { diffView } from '../src/steps/ask-views/diff-view.ts'
-import { revealText } from '../src/value/escape-text.ts'
+import { type DiffLine, parseDiff } from '../console/src/lib/diff.ts'
+import { diffView } from '../src/hub/pipeline/approval-views/diff-views.ts'
+import { revealText } from '../src/lib/escape-text.ts'
+import { createRedactor } from '../src/records/redaction/redact.ts'
 
 const SIGNS = { added: '+', removed: '-', same: ' ', hunk: '', note: '' }
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { verifyRun } from '../src/record/verify-run.ts'
+import { verifyRun } from '../src/records/log/verify-run.ts'
 import { testHub } from '../src/testing/test-hub.ts'
 import { bundleModule } from './support/run-module.ts'
 

@@ -6,7 +6,7 @@ import { withTempFolder } from '../lib/temp-folder.mjs'
 const AT_ONCE = 8
 const COMMANDS = 80
 
-/** Eight commands at once, one after another in each of eight lanes: 0.4 times the rate of plain spawns is 2.5 times the time. */
+/** Eight concurrent commands, one after another in each of eight lanes: 0.4 times the rate of plain spawns is 2.5 times the time. */
 export default async function commandsAtOnce({ rounds }) {
   return withTempFolder(async (folder) => {
     const hub = await commandHub(folder)

@@ -34,14 +34,14 @@ export default async function durableEffect({ rounds }) {
     await hub.close()
     const { floor, oneByOne, atOnce } = samples
     return [
-      ratioFigure('64 at once : one by one, per call', atOnce, oneByOne, { goal: 0.25 }),
+      ratioFigure('64 concurrent : one by one, per call', atOnce, oneByOne, { goal: 0.25 }),
       ratioFigure(
         'one by one : two floors',
         oneByOne,
         floor.map((cost) => 2 * cost),
       ),
       figure('one by one', oneByOne, { unit: 'us' }),
-      figure('64 at once, per call', atOnce, { unit: 'us' }),
+      figure('64 concurrent, per call', atOnce, { unit: 'us' }),
       figure('floor: write and fdatasync', floor, { unit: 'us' }),
     ]
   })

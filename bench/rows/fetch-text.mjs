@@ -11,7 +11,7 @@ import { withTempFolder } from '../lib/temp-folder.mjs'
 const CALLS = 400
 const AT_ONCE = 64
 
-/** Fetches 10 KB on loopback through the whole governed road, beside undici by itself, alone and 64 at once. */
+/** Fetches 10 KB on loopback through the whole pipeline, compared with undici, alone and 64 concurrent. */
 export default async function fetchText({ rounds }) {
   return withTempFolder(async (folder) => {
     const server = fork(fileURLToPath(new URL('../lib/text-server.mjs', import.meta.url)))
@@ -33,11 +33,11 @@ export default async function fetchText({ rounds }) {
     server.disconnect()
     return [
       ratioFigure('governed : undici.request, one by one', samples.ours, samples.undici, { goal: 1.4 }),
-      ratioFigure('governed : undici.request, 64 at once', samples.oursAtOnce, samples.undiciAtOnce, { goal: 1.4 }),
+      ratioFigure('governed : undici.request, 64 concurrent', samples.oursAtOnce, samples.undiciAtOnce, { goal: 1.4 }),
       figure('governed', samples.ours, { unit: 'us' }),
       figure('undici', samples.undici, { unit: 'us' }),
-      figure('governed, 64 at once', samples.oursAtOnce, { unit: 'us' }),
-      figure('undici, 64 at once', samples.undiciAtOnce, { unit: 'us' }),
+      figure('governed, 64 concurrent', samples.oursAtOnce, { unit: 'us' }),
+      figure('undici, 64 concurrent', samples.undiciAtOnce, { unit: 'us' }),
     ]
   })
 }

@@ -15,7 +15,7 @@ export const ROWS = [
   { name: 'command-start', title: 'Command: a sandboxed true' },
   { name: 'command-large-hub', title: 'Command from a large hub', rounds: 7 },
   { name: 'command-output', title: 'Command: 100 MB of output', rounds: 9 },
-  { name: 'commands-at-once', title: 'Commands, 8 at once', rounds: 9 },
+  { name: 'commands-at-once', title: 'Commands, 8 concurrent', rounds: 9 },
   { name: 'mcp-stdio', title: 'MCP over stdio', rounds: 11 },
   { name: 'mcp-http', title: 'MCP over HTTP, 60 tools', rounds: 11 },
   { name: 'mcp-start', title: 'MCP: ready to list', rounds: 11 },

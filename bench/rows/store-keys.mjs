@@ -45,7 +45,7 @@ export default async function storeKeys({ rounds }) {
       figure('put', samples.put, { unit: 'us' }),
       figure('lookup', samples.look, { unit: 'us' }),
       figure('claim and put, both on disk', samples.safe, { unit: 'us' }),
-      figure('the same, 64 at once', samples.safeAtOnce, { unit: 'us' }),
+      figure('the same, 64 concurrent', samples.safeAtOnce, { unit: 'us' }),
     ]
   })
 }

@@ -1,6 +1,6 @@
 import { signInToServer } from '../tool-hub.mjs'
 
-const MOST_SIGN_INS = 2
+const MAX_SIGN_INS = 2
 const SIGN_IN_TIMEOUT_MS = 20_000
 
 /**
@@ -33,7 +33,7 @@ export class Person {
 
   /** Does what a failed call says; true when the call is worth another try. */
   async help({ error }) {
-    if (!error?.fix.hint?.includes('tool-hub mcp login') || this.#signIns >= MOST_SIGN_INS) return false
+    if (!error?.fix.hint?.includes('tool-hub mcp login') || this.#signIns >= MAX_SIGN_INS) return false
     this.#signIns++
     await signInToServer({
       ...this.#where,

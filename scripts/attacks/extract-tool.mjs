@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { defineTool, ToolError } from '../../dist/index.js'
 
-const MOST_ENTRIES = 10_000
-const MOST_BYTES = 100_000_000
-const MOST_RATIO = 100
+const MAX_ENTRIES = 10_000
+const MAX_BYTES = 100_000_000
+const MAX_RATIO = 100
 const FILES = new Set([undefined, 'file', 'regular'])
 const FOLDERS = new Set(['dir', 'directory', 'folder'])
 /** Names that mean another place to another system: archives travel. */
@@ -40,5 +40,5 @@ function withinBudget(entries) {
   const bytes = entries.reduce((sum, entry) => sum + times(entry) * Number(entry.size ?? entry.bytes ?? 0), 0)
   const packed = entries.reduce((sum, { compressed = Number.NaN }) => sum + Number(compressed), 0)
   const ratio = Math.max(bytes / packed || 0, ...entries.map((entry) => Number(entry.ratio ?? 0)))
-  return count <= MOST_ENTRIES && bytes <= MOST_BYTES && ratio <= MOST_RATIO
+  return count <= MAX_ENTRIES && bytes <= MAX_BYTES && ratio <= MAX_RATIO
 }

@@ -21,7 +21,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-const LARGEST_TO_HASH = 10_000_000
+const MAX_BYTES_TO_HASH = 10_000_000
 const SPARSE_BYTES = 1024 ** 4
 
 /** Builds {ROOT}, {OUT} and the look-alikes of {ROOT} in a new folder, with what the case sets up. */
@@ -73,7 +73,7 @@ async function addEntry(root, entry, closers) {
 function addFile(file, { text, size, sparse, mode }) {
   writeFileSync(file, text ?? '')
   const bytes = typeof sparse === 'number' ? sparse : (size ?? (sparse ? SPARSE_BYTES : undefined))
-  if (bytes !== undefined && (sparse || bytes > LARGEST_TO_HASH)) truncateSync(file, bytes)
+  if (bytes !== undefined && (sparse || bytes > MAX_BYTES_TO_HASH)) truncateSync(file, bytes)
   else if (bytes !== undefined) writeFileSync(file, 'x'.repeat(bytes))
   if (mode !== undefined) chmodSync(file, typeof mode === 'string' ? Number.parseInt(mode, 8) : mode)
 }
@@ -110,7 +110,7 @@ export function differences(before, after) {
 function contentOf(file, stats) {
   if (stats.isSymbolicLink()) return readlinkSync(file)
   if (!stats.isFile()) return ''
-  if (stats.size > LARGEST_TO_HASH) return `${stats.size} ${stats.mtimeMs}`
+  if (stats.size > MAX_BYTES_TO_HASH) return `${stats.size} ${stats.mtimeMs}`
   return createHash('sha256').update(readFileSync(file)).digest('hex')
 }
 

@@ -1,9 +1,9 @@
-import { messageOf } from '../errors.ts'
-import type { AgentTool, AgentToolResult } from '../from-agent-tool.ts'
-import type { Hub } from '../hub.ts'
-import { jsonResult, toAgentContent, toAgentToolResult } from '../project-result.ts'
-import type { CallEvent, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import { messageOf } from '../core/errors.ts'
+import type { AgentTool, AgentToolResult } from '../core/from-agent-tool.ts'
+import { jsonResult, toAgentContent, toAgentToolResult } from '../core/project-result.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { chooseCards } from './choose-cards.ts'
 import type { RunOptions } from './model-tools.ts'
@@ -11,9 +11,9 @@ import { type Provider, schemaFor } from './schema/for-provider.ts'
 
 /** How the tools behave in a loop that knows S3's AgentTool. */
 export interface AgentToolOptions extends AdapterOptions, RunOptions {
-  /** Show the parameters as this provider takes them; as the tools have them unless said. */
+  /** Show the parameters as this provider takes them. Default: as the tools have them. */
   readonly provider?: Provider
-  /** Hears of failures, `[tools] <name> failed: …`; they are results for the model too. */
+  /** Is notified of failures, `[tools] <name> failed: …`; they are results for the model too. */
   readonly log?: (line: string) => void
   /** Hears how a call ended that was answered with `pending`, because a client executes it. */
   readonly onSettled?: (result: ToolResult, toolCallId: string) => void
@@ -71,7 +71,7 @@ function agentTool(hub: Hub, card: ToolCard, options: AgentToolOptions): AgentTo
   return { name, label: title ?? name, description, parameters: schema, execute }
 }
 
-/** S3-16: the model goes on at once, the client answers later. */
+/** S3-16: the model continues immediately, the client answers later. */
 function pendingResult(tool: string): AgentToolResult {
   return jsonResult({ status: 'pending', tool, message: 'Tool execution delegated to client' })
 }

@@ -1,6 +1,6 @@
 import { generateText, type LanguageModel, streamText, type ToolSet } from 'ai'
-import type { Hub } from '../hub.ts'
-import type { ToolResult } from '../result.ts'
+import type { ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
 import { type AiSdkOutput, type AiSdkTool, toAiSdk } from './ai-sdk.ts'
 import type { CallProgress } from './call-with-progress.ts'
 

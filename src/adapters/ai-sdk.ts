@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallOptions } from '../call-options.ts'
-import type { CallbackRunner, SessionWork } from '../contracts/sessions.ts'
-import type { Hub } from '../hub.ts'
-import { textOfBlock } from '../project-result.ts'
-import type { ContentBlock, Failure, ToolResult } from '../result.ts'
-import type { StandardSchema } from '../schema/infer.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import type { CallOptions } from '../core/call-options.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { ContentBlock, Failure, ToolResult } from '../core/result.ts'
+import type { StandardSchema } from '../core/schema/infer.ts'
+import type { CallbackRunner, SessionWork } from '../core/sessions.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { type CallProgress, callWithProgress } from './call-with-progress.ts'
@@ -19,11 +19,11 @@ import { shownSchema } from './shown-schema.ts'
 
 /** How the tools behave in the AI SDK. */
 export interface AiSdkOptions extends AdapterOptions {
-  /** Show the parameters as this provider takes them, and strict where it can be; as the tools have them unless said. */
+  /** Show the parameters as this provider takes them, and strict where it can be. Default: as the tools have them. */
   readonly provider?: Provider
-  /** Who is asked where policy says ask: the user, by the SDK's own approval requests, or whoever answers for the hub. */
+  /** Who is asked where policy says ask: the user, by the SDK's own approval requests, or anyone who answers for the hub. */
   readonly approvals?: 'framework' | 'hub'
-  /** Tell the progress of a call as preliminary results; true unless said. */
+  /** Stream the progress of a call as preliminary results. Default: true. */
   readonly progress?: boolean
 }
 
@@ -192,11 +192,14 @@ export interface AiSdkJob {
 
 /**
  * An agent of the AI SDK as a runner of sessions: its text is their result, and its tools are what they may call. Where
- * policy asks, whoever answers for the hub is asked.
+ * policy asks, anyone who answers for the hub is asked.
  * @example
- * const agent = ({ task, tools, signal }) =>
- *   generateText({ model, tools, prompt: task, abortSignal: signal, stopWhen: stepCountIs(20) })
- * const hub = createToolHub({ sessions: { runners: { researcher: toAiSdkRunner(agent, { tools: ['group:web'] }) } } })
+ * const researcher = toAiSdkRunner(
+ *   ({ task, tools, signal }) =>
+ *     generateText({ model, tools, prompt: task, abortSignal: signal, stopWhen: stepCountIs(20) }),
+ *   { tools: ['group:web'] },
+ * )
+ * const hub = createToolHub({ sessions: { runners: { researcher } } })
  */
 export function toAiSdkRunner(
   agent: (job: AiSdkJob) => Promise<{ readonly text: string } | string>,

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { Hub } from '../hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import { toAnthropic } from './anthropic.ts'
 
 /** Checked by the compiler: what we give fits the real package's types, and what it gives fits ours. */

@@ -1,7 +1,7 @@
-import type { Hub } from '../hub.ts'
-import { textOfBlock } from '../project-result.ts'
-import type { ContentBlock, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { ContentBlock, ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import { failureText } from './failure-text.ts'
 import {
   itemsOf,
@@ -17,7 +17,7 @@ import { ANTHROPIC_REQUEST } from './schema/strict-rules.ts'
 
 /** How the tools behave with Anthropic's API. */
 export interface AnthropicOptions extends ModelToolOptions {
-  /** Lets the provider keep the tools between requests: marks the last of them. Not unless said. */
+  /** Lets the provider keep the tools between requests: marks the last of them. Default: false. */
   readonly cacheControl?: boolean | { readonly ttl: '5m' | '1h' }
 }
 
@@ -59,7 +59,7 @@ export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'ima
 export interface AnthropicTools {
   /** For `client.messages.create({ tools })`; those of this moment. */
   readonly tools: AnthropicTool[]
-  /** Makes the calls of a message, at once, and gives the blocks that answer them, in the model's order. Never throws. */
+  /** Makes the calls of a message, concurrently, and gives the blocks that answer them, in the model's order. Never throws. */
   run(
     message: { readonly content: readonly object[] } | readonly object[],
     options?: RunOptions,

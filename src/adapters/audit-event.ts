@@ -1,5 +1,5 @@
-import type { CallEnded, EventBody } from '../record/events.ts'
-import type { RecordedLine } from '../record/run-records.ts'
+import type { CallEnded, EventBody } from '../records/log/events.ts'
+import type { RecordedLine } from '../records/log/run-records.ts'
 
 /** What happened to a call, in the form of a classical audit log. */
 export interface AuditEvent {

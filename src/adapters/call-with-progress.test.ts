@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../define.ts'
+import { defineTool } from '../core/define.ts'
 import { type TestHub, testHub } from '../testing/test-hub.ts'
 import { callWithProgress } from './call-with-progress.ts'
 

@@ -1,5 +1,5 @@
-import { jsonResult } from '../project-result.ts'
-import type { ClientToolDefinition } from '../sources/client/client-tool.ts'
+import type { ClientToolDefinition } from '../core/client-tool.ts'
+import { jsonResult } from '../core/project-result.ts'
 import type { ToolDefinition } from './tool-definitions.ts'
 
 /**

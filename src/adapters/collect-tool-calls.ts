@@ -28,9 +28,9 @@ export interface ChatToolCallDelta {
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null
 }
 
-/** Whoever streams without end is cut off; what is cut is no JSON, and is told so. */
-const MOST_CHARS = 20_000_000
-const MOST_CALLS = 1_000
+/** A stream without end is cut off; the rest is not valid JSON and is reported as such. */
+const MAX_CHARS = 20_000_000
+const MAX_CALLS = 1_000
 
 /**
  * Puts the tool calls of a streamed chat completion together, in the model's order.
@@ -46,11 +46,11 @@ export function collectToolCalls(): { add(chunk: ChatChunk): void; readonly tool
   const addDelta = (delta: ChatToolCallDelta): void => {
     const index = typeof delta.index === 'number' ? delta.index : calls.size
     const call = calls.get(index) ?? { id: '', type: 'function', function: { name: '', arguments: '' } }
-    if (!calls.has(index) && calls.size >= MOST_CALLS) return
+    if (!calls.has(index) && calls.size >= MAX_CALLS) return
     calls.set(index, call)
     const { name, arguments: text } = delta.function ?? {}
     chars += (name?.length ?? 0) + (text?.length ?? 0)
-    if (chars > MOST_CHARS) return
+    if (chars > MAX_CHARS) return
     call.id ||= delta.id ?? ''
     call.function.name += name ?? ''
     call.function.arguments += text ?? ''

@@ -1,7 +1,7 @@
-import type { CallOptions } from '../call-options.ts'
-import { ToolError } from '../errors.ts'
-import type { Hub } from '../hub.ts'
-import { toExecutorResult } from '../project-result.ts'
+import type { CallOptions } from '../core/call-options.ts'
+import { ToolError } from '../core/errors.ts'
+import { toExecutorResult } from '../core/project-result.ts'
+import type { Hub } from '../hub/hub.ts'
 import { ModelTools, type RunOptions } from './model-tools.ts'
 
 /** A call as a model makes it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import type { Failure } from '../result.ts'
+import { defineTool } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Failure } from '../core/result.ts'
 import { testHub } from '../testing/test-hub.ts'
 import { failureText } from './failure-text.ts'
 

@@ -1,5 +1,5 @@
-import { textOfBlock } from '../project-result.ts'
-import type { Failure } from '../result.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { Failure } from '../core/result.ts'
 
 /** A failure for a model that gets only text: what is wrong, then whatever there is nevertheless. */
 export function failureText({ content, data, error }: Failure): string {

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { ToolMessage } from '@langchain/core/messages'
 import { DynamicStructuredTool, type StructuredToolInterface } from '@langchain/core/tools'
-import type { Hub } from '../hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import { toLangChain } from './langchain.ts'
 
 /** Checked by the compiler: LangChain's own classes fit, and what comes out is LangChain's own. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { CallOptions } from '../call-options.ts'
-import type { Hub } from '../hub.ts'
-import { textOfBlock } from '../project-result.ts'
-import type { ContentBlock, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
-import { hashJson } from '../value/hash.ts'
+import type { CallOptions } from '../core/call-options.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { ContentBlock, ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import { hashJson } from '../lib/hash.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { chooseCards } from './choose-cards.ts'
@@ -22,15 +22,15 @@ export interface LangChainOptions<T> extends AdapterOptions {
   readonly ToolMessage: new (
     fields: LangChainMessageFields,
   ) => object
-  /** Show the parameters as this provider takes them; as the tools have them unless said. */
+  /** Show the parameters as this provider takes them. Default: as the tools have them. */
   readonly provider?: Provider
   /** LangGraph's `interrupt`: where policy asks, the graph stops with a question; without it, the hub's approver is asked. */
   readonly interrupt?: (question: LangChainQuestion) => unknown
 }
 
-/** What `interrupt` shows. The graph goes on with `new Command({ resume: { id, decision: 'allow' } })`. */
+/** What `interrupt` shows. The graph continues with `new Command({ resume: { id, decision: 'allow' } })`. */
 export interface LangChainQuestion {
-  /** Of this very call with this input. The answer repeats it: LangGraph pairs answers by order, and calls run at once. */
+  /** Of this very call with this input. The answer repeats it: LangGraph pairs answers by order, and calls run concurrently. */
   readonly id: string
   /** LangChain's id of the call; `undefined` when the tool was invoked without one. */
   readonly toolCallId: string | undefined
@@ -121,7 +121,7 @@ function fieldsOf(
       if (answer?.decision === 'deny') return fail(`The user refused this call: ${answer.reason ?? 'no reason given'}.`)
       const tell: CallOptions['onEvent'] = (event) => {
         if (event.type !== 'call-progressed') return
-        // Whoever listens and fails does not fail the call.
+        // A failing listener does not fail the call.
         Promise.resolve()
           .then(() => runManager?.handleToolEvent?.(event.content))
           .catch(() => {})
@@ -145,7 +145,7 @@ const Answer = z.object({
   reason: z.string().optional(),
 })
 
-/** Stops the graph with a question, which throws, or gives the answer when the graph goes on; what is none is a no. */
+/** Stops the graph with a question, which throws, or gives the answer when the graph continues; what is none is a no. */
 async function askThrough(
   interrupt: (question: LangChainQuestion) => unknown,
   hub: Hub,

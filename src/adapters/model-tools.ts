@@ -1,7 +1,7 @@
-import type { CallOptions } from '../call-options.ts'
-import type { Hub } from '../hub.ts'
-import type { Failure, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import type { CallOptions } from '../core/call-options.ts'
+import type { Failure, ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { chooseCards } from './choose-cards.ts'
 import { NO_JSON } from './no-json.ts'
@@ -12,7 +12,7 @@ import type { ProviderSchema } from './schema/for-provider.ts'
 export interface ModelToolOptions extends AdapterOptions, RunOptions {
   /**
    * Let the provider make the model keep to the schema: all tools, or those named. A tool whose schema the strict mode
-   * cannot say stays as it is. Not unless said; the hub checks arguments either way.
+   * cannot say stays as it is. Default: false; the hub checks arguments either way.
    */
   readonly strict?: boolean | readonly string[]
 }
@@ -64,7 +64,7 @@ export class ModelTools<T> {
     return [...this.#tools]
   }
 
-  /** Makes calls at once and answers them in the order they were given. */
+  /** Makes calls concurrently and answers them in the order they were given. */
   async answer<C extends ModelCall, A>(
     calls: readonly C[],
     options: RunOptions | undefined,

@@ -1,5 +1,5 @@
 import { Agent, type Tool, tool } from '@openai/agents-core'
-import type { Hub } from '../hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import { toOpenAiAgents } from './openai-agents.ts'
 
 /** Checked by the compiler: the SDK's own `tool` fits, and what comes out is the SDK's own. */

@@ -3,9 +3,9 @@ import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-co
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ran, send, sendTwice, wait } from '../../test/support/adapter-tools.ts'
-import { defineTool } from '../define.ts'
-import type { HubOptions } from '../options.ts'
-import type { CallEvent, ToolResult } from '../result.ts'
+import { defineTool } from '../core/define.ts'
+import type { HubOptions } from '../core/options.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
 import { type TestHub, testHub } from '../testing/test-hub.ts'
 import { type OpenAiAgentsOptions, toOpenAiAgents } from './openai-agents.ts'
 

@@ -1,7 +1,7 @@
-import type { Hub } from '../hub.ts'
-import { textOfBlock } from '../project-result.ts'
-import type { ContentBlock } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { ContentBlock } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { chooseCards } from './choose-cards.ts'
@@ -14,9 +14,9 @@ import { shownSchema } from './shown-schema.ts'
 export interface OpenAiAgentsOptions<T> extends AdapterOptions {
   /** The function `tool` of `@openai/agents`; the package is not imported here. */
   readonly tool: (options: OpenAiAgentsToolOptions) => T
-  /** Show the parameters as this provider takes them, and strict where it can be; `openai` unless said. */
+  /** Show the parameters as this provider takes them, and strict where it can be. Default: `openai`. */
   readonly provider?: Provider
-  /** Who is asked where policy says ask: the user, by the SDK's own interruptions, or whoever answers for the hub. */
+  /** Who is asked where policy says ask: the user, by the SDK's own interruptions, or anyone who answers for the hub. */
   readonly approvals?: 'framework' | 'hub'
 }
 

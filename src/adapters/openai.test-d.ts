@@ -1,5 +1,5 @@
 import type OpenAI from 'openai'
-import type { Hub } from '../hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import { collectToolCalls, toOpenAi } from './openai.ts'
 
 /** Checked by the compiler: what we give fits the real package's types, and what it gives fits ours. */

@@ -1,7 +1,7 @@
-import type { Hub } from '../hub.ts'
-import { textOfBlock } from '../project-result.ts'
-import type { ContentBlock, ToolResult } from '../result.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import { textOfBlock } from '../core/project-result.ts'
+import type { ContentBlock, ToolResult } from '../core/result.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { ToolCard } from '../hub/pipeline/tool-card.ts'
 import { failureText } from './failure-text.ts'
 import {
   itemsOf,
@@ -19,7 +19,7 @@ export { type ChatChunk, type ChatToolCall, type ChatToolCallDelta, collectToolC
 export interface OpenAiOptions extends ModelToolOptions {
   /**
    * A chat's tool message holds only text. `true` shows the images of results in a user message after them; then
-   * what a tool brought from outside speaks as the user does, so it is off unless said. Responses need none of this.
+   * what a tool brought from outside speaks as the user does, so it is off by default. Responses need none of this.
    */
   readonly imagesAsUser?: boolean
 }
@@ -82,7 +82,7 @@ export interface OpenAiTools {
   readonly chat: {
     /** For `client.chat.completions.create({ tools })`; those of this moment. */
     readonly tools: OpenAiChatTool[]
-    /** Makes the calls of a message, at once, and gives the messages that answer them, in the model's order. Never throws. */
+    /** Makes the calls of a message, concurrently, and gives the messages that answer them, in the model's order. Never throws. */
     run(
       message: { readonly tool_calls?: readonly object[] | null } | readonly object[],
       options?: RunOptions,
@@ -92,7 +92,7 @@ export interface OpenAiTools {
   readonly responses: {
     /** For `client.responses.create({ tools })`; those of this moment. */
     readonly tools: OpenAiFunctionTool[]
-    /** Makes the function calls of a response, at once, and gives the items that answer them, in the model's order. Never throws. */
+    /** Makes the function calls of a response, concurrently, and gives the items that answer them, in the model's order. Never throws. */
     run(
       response: { readonly output: readonly object[] } | readonly object[],
       options?: RunOptions,
@@ -167,7 +167,7 @@ interface Given {
   readonly caller?: unknown
 }
 
-/** A chat has calls of other kinds too, which belong to whoever offered those tools. */
+/** A chat has calls of other kinds too, which belong to whatever offered those tools. */
 function isFunction(item: unknown): item is Given {
   return typeof item === 'object' && item !== null && typeof (item as Given).function === 'object'
 }

@@ -1,7 +1,7 @@
-import { messageOf } from '../errors.ts'
-import type { AgentTool, AgentToolResult } from '../from-agent-tool.ts'
-import type { Hub } from '../hub.ts'
-import { jsonResult } from '../project-result.ts'
+import { messageOf } from '../core/errors.ts'
+import type { AgentTool, AgentToolResult } from '../core/from-agent-tool.ts'
+import { jsonResult } from '../core/project-result.ts'
+import type { Hub } from '../hub/hub.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
 /** A tool as a definition for an agent loop. */
@@ -26,7 +26,7 @@ export interface ToolDefinition {
 
 /**
  * Tools as definitions for an agent loop: those of a hub, or AgentTools such as `toAgentTools(hub)` and `createReadTool(hub)`
- * make. An error becomes a result for the model, and is told to `log`; an abort is thrown. Only tools of a hub are governed.
+ * make. An error becomes a result for the model, and is reported to `log`; an abort is thrown. Only tools of a hub are governed.
  * @example
  * const definitions = toToolDefinitions(hub, { log: console.error })
  */

@@ -1,6 +1,6 @@
-import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../record/events.ts'
-import type { RecordedLine } from '../record/run-records.ts'
-import type { CallEvent, ToolResult } from '../result.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
+import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../records/log/events.ts'
+import type { RecordedLine } from '../records/log/run-records.ts'
 import { LIMIT_CODES } from './audit-event.ts'
 
 interface OfTool {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { EXIT, exitCodeOfFailure, worstExitCode } from './exit-code.ts'
 
 describe('the exit code of a failure', () => {

@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode, type FailureStatus } from '../errors.ts'
-import type { ToolResult } from '../result.ts'
+import { ERRORS, type ErrorCode, type FailureStatus } from '../core/errors.ts'
+import type { ToolResult } from '../core/result.ts'
 
 /** What the exit code of a command says. */
 export const EXIT = {

@@ -3,7 +3,7 @@ import { buildProgram } from './program.ts'
 
 const WIDTH = 100
 
-/** The help of every command as Markdown: docs/cli.md, kept equal to the code by a check. */
+/** The help of every command as Markdown: docs/reference/cli.md, kept equal to the code by a check. */
 export async function generateCliDocs(): Promise<string> {
   const program = await buildProgram('*')
   const commands = [program, ...program.commands.flatMap(withChildren)]

@@ -3,7 +3,7 @@ import { EXIT } from './exit-code.ts'
 let controller: AbortController | undefined
 let code: number | undefined
 
-/** Aborts at the first Ctrl-C or SIGTERM, so that work can end in good order; the second one ends the process at once. */
+/** Aborts at the first Ctrl-C or SIGTERM, so that work can end in good order; the second one ends the process immediately. */
 export function interruptSignal(): AbortSignal {
   if (controller) return controller.signal
   controller = new AbortController()

@@ -8,10 +8,10 @@ export function ownCommand(env: NodeJS.ProcessEnv = process.env, file = process.
   if (basename(file) === 'tool-hub') return npm_lifecycle_event ? 'npx tool-hub' : 'tool-hub'
   if (file === '') return 'tool-hub'
   // npm runs scripts in the folder of the package, wherever the person is.
-  return `node ${quoteWord(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
+  return `node ${quoteShellWord(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
 }
 
 /** A word as a shell takes it. */
-export function quoteWord(word: string): string {
+export function quoteShellWord(word: string): string {
   return /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

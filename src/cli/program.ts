@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../lib/version.ts'
 import { COMMANDS } from './commands.ts'
 import { lineWidth } from './output/fit-line.ts'
 

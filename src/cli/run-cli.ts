@@ -18,7 +18,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
   return interruptCode() ?? Number(process.exitCode ?? 0)
 }
 
-/** Nothing and `help` ask for help; `help list` is `list --help`, and a mistyped command is told as such. */
+/** Nothing and `help` ask for help; `help list` is `list --help`, and a mistyped command is reported as such. */
 function withHelp(words: readonly string[]): readonly string[] {
   const [first, ...others] = words
   if (first !== undefined && first !== 'help') return words

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { tellWarnings } from './tell-warnings.ts'
+import { tellWarnings } from './main.ts'
 
 let others: NodeJS.WarningListener[]
 beforeEach(() => {

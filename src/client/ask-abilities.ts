@@ -1,14 +1,14 @@
-import type { MemoryScope } from '../contracts/memory.ts'
-import type { AgentEntry, AgentHistory, AgentStatus } from '../serve/api/agents.ts'
-import type { CanvasDetail, CanvasList } from '../serve/api/canvases.ts'
-import type { ChannelEntry, InboxPage } from '../serve/api/inbox.ts'
-import type { MemoryCandidateEntry, MemoryNoteEntry } from '../serve/api/memory.ts'
-import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from '../serve/api/schedules.ts'
+import type { MemoryScope } from '../core/memory.ts'
+import type { AgentEntry, AgentHistory, AgentStatus } from '../protocol/agents.ts'
+import type { CanvasDetail, CanvasList } from '../protocol/canvases.ts'
+import type { ChannelEntry, InboxPage } from '../protocol/inbox.ts'
+import type { MemoryCandidateEntry, MemoryNoteEntry } from '../protocol/memory.ts'
+import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from '../protocol/schedules.ts'
 import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 
 /** What agents have beside tools, by kind. */
-export type AbilityResources = ReturnType<typeof askAbilities>
+export type FeatureResources = ReturnType<typeof askAbilities>
 
 /** The requests for each of them. */
 export function askAbilities(http: HttpRequests) {

@@ -1,4 +1,4 @@
-import type { CallRequest } from '../serve/api/calls.ts'
+import type { CallRequest } from '../protocol/calls.ts'
 
 /** Where the service is, and who asks. */
 export interface ClientOptions {

@@ -1,6 +1,6 @@
-import type { ServiceEvent } from '../serve/api/service.ts'
+import type { ServiceEvent } from '../protocol/service.ts'
 import { ApiError } from './api-error.ts'
-import { backoffMs, wait } from './backoff.ts'
+import { reconnectDelayMs, waitFor } from './backoff.ts'
 import type { HttpRequests } from './http-requests.ts'
 import { readSse } from './read-sse.ts'
 
@@ -38,6 +38,6 @@ export async function* followEvents(
       if (error instanceof ApiError && !error.retryable) throw error
       if (error instanceof SyntaxError) throw error
     }
-    await wait(backoffMs(attempt), signal)
+    await waitFor(reconnectDelayMs(attempt), signal)
   }
 }

@@ -1,4 +1,4 @@
-import type { Me } from '../serve/api/service.ts'
+import type { Me } from '../protocol/service.ts'
 import { ApiError, readApiError } from './api-error.ts'
 import type { ClientOptions } from './client-options.ts'
 

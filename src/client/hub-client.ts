@@ -1,7 +1,7 @@
-import type { CallEvent, ToolResult } from '../result.ts'
-import type { AuditReport, Health, Me } from '../serve/api/service.ts'
-import type { ToolEntry } from '../serve/api/tools.ts'
-import { type AbilityResources, askAbilities } from './ask-abilities.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
+import type { AuditReport, Health, Me } from '../protocol/service.ts'
+import type { ToolEntry } from '../protocol/tools.ts'
+import { askAbilities, type FeatureResources } from './ask-abilities.ts'
 import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
 import { type FollowedEvent, type FollowOptions, followEvents } from './follow-events.ts'
 import { HttpRequests } from './http-requests.ts'
@@ -18,7 +18,7 @@ export interface ArtifactPart {
 }
 
 /** A client of a tool-hub service; made by `createClient`. */
-export class HubClient<T extends ToolMap = ToolMap> implements Resources, AbilityResources {
+export class HubClient<T extends ToolMap = ToolMap> implements Resources, FeatureResources {
   /** Calls that are on record. */
   readonly calls: Resources['calls']
   /** Runs: their records, changed files and undo. */
@@ -36,15 +36,15 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Abilit
   /** API tokens; needs the scope `admin`. */
   readonly tokens: Resources['tokens']
   /** Sessions of agents: their history, messages to them, and how to end one. */
-  readonly agents: AbilityResources['agents']
+  readonly agents: FeatureResources['agents']
   /** What agents show to people. */
-  readonly canvases: AbilityResources['canvases']
+  readonly canvases: FeatureResources['canvases']
   /** Messages of agents to people, and the channels. */
-  readonly inbox: AbilityResources['inbox']
+  readonly inbox: FeatureResources['inbox']
   /** Notes of agents, and those that wait for review. */
-  readonly memory: AbilityResources['memory']
+  readonly memory: FeatureResources['memory']
   /** Calls that are made later. */
-  readonly schedules: AbilityResources['schedules']
+  readonly schedules: FeatureResources['schedules']
   readonly #http: HttpRequests
   readonly #options: ClientOptions
 

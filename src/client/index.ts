@@ -1,9 +1,10 @@
-export type { CallEvent, ToolResult } from '../result.ts'
-export type { Approval, ApprovalAnswer, AskView, Question } from '../serve/api/asks.ts'
-export type { CallDetail, CallEntry, CallRequest, RecordLine } from '../serve/api/calls.ts'
-export type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
-export type { PrincipalEntry } from '../serve/api/principals.ts'
-export type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
+/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
+export type { ApprovalView, ApprovalView as AskView, CallEvent, ToolResult } from '../core/result.ts'
+export type { Approval, ApprovalAnswer, Question } from '../protocol/approvals.ts'
+export type { CallDetail, CallEntry, CallRequest, RecordLine } from '../protocol/calls.ts'
+export type { PolicyExplanation, PolicyState, PolicyTestReport } from '../protocol/policy.ts'
+export type { PrincipalEntry } from '../protocol/principals.ts'
+export type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../protocol/runs.ts'
 export type {
   AuditReport,
   GrantEntry,
@@ -12,8 +13,8 @@ export type {
   NewToken,
   ServiceEvent,
   TokenEntry,
-} from '../serve/api/service.ts'
-export type { ToolEntry } from '../serve/api/tools.ts'
+} from '../protocol/service.ts'
+export type { ToolEntry } from '../protocol/tools.ts'
 export { ApiError } from './api-error.ts'
 export type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from './client-options.ts'
 export { createClient } from './create-client.ts'

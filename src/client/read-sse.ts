@@ -7,7 +7,7 @@ export interface SseEvent {
   readonly id: string | undefined
 }
 
-const MOST_CHARS = 32 * 1_048_576
+const MAX_CHARS = 32 * 1_048_576
 
 /** Reads server-sent events off a response as they come. */
 export async function* readSse(response: Response): AsyncGenerator<SseEvent, void, undefined> {
@@ -22,7 +22,7 @@ export async function* readSse(response: Response): AsyncGenerator<SseEvent, voi
       const text = rest + decoder.decode(value, { stream: true })
       const blocks = text.split(/\r?\n\r?\n/)
       rest = blocks.pop()!
-      if (rest.length > MOST_CHARS) throw new ApiError('UPSTREAM_ERROR', `An event has over ${MOST_CHARS} characters.`)
+      if (rest.length > MAX_CHARS) throw new ApiError('UPSTREAM_ERROR', `An event has over ${MAX_CHARS} characters.`)
       for (const block of blocks) {
         const event = readBlock(block)
         if (event) yield event

@@ -1,9 +1,9 @@
-import type { Approval, ApprovalAnswer, Question } from '../serve/api/asks.ts'
-import type { CallDetail, CallEntry, RecordLine } from '../serve/api/calls.ts'
-import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../serve/api/policy.ts'
-import type { PrincipalEntry } from '../serve/api/principals.ts'
-import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../serve/api/runs.ts'
-import type { GrantEntry, NewToken, TokenEntry } from '../serve/api/service.ts'
+import type { Approval, ApprovalAnswer, Question } from '../protocol/approvals.ts'
+import type { CallDetail, CallEntry, RecordLine } from '../protocol/calls.ts'
+import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../protocol/policy.ts'
+import type { PrincipalEntry } from '../protocol/principals.ts'
+import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../protocol/runs.ts'
+import type { GrantEntry, NewToken, TokenEntry } from '../protocol/service.ts'
 import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 
@@ -14,7 +14,7 @@ interface Page {
   readonly limit?: number
 }
 
-interface AskFilter {
+interface ApprovalFilter {
   /** `all` also lists what is answered or expired. Default: `waiting`. */
   readonly state?: 'waiting' | 'all'
   /** Most entries. Default: 100; at most 500. */
@@ -56,7 +56,7 @@ export interface Resources {
   /** Approval requests, and how to answer them; answering needs the scope `approve`. */
   readonly approvals: {
     /** Newest first. */
-    list(filter?: AskFilter): Promise<Approval[]>
+    list(filter?: ApprovalFilter): Promise<Approval[]>
     /** One request with what its call would do; rejects with `NOT_FOUND` if there is none. */
     get(id: string): Promise<Approval>
     /** `won` is false when somebody else was first. */
@@ -65,7 +65,7 @@ export interface Resources {
   /** Questions of tools, and how to answer them; answering needs the scope `approve`. */
   readonly questions: {
     /** Newest first. */
-    list(filter?: AskFilter): Promise<Question[]>
+    list(filter?: ApprovalFilter): Promise<Question[]>
     /** One question; rejects with `NOT_FOUND` if there is none. */
     get(id: string): Promise<Question>
     /** Answers with a text, or with the values of a form; `won` is `false` when somebody else was first. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Sandbox } from '../options.ts'
+import { type ConfigDocument, sourceOf } from '../core/document/config-document.ts'
+import type { Sandbox } from '../core/options.ts'
 import type { PolicyTools } from './check-config.ts'
-import { type ConfigDocument, sourceOf } from './config-document.ts'
 import { resolvePath } from './resolve-path.ts'
 
 /** A policy.yaml and where it stands. */

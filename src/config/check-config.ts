@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import type { ToolError } from '../errors.ts'
-import type { ConfigDocument } from './config-document.ts'
+import type { ConfigDocument } from '../core/document/config-document.ts'
+import { configError, MAX_SHOWN } from '../core/document/problem.ts'
+import type { ToolError } from '../core/errors.ts'
 import { toJsonSchema } from './config-json-schema.ts'
-import { describeIssue, type Finding } from './describe-issue.ts'
+import { describeIssue, type IssueDescription } from './describe-issue.ts'
 import { policyFileSchema } from './policy-schema.ts'
-import { configError, MOST_SHOWN } from './problem.ts'
 import { type Config, configSchemas, VISIBILITY_KEYS } from './schema.ts'
-import { DEEPEST_CONFIG, walkConfig } from './walk-config.ts'
+import { MAX_CONFIG_DEPTH, walkConfig } from './walk-config.ts'
 
 /** `tools` in the form of a policy.yaml. */
 export type PolicyTools = z.output<typeof policyFileSchema>['tools']
@@ -18,7 +18,7 @@ export interface CheckedConfig extends Omit<Config, 'tools'> {
 }
 
 // Enough for any owner; what follows may take its time over each.
-const MOST_ENTRIES = 20_000
+const MAX_ENTRIES = 20_000
 const RESERVED = new Set<unknown>(['__proto__', 'constructor', 'prototype'])
 
 /** A config out of a parsed file; throws one error that names all its problems. */
@@ -66,28 +66,27 @@ function isMapping(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function hostileEntries(value: unknown): Finding[] {
-  const findings: Finding[] = []
+function hostileEntries(value: unknown): IssueDescription[] {
+  const findings: IssueDescription[] = []
   let entries = 0
   for (const { path } of walkConfig(value)) {
     if (RESERVED.has(path.at(-1))) findings.push({ path, part: 'key', message: 'this name is reserved by JavaScript.' })
-    if (++entries > MOST_ENTRIES)
-      return [{ path: [], part: 'value', message: `has more than ${MOST_ENTRIES} entries.` }]
-    if (path.length <= DEEPEST_CONFIG) continue
-    return [{ path: path.slice(0, 3), part: 'key', message: `nested deeper than ${DEEPEST_CONFIG} levels.` }]
+    if (++entries > MAX_ENTRIES) return [{ path: [], part: 'value', message: `has more than ${MAX_ENTRIES} entries.` }]
+    if (path.length <= MAX_CONFIG_DEPTH) continue
+    return [{ path: path.slice(0, 3), part: 'key', message: `nested deeper than ${MAX_CONFIG_DEPTH} levels.` }]
   }
   return findings
 }
 
 /** Where a key is missing, the place is that of its parent. */
-function refusal({ label, locate }: ConfigDocument, findings: readonly Finding[]): ToolError {
-  const place = ({ path, part }: Finding) => locate(path, part) ?? locate(path.slice(0, -1))
+function refusal({ label, locate }: ConfigDocument, findings: readonly IssueDescription[]): ToolError {
+  const place = ({ path, part }: IssueDescription) => locate(path, part) ?? locate(path.slice(0, -1))
   return configError(
     label,
     findings.map((finding, index) => ({
       path: finding.path,
       message: finding.message,
-      position: index < MOST_SHOWN ? place(finding) : undefined,
+      position: index < MAX_SHOWN ? place(finding) : undefined,
     })),
   )
 }

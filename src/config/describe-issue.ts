@@ -1,11 +1,11 @@
 import type { z } from 'zod'
-import { didYouMean } from '../names.ts'
-import { valueAt } from '../value/json-pointer.ts'
+import type { KeyPath } from '../core/document/problem.ts'
+import { didYouMean } from '../core/names.ts'
+import { valueAt } from '../lib/json-pointer.ts'
 import { knownKeys, type SchemaNode } from './config-json-schema.ts'
-import type { KeyPath } from './problem.ts'
 
 /** A problem before its place is looked up. */
-export interface Finding {
+export interface IssueDescription {
   readonly path: KeyPath
   /** Whether the key itself is wrong, or what stands there. */
   readonly part: 'key' | 'value'
@@ -26,10 +26,10 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What an owner can do something with, out of what zod found in `value`. */
-export function describeIssue(issue: Issue, value: unknown, schema: SchemaNode): Finding[] {
+export function describeIssue(issue: Issue, value: unknown, schema: SchemaNode): IssueDescription[] {
   const path = issue.path as KeyPath
   const found = valueAt(value, path)
-  const finding = (message: string): Finding[] => [{ path, part: 'value', message }]
+  const finding = (message: string): IssueDescription[] => [{ path, part: 'value', message }]
   switch (issue.code) {
     case 'unrecognized_keys':
       return unknownKeys(path, issue.keys, knownKeys(schema, path))
@@ -55,7 +55,7 @@ function describeUnion(
   issue: Extract<Issue, { code: 'invalid_union' }>,
   value: unknown,
   schema: SchemaNode,
-): Finding[] {
+): IssueDescription[] {
   const fitting = issue.errors.find((issues) => !issues.some(isWrongKind))
   if (fitting)
     return fitting.flatMap((inner) => describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, value, schema))
@@ -67,7 +67,7 @@ function isWrongKind(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
 }
 
-function unknownKeys(path: KeyPath, names: readonly string[], known: readonly string[]): Finding[] {
+function unknownKeys(path: KeyPath, names: readonly string[], known: readonly string[]): IssueDescription[] {
   const all = `Known here: ${known.join(', ')}.`
   return names.map((name) => ({
     path: [...path, name],

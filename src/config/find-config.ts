@@ -1,9 +1,9 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { errnoOf } from '../disk/errno.ts'
-import { distrust } from '../disk/owned-by-us.ts'
-import type { ToolError } from '../errors.ts'
-import { configError } from './problem.ts'
+import { configError } from '../core/document/problem.ts'
+import type { ToolError } from '../core/errors.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { distrust } from '../lib/owned-by-us.ts'
 
 /** The names a config may have. */
 export const CONFIG_NAMES = ['yaml', 'yml', 'json5', 'jsonc', 'json', 'mjs'].map((kind) => `tool-hub.${kind}`)

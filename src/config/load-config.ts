@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { lazyModule } from '../disk/lazy-module.ts'
+import type { HubOptions } from '../core/options.ts'
 import { recoverCommands } from '../hub/recover-commands.ts'
-import type { HubOptions } from '../options.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
 import { findConfig } from './find-config.ts'
 import { toOptions } from './to-options.ts'
 import type { ServiceOptions } from './to-service.ts'
@@ -10,15 +10,15 @@ const loadReadConfig = lazyModule(() => import('./read-config.ts'))
 
 /** Where to look for the config. */
 export interface LoadConfigOptions {
-  /** Searched upwards; the working folder unless said. */
+  /** Searched upwards. Default: the working folder. */
   readonly cwd?: string
   /** Taken instead of searching; relative to `cwd`. */
   readonly file?: string
-  /** Loads the tools of the folder `tools` again whenever they change; false unless said. */
+  /** Loads the tools of the folder `tools` again whenever they change. Default: false. */
   readonly watch?: boolean
-  /** Whether plugins and the folder `tools` are loaded, which runs their code; true unless said. */
+  /** Whether plugins and the folder `tools` are loaded, which runs their code. Default: true. */
   readonly plugins?: boolean
-  /** Where `runs` and `data` are unless the config says; beside a config that was found, in `cwd` with `file`, unless said. */
+  /** Where `runs` and `data` are, unless the config names folders. Default: next to the config that was found; with `file`, in `cwd`. */
   readonly home?: string
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SERVER_NAME } from '../names.ts'
+import { SERVER_NAME } from '../core/names.ts'
 import { duration, key, text } from './schema-parts.ts'
 
 const texts = z.record(z.string(), z.string())
@@ -14,14 +14,14 @@ const fence = z.strictObject({
 export const fenceSchema = z.union([z.boolean(), fence])
 
 const oauth = z.strictObject({
-  clientId: key(text, 'The id that the service knows this client by; it is registered unless said.'),
+  clientId: key(text, 'The client id known to the service. Default: registered dynamically.'),
   clientSecret: key(text, 'As a reference: ${env:NAME} or ${secret:name}.'),
   issuer: key(
     text,
-    'The only authorization server that may get the secret; the first that the service names unless said.',
+    'The only authorization server that may get the secret. Default: the first that the service names.',
   ),
-  scopes: key(z.array(text), 'What to ask for; what the service suggests unless said.'),
-  callbackPort: key(z.int().min(1).max(65_535), 'Port that the browser returns to; any free one unless said.'),
+  scopes: key(z.array(text), 'What to ask for. Default: what the service suggests.'),
+  callbackPort: key(z.int().min(1).max(65_535), 'Port that the browser returns to. Default: any free one.'),
 })
 
 /** Keys that other programs write into their config. They say nothing here: rules do. */
@@ -43,7 +43,7 @@ const common = {
     'Believes what it says of its tools: read-only ones run unasked, and their results count as trusted.',
     false,
   ),
-  timeout: key(duration, "Time for one call; every tool's unless said."),
+  timeout: key(duration, 'Time for one call. Default: the limit of every tool.'),
   startTimeout: key(duration, 'Time to connect and to list its tools.', '30s'),
   ...Object.fromEntries(
     FOREIGN_KEYS.map((name) => [name, key(z.unknown(), 'Of another program; it says nothing here.')]),
@@ -55,16 +55,16 @@ const program = z.strictObject({
   command: text.describe('The program.'),
   args: key(z.array(z.string()), 'Its arguments.', []),
   env: key(texts, 'Its environment beside PATH, HOME and the like; ${env:NAME} and ${secret:name} are filled in.'),
-  cwd: key(text, 'The folder it runs in; that of this config unless said, with sandbox one of its own.'),
+  cwd: key(text, 'The folder it runs in. Default: the folder of this config; with sandbox, a folder of its own.'),
   sandbox: key(fenceSchema, 'Fences it in like a command.', false),
   ...common,
 })
 
 const service = z.strictObject({
-  type: key(z.enum(['http', 'streamable-http', 'sse']), 'How it speaks; found out unless said.'),
+  type: key(z.enum(['http', 'streamable-http', 'sse']), 'The transport. Default: detected.'),
   url: z.url({ protocol: /^https?$/ }).describe('Where it answers.'),
   headers: key(texts, 'Sent with every request; ${env:NAME} and ${secret:name} are filled in.'),
-  oauth: key(z.union([z.literal(false), oauth]), 'How to sign in; found out unless said. false never signs in.'),
+  oauth: key(z.union([z.literal(false), oauth]), 'How to sign in; false never signs in. Default: discovered.'),
   ...common,
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MEMORY_WRITE_MODES } from '../contracts/memory.ts'
-import { SERVER_NAME } from '../names.ts'
-import { count, duration, key, size, text } from './schema-parts.ts'
+import { MEMORY_WRITE_MODES } from '../core/memory.ts'
+import { SERVER_NAME } from '../core/names.ts'
+import { countSchema, duration, key, size, text } from './schema-parts.ts'
 
 const mcpTool = z.union([
   text,
@@ -24,8 +24,8 @@ const mcp = z.strictObject({
 
 const limits = z.strictObject({
   note: key(size, 'Characters of one note, 20,000 at most.', '20KB'),
-  notes: key(count.min(1), 'Notes of one scope.', 100_000),
-  candidates: key(count.min(1), 'Notes of one run that may wait for review.', 1_000),
+  notes: key(countSchema.min(1), 'Notes of one scope.', 100_000),
+  candidates: key(countSchema.min(1), 'Notes of one run that may wait for review.', 1_000),
   timeout: key(duration, 'Time for one answer of a provider.', '10s'),
 })
 
@@ -45,7 +45,7 @@ export const memorySchema = z
       'Where notes go: disabled nowhere, candidate into the archive of the run until you have looked, external into memory at once.',
       'candidate',
     ),
-    url: key(url, 'Of an external service that speaks the protocol of docs/memory.md.'),
+    url: key(url, 'Of an external service that speaks the protocol of docs/reference/memory.md.'),
     secret: key(text, 'Name of the secret that is sent to it as a bearer token.'),
     headers: key(z.record(z.string(), z.string()), 'Sent to it with every request; ${secret:name} is filled in.'),
     mcp: key(mcp, 'Tools of an MCP server that keep the notes.'),

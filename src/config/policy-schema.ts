@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, duration, key, size, text, texts } from './schema-parts.ts'
+import { countSchema, duration, key, size, text, texts } from './schema-parts.ts'
 
 const VERBS = ['allow', 'ask', 'deny'] as const
 
@@ -10,9 +10,12 @@ const when = z.strictObject({
 
 const limit = z.strictObject({
   timeout: key(duration, 'Longest time of such a call.'),
-  maxBytes: key(size, 'Most bytes that such a call reads or writes at once.'),
-  maxResults: key(count, 'Most entries that such a call lists.'),
-  retries: key(count, 'How often a POST with an idempotency key is repeated when it failed for a passing reason.'),
+  maxBytes: key(size, 'Maximum number of bytes that such a call reads or writes in one operation.'),
+  maxResults: key(countSchema, 'Most entries that such a call lists.'),
+  retries: key(
+    countSchema,
+    'How often a POST with an idempotency key is repeated when it failed for a passing reason.',
+  ),
 })
 
 /** One rule: a verb with its subject, optionally targets, conditions, a reason and bounds. */
@@ -21,7 +24,7 @@ export const ruleSchema = z
     allow: key(text, 'Lets through: a tool, a dialect name, group:NAME, a capability, or *.'),
     ask: key(text, 'Asks a person first; the same subjects.'),
     deny: key(text, 'Refuses; the same subjects. Wins over every allow and ask.'),
-    on: key(texts, 'Targets it is about: path globs, URL globs, command words. All unless said.'),
+    on: key(texts, 'Targets it is about: path globs, URL globs, command words. Default: all.'),
     except: key(texts, 'Targets it is not about.'),
     when: key(when, 'Holds only then.'),
     reason: key(text, 'Told to the model and shown to the approver.'),
@@ -40,7 +43,7 @@ const constraints = z.strictObject({
   max_size: key(size, 'Most bytes of a file.'),
   allowed_paths: key(z.array(text).min(1), 'Folders and globs it may touch.'),
   denied_paths: key(z.array(text).min(1), 'Globs it may not touch.'),
-  max_results: key(count, 'Most entries it lists.'),
+  max_results: key(countSchema, 'Most entries it lists.'),
 })
 
 const policyTool = z.strictObject({

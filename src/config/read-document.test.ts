@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ToolError } from '../errors.ts'
+import { ToolError } from '../core/errors.ts'
 import { loadConfig } from './load-config.ts'
 
 let folder: string

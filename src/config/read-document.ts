@@ -1,15 +1,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { errnoOf } from '../disk/errno.ts'
-import { lazyModule } from '../disk/lazy-module.ts'
-import type { ConfigDocument } from './config-document.ts'
-import { configError } from './problem.ts'
+import type { ConfigDocument } from '../core/document/config-document.ts'
+import { configError } from '../core/document/problem.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
 
-const loadParseYaml = lazyModule(() => import('./parse-yaml.ts'))
-const loadParseJson5 = lazyModule(() => import('./parse-json5.ts'))
+const loadParseYaml = lazyModule(() => import('../core/document/parse-yaml.ts'))
+const loadParseJson5 = lazyModule(() => import('../core/document/parse-json5.ts'))
 
-const LARGEST_BYTES = 1_000_000
+const MAX_BYTES = 1_000_000
 
 /** Reads and parses a config or policy file by the kind its name tells. */
 export async function readDocument(file: string, cwd: string): Promise<ConfigDocument> {
@@ -55,8 +55,7 @@ async function readText(file: string, label: string): Promise<string> {
 
 async function readBytes(file: string, label: string): Promise<Buffer> {
   const { size } = await statFile(file, label)
-  if (size > LARGEST_BYTES)
-    throw configError(label, [{ message: `has ${size} bytes, a config has at most ${LARGEST_BYTES}.` }])
+  if (size > MAX_BYTES) throw configError(label, [{ message: `has ${size} bytes, a config has at most ${MAX_BYTES}.` }])
   try {
     return await readFile(file)
   } catch (cause) {

@@ -13,7 +13,7 @@ export const text = z.string().min(1)
 export const texts = z.union([text, z.array(text).min(1)])
 
 /** A whole number from 0 up. */
-export const count = z.int().min(0)
+export const countSchema = z.int().min(0)
 
 /** `60s`, `5m`, or milliseconds. */
 export const duration = measure('time', parseDuration, UNIT_PATTERNS.duration, ['60s', '5m', 250])
@@ -30,7 +30,7 @@ export const rate = z
       .meta({ pattern: UNIT_PATTERNS.rate }),
     z.strictObject({
       perSecond: z.number().positive().describe('Calls a second, on average.'),
-      burst: key(z.number().min(1), 'Calls at once.'),
+      burst: key(z.number().min(1), 'Calls in a burst.'),
     }),
   ])
   .meta({ title: 'rate', examples: ['10/s', '100/min', { perSecond: 10, burst: 20 }] })

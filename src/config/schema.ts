@@ -1,17 +1,82 @@
 import { z } from 'zod'
-import { CACHE_NAMES } from '../options.ts'
+import { CACHE_NAMES } from '../core/options.ts'
 import { browserSchema } from './browser-schema.ts'
 import { canvasSchema } from './canvas-schema.ts'
 import { coreSchema } from './core-schema.ts'
-import { limitsSchema } from './limits-schema.ts'
 import { fenceSchema, mcpServersSchema } from './mcp-schema.ts'
 import { memorySchema } from './memory-schema.ts'
 import { messagesSchema } from './messages-schema.ts'
 import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
 import { schedulesSchema } from './schedules-schema.ts'
-import { duration, key, size, text } from './schema-parts.ts'
+import { countSchema, duration, key, rate, size, text } from './schema-parts.ts'
 import { serviceSchema } from './service-schema.ts'
 import { sessionsSchema } from './sessions-schema.ts'
+
+const budget = {
+  calls: key(countSchema, 'Most calls.'),
+  time: key(duration, 'Most time in all.'),
+  bytes: key(size, 'Most bytes returned in all.'),
+  cost: key(z.number().min(0), 'Most cost units in all.'),
+}
+
+/** What one run, or one session, may use in all. */
+const budgetSchema = z.strictObject(budget)
+
+const toolLimits = z.strictObject({
+  ...budget,
+  rate: key(rate, 'How fast this tool may be called.'),
+  concurrency: key(z.int().min(1), 'Calls of this tool at the same time.'),
+})
+
+/** What one command may use. */
+const commandLimits = z.strictObject({
+  cpu: key(duration, 'Most processor time.', '10m'),
+  memory: key(size, 'Most memory.', '2GB'),
+  processes: key(z.int().min(1), 'Concurrent processes and threads.', 256),
+  file: key(size, 'The largest file that it may write.', '1GB'),
+  files: key(z.int().min(16), 'Open files.', 1024),
+  disk: key(size, 'Most disk space that it may add; then it is ended.', '10GB'),
+  newFiles: key(z.int().min(1), 'Most files and folders that it may create; then it is ended.', 500_000),
+  output: key(size, 'Most bytes that it may print; then it is ended.', '1GB'),
+})
+
+/** Bounds on calls, with units; budgets of the run may stand at the top. */
+const limitsSchema = z
+  .strictObject({
+    timeout: key(duration, 'Longest time of one call; commands have their own.', '60s'),
+    output: key(
+      size,
+      'Most characters of text that a model gets of one call; the whole is kept as an artifact. Tools set their own, most of them 30KB; this only lowers it.',
+    ),
+    input: key(size, 'Most bytes of the arguments of one call.', '10MB'),
+    depth: key(z.int().min(1), 'Deepest nesting of arguments.', 64),
+    entries: key(z.int().min(1), 'Most keys and elements of the arguments of one call, all together.', 50_000),
+    read: key(
+      size,
+      'Maximum number of bytes read from a file in one operation. Without this key a call may ask for up to 10 MiB.',
+      '5MiB',
+    ),
+    http: key(size, 'Most bytes of one response. Without this key a call may ask for up to 10 MiB.', '5MiB'),
+    httpTimeout: key(duration, 'Longest time of one request, with redirects, retries and body.', '15s'),
+    download: key(size, 'Most bytes of one download.', '100MiB'),
+    undo: key(size, 'Most bytes that a run keeps of what its changes replaced, so that undo brings it back.', '200MB'),
+    commands: key(commandLimits, 'What one command may use.'),
+    calls: key(countSchema, 'Most calls of a run; short for run.calls.'),
+    time: key(duration, 'Most time of a run in all; short for run.time.'),
+    bytes: key(size, 'Most bytes returned in a run; short for run.bytes.'),
+    cost: key(z.number().min(0), 'Most cost units of a run; short for run.cost.'),
+    run: key(budgetSchema, 'What one run may use in all.'),
+    session: key(budgetSchema, 'What one session may use in all.'),
+    tools: key(z.record(z.string(), toolLimits), 'What one tool may use, by its name.'),
+    rate: key(rate, 'How fast tools may be called.'),
+    concurrency: key(z.int().min(1), 'Calls at the same time.'),
+  })
+  .superRefine((limits, ctx) => {
+    for (const name of Object.keys(budget) as (keyof typeof budget)[]) {
+      if (limits[name] === undefined || limits.run?.[name] === undefined) continue
+      ctx.addIssue({ code: 'custom', path: [name], message: `is also said as limits.run.${name}; keep one.` })
+    }
+  })
 
 /** The keys that make `tools` the visibility of S3; anything else makes it a policy by tool. */
 export const VISIBILITY_KEYS: readonly string[] = ['profile', 'allow', 'deny']
@@ -38,7 +103,11 @@ const commandSandbox = z.strictObject({
   env: key(z.array(text), 'Variables of the environment of tool-hub that commands get, by name.', []),
   secrets: key(z.enum(['hidden', 'visible']), 'Whether commands see files such as .env and *.pem.', 'hidden'),
   level: key(z.enum(['full', 'namespaces', 'none']), 'A weaker fence than this machine could have.'),
-  prepared: key(z.int().min(0).max(16), 'How many fences are made ahead, so that the next command starts at once.', 2),
+  prepared: key(
+    z.int().min(0).max(16),
+    'How many sandboxes are prepared in advance, so that the next command starts without delay.',
+    2,
+  ),
 })
 
 const sandbox = z.strictObject({
@@ -70,8 +139,8 @@ const secret = z.strictObject({
 
 const search = z.strictObject({
   provider: z.enum(['tavily', 'brave', 'searxng']).describe('Who searches.'),
-  url: key(text, "Where the service answers; the provider's public address unless said."),
-  secret: key(text, "Name of the secret with its key; the provider's own name unless said."),
+  url: key(text, "Where the service answers. Default: the provider's public address."),
+  secret: key(text, "Name of the secret with its key. Default: the provider's own name."),
 })
 
 const web = z.strictObject({ search: key(search, 'How core/web.search searches.') })
@@ -85,7 +154,7 @@ const approvals = z.strictObject({
   ),
   elicitation: key(
     z.boolean(),
-    'Whether MCP clients that can show a form are asked; true unless said, but not with an inbox, nor over HTTP without a token.',
+    'Whether MCP clients that can show a form are asked. Default: true, except with inbox or unauthenticated HTTP.',
   ),
 })
 
@@ -108,8 +177,12 @@ const plugin = z.union([
   z.strictObject({
     use: text.describe('A path or a package.'),
     options: key(pluginOptions, 'What its function gets.'),
-    isolate: key(fenceSchema, 'Runs it in a fenced process of its own; docs/plugins.md says what that means.', false),
-    required: key(z.boolean(), 'false goes on without it when it does not load; then its hooks guard nothing.', true),
+    isolate: key(
+      fenceSchema,
+      'Runs it in a fenced process of its own; docs/reference/plugins.md says what that means.',
+      false,
+    ),
+    required: key(z.boolean(), 'false continues without it when it does not load; then its hooks guard nothing.', true),
   }),
 ])
 
@@ -132,10 +205,10 @@ export const configSchema = z.strictObject({
   ),
   secrets: key(
     z.record(z.string().regex(/^[a-zA-Z][\w.-]{0,63}$/), secret),
-    'Secrets that tools use by name in a header and never see; docs/web.md shows how.',
+    'Secrets that tools use by name in a header and never see; docs/reference/web.md shows how.',
   ),
   web: key(web, 'The web tools.'),
-  memory: key(memorySchema, 'What agents remember; docs/memory.md.'),
+  memory: key(memorySchema, 'What agents remember; docs/reference/memory.md.'),
   limits: key(limitsSchema, 'Bounds on calls. Times and sizes carry units: 60s, 5m, 30KB (30,000), 64KiB (65,536).'),
   approvals: key(approvals, 'How people are asked.'),
   runs: key(
@@ -165,13 +238,16 @@ export const configSchema = z.strictObject({
     }),
     'MCP servers whose tools are here too, as mcp/NAME.TOOL; in the shape of Claude, Cursor and VS Code.',
   ),
-  sessions: key(sessionsSchema, 'Agents that agents may start, and what they see of each other; docs/sessions.md.'),
-  messages: key(messagesSchema, 'How agents reach people; docs/messages.md.'),
+  sessions: key(
+    sessionsSchema,
+    'Agents that agents may start, and what they see of each other; docs/reference/sessions.md.',
+  ),
+  messages: key(messagesSchema, 'How agents reach people; docs/reference/messages.md.'),
   skills: key(z.array(text), 'Folders of skills, each a folder with a SKILL.md.'),
-  browser: key(browserSchema, 'The browser that agents use; docs/browser.md.'),
-  canvas: key(canvasSchema, 'How much agents may show to people; docs/canvas.md.'),
-  schedules: key(schedulesSchema, 'Calls that are made later; docs/schedules.md.'),
-  service: key(serviceSchema, 'How tool-hub serve is reached; docs/service.md.'),
+  browser: key(browserSchema, 'The browser that agents use; docs/reference/browser.md.'),
+  canvas: key(canvasSchema, 'How much agents may show to people; docs/reference/canvas.md.'),
+  schedules: key(schedulesSchema, 'Calls that are made later; docs/reference/schedules.md.'),
+  service: key(serviceSchema, 'How tool-hub serve is reached; docs/reference/service.md.'),
 })
 
 /** A config as it was written, checked. */

@@ -4,7 +4,7 @@ import { duration, key, rate, text } from './schema-parts.ts'
 const oidc = z.strictObject({
   issuer: z.url({ protocol: /^https?$/ }).describe('Who signs the tokens, as their iss says.'),
   audience: text.describe('This service, as their aud says.'),
-  jwks: key(z.url({ protocol: /^https?$/ }), "Where the issuer's keys are; found through the issuer unless said."),
+  jwks: key(z.url({ protocol: /^https?$/ }), "Where the issuer's keys are. Default: discovered through the issuer."),
   scopesClaim: key(text, 'The claim that lists what somebody may: call, approve, read, admin.', 'scope'),
   scopes: key(
     z.record(z.string(), z.array(z.enum(['call', 'approve', 'read', 'admin']))),
@@ -15,7 +15,7 @@ const oidc = z.strictObject({
 const webhook = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe('Where to send what waits for a person.'),
   secret: text.describe('Environment variable with the key that signs it, at least 24 characters.'),
-  events: key(z.array(z.enum(['approval', 'question'])), 'What to send; both unless said.'),
+  events: key(z.array(z.enum(['approval', 'question'])), 'What to send. Default: both.'),
 })
 
 const logFormat = z.enum(['json', 'text', 'none'])
@@ -55,7 +55,7 @@ export const serviceSchema = z.strictObject({
         ),
       }),
     ]),
-    'What the service writes to stderr: start, sign-ins, denials, errors, changes; docs/service.md.',
+    'What the service writes to stderr: start, sign-ins, denials, errors, changes; docs/reference/service.md.',
   ),
   shutdown: key(duration, 'How long calls under way may go on when it ends.', '10s'),
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { fenceSchema } from './mcp-schema.ts'
-import { count, duration, key, text } from './schema-parts.ts'
+import { countSchema, duration, key, text } from './schema-parts.ts'
 
 const limits = z.strictObject({
-  calls: key(count, 'Most calls of one session.'),
+  calls: key(countSchema, 'Most calls of one session.'),
   time: key(duration, 'Most time of its calls, and of its life.'),
   cost: key(z.number().min(0), 'Most cost units of its calls.'),
 })

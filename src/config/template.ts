@@ -4,7 +4,7 @@ export function configTemplate(): string {
 }
 
 const TEMPLATE = `# yaml-language-server: $schema=./node_modules/tool-hub/config.schema.json
-# What agents may see, do and use here. Every key: node_modules/tool-hub/docs/config.md.
+# What agents may see, do and use here. Every key: node_modules/tool-hub/docs/reference/config.md.
 version: 1
 
 # Which tools an agent sees.

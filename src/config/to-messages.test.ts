@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { messagesSchema } from './messages-schema.ts'
-import { toMessages } from './to-messages.ts'
+import { toMessages } from './to-options.ts'
 
 describe('messages of a config', () => {
   it('are channels as a hub takes them: times in milliseconds, rates as buckets, references left as they are', () => {

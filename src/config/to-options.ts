@@ -1,13 +1,19 @@
-import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../options.ts'
+import type { z } from 'zod'
+import type { BrowserOptions } from '../core/browser.ts'
+import type { CanvasOptions } from '../core/canvas.ts'
+import type { HttpMemory, McpMemory, McpMemoryTool, MemoryLimits, MemoryOptions } from '../core/memory.ts'
+import type { ChannelOptions, MessagesOptions } from '../core/messages.ts'
+import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../core/options.ts'
+import type { NewSchedule, SchedulesOptions, WrittenWhen } from '../core/schedules.ts'
+import type { browserSchema } from './browser-schema.ts'
+import type { canvasSchema } from './canvas-schema.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { toCore } from './core-schema.ts'
+import type { WrittenMemory } from './memory-schema.ts'
+import type { WrittenMessages } from './messages-schema.ts'
 import { resolvePath } from './resolve-path.ts'
-import { toBrowser } from './to-browser.ts'
-import { toCanvas } from './to-canvas.ts'
+import type { WrittenSchedules } from './schedules-schema.ts'
 import { toMcpServers } from './to-mcp-servers.ts'
-import { toMemory } from './to-memory.ts'
-import { toMessages } from './to-messages.ts'
-import { toSchedules } from './to-schedules.ts'
 import { toSessions } from './to-sessions.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
 import { withoutUndefined } from './without-undefined.ts'
@@ -16,7 +22,7 @@ import { withoutUndefined } from './without-undefined.ts'
 export interface Folders {
   /** Of the config file: what is written in it is relative to this. */
   readonly base: string
-  /** Of the project: records are kept here unless said. */
+  /** The folder of the project. Default place of the records. */
   readonly home: string
 }
 
@@ -81,7 +87,7 @@ function toSandbox(sandbox: NonNullable<CheckedConfig['sandbox']>, base: string)
   })
 }
 
-/** A variable that is not set is no secret; whoever names it is told so. */
+/** A variable that is not set is no secret; using its name is an error. */
 function toSecrets(secrets: NonNullable<CheckedConfig['secrets']>): Record<string, Secret> {
   const set = Object.entries(secrets).flatMap(([name, { env, hosts }]) => {
     const value = process.env[env]
@@ -154,4 +160,101 @@ function merged<T extends object>(first: T | undefined, second: T | undefined): 
 
 function maybe<A, B>(convert: (value: A) => B, value: A | undefined): B | undefined {
   return value === undefined ? undefined : convert(value)
+}
+
+/** What a config says about canvases, in the words of `createToolHub`. */
+function toCanvas({ content, perRun, versions }: z.output<typeof canvasSchema>): CanvasOptions {
+  return withoutUndefined<CanvasOptions>({
+    maxBytes: content === undefined ? undefined : parseSize(content),
+    maxCanvases: perRun,
+    maxVersions: versions,
+  })
+}
+
+/** What a config says about the browser, in the words of `createToolHub`. */
+function toBrowser(written: z.output<typeof browserSchema>, base: string): BrowserOptions {
+  const { executable, channel, headless, sandbox, idle, timeout, tabs, traffic, download, pageMemory } = written
+  return withoutUndefined<BrowserOptions>({
+    ...{ channel, headless, sandbox, tabs },
+    executable: executable === undefined ? undefined : resolvePath(base, executable),
+    idleMs: idle === undefined ? undefined : parseDuration(idle),
+    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
+    trafficBytes: traffic === undefined ? undefined : parseSize(traffic),
+    downloadBytes: download === undefined ? undefined : parseSize(download),
+    pageMemoryBytes: pageMemory === undefined ? undefined : parseSize(pageMemory),
+  })
+}
+
+type WrittenChannel = NonNullable<WrittenMessages['channels']>[string]
+
+/** What `messages` says, in the words of `createToolHub`; references are filled in when a channel is used. */
+export function toMessages({ channels = {} }: WrittenMessages): MessagesOptions {
+  return { channels: Object.fromEntries(Object.entries(channels).map(([name, written]) => [name, toChannel(written)])) }
+}
+
+function toChannel({ rate, timeout, ...rest }: WrittenChannel): ChannelOptions {
+  return withoutUndefined({
+    ...rest,
+    ...('chats' in rest && { chats: rest.chats.map(String) }),
+    rate: typeof rate === 'string' ? parseRate(rate) : rate,
+    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
+  }) as ChannelOptions
+}
+
+type WrittenEntry = NonNullable<WrittenSchedules['entries']>[string]
+
+/** What `schedules` says, in the words of `createToolHub`. A section without entries says that there are none. */
+export function toSchedules({ entries = {}, shortest, ...rest }: WrittenSchedules): SchedulesOptions {
+  return withoutUndefined<SchedulesOptions>({
+    ...rest,
+    shortestMs: shortest === undefined ? undefined : parseDuration(shortest),
+    entries: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toEntry(entry)])),
+  })
+}
+
+function toEntry(entry: WrittenEntry): Omit<NewSchedule, 'name'> {
+  const { cron, every, at, calls, jitter, timeout, ...rest } = entry
+  return withoutUndefined<Omit<NewSchedule, 'name'>>({
+    ...rest,
+    when: toWhen({ cron, every, at }),
+    calls: calls.map((call) => withoutUndefined(call)),
+    jitterMs: jitter === undefined ? undefined : parseDuration(jitter),
+    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
+  })
+}
+
+/** The schema has seen to it that one of them is there. */
+function toWhen({ cron, every, at }: Pick<WrittenEntry, 'cron' | 'every' | 'at'>): WrittenWhen {
+  if (cron !== undefined) return { cron }
+  return every === undefined ? { at: at! } : { everyMs: parseDuration(every) }
+}
+
+type WrittenMcp = NonNullable<WrittenMemory['mcp']>
+
+/** What `memory` says, in the words of `createToolHub`. */
+function toMemory(memory: WrittenMemory): MemoryOptions {
+  const { enabled, write_mode: writeMode, url, secret, headers, mcp, limits } = memory
+  const http = url === undefined ? undefined : withoutUndefined<HttpMemory>({ url, secret, headers })
+  return withoutUndefined<MemoryOptions>({
+    enabled,
+    writeMode,
+    provider: http ?? (mcp && toMcp(mcp)),
+    limits:
+      limits &&
+      withoutUndefined<MemoryLimits>({
+        noteChars: limits.note === undefined ? undefined : parseSize(limits.note),
+        notesPerScope: limits.notes,
+        candidatesPerRun: limits.candidates,
+        timeoutMs: limits.timeout === undefined ? undefined : parseDuration(limits.timeout),
+      }),
+  })
+}
+
+function toMcp({ server, recall, write, update, forget }: WrittenMcp): McpMemory {
+  const tools = { write: toTool(write), update: toTool(update), forget: toTool(forget) }
+  return { mcp: withoutUndefined({ server, recall: toTool(recall)!, ...tools }) }
+}
+
+function toTool(tool: WrittenMcp['write']): string | McpMemoryTool | undefined {
+  return typeof tool === 'object' ? withoutUndefined<McpMemoryTool>(tool) : tool
 }

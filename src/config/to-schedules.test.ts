@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { schedulesSchema } from './schedules-schema.ts'
-import { toSchedules } from './to-schedules.ts'
+import { toSchedules } from './to-options.ts'
 
 const calls = [{ tool: 'note' }]
 

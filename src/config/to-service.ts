@@ -1,5 +1,5 @@
+import type { Rate } from '../core/options.ts'
 import type { Retention } from '../hub/prune-runs.ts'
-import type { Rate } from '../options.ts'
 import type { CheckedConfig } from './check-config.ts'
 import type { WrittenService } from './service-schema.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'
@@ -78,7 +78,7 @@ export function toRetention(runs: CheckedConfig['runs']): Retention | undefined 
   })
 }
 
-/** What `service` says, in the words of `startService`. A variable that is not set signs nothing: its webhook is told by name. */
+/** What `service` says, in the words of `startService`. A variable that is not set signs nothing: its webhook is reported by name. */
 export function toService(service: WrittenService): ServiceOptions {
   const { oidc, webhooks, rate, approvalTimeout, shutdown, log, ...rest } = service
   return withoutUndefined<ServiceOptions>({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../errors.ts'
+import { ToolError } from '../core/errors.ts'
 import { parseDuration, parseRate, parseSize, UNIT_PATTERNS } from './units.ts'
 
 const DURATIONS = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 }

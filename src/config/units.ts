@@ -1,6 +1,6 @@
-import { ToolError } from '../errors.ts'
-import type { Rate } from '../options.ts'
-import { parseAmount, TIME_UNITS } from '../value/parse-amount.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Rate } from '../core/options.ts'
+import { parseAmount, TIME_UNITS } from '../lib/parse-amount.ts'
 
 /** A bare number is milliseconds. */
 const DURATION_UNITS: ReadonlyMap<string, number> = new Map([['', 1], ...TIME_UNITS])
@@ -43,7 +43,7 @@ export function parseSize(value: string | number): number {
   )
 }
 
-/** A token bucket of `10/s`, `100/min`, `1000/h`: that many at once, that many in the time on average. */
+/** A token bucket of `10/s`, `100/min`, `1000/h`: that many in a burst, that many in the time on average. */
 export function parseRate(value: string): Rate {
   const [, count, unit] = RATE.exec(value) ?? []
   const amount = Number(count)

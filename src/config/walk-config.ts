@@ -1,5 +1,5 @@
-import { isPlainObject } from '../value/is-plain-object.ts'
-import type { KeyPath } from './problem.ts'
+import type { KeyPath } from '../core/document/problem.ts'
+import { isPlainObject } from '../lib/is-plain-object.ts'
 
 /** A key and its value, somewhere in a config. */
 interface ConfigEntry {
@@ -8,7 +8,7 @@ interface ConfigEntry {
 }
 
 /** Deeper than any config; data from JSON5 and modules has no other bound. */
-export const DEEPEST_CONFIG = 64
+export const MAX_CONFIG_DEPTH = 64
 
 /** Every key and item of a config, parents first, each object once, down to one level below the deepest. */
 export function* walkConfig(root: unknown): Generator<ConfigEntry> {
@@ -17,7 +17,7 @@ export function* walkConfig(root: unknown): Generator<ConfigEntry> {
   for (let entry = waiting.pop(); entry; entry = waiting.pop()) {
     yield entry
     const { path, value } = entry
-    if (!isData(value) || seen.has(value) || path.length > DEEPEST_CONFIG) continue
+    if (!isData(value) || seen.has(value) || path.length > MAX_CONFIG_DEPTH) continue
     seen.add(value)
     const children: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
     for (const [key, child] of children.reverse()) waiting.push({ path: [...path, key], value: child })

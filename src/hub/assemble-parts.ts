@@ -1,49 +1,44 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { AskBoard } from '../approval/ask-board.ts'
-import { ApprovalDesk } from '../approval/desk.ts'
-import { Grants } from '../approval/grants.ts'
-import { QuestionDesk } from '../approval/question-desk.ts'
-import { systemClock } from '../clock.ts'
-import { assertOwnDataFolder } from '../disk/data-folder.ts'
-import { parseRanges } from '../guards/network/judge-address.ts'
-import type { NetworkGuard } from '../guards/network/network-guard.ts'
-import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
+import { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
+import { systemClock } from '../core/clock.ts'
+import type { HubOptions, Limits, Sandbox, Visibility } from '../core/options.ts'
+import type { Principal } from '../core/principal.ts'
+import type { CallEvent } from '../core/result.ts'
+import { assertOwnDataFolder } from '../lib/data-folder.ts'
+import { escapeLine } from '../lib/escape-text.ts'
+import { once } from '../lib/once.ts'
+import { VERSION } from '../lib/version.ts'
 import { Breakers } from '../limits/breaker.ts'
 import { BudgetLedger } from '../limits/budget.ts'
 import { Concurrency } from '../limits/concurrency.ts'
 import { Idempotency } from '../limits/idempotency.ts'
 import { LoopDetector } from '../limits/loop.ts'
 import { RateLimiter } from '../limits/rate.ts'
-import type { HubOptions, Limits, Sandbox, Visibility } from '../options.ts'
 import { compileVisibility } from '../policy/visibility.ts'
-import type { Principal } from '../principal.ts'
-import { Metrics } from '../record/metrics.ts'
-import { createRedactor } from '../record/redact.ts'
-import type { RecordedLine } from '../record/run-records.ts'
-import type { CallEvent } from '../result.ts'
-import { CommandTaint } from '../steps/command-taint.ts'
-import { HookChain } from '../steps/hooks.ts'
-import type { Parts } from '../steps/parts.ts'
-import { Registry } from '../steps/registry.ts'
+import type { RecordedLine } from '../records/log/run-records.ts'
+import { createRedactor } from '../records/redaction/redact.ts'
+import { Metrics } from '../records/telemetry/metrics.ts'
+import { type NetworkGuard, parseRanges, type WebFetchGuard } from '../sandbox/network/index.ts'
 import { BackgroundProcesses } from '../store/background-processes.ts'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { UntrustedFiles } from '../store/untrusted-files.ts'
-import { escapeLine } from '../value/escape-text.ts'
-import { once } from '../value/once.ts'
-import { VERSION } from '../version.ts'
-import { Abilities } from './abilities.ts'
-import { createAbilityHost } from './ability-host.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
+import { createFeatureHost } from './feature-host.ts'
+import { Features } from './features.ts'
 import { newRunId } from './new-run-id.ts'
+import { CommandTaint } from './pipeline/command-taint.ts'
+import { HookChain } from './pipeline/hooks.ts'
+import type { Parts } from './pipeline/parts.ts'
+import { Registry } from './pipeline/registry.ts'
 import { PluginSetups } from './plugin-setups.ts'
-import { PolicyBook } from './policy-book.ts'
+import { PolicyHistory } from './policy-history.ts'
 import { policyLayers } from './policy-layers.ts'
 import { protectedCode } from './protected-code.ts'
 import { ledgerFolderOf, recoverCommands } from './recover-commands.ts'
 import { rememberSight } from './remember-sight.ts'
+import { RunSandbox, type RunSandboxOptions, type SizeLimit } from './run-sandbox.ts'
 import { Runs } from './runs.ts'
-import { SandboxDoors, type SandboxDoorsOptions, type SizeLimit } from './sandbox-doors.ts'
 import { loadSecondParser } from './second-parser.ts'
 import { secretsOf } from './secrets-of.ts'
 import { Sources } from './sources.ts'
@@ -51,13 +46,13 @@ import { Sources } from './sources.ts'
 /** The parts of a hub, and what only the hub itself uses. */
 export interface Assembly {
   readonly parts: Parts
-  readonly abilities: Abilities
+  readonly abilities: Features
   readonly registry: Registry
   readonly sources: Sources
   readonly runs: Runs
   /** Where the records of all runs are; `false` when none are kept. */
   readonly runsFolder: string | false
-  readonly rules: PolicyBook
+  readonly rules: PolicyHistory
   readonly visibility: Visibility
   readonly sandbox: Sandbox
   readonly plugins: PluginSetups
@@ -65,7 +60,7 @@ export interface Assembly {
   readonly recordListeners: Set<(line: RecordedLine) => void>
   readonly network: () => NetworkGuard
   /** The doors to other folders, for a principal that has its own. */
-  readonly doorsTo: (roots: NonNullable<Sandbox['roots']>) => SandboxDoors
+  readonly doorsTo: (roots: NonNullable<Sandbox['roots']>) => RunSandbox
   /** What the network guard knows that a connection of an ability needs too. */
   readonly webFetchGuard: () => WebFetchGuard
   readonly defaultRun: string
@@ -107,7 +102,7 @@ export function assembleParts(options: HubOptions): Assembly {
   const loops = new LoopDetector()
   const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
-  const doorsOptions: SandboxDoorsOptions = {
+  const doorsOptions: RunSandboxOptions = {
     sandbox,
     readBytes: sizeLimit(limits.readBytes, DEFAULTS.readBytes),
     httpBytes: sizeLimit(limits.httpBytes, DEFAULTS.httpBytes),
@@ -124,18 +119,18 @@ export function assembleParts(options: HubOptions): Assembly {
     ledgerFolder: ledgerFolderOf(data),
     lost: () => processes.lost(),
   }
-  const doors = new SandboxDoors(doorsOptions)
+  const doors = new RunSandbox(doorsOptions)
   const onAppend = (line: RecordedLine) => {
     for (const listener of recordListeners) listener(line)
   }
   const runs = new Runs({ folder, durability, clock, doors, onAppend, heads: options.store?.heads })
   const asking = {
-    board: new AskBoard(store, clock),
+    store,
     clock,
     waitsInStore: options.approvals?.inbox === true,
     outlives: options.store !== undefined,
   }
-  const rules = new PolicyBook(policyLayers({ ...options, sandbox }))
+  const rules = new PolicyHistory(policyLayers({ ...options, sandbox }))
   const visibility = options.visibility ?? {}
   const plugins = new PluginSetups()
   const registry = new Registry()
@@ -151,7 +146,7 @@ export function assembleParts(options: HubOptions): Assembly {
     network: () => doors.webFetchGuard(),
     machine: () => doors.programMachine(),
   })
-  const abilities: Abilities = new Abilities(options, () => createAbilityHost(assembly, abilities))
+  const abilities: Features = new Features(options, () => createFeatureHost(assembly, abilities))
   const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
   const parts: Parts = {
     principal: undefined,
@@ -170,12 +165,12 @@ export function assembleParts(options: HubOptions): Assembly {
     clock,
     redactor,
     metrics: new Metrics(),
-    desk: new ApprovalDesk({
-      approve: options.approve,
+    approvals: new CallApprovals({
+      responder: options.approve,
       timeoutMs: options.approvals?.timeoutMs ?? DEFAULTS.approvalMs,
       ...asking,
     }),
-    questions: new QuestionDesk(asking),
+    questions: new ToolQuestions(asking),
     onQuestion: options.onQuestion ?? options.onClarificationRequest,
     processes,
     readyForCommands: once(async () => {
@@ -230,7 +225,7 @@ export function assembleParts(options: HubOptions): Assembly {
     recordListeners,
     network: () => doors.network(),
     doorsTo: rememberDoors(
-      (roots) => new SandboxDoors({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
+      (roots) => new RunSandbox({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
     ),
     plugins,
     webFetchGuard: () => doors.webFetchGuard(),
@@ -242,7 +237,7 @@ export function assembleParts(options: HubOptions): Assembly {
 
 /** The same for the same folders: doors stay open until the hub is closed, and sessions of one principal have those of it. */
 function rememberDoors(open: Assembly['doorsTo']): Assembly['doorsTo'] {
-  const known = new Map<string, SandboxDoors>()
+  const known = new Map<string, RunSandbox>()
   return (roots) => {
     const key = JSON.stringify(roots)
     const doors = known.get(key) ?? open(roots)

@@ -1,5 +1,5 @@
-import { ToolError } from '../errors.ts'
-import { didYouMean, SERVER_NAME } from '../names.ts'
+import { ToolError } from '../core/errors.ts'
+import { didYouMean, SERVER_NAME } from '../core/names.ts'
 import type {
   CommandLimits,
   CommandSandbox,
@@ -10,7 +10,7 @@ import type {
   StdioMcpServer,
   Visibility,
   WebOptions,
-} from '../options.ts'
+} from '../core/options.ts'
 
 /** Every key, so that the compiler says when one is missing here. */
 type Keys<T> = Readonly<Record<keyof Required<T>, true>>
@@ -177,6 +177,6 @@ function checkKeys(value: object | undefined, keys: object, where: string): void
 }
 
 function invalid(message: string, nearest: string): ToolError {
-  const hint = 'docs/api.md lists the options; the keys of tool-hub.yaml are read by loadConfig.'
+  const hint = 'docs/reference/api.md lists the options; the keys of tool-hub.yaml are read by loadConfig.'
   return new ToolError('CONFIG_INVALID', message, { hint: nearest || hint })
 }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
-import { type HostPatterns, matchHost, parseHosts } from '../guards/network/match-host.ts'
-import type { Sandbox } from '../options.ts'
+import type { Sandbox } from '../core/options.ts'
+import type { SourcedRule } from '../core/rule.ts'
 import type { PolicyWarning } from '../policy/check-policy.ts'
-import type { SourcedRule } from '../rule.ts'
+import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/index.ts'
 
 /** Where the owner's rules and the sandbox contradict each other: a rule allows what a guard refuses. */
 export function checkSandbox(sandbox: Sandbox, rules: readonly SourcedRule[]): PolicyWarning[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ToolError } from '../core/errors.ts'
+import type { CoreToolsConfig } from '../core/options.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { ToolError } from '../errors.ts'
-import type { CoreToolsConfig } from '../options.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 
 describe('fromCoreToolsConfig', () => {

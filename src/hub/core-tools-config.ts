@@ -1,6 +1,6 @@
-import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
-import type { CoreToolsConfig, HubOptions } from '../options.ts'
+import { ToolError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
+import type { CoreToolsConfig, HubOptions } from '../core/options.ts'
 
 /** What S0's configuration says in the hub's own words. */
 export interface CoreToolsOptions extends Required<Pick<HubOptions, 'sandbox' | 'limits'>> {

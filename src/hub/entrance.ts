@@ -1,19 +1,19 @@
-import { type CallOptions, withOwnNames } from '../call-options.ts'
-import type { Enter } from '../context.ts'
-import type { AnyTool } from '../define.ts'
-import { isRunId } from '../names.ts'
-import type { Visibility } from '../options.ts'
-import { travel } from '../pipeline.ts'
+import { type CallOptions, withOwnNames } from '../core/call-options.ts'
+import type { AnyTool } from '../core/define.ts'
+import { isRunId } from '../core/names.ts'
+import type { Visibility } from '../core/options.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
+import { sha256 } from '../lib/hash.ts'
 import type { Policy } from '../policy/compile-policy.ts'
 import { dialectOf } from '../policy/visibility.ts'
-import type { CallEvent, ToolResult } from '../result.ts'
-import { Call } from '../steps/call.ts'
-import type { Parts, RunState } from '../steps/parts.ts'
-import type { ToolCard, WireTool } from '../steps/tool-card.ts'
-import { sha256 } from '../value/hash.ts'
+import type { Enter } from './context.ts'
 import { explainCall } from './explain-call.ts'
 import type { Explanation } from './explanation.ts'
 import { listTools, type ToolListing } from './list-tools.ts'
+import { Call } from './pipeline/call.ts'
+import type { Parts, RunState } from './pipeline/parts.ts'
+import type { ToolCard, WireTool } from './pipeline/tool-card.ts'
+import { travel } from './pipeline.ts'
 import { streamEvents } from './stream-events.ts'
 
 /** How a call is explained. */
@@ -33,7 +33,7 @@ export interface EntranceOptions {
   readonly rehearsal: (run: string) => RunState
 }
 
-const MOST_DIALECTS = 16
+const MAX_DIALECTS = 16
 
 /** Where the calls of one come in: the owner's, or those of a principal. What it sees and may is in its parts. */
 export class Entrance {
@@ -76,7 +76,7 @@ export class Entrance {
     if (known?.version === version) return known.cards
     const cards = Object.freeze(registry.cards({ dialect, only: (tool) => sees(tool).visible }))
     // Names of dialects come from outside.
-    if (this.#cards.size >= MOST_DIALECTS) this.#cards.clear()
+    if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
     this.#cards.set(dialect, { version, cards })
     return cards
   }

@@ -1,6 +1,6 @@
-import type { Effect, ResolvedTarget } from '../define.ts'
+import type { Effect, ResolvedTarget } from '../core/define.ts'
+import type { CallError } from '../core/result.ts'
 import type { Decision } from '../policy/question.ts'
-import type { CallError } from '../result.ts'
 
 /** What would happen to a call, why, and what would change it. */
 export interface Explanation {

@@ -1,7 +1,7 @@
-import type { ToolKind } from '../define.ts'
-import type { Sight } from '../policy/visibility.ts'
-import type { RegisteredTool } from '../steps/registered-tool.ts'
-import type { ToolTable } from '../steps/tool-table.ts'
+import type { ToolKind } from '../core/define.ts'
+import type { ToolVisibility } from '../policy/visibility.ts'
+import type { RegisteredTool } from './pipeline/registered-tool.ts'
+import type { ToolTable } from './pipeline/tool-table.ts'
 
 /** A tool as `list` shows it. */
 export interface ToolListing {
@@ -24,7 +24,7 @@ export interface ToolListing {
 }
 
 /** All tools with what an agent sees of them, sorted by name. */
-export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => Sight): ToolListing[] {
+export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility): ToolListing[] {
   return registry.list().map((entry) => {
     const { name, title, description } = entry.tool
     const { kind, group, capabilityList: capabilities } = entry

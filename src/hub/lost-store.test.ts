@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { adoptDataFolder } from '../disk/data-folder.ts'
-import { startService } from '../serve/start-service.ts'
+import { adoptDataFolder } from '../lib/data-folder.ts'
+import { startService } from '../server/start-service.ts'
 import { acceptStore } from '../store/sqlite/generation.ts'
 import { isStoreLost } from './lost-store.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { assertOwnDataFolder } from '../disk/data-folder.ts'
-import { shortPath } from '../disk/short-path.ts'
-import { statsIfThere } from '../disk/stats-if-there.ts'
+import { assertOwnDataFolder } from '../lib/data-folder.ts'
+import { shortPath } from '../lib/short-path.ts'
+import { statsIfThere } from '../lib/stats-if-there.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 
 /** Whether there are runs and no store, or an empty one: then what outlived earlier processes is gone. */

@@ -1,6 +1,6 @@
 import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { canEnter, NOBODY } from '../guards/process/jail/jail-owner.ts'
+import { canEnter, NOBODY_USER } from '../sandbox/exec/index.ts'
 
 /**
  * Makes the workspace of a run, `<workspaces>/<run>/workspace` or the one beside its records. A hub that is root leaves an
@@ -17,9 +17,9 @@ export function makeWorkspace(folder: string): void {
 }
 
 /** Who runs the commands of such workspaces; undefined for the user of the hub, also where nobody else gets there. */
-export function workspaceUser(workspaces: string): typeof NOBODY | undefined {
+export function workspaceUser(workspaces: string): typeof NOBODY_USER | undefined {
   if (process.platform !== 'linux' || process.geteuid?.() !== 0) return undefined
-  return canEnter(existing(workspaces), NOBODY) ? NOBODY : undefined
+  return canEnter(existing(workspaces), NOBODY_USER) ? NOBODY_USER : undefined
 }
 
 function isUnused(folder: string): boolean {

@@ -1,19 +1,22 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Clock } from '../clock.ts'
-import type { SandboxLevel } from '../contracts/commands.ts'
-import { realIfThere } from '../disk/code-files.ts'
-import { ToolError } from '../errors.ts'
-import { isWithin } from '../guards/is-within.ts'
-import type { NetworkGuard } from '../guards/network/network-guard.ts'
-import { probeOnce } from '../guards/process/command/probe-once.ts'
-import { DEFAULT_LIMITS } from '../guards/process/jail/default-limits.ts'
-import { createProcessGuard, type ProcessGuard } from '../guards/process/process-guard.ts'
-import type { CommandLimits, Sandbox } from '../options.ts'
+import type { Clock } from '../core/clock.ts'
+import type { SandboxLevel } from '../core/commands.ts'
+import { ToolError } from '../core/errors.ts'
+import type { CommandLimits, Sandbox } from '../core/options.ts'
+import { realIfThere } from '../lib/code-files.ts'
+import { isWithin } from '../lib/is-within.ts'
+import {
+  createProcessGuard,
+  DEFAULT_COMMAND_LIMITS,
+  type ProcessGuard,
+  probeSandboxOnce,
+} from '../sandbox/exec/index.ts'
+import type { NetworkGuard } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/background-processes.ts'
 
 /** What the owner says about commands, and what they must not touch. */
-export interface ProcessDoorOptions {
+export interface ProcessSandboxOptions {
   readonly sandbox: Sandbox
   readonly limits: CommandLimits
   readonly clock: Clock
@@ -29,13 +32,13 @@ export interface ProcessDoorOptions {
 
 /** How strongly this machine fences commands in; needs no root. */
 export async function sandboxLevel({ commands }: Sandbox): Promise<SandboxLevel> {
-  return (await probeOnce(commands?.level)).level
+  return (await probeSandboxOnce(commands?.level)).level
 }
 
 /** Opens the guard of commands for the given roots. */
 export function openProcessGuard(
   roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write'; readonly untrusted?: boolean }>,
-  { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessDoorOptions,
+  { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessSandboxOptions,
 ): ProcessGuard {
   refuseUnfenced(sandbox)
   const real = roots.map((root) => ({ ...root, path: realpathSync(root.path) }))
@@ -48,7 +51,7 @@ export function openProcessGuard(
     level,
     prepared,
   } = sandbox.commands ?? {}
-  const { cpuMs, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
+  const { cpuMs, ...bounds } = { ...DEFAULT_COMMAND_LIMITS, ...limits }
   const below = (path: string) => real.some((root) => isBelow(root.path, path))
   const written = writable.map(realIfThere)
   const granted = [...readable.map(realIfThere), ...written]

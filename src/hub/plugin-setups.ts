@@ -1,7 +1,7 @@
-import type { AnyTool, Plugin, PluginApi } from '../define.ts'
-import { messageOf, ToolError } from '../errors.ts'
-import type { AgentTool } from '../from-agent-tool.ts'
-import type { HandlerTool } from '../from-handler-tool.ts'
+import type { AnyTool, Plugin, PluginApi } from '../core/define.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import type { AgentTool } from '../core/from-agent-tool.ts'
+import type { HandlerTool } from '../core/from-handler-tool.ts'
 
 /** What a hub does for a plugin; `withdraw` takes back all that it has registered. */
 export interface PluginHost extends Omit<PluginApi, 'registerTool'> {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { defineTool } from '../core/define.ts'
+import type { HubOptions } from '../core/options.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { defineTool } from '../define.ts'
-import type { HubOptions } from '../options.ts'
-import type { RecordedLine } from '../record/run-records.ts'
+import type { RecordedLine } from '../records/log/run-records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-principals-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

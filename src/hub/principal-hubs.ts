@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { ToolError } from '../errors.ts'
-import type { PrincipalHub } from '../hub.ts'
+import { ToolError } from '../core/errors.ts'
+import { type Principal, rootsOf } from '../core/principal.ts'
 import type { Policy } from '../policy/compile-policy.ts'
 import { compileVisibility } from '../policy/visibility.ts'
-import { type Principal, rootsOf } from '../principal.ts'
-import { OwnTools } from '../steps/own-tools.ts'
-import type { Parts } from '../steps/parts.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { endRun } from './end-run.ts'
 import { Entrance } from './entrance.ts'
+import type { PrincipalHub } from './hub.ts'
 import { newRunId } from './new-run-id.ts'
+import { OwnTools } from './pipeline/own-tools.ts'
+import type { Parts } from './pipeline/parts.ts'
 import { rememberSight } from './remember-sight.ts'
 import type { RunOwner } from './runs.ts'
 
@@ -20,7 +20,7 @@ interface Known {
   readonly hub: PrincipalHub
 }
 
-const MOST_PRINCIPALS = 10_000
+const MAX_PRINCIPALS = 10_000
 const NAME = /^[^\p{Cc}\p{Cf}\p{Co}\p{Cs}]{1,200}$/u
 
 /** The hub as principals use it, one for each name: whoever comes again goes on in the same run. */
@@ -38,7 +38,7 @@ export class PrincipalHubs {
     if (typeof name !== 'string' || !NAME.test(name))
       throw new ToolError('CONFIG_INVALID', 'A principal needs a name of 1 to 200 characters, none of them invisible.')
     const said = JSON.stringify(principal)
-    this.#known ??= new LRUCache({ max: MOST_PRINCIPALS })
+    this.#known ??= new LRUCache({ max: MAX_PRINCIPALS })
     const known = this.#known.get(name)
     if (known?.said === said) return known.hub
     const run = known?.run ?? newRunId(this.#assembly.parts.clock)

@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeFiles, nodeModulesOf, realIfThere } from '../disk/code-files.ts'
-import { statsIfThere } from '../disk/stats-if-there.ts'
-import type { HubOptions } from '../options.ts'
-import { ownFile } from '../own-file.ts'
+import type { HubOptions } from '../core/options.ts'
+import { codeFiles, nodeModulesOf, realIfThere } from '../lib/code-files.ts'
+import { ownFile } from '../lib/own-file.ts'
+import { statsIfThere } from '../lib/stats-if-there.ts'
 
 /**
  * What the hub itself runs or obeys, wherever it lies: tools and commands must not change it, or the next start would

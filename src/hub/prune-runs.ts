@@ -1,9 +1,9 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '../disk/errno.ts'
-import { isLocked } from '../disk/file-lock.ts'
-import { messageOf, ToolError } from '../errors.ts'
-import { FolderCheck } from '../record/verify-folder.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { isLocked } from '../lib/file-lock.ts'
+import { FolderCheck } from '../records/log/verify-folder.ts'
 import { REMOVING, type RemoveRunOptions, removeRun } from './remove-run.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepareDataFolder } from '../disk/data-folder.ts'
-import { lazyModule } from '../disk/lazy-module.ts'
+import { prepareDataFolder } from '../lib/data-folder.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
 
-const loadPlaceKeeper = lazyModule(() => import('../guards/protected/place-keeper.ts'))
+const loadPlaceKeeper = lazyModule(() => import('../sandbox/protected/place-keeper.ts'))
 
 /** Where is noted, while commands run, what was at protected places before. */
 export function ledgerFolderOf(data: string): string {

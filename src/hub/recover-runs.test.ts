@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bundleModule } from '../../test/support/run-module.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { verifyRun } from '../record/verify-run.ts'
+import { verifyRun } from '../records/log/verify-run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-recover-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ describe('hub.recoverRuns', () => {
   it('writes the head of a run whose process was killed between its last line and its head', async () => {
     const runs = mkdtempSync(join(folder, 'runs-'))
     const script = `
-      import { RunRecords } from ${JSON.stringify(await bundleModule('src/record/run-records.ts'))}
+      import { RunRecords } from ${JSON.stringify(await bundleModule('src/records/log/run-records.ts'))}
       const clock = { now: Date.now, after: () => () => {} }
       // The store takes the head when the last line is on the disk, and before head.json is written.
       const heads = { put: () => new Promise(() => { process.send('closing'); setInterval(() => {}, 1000) }) }

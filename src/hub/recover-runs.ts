@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { isLocked } from '../disk/file-lock.ts'
-import { readHead } from '../record/head.ts'
+import { isLocked } from '../lib/file-lock.ts'
+import { readHead } from '../records/log/head.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 import type { Runs } from './runs.ts'
 

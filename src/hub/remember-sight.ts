@@ -1,10 +1,10 @@
 import type { ToolNames } from '../policy/tool-groups.ts'
-import type { Sight } from '../policy/visibility.ts'
-import type { RegisteredTool } from '../steps/registered-tool.ts'
+import type { ToolVisibility } from '../policy/visibility.ts'
+import type { RegisteredTool } from './pipeline/registered-tool.ts'
 
 /** A tool is looked at once: its names never change. */
-export function rememberSight(look: (tool: ToolNames) => Sight): (tool: RegisteredTool) => Sight {
-  const seen = new WeakMap<RegisteredTool, Sight>()
+export function rememberSight(look: (tool: ToolNames) => ToolVisibility): (tool: RegisteredTool) => ToolVisibility {
+  const seen = new WeakMap<RegisteredTool, ToolVisibility>()
   return (tool) => {
     const known = seen.get(tool)
     if (known) return known

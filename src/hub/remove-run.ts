@@ -1,10 +1,10 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '../disk/errno.ts'
-import { takeLock } from '../disk/file-lock.ts'
-import type { HubChanged } from '../record/events.ts'
-import { readHead } from '../record/head.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../core/store.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { takeLock } from '../lib/file-lock.ts'
+import type { HubChanged } from '../records/log/events.ts'
+import { readHead } from '../records/log/head.ts'
 
 /** What it takes to remove a run on record. */
 export interface RemoveRunOptions {

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ToolError } from '../errors.ts'
-import type { FilesGuard } from '../guards/files/files-guard.ts'
-import { isBelow } from '../guards/files/open-roots.ts'
+import { ToolError } from '../core/errors.ts'
+import { isWithin } from '../lib/is-within.ts'
+import type { FilesGuard } from '../sandbox/files/index.ts'
 
 /** What a run needs to reach its results where all runs share a root. */
 export interface ResultFilesOptions {
@@ -48,7 +48,7 @@ export function namesResult(path: string, root: string, deliverables: string): b
   // Resolving costs as much as the rest of a small call.
   if (!path.includes('deliverables')) return false
   const named = resolve(root, path)
-  return isBelow(named, deliverables) || isBelow(named, realFolder(deliverables))
+  return isWithin(deliverables, named) || isWithin(realFolder(deliverables), named)
 }
 
 function realFolder(path: string): string {
@@ -62,7 +62,7 @@ function realFolder(path: string): string {
 
 /** `../deliverables` is a folder of somebody else here; where the results belong is said instead. */
 function namePlace(error: unknown, path: string, deliverables: string): unknown {
-  if (!ToolError.is(error) || error.code !== 'PATH_OUTSIDE_SANDBOX' || !isBelow(path, RESULTS_ALIAS)) return error
+  if (!ToolError.is(error) || error.code !== 'PATH_OUTSIDE_SANDBOX' || !isWithin(RESULTS_ALIAS, path)) return error
   const hint = `${error.fix.hint} Results of this run belong below ${deliverables}.`
   return new ToolError(error.code, error.message, { hint, details: error.details, cause: error })
 }

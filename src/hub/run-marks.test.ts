@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { defineTool } from '../core/define.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { defineTool } from '../define.ts'
 import { RunMarks } from './run-marks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-run-marks-'))

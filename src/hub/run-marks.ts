@@ -1,12 +1,12 @@
 import * as fs from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errnoOf } from '../disk/errno.ts'
-import { openOurs } from '../disk/owned-by-us.ts'
-import { syncFolder } from '../disk/sync-folder.ts'
-import { diskError } from '../record/disk-error.ts'
-import { readLinesSync } from '../record/lines.ts'
-import { parseEvent } from '../record/read-events.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { openOurs } from '../lib/owned-by-us.ts'
+import { syncFolder } from '../lib/sync-folder.ts'
+import { diskError } from '../records/log/disk-error.ts'
+import { readLinesSync } from '../records/log/lines.ts'
+import { parseEvent } from '../records/log/read-events.ts'
 
 /** The run is not there yet: whoever comes first has it. */
 export const NOBODY = Symbol('nobody')

@@ -1,35 +1,34 @@
 import { join } from 'node:path'
-import type { SeenFiles } from '../change.ts'
-import type { Clock } from '../clock.ts'
-import type { ReadArtifact } from '../contracts/ability.ts'
-import type { RunCache } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import type { FilesGuard } from '../guards/files/files-guard.ts'
-import { createResponseCache, type ResponseCache } from '../guards/network/response-cache.ts'
-import type { ProcessGuard } from '../guards/process/process-guard.ts'
-import { isRunId } from '../names.ts'
-import type { Durability } from '../options.ts'
-import type { ArtifactReader } from '../record/artifact-reader.ts'
-import { findArtifactOf, readArtifactOf } from '../record/artifacts.ts'
-import { diskError } from '../record/disk-error.ts'
-import { type RecordedLine, RunRecords } from '../record/run-records.ts'
-import type { RunState } from '../steps/parts.ts'
-import { StartQueue } from '../steps/start-queue.ts'
-import type { Doors } from '../steps/targets.ts'
-import { createRunCache } from '../store/run-cache.ts'
-import { createSeenFiles } from '../store/seen-files.ts'
-import type { HeadStore } from '../store.ts'
+import type { SeenFiles } from '../core/change.ts'
+import type { Clock } from '../core/clock.ts'
+import type { RunCache } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import type { ReadArtifact } from '../core/feature.ts'
+import { isRunId } from '../core/names.ts'
+import type { Durability } from '../core/options.ts'
+import type { HeadStore } from '../core/store.ts'
+import type { ArtifactReader } from '../records/artifacts/artifact-reader.ts'
+import { findArtifactOf, readArtifactOf } from '../records/artifacts/artifacts.ts'
+import { diskError } from '../records/log/disk-error.ts'
+import { type RecordedLine, RunRecords } from '../records/log/run-records.ts'
+import type { ProcessGuard } from '../sandbox/exec/index.ts'
+import type { FilesGuard } from '../sandbox/files/index.ts'
+import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
+import { createRunCache, createSeenFiles } from '../store/run-cache.ts'
 import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
 import { makeWorkspace } from './make-workspace.ts'
+import type { RunState } from './pipeline/parts.ts'
+import { StartQueue } from './pipeline/start-queue.ts'
+import type { SandboxHandles } from './pipeline/targets.ts'
 import { RESULTS_ALIAS } from './result-files.ts'
 import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
-import type { SandboxDoors } from './sandbox-doors.ts'
+import type { RunSandbox } from './run-sandbox.ts'
 
 /** Whose a run is, and what it may touch. */
 export interface RunOwner {
   readonly principal: string
   /** Its own folders, where it has some. */
-  readonly doors?: SandboxDoors
+  readonly doors?: RunSandbox
 }
 
 /** What the runs of one hub have in common. */
@@ -38,7 +37,7 @@ export interface RunsOptions {
   readonly folder: string | false
   readonly durability: Durability
   readonly clock: Clock
-  readonly doors: SandboxDoors
+  readonly doors: RunSandbox
   /** Where the heads of their records are kept, if anywhere. */
   readonly heads?: HeadStore
   /** Hears of every line of their records. */
@@ -58,7 +57,7 @@ export class Runs {
   readonly #open = new Map<string, OpenRun>()
   readonly #closing = new Map<string, Promise<void>>()
   /** Those of principals with folders of their own. */
-  readonly #otherDoors = new Set<SandboxDoors>()
+  readonly #otherDoors = new Set<RunSandbox>()
   readonly #idle: IdleRuns
   #takesMore = true
 
@@ -187,7 +186,7 @@ class OpenRun implements RunState, ReleasableRun {
   readonly records: RunRecords | undefined
   readonly cache: RunCache
   readonly starts: StartQueue
-  readonly doors: Doors
+  readonly doors: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
   readonly responses: ResponseCache
   inFlight = 0
@@ -271,12 +270,12 @@ class OpenRun implements RunState, ReleasableRun {
     }
   }
 
-  #openArtifacts(doors: SandboxDoors): FilesGuard | undefined {
+  #openArtifacts(doors: RunSandbox): FilesGuard | undefined {
     if (this.records) this.#artifacts ??= doors.openArtifacts(join(this.records.folder, 'artifacts'))
     return this.#artifacts
   }
 
-  #openFiles(doors: SandboxDoors): FilesGuard {
+  #openFiles(doors: RunSandbox): FilesGuard {
     const { records } = this
     this.#files ??= doors.sharedFiles(records?.deliverables)
     if (this.#files) return this.#files
@@ -285,12 +284,12 @@ class OpenRun implements RunState, ReleasableRun {
     return this.#files
   }
 
-  #ownProcesses(doors: SandboxDoors): ProcessGuard {
+  #ownProcesses(doors: RunSandbox): ProcessGuard {
     this.#processes ??= doors.openProcesses(this.#workspace(doors))
     return this.#processes
   }
 
-  #workspace(doors: SandboxDoors): string | undefined {
+  #workspace(doors: RunSandbox): string | undefined {
     const folder = doors.workspaceOf(this.id) ?? this.records?.workspace
     if (folder !== undefined) makeWorkspace(folder)
     return folder
@@ -317,7 +316,7 @@ class Rehearsal implements RunState {
   readonly records = undefined
   readonly cache: RunCache
   readonly starts: StartQueue
-  readonly doors: Doors
+  readonly doors: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
   readonly responses: ResponseCache
   readonly tainted: boolean

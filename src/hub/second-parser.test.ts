@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readCommandLine } from '../policy/shell/read-command-line.ts'
-import type { AskSecondParser } from '../policy/shell/reading.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
+import type { AskSecondParser } from '../shell/reading.ts'
 import { loadSecondParser, secondParserFailure } from './second-parser.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'] }

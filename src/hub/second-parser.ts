@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { isOutOfResources, lazyModule } from '../disk/lazy-module.ts'
-import { ownFile } from '../own-file.ts'
-import type { AskSecondParser } from '../policy/shell/reading.ts'
+import { isOutOfResources, lazyModule } from '../lib/lazy-module.ts'
+import { ownFile } from '../lib/own-file.ts'
+import type { AskSecondParser } from '../shell/reading.ts'
 
 const loadTreeSitter = lazyModule(() => import('web-tree-sitter'))
 const loadParser = lazyModule(createParser)
 
 /** More than this is not parsed: some texts take time that grows with the square of their length. */
-const LONGEST = 65_536
+const MAX_LENGTH = 65_536
 /** How long it may look at one text; past it the text counts as one that cannot be parsed. */
-const LONGEST_MS = 250
+const MAX_MS = 250
 
 let failure: unknown
 
@@ -40,8 +40,8 @@ async function createParser(): Promise<AskSecondParser> {
   const parser = new Parser().setLanguage(language)
 
   return (text) => {
-    if (text.length > LONGEST) return { hasError: true, names: [] }
-    const giveUpAt = performance.now() + LONGEST_MS
+    if (text.length > MAX_LENGTH) return { hasError: true, names: [] }
+    const giveUpAt = performance.now() + MAX_MS
     const tree = parser.parse(text, null, { progressCallback: () => performance.now() > giveUpAt })
     if (tree === null) {
       // What it has begun would be taken up by the next text.

@@ -1,20 +1,20 @@
-import type { Clock } from '../clock.ts'
-import type { AnyTool } from '../define.ts'
-import { lazyModule } from '../disk/lazy-module.ts'
-import { messageOf, ToolError } from '../errors.ts'
-import type { WebFetchGuard } from '../guards/network/web-fetch.ts'
-import type { ProgramMachine } from '../guards/process/program/start-program.ts'
-import type { Secret } from '../options.ts'
-import type { Redactor } from '../record/redact.ts'
-import type { SkillRequest } from '../rule.ts'
-import type { SourceHost, ToolSource } from '../source.ts'
-import type { RunState } from '../steps/parts.ts'
-import type { RefusedTool, Registry } from '../steps/registry.ts'
-import { escapeText } from '../value/escape-text.ts'
-import { once } from '../value/once.ts'
+import type { Clock } from '../core/clock.ts'
+import type { AnyTool } from '../core/define.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import type { Secret } from '../core/options.ts'
+import type { SkillRequest } from '../core/rule.ts'
+import type { SourceHost, ToolSource } from '../core/source.ts'
+import { escapeText } from '../lib/escape-text.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
+import { once } from '../lib/once.ts'
+import type { Redactor } from '../records/redaction/redact.ts'
+import type { ProgramSettings } from '../sandbox/exec/index.ts'
+import type { WebFetchGuard } from '../sandbox/network/index.ts'
+import type { RunState } from './pipeline/parts.ts'
+import type { RefusedTool, Registry } from './pipeline/registry.ts'
 
-const loadStartProgram = lazyModule(() => import('../guards/process/program/start-program.ts'))
-const loadWebFetch = lazyModule(() => import('../guards/network/web-fetch.ts'))
+const loadStartProgram = lazyModule(() => import('../sandbox/exec/program/start-program.ts'))
+const loadWebFetch = lazyModule(() => import('../sandbox/network/web-fetch.ts'))
 
 /** What sources may use of a hub. */
 export interface SourcesOptions {
@@ -25,7 +25,7 @@ export interface SourcesOptions {
   readonly clock: Clock
   readonly run: (id: string) => RunState | Promise<RunState>
   readonly network: () => WebFetchGuard
-  readonly machine: () => ProgramMachine
+  readonly machine: () => ProgramSettings
 }
 
 interface Expected {

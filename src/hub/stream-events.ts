@@ -1,4 +1,4 @@
-import type { CallEvent, ToolResult } from '../result.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
 
 /** Runs a call when somebody starts to read, and hands its events over in order; who stops reading stops the call. */
 export async function* streamEvents(

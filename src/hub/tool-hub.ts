@@ -1,30 +1,30 @@
-import type { CallOptions } from '../call-options.ts'
-import type { AnyTool, Hooks, Plugin } from '../define.ts'
-import { lazyModule } from '../disk/lazy-module.ts'
-import { ToolError } from '../errors.ts'
-import { type AgentTool, fromAgentTool } from '../from-agent-tool.ts'
-import { fromHandlerTool, type HandlerTool, isHandlerTool } from '../from-handler-tool.ts'
-import type { JailDescription as SandboxDescription } from '../guards/process/jail/describe-jail.ts'
-import type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from '../hub.ts'
+import type { CallOptions } from '../core/call-options.ts'
+import type { AnyTool, Hooks, Plugin } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import { type AgentTool, fromAgentTool } from '../core/from-agent-tool.ts'
+import { fromHandlerTool, type HandlerTool, isHandlerTool } from '../core/from-handler-tool.ts'
+import type { Principal } from '../core/principal.ts'
+import type { CallEvent, ToolResult } from '../core/result.ts'
+import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { ToolSource } from '../core/source.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
 import { checkPolicy, type PolicyWarning } from '../policy/check-policy.ts'
 import type { PolicyLayers } from '../policy/compile-policy.ts'
 import { doubtNarrowGroup } from '../policy/tool-groups.ts'
 import { unknownVisibilityEntries } from '../policy/visibility.ts'
-import type { Principal } from '../principal.ts'
-import type { ArtifactReader } from '../record/artifact-reader.ts'
-import type { HubChanged } from '../record/events.ts'
-import type { RecordedLine } from '../record/run-records.ts'
-import type { CallEvent, ToolResult } from '../result.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
-import type { ToolSource } from '../source.ts'
-import type { Origin } from '../steps/registered-tool.ts'
-import type { ToolCard } from '../steps/tool-card.ts'
+import type { ArtifactReader } from '../records/artifacts/artifact-reader.ts'
+import type { HubChanged } from '../records/log/events.ts'
+import type { RecordedLine } from '../records/log/run-records.ts'
+import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { checkSandbox } from './check-sandbox.ts'
 import { endRun } from './end-run.ts'
 import { Entrance, type ExplainOptions } from './entrance.ts'
 import type { Explanation } from './explanation.ts'
+import type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub.ts'
 import type { ToolListing } from './list-tools.ts'
+import type { Origin } from './pipeline/registered-tool.ts'
+import type { ToolCard } from './pipeline/tool-card.ts'
 import { PrincipalHubs } from './principal-hubs.ts'
 import { recordChange } from './record-change.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
@@ -82,7 +82,7 @@ export class ToolHub {
     this.#principals = new PrincipalHubs(assembly)
     this.run = run
     this.maxInputEntries = parts.settings.inputEntries
-    this.approvals = parts.desk
+    this.approvals = parts.approvals
     this.questions = parts.questions
     this.grants = parts.grants
     const { desks } = assembly.abilities
@@ -258,7 +258,7 @@ export class ToolHub {
     runs.takeNoMore()
     this.#assembly.abilities.calm()
     // First: a call that waits for a person would hold everything up, and one that is stopped would take back what it asked.
-    this.#asks ??= Promise.allSettled([parts.desk.close(), parts.questions.close()])
+    this.#asks ??= Promise.allSettled([parts.approvals.close(), parts.questions.close()])
     if (abort) for (const call of parts.underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
     this.#closing ??= this.#close()
     return this.#closing

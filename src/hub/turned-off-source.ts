@@ -1,7 +1,7 @@
-import type { AnyTool } from '../define.ts'
-import type { ToolError } from '../errors.ts'
-import { toWireName } from '../names.ts'
-import type { ToolSource } from '../source.ts'
+import type { AnyTool } from '../core/define.ts'
+import type { ToolError } from '../core/errors.ts'
+import { toWireName } from '../core/names.ts'
+import type { ToolSource } from '../core/source.ts'
 
 /** A source in place of built-in tools that the owner has turned off: it brings none, and tells whoever calls one why. */
 export function turnedOffSource(name: string, tools: readonly AnyTool[], why: () => ToolError): ToolSource {

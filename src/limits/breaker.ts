@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
-import { ToolError } from '../errors.ts'
+import type { Clock } from '../core/clock.ts'
+import { ToolError } from '../core/errors.ts'
 
 /** How a call ended for the breaker: refused and stopped calls say nothing about the tool and are `neutral`. */
 type BreakerOutcome = 'ok' | 'failed' | 'neutral'
@@ -11,7 +11,7 @@ interface Circuit {
   isProbing: boolean
 }
 
-const MOST_CIRCUITS = 10_000
+const MAX_CIRCUITS = 10_000
 
 /**
  * Pauses a tool that failed several times in a row, then lets one call through to see whether it works again.
@@ -72,7 +72,7 @@ export class Breakers {
     if (known) return
     this.#circuits.set(tool, circuit)
     const [oldest] = this.#circuits.keys()
-    if (this.#circuits.size > MOST_CIRCUITS) this.#circuits.delete(oldest!)
+    if (this.#circuits.size > MAX_CIRCUITS) this.#circuits.delete(oldest!)
   }
 }
 

@@ -1,6 +1,6 @@
-import { ToolError } from '../errors.ts'
-import type { BudgetLimits } from '../options.ts'
-import type { Usage } from '../store.ts'
+import { ToolError } from '../core/errors.ts'
+import type { BudgetLimits } from '../core/options.ts'
+import type { Usage } from '../core/store.ts'
 
 type Unit = keyof BudgetLimits
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../errors.ts'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
-import type { BudgetAccountLimits, BudgetStore } from '../store.ts'
+import { ToolError } from '../core/errors.ts'
+import type { BudgetAccountLimits, BudgetStore } from '../core/store.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { BudgetLedger, principalAccount } from './budget.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../errors.ts'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import { ToolError } from '../core/errors.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { BudgetLedger, type Reservation } from './budget.ts'
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.ts'
-import type { BudgetLimits } from '../options.ts'
-import type { Awaitable, BudgetOutcome, BudgetStore, Usage } from '../store.ts'
+import type { Clock } from '../core/clock.ts'
+import type { BudgetLimits } from '../core/options.ts'
+import type { Awaitable, BudgetOutcome, BudgetStore, Usage } from '../core/store.ts'
 import { BudgetAccount, type UnitKey } from './budget-account.ts'
 
 /** The call that wants to be counted. */
@@ -20,7 +20,7 @@ export interface Reservation {
   readonly wallKey?: string
   /** Limits that this call took past three quarters. */
   readonly notices: readonly string[]
-  /** Counts what the call used; gives back the notices of that. */
+  /** Counts what the call used; returns the notices of that. */
   settle(used: { readonly wallMs: number; readonly bytes: number }): Awaitable<readonly string[]>
   /** The call never ran: gives the call and its cost back. */
   release(): Awaitable<void>
@@ -37,7 +37,7 @@ interface Limits {
 export interface BudgetHolder {
   readonly name: string
   readonly limits?: BudgetLimits
-  /** A day unless said. */
+  /** Default: a day. */
   readonly lasts?: 'day' | 'ever'
   /** Its run that ends only with the process: what it uses is counted by the day. */
   readonly openRun?: string
@@ -47,7 +47,7 @@ export interface BudgetHolder {
   readonly isWithin?: boolean
 }
 
-const MOST_TRACKED = 10_000
+const MAX_TRACKED = 10_000
 const DAY_MS = 86_400_000
 /** A run or session that nobody has used for so long begins anew. */
 const KEPT_MS = 30 * DAY_MS
@@ -77,7 +77,7 @@ export class BudgetLedger {
   readonly #isLimited: boolean
   /** Runs that end only with the process, of all principals. */
   readonly #openRuns: Set<string>
-  /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room at once. */
+  /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room in one allocation. */
   #accounts: LRUCache<string, BudgetAccount> | undefined
 
   constructor(
@@ -150,7 +150,7 @@ export class BudgetLedger {
       accounts.push(this.#account(toolAccount(tool, period), `${tool} in this run${today}`, key, ofTool))
     }
     if (ofSession) {
-      // Of whoever began it all: what it began is its session, too.
+      // Of the principal that started it all: what it began is its session, too.
       const account = `session:${JSON.stringify([this.#holders.find(({ isWithin }) => !isWithin)?.name, session ?? period])}`
       accounts.push(this.#account(account, 'This session', (unit) => `limits.session.${unit}`, ofSession))
     }
@@ -173,7 +173,7 @@ export class BudgetLedger {
     this.#limits.shortKeys?.includes(unit) ? `limits.${unit}` : `limits.run.${unit}`
 
   #account(account: string, owner: string, key: (unit: UnitKey) => string, limits: BudgetLimits): BudgetAccount {
-    this.#accounts ??= new LRUCache({ max: MOST_TRACKED })
+    this.#accounts ??= new LRUCache({ max: MAX_TRACKED })
     const known = this.#accounts.get(account)
     if (known) return known
     const fresh = new BudgetAccount({ account, owner, key, limits, expiresAt: this.#clock.now() + KEPT_MS })

@@ -1,5 +1,4 @@
-import { ToolError } from '../errors.ts'
-import { Fifo } from './fifo.ts'
+import { ToolError } from '../core/errors.ts'
 
 /** Gives the place back; a second time does nothing. */
 export type Release = () => void
@@ -15,7 +14,7 @@ interface Lane {
   readonly waiting: Fifo<Waiter>
 }
 
-const MOST_WAITING = 100_000
+const MAX_WAITING = 100_000
 const NOTHING_TO_RELEASE: Release = () => {}
 
 /**
@@ -38,11 +37,11 @@ export class Concurrency {
     this.#isLimited = limits.all !== undefined || this.#lanes.size > 0
   }
 
-  /** Enters at once when there is room; else waits its turn. `signal` is asked for only when there is a wait. */
+  /** Enters immediately when there is room; else waits its turn. `signal` is asked for only when there is a wait. */
   enter(tool: string, signal: () => AbortSignal): Release | Promise<Release> {
     if (!this.#isLimited) return NOTHING_TO_RELEASE
     const lane = this.#lanes.get(tool) ?? this.#shared
-    // Whoever waits cannot use the room there is now, or would have been let in: nobody is overtaken.
+    // Waiting calls cannot use the room there is now, or they would have started: nothing is overtaken.
     if (this.#hasRoom(lane)) return this.#admit(lane)
     return this.#wait(tool, lane, signal())
   }
@@ -66,7 +65,7 @@ export class Concurrency {
 
   #wait(tool: string, lane: Lane, signal: AbortSignal): Promise<Release> {
     if (signal.aborted) return Promise.reject(aborted(tool, signal))
-    if (this.#waiting >= MOST_WAITING) return Promise.reject(tooManyWaiting(tool))
+    if (this.#waiting >= MAX_WAITING) return Promise.reject(tooManyWaiting(tool))
     this.#waiting++
     return new Promise((resolve, reject) => {
       const leave = lane.waiting.push({
@@ -114,7 +113,52 @@ function aborted(tool: string, signal: AbortSignal): ToolError {
 }
 
 function tooManyWaiting(tool: string): ToolError {
-  return new ToolError('RATE_LIMITED', `${tool} cannot wait: ${MOST_WAITING} calls wait already.`, {
+  return new ToolError('RATE_LIMITED', `${tool} cannot wait: ${MAX_WAITING} calls wait already.`, {
     hint: 'Wait until calls have ended, then call again.',
   })
+}
+
+interface Link<T> {
+  readonly value: T
+  before: Link<T> | undefined
+  after: Link<T> | undefined
+}
+
+/** First in, first out, and anybody may leave from the middle; every step takes the same short time. */
+export class Fifo<T> {
+  #first: Link<T> | undefined
+  #last: Link<T> | undefined
+
+  /** Who is next, without taking it. */
+  peek(): T | undefined {
+    return this.#first?.value
+  }
+
+  /** Takes who is next. */
+  shift(): T | undefined {
+    const first = this.#first
+    if (first) this.#unlink(first)
+    return first?.value
+  }
+
+  /** Queues a value and returns how it leaves early. */
+  push(value: T): () => void {
+    const link: Link<T> = { value, before: this.#last, after: undefined }
+    if (this.#last) this.#last.after = link
+    else this.#first = link
+    this.#last = link
+    return () => {
+      // A link that was taken has no neighbours left, but it is not the first either.
+      if (link.before || this.#first === link) this.#unlink(link)
+    }
+  }
+
+  #unlink(link: Link<T>): void {
+    if (link.before) link.before.after = link.after
+    else this.#first = link.after
+    if (link.after) link.after.before = link.before
+    else this.#last = link.before
+    link.before = undefined
+    link.after = undefined
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
-import type { KeyStore } from '../store.ts'
+import type { KeyStore } from '../core/store.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type Claim, Idempotency, keyName, recordedKeyName } from './idempotency.ts'
 

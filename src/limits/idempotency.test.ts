@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../clock.ts'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
-import type { KeyStore } from '../store.ts'
+import type { Clock } from '../core/clock.ts'
+import type { KeyStore } from '../core/store.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type Claim, defaultIdempotencyKey, Idempotency } from './idempotency.ts'
 

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts'
-import { isOwnerAlive, newOwner } from '../disk/process-owner.ts'
-import { ToolError } from '../errors.ts'
-import type { Awaitable, KeyState, KeyStore } from '../store.ts'
-import { after } from '../value/after.ts'
-import { sha256 } from '../value/hash.ts'
+import type { Clock } from '../core/clock.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Awaitable, KeyState, KeyStore } from '../core/store.ts'
+import { after } from '../lib/after.ts'
+import { sha256 } from '../lib/hash.ts'
+import { isOwnerAlive, newOwner } from '../lib/process-owner.ts'
 
 /**
  * What a claimed key means for the call: `begin` right before it executes and `finish` it (`undefined`: nothing was
@@ -23,9 +23,9 @@ export interface NewKey<R> {
 }
 
 interface IdempotencyOptions {
-  /** A larger result is not kept: its key stays, and a repeated call gets CONFLICT; 1 MB unless said. */
+  /** A larger result is not kept: its key stays, and a repeated call gets CONFLICT. Default: 1 MB. */
   readonly maxResultChars?: number
-  /** A day unless said. */
+  /** Default: a day. */
   readonly ttlMs?: number
 }
 
@@ -42,7 +42,7 @@ interface Running<R> {
   resolve?: (result: R | undefined) => void
 }
 
-const LONGEST_KEY = 1_000
+const MAX_KEY_LENGTH = 1_000
 /** How long a key is known after its call has ended. */
 export const KEY_TTL_MS = 86_400_000
 const LOOK_AGAIN_MS = 100
@@ -77,7 +77,7 @@ export class Idempotency<R> {
   claim(key: string, argsHash: string, recorded?: string): Awaitable<Claim<R>> {
     const present = this.#running.get(key)
     if (present) return join(key, argsHash, present)
-    if (key.length === 0 || key.length > LONGEST_KEY) throw badKey(key)
+    if (key.length === 0 || key.length > MAX_KEY_LENGTH) throw badKey(key)
     // Ours before anybody else can ask: a store may take its time to answer.
     const running: Running<R> = { argsHash }
     this.#running.set(key, running)
@@ -172,7 +172,7 @@ export function recordedKeyName(call: KeyScope & { readonly keyHash: string }): 
   return JSON.stringify([...scopeOf(call), call.tool, { sha256: call.keyHash }])
 }
 
-/** Whoever comes back after a crash has another run, but is the same principal. */
+/** A caller that returns after a crash has another run but the same principal. */
 function scopeOf({ principal, run }: KeyScope): readonly [string, string] {
   return principal === undefined ? ['run', run] : ['principal', principal]
 }
@@ -223,7 +223,7 @@ function taken(key: string): ToolError {
 function badKey(key: string): ToolError {
   return new ToolError(
     'INPUT_SCHEMA_INVALID',
-    `An idempotency key has 1 to ${LONGEST_KEY} characters, not ${key.length}.`,
+    `An idempotency key has 1 to ${MAX_KEY_LENGTH} characters, not ${key.length}.`,
   )
 }
 

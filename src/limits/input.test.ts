@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../errors.ts'
+import { ToolError } from '../core/errors.ts'
 import { boundInput, takeInput } from './input.ts'
 
 const limits = { maxDepth: 64, maxBytes: 1_000_000 }

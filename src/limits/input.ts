@@ -1,13 +1,13 @@
-import { ToolError } from '../errors.ts'
-import { isPlainObject } from '../value/is-plain-object.ts'
-import { quotePointer } from '../value/json-pointer.ts'
+import { ToolError } from '../core/errors.ts'
+import { isPlainObject } from '../lib/is-plain-object.ts'
+import { quotePointer } from '../lib/json-pointer.ts'
 
 /** The bounds of a call's arguments. */
 interface InputLimits {
   readonly maxDepth: number
   /** Of the arguments as JSON, estimated from below: what fits is never refused. */
   readonly maxBytes: number
-  /** Keys of objects and elements of arrays, all together; any number unless said. */
+  /** Keys of objects and elements of arrays, all together. Default: any number. */
   readonly maxEntries?: number
 }
 
@@ -35,7 +35,7 @@ interface Walk {
 /** The types of `lib.es2023` do not know it yet, every supported Node does. */
 type Text = string & { isWellFormed(): boolean }
 
-const DEEPEST = 1_000
+const MAX_DEPTH = 1_000
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 const TOO_LARGE = 'is over the size limit'
 const TOO_MANY = 'has too many entries'
@@ -55,7 +55,7 @@ export function boundInput(value: unknown, limits: InputLimits): unknown {
 export function takeInput(value: unknown, limits: InputLimits): BoundInput {
   const holder: unknown[] = []
   const { maxBytes, maxEntries = Number.POSITIVE_INFINITY } = limits
-  const walk = { maxDepth: Math.min(limits.maxDepth, DEEPEST), bytesLeft: maxBytes, entriesLeft: maxEntries }
+  const walk = { maxDepth: Math.min(limits.maxDepth, MAX_DEPTH), bytesLeft: maxBytes, entriesLeft: maxEntries }
   const problem = findProblem(value, walk, holder)
   if (!problem) return { value: holder[0], bytes: maxBytes - walk.bytesLeft }
   if (problem.what === TOO_MANY) throw tooManyEntries(maxEntries)

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import { ToolError } from '../errors.ts'
+import { ToolError } from '../core/errors.ts'
 
 interface Streak {
   readonly failure: string
   times: number
 }
 
-const MOST_RUNS = 10_000
-const MOST_CALLS_PER_RUN = 100
+const MAX_RUNS = 10_000
+const MAX_CALLS_PER_RUN = 100
 
 /**
  * Notices an agent that repeats a call which fails the same way every time. A success of any call in the run, or
@@ -18,13 +18,13 @@ export class LoopDetector {
   readonly #warnAt: number
   readonly #stopAt: number
   readonly #maxRuns: number
-  /** Made with the first failure: it reserves room for all runs at once. */
+  /** Made with the first failure: it reserves room for all runs in one allocation. */
   #runs: LRUCache<string, Map<string, Streak>> | undefined
 
   constructor(options: { readonly warnAt?: number; readonly stopAt?: number; readonly maxRuns?: number } = {}) {
     this.#warnAt = options.warnAt ?? 3
     this.#stopAt = options.stopAt ?? 5
-    this.#maxRuns = options.maxRuns ?? MOST_RUNS
+    this.#maxRuns = options.maxRuns ?? MAX_RUNS
   }
 
   /** Refuses a call that failed the same way too often. Its refusal is not to be recorded as another failure. */
@@ -37,7 +37,7 @@ export class LoopDetector {
     })
   }
 
-  /** Counts how a call ended: the hash of its failure, or `undefined` for a success. Gives back a notice in time. */
+  /** Counts how a call ended: the hash of its failure, or `undefined` for a success. Returns a notice in time. */
   record(run: string, tool: string, argsHash: string, failure: string | undefined): string | undefined {
     if (failure === undefined) {
       this.#runs?.delete(run)
@@ -63,7 +63,7 @@ export class LoopDetector {
     streaks.delete(key)
     streaks.set(key, streak)
     this.#runs.set(run, streaks)
-    if (streaks.size > MOST_CALLS_PER_RUN) dropOldest(streaks)
+    if (streaks.size > MAX_CALLS_PER_RUN) dropOldest(streaks)
     return streak.times
   }
 }

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutText, MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './output.ts'
+import { MAX_TOOL_OUTPUT_LENGTH, shortenText, truncateOutput } from './output.ts'
 
 const unicode = fc.string({ unit: 'binary', maxLength: 400 })
 const mode = fc.constantFrom('head' as const, 'tail' as const, 'middle' as const)
 
 describe('cutText', () => {
   it('leaves a text that fits as it is', () => {
-    expect(cutText('hello', { maxChars: 5, mode: 'middle' })).toEqual({ text: 'hello', cutChars: 0 })
+    expect(shortenText('hello', { maxChars: 5, mode: 'middle' })).toEqual({ text: 'hello', cutChars: 0 })
   })
 
   it('keeps head and tail and states how many characters went', () => {
-    const { text, cutChars } = cutText(`begin${'x'.repeat(20_000)}end`, { maxChars: 100, mode: 'middle' })
+    const { text, cutChars } = shortenText(`begin${'x'.repeat(20_000)}end`, { maxChars: 100, mode: 'middle' })
     expect(text).toMatch(/^begin.*\n… \[19,\d{3} characters cut\] …\n.*end$/s)
     expect(text).toContain(`[${cutChars.toLocaleString('en-US')} characters cut]`)
     expect(text.length).toBeLessThanOrEqual(100)
@@ -19,10 +19,10 @@ describe('cutText', () => {
 
   it('keeps the side that is asked for, under the mark of the caller', () => {
     const mark = (cut: number) => `[${cut} more in artifact:abc]`
-    expect(cutText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'head', mark }).text).toMatch(
+    expect(shortenText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'head', mark }).text).toMatch(
       /^axx.*\[\d+ more in artifact:abc\]$/,
     )
-    expect(cutText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'tail', mark }).text).toMatch(
+    expect(shortenText(`a${'x'.repeat(100)}z`, { maxChars: 30, mode: 'tail', mark }).text).toMatch(
       /^\[\d+ more in artifact:abc\].*xxz$/,
     )
   })
@@ -35,7 +35,7 @@ describe('cutText', () => {
           stated = count
           return `<${count}>`
         }
-        const cut = cutText(text, { maxChars, mode, mark })
+        const cut = shortenText(text, { maxChars, mode, mark })
         expect(cut.text.length).toBeLessThanOrEqual(Math.max(maxChars, 1))
         if (cut.cutChars === 0) {
           expect(cut.text).toBe(text)
@@ -54,7 +54,7 @@ describe('cutText', () => {
   })
 
   it.each([0, -1, Number.NaN, 0.5])('marks the cut also where the limit is %d', (maxChars) => {
-    expect(cutText('Do NOT delete', { maxChars, mode: 'middle' })).toEqual({ text: '…', cutChars: 13 })
+    expect(shortenText('Do NOT delete', { maxChars, mode: 'middle' })).toEqual({ text: '…', cutChars: 13 })
     expect(truncateOutput('Do NOT delete', maxChars)).toBe('…')
   })
 
@@ -64,21 +64,21 @@ describe('cutText', () => {
 
   it('cuts no more than it must beside half of a pair that came alone', () => {
     const mark = () => ''
-    expect(cutText('ab\ud800cd', { maxChars: 3, mode: 'head', mark })).toEqual({ text: 'ab\ud800', cutChars: 2 })
-    expect(cutText('ab\udc00cd', { maxChars: 3, mode: 'tail', mark })).toEqual({ text: '\udc00cd', cutChars: 2 })
+    expect(shortenText('ab\ud800cd', { maxChars: 3, mode: 'head', mark })).toEqual({ text: 'ab\ud800', cutChars: 2 })
+    expect(shortenText('ab\udc00cd', { maxChars: 3, mode: 'tail', mark })).toEqual({ text: '\udc00cd', cutChars: 2 })
   })
 
   it('marks the cut with fewer characters where the mark does not fit', () => {
     const order = 'Do NOT delete the production database'
     expect(truncateOutput(order, 20)).toBe('Do NO[…27 cut…]abase')
     expect(truncateOutput(order, 10)).toBe('Do NO…base')
-    expect(cutText(order, { maxChars: 4, mode: 'head' })).toEqual({ text: 'Do …', cutChars: 34 })
-    expect(cutText(order, { maxChars: 4, mode: 'tail' })).toEqual({ text: '…ase', cutChars: 34 })
+    expect(shortenText(order, { maxChars: 4, mode: 'head' })).toEqual({ text: 'Do …', cutChars: 34 })
+    expect(shortenText(order, { maxChars: 4, mode: 'tail' })).toEqual({ text: '…ase', cutChars: 34 })
     expect(truncateOutput(order, 1)).toBe('…')
   })
 
   it('takes any number for a limit', () => {
-    expect(cutText('hello', { maxChars: Number.POSITIVE_INFINITY, mode: 'head' }).cutChars).toBe(0)
+    expect(shortenText('hello', { maxChars: Number.POSITIVE_INFINITY, mode: 'head' }).cutChars).toBe(0)
   })
 })
 

@@ -5,7 +5,7 @@ export const MAX_TOOL_OUTPUT_LENGTH = 30_000
 type CutMode = 'head' | 'tail' | 'middle'
 
 /** How to cut: characters are UTF-16 units, as `length` counts them. */
-export interface CutOptions {
+export interface ShortenOptions {
   readonly maxChars: number
   /** `middle` keeps head and tail. */
   readonly mode: CutMode
@@ -18,7 +18,7 @@ export interface CutOptions {
  * mark does not fit, a shorter one marks the cut, down to a single ellipsis; a limit below 1 counts as 1. Characters are
  * UTF-16 units here, which cost nothing to count; core/util.text.truncate counts characters and bytes as readers do.
  */
-export function cutText(text: string, options: CutOptions): { text: string; cutChars: number } {
+export function shortenText(text: string, options: ShortenOptions): { text: string; cutChars: number } {
   const maxChars = Math.max(1, Math.trunc(options.maxChars) || 0)
   if (text.length <= maxChars) return { text, cutChars: 0 }
   const mark = options.mark ?? countMark
@@ -32,12 +32,12 @@ export function cutText(text: string, options: CutOptions): { text: string; cutC
 
 /** S1's cut: above the limit the middle goes, head and tail stay, and the number of characters cut is stated. */
 export function truncateOutput(text: string, maxChars: number = MAX_TOOL_OUTPUT_LENGTH): string {
-  return cutText(text, { maxChars, mode: 'middle' }).text
+  return shortenText(text, { maxChars, mode: 'middle' }).text
 }
 
 /** The beginning of a text, with an ellipsis where it was cut. */
 export function cutHead(text: string, maxChars: number): string {
-  return cutText(text, { maxChars, mode: 'head', mark: ellipsis }).text
+  return shortenText(text, { maxChars, mode: 'head', mark: ellipsis }).text
 }
 
 function cut(text: string, room: number, mode: CutMode, mark: (cutChars: number) => string) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../clock.ts'
-import { ToolError } from '../errors.ts'
-import { createMemoryStore } from '../store/memory/create-memory-store.ts'
+import type { Clock } from '../core/clock.ts'
+import { ToolError } from '../core/errors.ts'
+import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { RateLimiter } from './rate.ts'
 

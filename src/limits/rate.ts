@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts'
-import { ToolError } from '../errors.ts'
-import type { Rate } from '../options.ts'
-import type { Awaitable, RateBucket, RateStore } from '../store.ts'
-import { after } from '../value/after.ts'
+import type { Clock } from '../core/clock.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Rate } from '../core/options.ts'
+import type { Awaitable, RateBucket, RateStore } from '../core/store.ts'
+import { after } from '../lib/after.ts'
 
 interface Limits {
   readonly all?: Rate

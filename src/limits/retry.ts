@@ -1,6 +1,6 @@
-import type { Retry } from '../define.ts'
+import type { Retry } from '../core/define.ts'
 
-const LONGEST_DELAY_MS = 30_000
+const MAX_DELAY_MS = 30_000
 const DEFAULT_BASE_MS = 200
 
 /**
@@ -13,11 +13,8 @@ export function retryDelayMs(
   random: () => number = Math.random,
   retryAfterMs?: number,
 ): number {
-  const ceilingMs = Math.min(
-    LONGEST_DELAY_MS,
-    positive(retry.baseMs ?? DEFAULT_BASE_MS) * 2 ** Math.min(30, attempt - 1),
-  )
-  return Math.min(LONGEST_DELAY_MS, Math.max(positive(retryAfterMs), Math.round(random() * ceilingMs)))
+  const ceilingMs = Math.min(MAX_DELAY_MS, positive(retry.baseMs ?? DEFAULT_BASE_MS) * 2 ** Math.min(30, attempt - 1))
+  return Math.min(MAX_DELAY_MS, Math.max(positive(retryAfterMs), Math.round(random() * ceilingMs)))
 }
 
 /** A server's `Retry-After` may be anything. */

@@ -1,10 +1,10 @@
-import { CAPABILITIES } from '../define.ts'
-import { didYouMean, groupOf } from '../names.ts'
-import type { SourcedRule } from '../rule.ts'
+import { CAPABILITIES } from '../core/define.ts'
+import { didYouMean, groupOf } from '../core/names.ts'
+import type { SourcedRule } from '../core/rule.ts'
+import { SHELLS } from '../shell/wrappers.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject, type Subject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
-import { SHELLS } from './shell/wrappers.ts'
 import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './tool-groups.ts'
 
 /** A doubt about a rule that compiles. */
@@ -73,7 +73,7 @@ interface KnownNames {
   readonly arriving: readonly string[]
 }
 
-/** Whoever brings the tool is not there, or has no such tool: nobody can tell which. */
+/** The source of the tool is not loaded, or has no such tool: the check cannot know which. */
 function unchecked(rule: string, prefix: string, source: string): PolicyWarning {
   const isAll = rule.endsWith('*')
   return {

@@ -1,6 +1,6 @@
-import { CAPABILITIES } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import type { SourcedRule } from '../rule.ts'
+import { CAPABILITIES } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import type { SourcedRule } from '../core/rule.ts'
 import { describeSource } from './describe-rule.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,9 +1,9 @@
-import { escapeLine } from '../value/escape-text.ts'
+import { escapeLine } from '../lib/escape-text.ts'
+import type { CommandPart } from '../shell/reading.ts'
+import { RISKS, type Risk, rankOf } from '../shell/risk.ts'
 import type { Policy } from './compile-policy.ts'
 import { findKeptFile, type JudgedPart } from './judge-part.ts'
-import type { Question } from './question.ts'
-import type { CommandPart } from './shell/reading.ts'
-import { RISKS, type Risk, rankOf } from './shell/risk.ts'
+import type { PolicyQuestion } from './question.ts'
 import { STRICTNESS } from './strictness.ts'
 
 /** A danger of a command in words, to be read after "it": "deletes files". */
@@ -13,7 +13,7 @@ export interface CommandRisk {
 }
 
 /** What people should know of one part of a command line, the most dangerous first. */
-export function risksOfPart(policy: Policy, question: Question, part: CommandPart): CommandRisk[] {
+export function risksOfPart(policy: Policy, question: PolicyQuestion, part: CommandPart): CommandRisk[] {
   const known = (part.risks ?? []).map((risk) => ({ risk, words: RISKS[risk] }))
   const kept = part.risks?.includes('deletes') ? undefined : findKeptFile(policy, question, part)
   if (kept === undefined) return known
@@ -24,7 +24,7 @@ export function risksOfPart(policy: Policy, question: Question, part: CommandPar
 }
 
 /** The part that decides: of the strictest the most dangerous, of those the first. */
-export function findDeciding(policy: Policy, question: Question, judged: readonly JudgedPart[]): JudgedPart {
+export function findDeciding(policy: Policy, question: PolicyQuestion, judged: readonly JudgedPart[]): JudgedPart {
   const most = Math.max(...judged.map(({ effect }) => STRICTNESS[effect]))
   const strictest = judged.filter(({ effect }) => STRICTNESS[effect] === most)
   if (strictest.length === 1 || most === 0) return strictest[0]!

@@ -1,7 +1,9 @@
-import type { SkillRequest, SourcedRule } from '../rule.ts'
+import type { SkillRequest, SourcedRule } from '../core/rule.ts'
 import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
-import { createDecisionMemory, type DecisionMemory } from './decision-memory.ts'
+import type { Decision, PolicyQuestion } from './question.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
+
+const MAX_REMEMBERED = 1_000
 
 /** All that has a say in a decision, by who says it. */
 export interface PolicyLayers {
@@ -76,4 +78,47 @@ function compileLayer(rules: readonly SourcedRule[], layer: Layer, home: string 
 function compareSources({ source: a }: SourcedRule, { source: b }: SourcedRule): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return (a.line ?? 0) - (b.line ?? 0)
+}
+
+/** Answers to questions without targets, which calls of pure tools repeat endlessly. */
+interface DecisionMemory {
+  recall(question: PolicyQuestion): Decision | undefined
+  remember(question: PolicyQuestion, decision: Decision): void
+}
+
+/** A bounded memory; the oldest answer leaves first. */
+function createDecisionMemory(): DecisionMemory {
+  const answers = Array.from({ length: 4 }, () => new Map<string, { question: PolicyQuestion; decision: Decision }>())
+
+  return {
+    recall(question) {
+      if (!isRepeatable(question)) return undefined
+      const known = answers[slotOf(question)]!.get(question.tool)
+      return known !== undefined && isSameTool(known.question, question) ? known.decision : undefined
+    },
+    remember(question, decision) {
+      if (!isRepeatable(question)) return
+      const slot = answers[slotOf(question)]!
+      if (slot.size >= MAX_REMEMBERED) slot.delete(slot.keys().next().value ?? '')
+      slot.set(question.tool, { question, decision })
+    },
+  }
+}
+
+function isRepeatable({ targets, grants }: PolicyQuestion): boolean {
+  return targets.length === 0 && grants === undefined
+}
+
+function slotOf({ caller, tainted }: PolicyQuestion): number {
+  return (caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)
+}
+
+/** A tool may be replaced under its name: then its facts differ and the old answer does not count; nor without the sandbox. */
+function isSameTool(a: PolicyQuestion, b: PolicyQuestion): boolean {
+  if (a.isUnsandboxed !== b.isUnsandboxed) return false
+  return isSameList(a.names, b.names) && isSameList(a.groups, b.groups) && isSameList(a.capabilities, b.capabilities)
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 }

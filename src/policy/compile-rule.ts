@@ -1,6 +1,6 @@
-import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import type { Constraints, SourcedRule, When } from '../rule.ts'
+import { CAPABILITIES, type Capability, type Effect } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import type { Constraints, RuleCondition, SourcedRule } from '../core/rule.ts'
 import { checkRuleShape } from './check-rule-shape.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
@@ -36,7 +36,7 @@ export interface CompiledRule {
   readonly on?: PatternSet
   readonly except?: PatternSet
   readonly about?: ReadonlySet<Capability>
-  readonly when?: When
+  readonly when?: RuleCondition
   readonly limit?: Constraints
   readonly text: string
   readonly source: string

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../core/rule.ts'
+import { readArgv } from '../shell/read-argv.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
+import type { CommandReading } from '../shell/reading.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
-import { readArgv } from './shell/read-argv.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
-import type { CommandReading } from './shell/reading.ts'
 import { STRICTNESS } from './strictness.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'] }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../core/rule.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

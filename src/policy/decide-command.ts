@@ -1,22 +1,22 @@
-import type { Fix } from '../errors.ts'
-import type { Rule } from '../rule.ts'
-import { escapeLine } from '../value/escape-text.ts'
+import type { Fix } from '../core/errors.ts'
+import type { Rule } from '../core/rule.ts'
+import { escapeLine } from '../lib/escape-text.ts'
+import { readRoughly } from '../shell/read-roughly.ts'
+import type { CommandPart, CommandReading } from '../shell/reading.ts'
+import { isSevere, rankOf } from '../shell/risk.ts'
 import { findDeciding, risksOfPart } from './command-risk.ts'
 import type { Policy } from './compile-policy.ts'
 import { type Need, tellJudgement } from './judge-demand.ts'
 import { type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
 import { partAsPattern } from './match-command.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
-import type { DemandDecision, Question } from './question.ts'
-import { readRoughly } from './shell/read-roughly.ts'
-import type { CommandPart, CommandReading } from './shell/reading.ts'
-import { isSevere, rankOf } from './shell/risk.ts'
+import type { DemandDecision, PolicyQuestion } from './question.ts'
 import { suggestFix, writeRule } from './suggest-fix.ts'
 
-const LONGEST_PART = 120
+const MAX_PART_LENGTH = 120
 
 /** May this command run? Every part of it is judged by itself; the strictest decides. */
-export function decideCommand(policy: Policy, question: Question, target: string): DemandDecision {
+export function decideCommand(policy: Policy, question: PolicyQuestion, target: string): DemandDecision {
   const reading = question.readings?.get(target) ?? readRoughly(target)
   const refusal = reading.doubts.find(({ kind }) => kind === 'refused')
   if (refusal) return refuse(target, refusal.reason)
@@ -32,7 +32,7 @@ export function decideCommand(policy: Policy, question: Question, target: string
  * A rule that would let a dangerous command run without an approval is not proposed: one that asks is. Of other dangers
  * the proposal says what it would permit.
  */
-function withRisk(policy: Policy, question: Question, judged: readonly JudgedPart[], fix: Fix): Fix {
+function withRisk(policy: Policy, question: PolicyQuestion, judged: readonly JudgedPart[], fix: Fix): Fix {
   const rule = fix.value as Rule | undefined
   if (rule?.allow === undefined) return fix
   const open = judged.filter(({ effect }) => effect !== 'allow')
@@ -53,12 +53,17 @@ function withRisk(policy: Policy, question: Question, judged: readonly JudgedPar
   }
 }
 
-function judgeParts(policy: Policy, question: Question, { parts }: CommandReading): readonly JudgedPart[] {
+function judgeParts(policy: Policy, question: PolicyQuestion, { parts }: CommandReading): readonly JudgedPart[] {
   return parts.map((part) => judgePart(policy, question, part))
 }
 
 /** A rule is only proposed when it would do: other rules, and what it says of the other parts, may keep it from that. */
-function tryFix(policy: Policy, question: Question, reading: CommandReading, { effect, fix }: DemandDecision): Fix {
+function tryFix(
+  policy: Policy,
+  question: PolicyQuestion,
+  reading: CommandReading,
+  { effect, fix }: DemandDecision,
+): Fix {
   if (fix.value === undefined) return fix
   const tried = policy.withRule({ rule: fix.value as Rule, source: { file: 'fix' }, base: '/' })
   if (judgeParts(tried, question, reading).every((each) => each.effect === 'allow')) return fix
@@ -66,7 +71,7 @@ function tryFix(policy: Policy, question: Question, reading: CommandReading, { e
 }
 
 function tell(
-  question: Question,
+  question: PolicyQuestion,
   target: string,
   reading: CommandReading,
   judged: readonly JudgedPart[],
@@ -139,6 +144,6 @@ function refuse(target: string, reason: string): DemandDecision {
 
 /** "`rm -rf /` inside `$(…)` of the second argument". */
 function describePart({ text, where }: CommandPart): string {
-  const line = escapeLine(text.length > LONGEST_PART ? `${text.slice(0, LONGEST_PART)}…` : text)
+  const line = escapeLine(text.length > MAX_PART_LENGTH ? `${text.slice(0, MAX_PART_LENGTH)}…` : text)
   return where === undefined ? `\`${line}\`` : `\`${line}\` ${escapeLine(where)}`
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CAPABILITIES, type Capability, type Effect } from '../define.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
+import { CAPABILITIES, type Capability, type Effect } from '../core/define.ts'
+import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { CommandPart } from '../shell/reading.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
-import { readPart } from './match-command.ts'
+import { readPatternPart } from './match-command.ts'
 import { compilePattern, readTarget } from './match-target.ts'
-import type { CommandPart } from './shell/reading.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'
@@ -281,7 +281,7 @@ function naiveMatch({ rule, about }: SourcedRule, asked: Question, { capability,
       if (isCapability && TARGET_KINDS[name as Capability] !== TARGET_KINDS[capability!]) return false
       const pattern = compilePattern(TARGET_KINDS[capability!], text, { base: BASE, home: HOME })
       const kind = TARGET_KINDS[capability!]
-      const target = kind === 'command' ? readPart(part!) : readTarget(kind, value!)
+      const target = kind === 'command' ? readPatternPart(part!) : readTarget(kind, value!)
       return !('broken' in pattern) && pattern.matches(target, broadly)
     })
   if (rule.on && (value === undefined || !hits(rule.on, rule.allow === undefined))) return false

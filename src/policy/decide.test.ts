@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../define.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
+import type { Capability } from '../core/define.ts'
+import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { CommandReading } from '../shell/reading.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
-import type { CommandReading } from './shell/reading.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))

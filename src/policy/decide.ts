@@ -1,18 +1,18 @@
-import type { Capability } from '../define.ts'
+import type { Capability } from '../core/define.ts'
 import type { Policy } from './compile-policy.ts'
 import { decideCommand } from './decide-command.ts'
 import { judgeDemand, tellJudgement } from './judge-demand.ts'
 import { readTarget } from './match-target.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
-import type { Decision, DemandDecision, Question } from './question.ts'
+import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 import { requestsFor } from './skill-requests.ts'
 import { STRICTNESS } from './strictness.ts'
-import { LONGEST_TARGET, TARGET_KINDS } from './target.ts'
+import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
-export type { Decision, DemandDecision, Question } from './question.ts'
+export type { Decision, DemandDecision, PolicyQuestion as Question } from './question.ts'
 
 /** May this call happen? Where the policy lies within another one, both must say so. */
-export function decide(policy: Policy, question: Question): Decision {
+export function decide(policy: Policy, question: PolicyQuestion): Decision {
   const own = decideAlone(policy, question)
   return policy.within ? stricter(own, decide(policy.within, question)) : own
 }
@@ -24,7 +24,7 @@ function stricter(own: Decision, outer: Decision): Decision {
 }
 
 /** Every demand is decided by itself; the strictest decides the call. */
-function decideAlone(policy: Policy, question: Question): Decision {
+function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
   const known = policy.memory.recall(question)
   if (known) return known
   const demands = demandsOf(question).map(({ capability, target }) =>
@@ -57,7 +57,7 @@ interface Need {
 }
 
 /** One for each target, one for each capability without targets, one for a pure tool. */
-function demandsOf({ capabilities, targets }: Question): Need[] {
+function demandsOf({ capabilities, targets }: PolicyQuestion): Need[] {
   const demands: Need[] = targets.map(({ capability, value }) => ({ capability, target: value }))
   for (const capability of capabilities) {
     if (!targets.some((target) => target.capability === capability)) demands.push({ capability })
@@ -65,18 +65,28 @@ function demandsOf({ capabilities, targets }: Question): Need[] {
   return demands.length > 0 ? demands : [{}]
 }
 
-function decideDemand(policy: Policy, question: Question, capability?: Capability, value?: string): DemandDecision {
+function decideDemand(
+  policy: Policy,
+  question: PolicyQuestion,
+  capability?: Capability,
+  value?: string,
+): DemandDecision {
   if (capability === undefined) return tellJudgement(question, {}, judgeDemand(policy, question, {}))
   if (question.grants?.includes(capability) === false) return refuseGrant(question, capability, value)
   const kind = TARGET_KINDS[capability]
-  if (value !== undefined && value.length > LONGEST_TARGET[kind]) return refuseLength(capability, value)
+  if (value !== undefined && value.length > MAX_TARGET_LENGTH[kind]) return refuseLength(capability, value)
   const decision = decideTarget(policy, question, capability, value)
   return capability === 'exec' && question.isUnsandboxed && decision.effect === 'allow'
     ? askUnsandboxed(decision)
     : decision
 }
 
-function decideTarget(policy: Policy, question: Question, capability: Capability, value?: string): DemandDecision {
+function decideTarget(
+  policy: Policy,
+  question: PolicyQuestion,
+  capability: Capability,
+  value?: string,
+): DemandDecision {
   const kind = TARGET_KINDS[capability]
   if (kind === 'command' && value !== undefined) return decideCommand(policy, question, value)
   const target = kind === 'command' || value === undefined ? undefined : readTarget(kind, value)
@@ -96,7 +106,7 @@ function askUnsandboxed(decision: DemandDecision): DemandDecision {
   }
 }
 
-function refuseGrant(question: Question, capability: Capability, target: string | undefined): DemandDecision {
+function refuseGrant(question: PolicyQuestion, capability: Capability, target: string | undefined): DemandDecision {
   const granted = question.grants?.join(', ') || 'nothing'
   return {
     capability,
@@ -113,7 +123,7 @@ function refuseGrant(question: Question, capability: Capability, target: string 
 
 /** A call waits while its target is compared with every pattern about it, and so do all others. */
 function refuseLength(capability: Capability, target: string): DemandDecision {
-  const limit = LONGEST_TARGET[TARGET_KINDS[capability]]
+  const limit = MAX_TARGET_LENGTH[TARGET_KINDS[capability]]
   return {
     capability,
     target,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../define.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
+import type { Capability } from '../core/define.ts'
+import type { Rule, SourcedRule } from '../core/rule.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type DemandDecision, decide, type Question } from './decide.ts'
 import { offerCommandPatterns } from './offer-pattern.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

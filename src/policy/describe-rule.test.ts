@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../core/rule.ts'
 import { describeRule } from './describe-rule.ts'
 
 const describeIt = (rule: Rule, more: { line?: number; fallback?: boolean } = {}) => {

@@ -1,7 +1,7 @@
-import type { Effect } from '../define.ts'
-import type { Rule, RuleSource, SourcedRule, When } from '../rule.ts'
+import type { Effect } from '../core/define.ts'
+import type { Rule, RuleCondition, RuleSource, SourcedRule } from '../core/rule.ts'
 
-const MOST_PATTERNS = 3
+const MAX_PATTERNS = 3
 
 /** A rule on one line, with where it was written: `deny "*" on ~/.ssh/** (tool-hub.yaml:12)`. */
 export function describeRule({ rule, source, fallback }: SourcedRule): string {
@@ -35,11 +35,11 @@ function quoteSubject(subject: string): string {
 
 function listPatterns(patterns: string | readonly string[]): string {
   if (typeof patterns === 'string') return patterns
-  const more = patterns.length - MOST_PATTERNS
-  return patterns.slice(0, MOST_PATTERNS).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  const more = patterns.length - MAX_PATTERNS
+  return patterns.slice(0, MAX_PATTERNS).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
-function describeWhen({ tainted, caller }: When): string[] {
+function describeWhen({ tainted, caller }: RuleCondition): string[] {
   const parts = []
   if (tainted !== undefined) parts.push(tainted ? 'when tainted' : 'when not tainted')
   if (caller !== undefined) parts.push(`when called by ${caller}`)

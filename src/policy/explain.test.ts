@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { explainDecision } from './explain.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const question: Question = {
   tool: 'core/http.downloadFile',

@@ -1,9 +1,9 @@
-import type { Constraints } from '../rule.ts'
-import { escapeLine } from '../value/escape-text.ts'
-import type { Decision, DemandDecision, Question } from './question.ts'
+import type { Constraints } from '../core/rule.ts'
+import { escapeLine } from '../lib/escape-text.ts'
+import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 
 /** A decision for people: the answer, then each demand with the rule that decided it and what would change it. */
-export function explainDecision(question: Question, decision: Decision): string {
+export function explainDecision(question: PolicyQuestion, decision: Decision): string {
   const lines = [`${decision.effect}  ${question.tool}`, ...decision.demands.flatMap(explainDemand)]
   const bounds = describeConstraints(decision.constraints)
   if (bounds !== '') lines.push(`  limits: ${bounds}`)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { isMap, LineCounter, parseDocument } from 'yaml'
 import { POLICY_YAML } from '../../test/support/policy-yaml.ts'
-import type { Capability } from '../define.ts'
+import type { Capability } from '../core/define.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { fromPolicyYaml } from './from-policy-yaml.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const PLACE = { cwd: '/srv', roots: ['/srv'] }
 const AGREES = () => ({ hasError: false, names: [] })

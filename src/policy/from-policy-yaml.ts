@@ -1,7 +1,7 @@
-import type { Capability, Effect } from '../define.ts'
-import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
-import type { Constraints, Rule, SourcedRule } from '../rule.ts'
+import type { Capability, Effect } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
+import type { Constraints, Rule, SourcedRule } from '../core/rule.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 import { TARGET_KINDS } from './target.ts'
 

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import picomatch from 'picomatch'
 import { describe, expect, it } from 'vitest'
 import { cpuMs } from '../../test/support/cpu-time.ts'
-import { compileGlob } from './glob.ts'
+import { compilePolicyGlob } from './glob.ts'
 
 function matches(glob: string, text: string): boolean {
-  const matcher = compileGlob(glob)
+  const matcher = compilePolicyGlob(glob)
   if ('broken' in matcher) throw new Error(matcher.broken)
   return matcher.test(text)
 }
@@ -50,7 +50,7 @@ describe('a glob', () => {
     fc.assert(
       fc.property(globs, texts, (glob, all) => {
         const expected = byPicomatch(glob)
-        const matcher = compileGlob(glob)
+        const matcher = compilePolicyGlob(glob)
         expect('broken' in matcher, glob).toBe(expected === undefined)
         if ('broken' in matcher) return
         for (const text of all) expect(matcher.test(text), JSON.stringify({ glob, text })).toBe(expected?.test(text))
@@ -80,14 +80,14 @@ describe('a glob', () => {
   })
 
   it('gives the same answer after it had to forget', () => {
-    const matcher = compileGlob('**/*-[a-c]?.{ts,js}')
+    const matcher = compilePolicyGlob('**/*-[a-c]?.{ts,js}')
     if ('broken' in matcher) throw new Error(matcher.broken)
     for (let code = 256; code < 3_000; code++) expect(matcher.test(`${String.fromCharCode(code)}/x-b1.ts`)).toBe(true)
     expect(matcher.test('x-d1.ts')).toBe(false)
   })
 
   it('is refused when it is too long to be meant', () => {
-    expect(compileGlob('a?'.repeat(10_000))).toHaveProperty('broken')
+    expect(compilePolicyGlob('a?'.repeat(10_000))).toHaveProperty('broken')
   })
 })
 

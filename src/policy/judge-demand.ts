@@ -1,9 +1,9 @@
-import type { Capability, Effect } from '../define.ts'
-import type { Constraints } from '../rule.ts'
+import type { Capability, Effect } from '../core/define.ts'
+import type { Constraints } from '../core/rule.ts'
 import type { Policy } from './compile-policy.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { NO_CONSTRAINTS, pickRule } from './pick-rule.ts'
-import type { DemandDecision, Question } from './question.ts'
+import type { DemandDecision, PolicyQuestion } from './question.ts'
 import { allowsSome, type Demand } from './rule-index.ts'
 import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 
@@ -17,7 +17,7 @@ export interface Judgement {
   readonly constraints: Constraints
 }
 
-/** What a decision is about, as it is told. */
+/** What a decision is about, as shown to people. */
 export interface Need {
   readonly capability?: Capability
   readonly target?: string
@@ -28,7 +28,7 @@ export interface Need {
 }
 
 /** The first level with a rule about the demand decides it. */
-export function judgeDemand({ levels }: Policy, question: Question, demand: Demand): Judgement {
+export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
   for (const level of levels) {
     const choice = pickRule(level, question, demand)
     if (choice === undefined) continue
@@ -44,7 +44,7 @@ export function judgeDemand({ levels }: Policy, question: Question, demand: Dema
 }
 
 /** A judgement in words. */
-export function tellJudgement(question: Question, need: Need, judgement: Judgement): DemandDecision {
+export function tellJudgement(question: PolicyQuestion, need: Need, judgement: Judgement): DemandDecision {
   const { rule, constraints, isNarrowed } = judgement
   const { capability, target } = need
   if (rule === undefined) return tellDefault(question, need)
@@ -75,7 +75,7 @@ export function tellJudgement(question: Question, need: Need, judgement: Judgeme
   }
 }
 
-function tellDefault(question: Question, need: Need): DemandDecision {
+function tellDefault(question: PolicyQuestion, need: Need): DemandDecision {
   const { capability, target } = need
   const isPure = capability === undefined
   return {

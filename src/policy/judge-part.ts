@@ -1,14 +1,14 @@
+import type { CommandPart, Doubt } from '../shell/reading.ts'
 import type { Policy } from './compile-policy.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { type Judgement, judgeDemand } from './judge-demand.ts'
-import { inWorstCase, readPart } from './match-command.ts'
+import { inWorstCase, readPatternPart } from './match-command.ts'
 import { readTarget } from './match-target.ts'
 import { NO_CONSTRAINTS } from './pick-rule.ts'
-import type { Question } from './question.ts'
+import type { PolicyQuestion } from './question.ts'
 import { findRules, type RuleIndex } from './rule-index.ts'
-import type { CommandPart, Doubt } from './shell/reading.ts'
 import { STRICTNESS } from './strictness.ts'
-import type { Target } from './target.ts'
+import type { PolicyTarget } from './target.ts'
 
 /** What the rules say to one part of a command line. */
 export interface JudgedPart extends Judgement {
@@ -18,8 +18,8 @@ export interface JudgedPart extends Judgement {
 }
 
 /** An allow covers a part only as far as its words say what runs; a deny or an ask holds as it is. */
-export function judgePart(policy: Policy, question: Question, part: CommandPart): JudgedPart {
-  const target = readPart(part)
+export function judgePart(policy: Policy, question: PolicyQuestion, part: CommandPart): JudgedPart {
+  const target = readPatternPart(part)
   const judgement = judgeDemand(policy, question, { capability: 'exec', target })
   const { effect, rule } = judgement
   if (effect !== 'allow' || rule === undefined) return { ...judgement, part }
@@ -39,9 +39,9 @@ export function judgePart(policy: Policy, question: Question, part: CommandPart)
 /** Why an unknown program is not allowed unasked: if it runs what follows it, a rule is about that. */
 function restrictedCarried(
   policy: Policy,
-  question: Question,
+  question: PolicyQuestion,
   { carried = [], words }: CommandPart,
-  whole: Target,
+  whole: PolicyTarget,
   rule: CompiledRule,
 ): string | undefined {
   if (!policy.restrictsCommands) return undefined
@@ -58,11 +58,11 @@ function restrictedCarried(
 /** The rule with a pattern that keeps a command from running unasked, or could. */
 function restrictionOn(
   policy: Policy,
-  question: Question,
+  question: PolicyQuestion,
   part: CommandPart,
   outer: CompiledRule,
 ): CompiledRule | undefined {
-  const target = readPart(part)
+  const target = readPatternPart(part)
   if (outer.except?.get('command')?.some((pattern) => pattern.matches(target, true))) return outer
   const { effect, rule } = judgeDemand(policy, question, { capability: 'exec', target })
   if (effect === 'allow') return restrictedInWorstCase(policy, question, part, target, rule ?? outer)
@@ -75,16 +75,16 @@ function runsHiddenText({ words, doubts }: CommandPart): boolean {
   return /^-|\/|\.[a-z]\w*$/i.test(next) && doubts.some(({ kind, at }) => kind === 'hidden' && at !== 0)
 }
 
-function isException({ effect, except }: CompiledRule, target: Target): boolean {
+function isException({ effect, except }: CompiledRule, target: PolicyTarget): boolean {
   return effect === 'deny' && (except?.get('command')?.some((pattern) => pattern.matches(target, false)) ?? false)
 }
 
 /** An allow of all commands covers what is done besides, and what is hidden too unless some commands are restricted. */
 function uncovered(
   policy: Policy,
-  question: Question,
+  question: PolicyQuestion,
   { doubts }: CommandPart,
-  target: Target,
+  target: PolicyTarget,
   rule: CompiledRule,
 ): string | undefined {
   const certain = doubts.find(({ kind }) => kind === 'unread' || kind === 'refused')
@@ -97,7 +97,12 @@ function uncovered(
 }
 
 /** Every rule that allows it as specifically: which of them is written first does not count. */
-function equalsOf({ levels }: Policy, question: Question, target: Target, rule: CompiledRule): CompiledRule[] {
+function equalsOf(
+  { levels }: Policy,
+  question: PolicyQuestion,
+  target: PolicyTarget,
+  rule: CompiledRule,
+): CompiledRule[] {
   const equals = new Set([rule])
   for (const level of levels) {
     const found: CompiledRule[] = []
@@ -109,14 +114,19 @@ function equalsOf({ levels }: Policy, question: Question, target: Target, rule: 
 }
 
 /** Who writes `git push *` means the push. */
-function isSpeltOut({ at }: Pick<Doubt, 'at'>, target: Target, { on }: CompiledRule): boolean {
+function isSpeltOut({ at }: Pick<Doubt, 'at'>, target: PolicyTarget, { on }: CompiledRule): boolean {
   if (at === undefined) return false
   const patterns = on?.get('command') ?? []
   return patterns.some((pattern) => (pattern.words ?? 0) > at && pattern.matches(target, false))
 }
 
 /** Files that tools may not read are not read by a command unasked. */
-function deniedFile(policy: Policy, question: Question, part: CommandPart, rule: CompiledRule): string | undefined {
+function deniedFile(
+  policy: Policy,
+  question: PolicyQuestion,
+  part: CommandPart,
+  rule: CompiledRule,
+): string | undefined {
   const kept = rule.on === undefined ? undefined : findKeptFile(policy, question, part)
   return kept && `it uses ${kept.path}, which tools may not read: ${kept.rule.text}`
 }
@@ -124,7 +134,7 @@ function deniedFile(policy: Policy, question: Question, part: CommandPart, rule:
 /** The first file among those that a command names which tools may not read, and the rule that says so. */
 export function findKeptFile(
   policy: Policy,
-  question: Question,
+  question: PolicyQuestion,
   { paths }: CommandPart,
 ): { readonly path: string; readonly rule: CompiledRule } | undefined {
   for (const path of paths) {
@@ -143,7 +153,7 @@ export function tellDoubt(doubt: string, rule: CompiledRule): string {
 }
 
 /** The strictest rule that is about reading this file, and not about the tool that runs commands. */
-function findReadRule(level: RuleIndex, question: Question, target: Target): CompiledRule | undefined {
+function findReadRule(level: RuleIndex, question: PolicyQuestion, target: PolicyTarget): CompiledRule | undefined {
   let found: CompiledRule | undefined
   findRules(level, question, { capability: 'read:fs', target }, (rule) => {
     if (rule.on === undefined && rule.subject.name !== 'read:fs') return
@@ -155,9 +165,9 @@ function findReadRule(level: RuleIndex, question: Question, target: Target): Com
 /** A rule that does not match the words as far as they are known, and could match what becomes of them. */
 function restrictedInWorstCase(
   policy: Policy,
-  question: Question,
+  question: PolicyQuestion,
   { words, doubts }: CommandPart,
-  target: Target,
+  target: PolicyTarget,
   deciding: CompiledRule,
 ): CompiledRule | undefined {
   if (!policy.restrictsCommands || (doubts.length === 0 && !words.includes(undefined))) return undefined

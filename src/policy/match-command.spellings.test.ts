@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { compileCommandPattern, inWorstCase, readPart } from './match-command.ts'
+import { compileCommandPattern, inWorstCase, readPatternPart } from './match-command.ts'
 
 type Words = readonly (string | undefined)[]
 
 function restricts(pattern: string, words: Words, isWorstCase = false): boolean {
   const compiled = compileCommandPattern(pattern)
   if ('broken' in compiled) throw new Error(compiled.broken)
-  const target = readPart({ words, text: words.join(' ') })
+  const target = readPatternPart({ words, text: words.join(' ') })
   return compiled.matches(isWorstCase ? inWorstCase(target) : target, true)
 }
 
@@ -130,6 +130,6 @@ it('a pattern says how many words it spells out and which program it is about', 
   expect(compileCommandPattern('git push *')).toMatchObject({ key: 'git', words: 2 })
   expect(compileCommandPattern('/usr/bin/LS')).toMatchObject({ key: 'ls', words: 1 })
   expect(compileCommandPattern('*')).toMatchObject({ key: '', words: 0 })
-  expect(readPart({ words: ['/bin/LS', 'x'], text: 'LS x' })).toMatchObject({ value: 'LS x', keys: ['', 'ls'] })
-  expect(readPart({ words: [undefined, 'x'], text: '$X x' }).keys).toEqual([''])
+  expect(readPatternPart({ words: ['/bin/LS', 'x'], text: 'LS x' })).toMatchObject({ value: 'LS x', keys: ['', 'ls'] })
+  expect(readPatternPart({ words: [undefined, 'x'], text: '$X x' }).keys).toEqual([''])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileCommandPattern, inWorstCase, partAsPattern, readPart } from './match-command.ts'
+import { compileCommandPattern, inWorstCase, partAsPattern, readPatternPart } from './match-command.ts'
 
 type Words = readonly (string | undefined)[]
 
@@ -8,7 +8,7 @@ const split = (command: string): string[] => command.split(' ').filter(Boolean)
 function matches(pattern: string, words: Words, how: 'strictly' | 'broadly' | 'in the worst case'): boolean {
   const compiled = compileCommandPattern(pattern)
   if ('broken' in compiled) throw new Error(compiled.broken)
-  const part = readPart({ words, text: words.join(' ') })
+  const part = readPatternPart({ words, text: words.join(' ') })
   const target = how === 'in the worst case' ? inWorstCase(part) : part
   const answer = compiled.matches(target, how !== 'strictly')
   if (answer) expect(target.keys).toContain(compiled.key)
@@ -91,7 +91,7 @@ describe('a command pattern', () => {
 
   it('permits nothing in the worst case', () => {
     const pattern = compileCommandPattern('ls *')
-    const worst = inWorstCase(readPart({ words: ['ls'], text: 'ls' }))
+    const worst = inWorstCase(readPatternPart({ words: ['ls'], text: 'ls' }))
     expect('broken' in pattern || pattern.matches(worst, false)).toBe(false)
   })
 

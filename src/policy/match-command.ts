@@ -1,8 +1,8 @@
+import { baseName } from '../shell/base-name.ts'
+import { isLike, readLoosely } from '../shell/loose-words.ts'
+import type { CommandPart } from '../shell/reading.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
-import { baseName } from './shell/base-name.ts'
-import { isLike, readLoosely } from './shell/loose-words.ts'
-import type { CommandPart } from './shell/reading.ts'
-import { ANY_KEY, type BrokenPattern, type Pattern, type Target } from './target.ts'
+import { ANY_KEY, type BrokenPattern, type Pattern, type PolicyTarget } from './target.ts'
 
 /** Characters that mean something to a shell, or do not show: no word of a pattern has them. */
 const SHELL_CHARACTERS = /[;&|<>`$(){}'"\\*?[\]~#!\p{Cf}\p{Zl}\p{Zp}\x00-\x08\x0a-\x1f\x7f-\x9f]/u
@@ -38,14 +38,14 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
 }
 
 /** A part of a command line for rules to be compared with. */
-export function readPart({ words, text }: Pick<CommandPart, 'words' | 'text'>): Target {
+export function readPatternPart({ words, text }: Pick<CommandPart, 'words' | 'text'>): PolicyTarget {
   const loose = readLoosely(words)
   const keys = loose.program === undefined ? [ANY_KEY] : [ANY_KEY, loose.program]
   return { kind: 'command', value: text, keys, command: { words, loose } }
 }
 
 /** The same, taken for all it could be: what permits does not match it, what restricts does as soon as it could. */
-export function inWorstCase(target: Target): Target {
+export function inWorstCase(target: PolicyTarget): PolicyTarget {
   return { ...target, command: target.command && { ...target.command, isWorstCase: true } }
 }
 

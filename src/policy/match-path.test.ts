@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compilePathPattern, readPath } from './match-path.ts'
+import { compilePathPattern, readPath } from './match-target.ts'
 
 const place = { base: '/srv/app', home: '/home/ann' }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { compileUrlPattern, readUrl } from './match-url.ts'
+import { compileUrlPattern, parseTargetUrl } from './match-url.ts'
 
 function matches(pattern: string, url: string): boolean {
   const compiled = compileUrlPattern(pattern)
   if ('broken' in compiled) throw new Error(compiled.broken)
-  const target = readUrl(url)
+  const target = parseTargetUrl(url)
   const answer = compiled.matches(target, false)
   if (answer) expect(target.keys, `${pattern} is filed where ${url} looks`).toContain(compiled.key)
   return answer

@@ -1,5 +1,5 @@
-import { compileGlob, escapeGlob, literalOf, type Matcher } from './glob.ts'
-import { ANY_KEY, type BrokenPattern, DEEPEST_KEY, type Pattern, type Target, type UrlParts } from './target.ts'
+import { compilePolicyGlob, escapeGlob, literalOf, type Matcher } from './glob.ts'
+import { ANY_KEY, type BrokenPattern, MAX_KEY_DEPTH, type Pattern, type PolicyTarget, type UrlParts } from './target.ts'
 
 /**
  * Reads a URL pattern: `https://host/path/**`, or a host alone: `api.github.com`, `*.github.com`, `localhost:8080`.
@@ -31,14 +31,14 @@ export function compileUrlPattern(text: string): Pattern | BrokenPattern {
 }
 
 /** Reads a URL in its normal form. */
-export function readUrl(value: string): Target {
+export function parseTargetUrl(value: string): PolicyTarget {
   const url = splitUrl(value)
   if (!url) return { kind: 'url', value, keys: [ANY_KEY] }
   const keys = [ANY_KEY, url.host]
   for (let dot = url.host.indexOf('.'); dot !== -1; dot = url.host.indexOf('.', dot + 1))
     keys.push(`*${url.host.slice(dot)}`)
   let end = 0
-  for (let depth = 1; depth <= DEEPEST_KEY && end < url.path.length; depth++) {
+  for (let depth = 1; depth <= MAX_KEY_DEPTH && end < url.path.length; depth++) {
     const slash = url.path.indexOf('/', end + 1)
     end = slash === -1 ? url.path.length : slash
     keys.push(url.host + url.path.slice(0, end))
@@ -89,7 +89,9 @@ function normaliseHost(host: string): string | undefined {
 function compileTail(path: string | undefined, query: string | undefined): Matcher | BrokenPattern {
   if (path === undefined && query === undefined) return { test: () => true }
   const glob = `${normalisePath(path ?? '/').slice(1)}${path?.endsWith('/') && query === undefined ? '**' : ''}`
-  return compileGlob(query === undefined ? glob : `${glob}\\?${normalisePath(query.slice(1)).replaceAll('?', '\\?')}`)
+  return compilePolicyGlob(
+    query === undefined ? glob : `${glob}\\?${normalisePath(query.slice(1)).replaceAll('?', '\\?')}`,
+  )
 }
 
 function normalisePath(path: string): string {
@@ -113,6 +115,6 @@ function keyOf(host: string, path: string | undefined): string {
   if (host.startsWith('*.') || path === undefined) return host
   const segments = normalisePath(path).split('/').slice(1)
   const varies = segments.findIndex((segment) => segment === '' || literalOf(segment) === undefined)
-  const leading = (varies === -1 ? segments : segments.slice(0, varies)).slice(0, DEEPEST_KEY)
+  const leading = (varies === -1 ? segments : segments.slice(0, varies)).slice(0, MAX_KEY_DEPTH)
   return [host, ...leading.map(literalOf)].join('/')
 }

@@ -1,9 +1,9 @@
-import type { SourcedRule } from '../rule.ts'
+import type { SourcedRule } from '../core/rule.ts'
+import type { CommandPart } from '../shell/reading.ts'
 import type { Policy } from './compile-policy.ts'
 import { judgePart } from './judge-part.ts'
 import { compileCommandPattern } from './match-command.ts'
-import type { Question } from './question.ts'
-import type { CommandPart } from './shell/reading.ts'
+import type { PolicyQuestion } from './question.ts'
 
 /** Programs whose first operand says what they do: a pattern names it, too. */
 const WITH_COMMANDS = new Set(
@@ -34,7 +34,7 @@ export function patternRule(tool: string, pattern: { readonly on: readonly strin
  * `npm test *`. None when a part is denied, deletes or publishes, is not known to its last word, or does more than a
  * pattern can say.
  */
-export function offerCommandPatterns(policy: Policy, question: Question, target: string): string[] | undefined {
+export function offerCommandPatterns(policy: Policy, question: PolicyQuestion, target: string): string[] | undefined {
   const reading = question.readings?.get(target)
   if (!reading || reading.doubts.length > 0) return undefined
   const patterns = new Set<string>()
@@ -49,7 +49,7 @@ export function offerCommandPatterns(policy: Policy, question: Question, target:
 }
 
 /** The shortest beginning of the part's words that covers it. */
-function patternFor(policy: Policy, question: Question, part: CommandPart): string | undefined {
+function patternFor(policy: Policy, question: PolicyQuestion, part: CommandPart): string | undefined {
   const { words } = part
   if (words.includes(undefined)) return undefined
   const [program = '', command = ''] = words as readonly string[]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../rule.ts'
+import type { Rule } from '../core/rule.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 

@@ -1,6 +1,6 @@
-import type { Constraints } from '../rule.ts'
+import type { Constraints } from '../core/rule.ts'
 import type { CompiledRule } from './compile-rule.ts'
-import type { Question } from './question.ts'
+import type { PolicyQuestion } from './question.ts'
 import { type Demand, findRules, type RuleIndex } from './rule-index.ts'
 
 /** The rule that decides a demand, and the bounds of all rules that say the same as specifically. */
@@ -13,7 +13,7 @@ interface Choice {
 export const NO_CONSTRAINTS: Constraints = Object.freeze({})
 
 /** Any matching deny; else the most specific rule, where a tie takes the stricter. */
-export function pickRule(index: RuleIndex, question: Question, demand: Demand): Choice | undefined {
+export function pickRule(index: RuleIndex, question: PolicyQuestion, demand: Demand): Choice | undefined {
   let denial: CompiledRule | undefined
   let best: CompiledRule | undefined
   let constraints = NO_CONSTRAINTS

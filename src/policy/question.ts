@@ -1,11 +1,11 @@
-import type { CallerKind, Capability, Effect, ResolvedTarget } from '../define.ts'
-import type { Fix } from '../errors.ts'
-import type { Constraints } from '../rule.ts'
+import type { CallerKind, Capability, Effect, ResolvedTarget } from '../core/define.ts'
+import type { Fix } from '../core/errors.ts'
+import type { Constraints } from '../core/rule.ts'
+import type { CommandReading } from '../shell/reading.ts'
 import type { Layer } from './compile-rule.ts'
-import type { CommandReading } from './shell/reading.ts'
 
 /** What policy is asked: may this call happen? */
-export interface Question {
+export interface PolicyQuestion {
   /** Canonical name. */
   readonly tool: string
   /** Canonical, dialect and wire names: a rule may use any. */
@@ -32,7 +32,7 @@ export interface Question {
 type DecisionLayer = Layer | 'fallback' | 'grants'
 
 /** What was decided, by which rule, and what to change to get another answer. */
-export interface Verdict {
+export interface PolicyVerdict {
   /** Allow, ask or deny. */
   readonly effect: Effect
   /** One line: `deny "*" on ~/.ssh/** (tool-hub.yaml:12)`. */
@@ -52,7 +52,7 @@ export interface Verdict {
 }
 
 /** The verdict on one thing that the call needs. */
-export interface DemandDecision extends Verdict {
+export interface DemandDecision extends PolicyVerdict {
   /** Absent for a pure tool. */
   readonly capability?: Capability
   /** Absent when the tool names no target for the capability. */
@@ -60,7 +60,7 @@ export interface DemandDecision extends Verdict {
 }
 
 /** The answer to a question: the verdict on its strictest demand, under the bounds of all. */
-export interface Decision extends Verdict {
+export interface Decision extends PolicyVerdict {
   /** The decision for each capability and target; the strictest is the decision for the call. */
   readonly demands: readonly DemandDecision[]
   /** What skills asked for that touches this call; information only. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LinearMatcher } from './linear-matcher.ts'
+import { LinearMatcher } from './glob.ts'
 import { readExpression } from './read-expression.ts'
 
 it.each([

@@ -1,15 +1,21 @@
 /** A place in the program of an expression: what may follow there. */
-export type Step =
+export type ExpressionStep =
   | { readonly id: number; readonly type: 'match' }
-  | { readonly id: number; readonly type: 'take'; readonly fits: Fits; readonly literal?: string; readonly next: Step }
-  | { readonly id: number; readonly type: 'check'; readonly check: number; readonly next: Step }
-  | { readonly id: number; readonly type: 'split'; readonly next: Step[] }
+  | {
+      readonly id: number
+      readonly type: 'take'
+      readonly fits: Fits
+      readonly literal?: string
+      readonly next: ExpressionStep
+    }
+  | { readonly id: number; readonly type: 'check'; readonly check: number; readonly next: ExpressionStep }
+  | { readonly id: number; readonly type: 'split'; readonly next: ExpressionStep[] }
 
 /** Whether a step takes the character with this code. */
 type Fits = (code: number) => boolean
 
 /** Builds the steps of a part, given those behind it. */
-type Part = (next: Step) => Step
+type Part = (next: ExpressionStep) => ExpressionStep
 
 /** What an expression may ask about a place without taking a character, one bit each. */
 export const CHECK = {
@@ -42,7 +48,7 @@ const CLASS = /\[(?:\\.|[^\]\\])*\]/sy
 const SLASH = 47
 
 /** Reads the small part of regular expressions that picomatch writes; throws at anything else. */
-export function readExpression(source: string): Step {
+export function readExpression(source: string): ExpressionStep {
   return new Reader(source).read()
 }
 
@@ -55,7 +61,7 @@ class Reader {
     this.#source = source
   }
 
-  read(): Step {
+  read(): ExpressionStep {
     const whole = this.#alternatives()
     if (this.#index < this.#source.length) throw this.#unknown()
     return whole({ id: MATCH, type: 'match' })
@@ -137,7 +143,7 @@ class Reader {
     return (next) => ({ id: this.#steps++, type: 'check', check, next })
   }
 
-  #split(next: Step[]): Extract<Step, { type: 'split' }> {
+  #split(next: ExpressionStep[]): Extract<ExpressionStep, { type: 'split' }> {
     return { id: this.#steps++, type: 'split', next }
   }
 

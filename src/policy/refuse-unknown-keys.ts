@@ -1,5 +1,5 @@
-import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
+import { ToolError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
 
 /** Refuses keys nobody reads: a misspelt condition would silently make a rule broader. */
 export function refuseUnknownKeys(value: object, known: readonly string[], where: (key: string) => string): void {

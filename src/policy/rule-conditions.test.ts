@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../define.ts'
-import type { Rule, SourcedRule } from '../rule.ts'
+import type { Capability } from '../core/define.ts'
+import type { Rule, SourcedRule } from '../core/rule.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { explainDecision } from './explain.ts'
 import { patternRule } from './offer-pattern.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))

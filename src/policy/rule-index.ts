@@ -1,13 +1,13 @@
-import type { Capability } from '../define.ts'
+import type { Capability } from '../core/define.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
-import type { Question } from './question.ts'
-import type { Pattern, Target, TargetKind } from './target.ts'
+import type { PolicyQuestion } from './question.ts'
+import type { Pattern, PolicyTarget, TargetKind } from './target.ts'
 import { normaliseName } from './tool-groups.ts'
 
 /** One thing a call needs: a capability, on a target when it names one. */
 export interface Demand {
   readonly capability?: Capability
-  readonly target?: Target
+  readonly target?: PolicyTarget
 }
 
 /** Rules filed so that finding those about a demand hardly depends on how many there are. */
@@ -49,7 +49,7 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
 /** Calls `found` with every rule that matches the demand; a rule may be found more than once. */
 export function findRules(
   index: RuleIndex,
-  question: Question,
+  question: PolicyQuestion,
   demand: Demand,
   found: (rule: CompiledRule) => void,
 ): void {
@@ -68,7 +68,7 @@ export function findRules(
 /** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
 export function allowsSome(
   index: RuleIndex,
-  { tool, names, groups }: Question,
+  { tool, names, groups }: PolicyQuestion,
   { capability, target }: Demand,
 ): boolean {
   if (target === undefined || capability === undefined) return false
@@ -81,7 +81,7 @@ export function allowsSome(
 /** The names of a tool stay the same list from call to call, so they are folded once. */
 const folded = new WeakMap<readonly string[], readonly string[]>()
 
-function foldNames({ tool, names }: Question): readonly string[] {
+function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
   if (!names.includes(tool)) return [tool, ...names].map(normaliseName)
   let known = folded.get(names)
   if (known === undefined) {
@@ -93,7 +93,7 @@ function foldNames({ tool, names }: Question): readonly string[] {
 
 function search(
   bucket: Bucket | undefined,
-  question: Question,
+  question: PolicyQuestion,
   demand: Demand,
   found: (rule: CompiledRule) => void,
 ): void {
@@ -112,7 +112,7 @@ function search(
 /** Everything about a rule but its subject and `on`. */
 function applies(
   { when, about, except, effect }: CompiledRule,
-  question: Question,
+  question: PolicyQuestion,
   { capability, target }: Demand,
 ): boolean {
   if (when?.tainted !== undefined && when.tainted !== question.tainted) return false
@@ -124,7 +124,7 @@ function applies(
   return !matchesAny(except, target, effect === 'allow')
 }
 
-function matchesAny(patterns: PatternSet, target: Target, broadly: boolean): boolean {
+function matchesAny(patterns: PatternSet, target: PolicyTarget, broadly: boolean): boolean {
   return patterns.get(target.kind)?.some((pattern) => pattern.matches(target, broadly)) ?? false
 }
 

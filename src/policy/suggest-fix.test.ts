@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { Capability } from '../define.ts'
-import type { Rule } from '../rule.ts'
+import type { Capability } from '../core/define.ts'
+import type { Rule } from '../core/rule.ts'
+import { readCommandLine } from '../shell/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide } from './decide.ts'
-import { readCommandLine } from './shell/read-command-line.ts'
 
 const PLACE = { cwd: '/srv', roots: ['/srv'] }
 const AGREES = () => ({ hasError: false, names: [] })

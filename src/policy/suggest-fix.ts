@@ -1,9 +1,9 @@
-import type { Capability } from '../define.ts'
-import type { Fix } from '../errors.ts'
-import type { Rule } from '../rule.ts'
+import type { Capability } from '../core/define.ts'
+import type { Fix } from '../core/errors.ts'
+import type { Rule } from '../core/rule.ts'
 import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
 import { targetAsPattern } from './match-target.ts'
-import type { Question } from './question.ts'
+import type { PolicyQuestion } from './question.ts'
 import { TARGET_KINDS } from './target.ts'
 
 /** The fix of what is allowed already. */
@@ -20,7 +20,7 @@ interface FixNeed {
 
 /** What the owner would write, and where, so that this demand is allowed; honest where no rule can do it. */
 export function suggestFix(
-  question: Question,
+  question: PolicyQuestion,
   { capability, target, patterns, others = [] }: FixNeed,
   rule: CompiledRule | undefined,
 ): Fix {

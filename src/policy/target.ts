@@ -1,5 +1,5 @@
-import type { Capability } from '../define.ts'
-import type { LooseWords } from './shell/loose-words.ts'
+import type { Capability } from '../core/define.ts'
+import type { LooseWords } from '../shell/loose-words.ts'
 
 /** How a target is spelt, which says how a pattern is read: a path, a URL, a command, or any text. */
 export type TargetKind = 'path' | 'url' | 'command' | 'text'
@@ -23,7 +23,7 @@ export interface CommandWords {
 }
 
 /** One thing a call will touch, read once and compared with many patterns. */
-export interface Target {
+export interface PolicyTarget {
   readonly kind: TargetKind
   readonly value: string
   /** Every key that a pattern which matches this target may be filed under. */
@@ -37,7 +37,7 @@ export interface Pattern {
   /** A target that it matches has this key: an index looks at few patterns instead of all. */
   readonly key: string
   /** `broadly`: in doubt it matches. Patterns that restrict are read so, patterns that permit are not. */
-  readonly matches: (target: Target, broadly: boolean) => boolean
+  readonly matches: (target: PolicyTarget, broadly: boolean) => boolean
   /** How many words of a command it spells out. */
   readonly words?: number
 }
@@ -71,7 +71,7 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
 }
 
 /** The most characters that a target may have to be compared with patterns. */
-export const LONGEST_TARGET: Readonly<Record<TargetKind, number>> = {
+export const MAX_TARGET_LENGTH: Readonly<Record<TargetKind, number>> = {
   path: 4_096,
   url: 8_192,
   command: 65_536,
@@ -85,4 +85,4 @@ export type PlainKind = Exclude<TargetKind, 'command'>
 export const ANY_KEY = ''
 
 /** Keys name at most this many leading parts, so that a very deep target stays cheap. */
-export const DEEPEST_KEY = 24
+export const MAX_KEY_DEPTH = 24

@@ -1,6 +1,6 @@
-import { groupOf } from '../names.ts'
-import type { Visibility } from '../options.ts'
-import { deepFreeze } from '../value/deep-freeze.ts'
+import { groupOf } from '../core/names.ts'
+import type { Visibility } from '../core/options.ts'
+import { deepFreeze } from '../lib/deep-freeze.ts'
 
 /** Groups by the names that models know; a tool is also in the group of its own area: `core/util.time.now` in `group:util`. */
 export const TOOL_GROUPS: Readonly<Record<string, readonly string[]>> = deepFreeze({

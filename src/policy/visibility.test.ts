@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Visibility } from '../options.ts'
+import type { Visibility } from '../core/options.ts'
 import { expandToolGroups, groupsOf } from './tool-groups.ts'
 import { compileVisibility, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
 

@@ -1,10 +1,10 @@
-import { ToolError } from '../errors.ts'
-import { didYouMean } from '../names.ts'
-import type { Visibility } from '../options.ts'
+import { ToolError } from '../core/errors.ts'
+import { didYouMean } from '../core/names.ts'
+import type { Visibility } from '../core/options.ts'
 import { groupsOf, normaliseName, PROFILES, TOOL_GROUPS, type ToolNames } from './tool-groups.ts'
 
 /** Whether an agent sees a tool; if not, what hides it. */
-export type Sight = { readonly visible: true } | { readonly visible: false; readonly why: string }
+export type ToolVisibility = { readonly visible: true } | { readonly visible: false; readonly why: string }
 
 /** An entry of `tools.allow` or `tools.deny` that no tool answers to. */
 interface UnknownEntry {
@@ -15,10 +15,14 @@ interface UnknownEntry {
   readonly message: string
 }
 
-const VISIBLE: Sight = Object.freeze({ visible: true })
+const VISIBLE: ToolVisibility = Object.freeze({ visible: true })
 
 /** Compiles `tools: { profile, allow, deny }`: deny wins, a non-empty allow is exclusive, a profile limits built-in tools. */
-export function compileVisibility({ profile = 'full', allow = [], deny = [] }: Visibility): (tool: ToolNames) => Sight {
+export function compileVisibility({
+  profile = 'full',
+  allow = [],
+  deny = [],
+}: Visibility): (tool: ToolNames) => ToolVisibility {
   const shown = PROFILES.get(profile)
   if (shown === undefined) {
     throw new ToolError('CONFIG_INVALID', `There is no profile ${JSON.stringify(profile)}.`, {
@@ -81,6 +85,6 @@ function keysOf(tool: ToolNames): string[] {
   return [...new Set([tool.name, ...tool.names].map(normaliseName)), ...groupsOf(tool), '*']
 }
 
-function hidden(why: string): Sight {
+function hidden(why: string): ToolVisibility {
   return { visible: false, why: `${why}.` }
 }

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { prepareMissingDataFolder } from '../disk/data-folder.ts'
-import { errnoOf } from '../disk/errno.ts'
-import { openRegular } from '../disk/open-regular.ts'
-import { assertOurFolder, assertOurs } from '../disk/owned-by-us.ts'
-import { currentProcess, isAlive } from '../disk/process-identity.ts'
-import { syncFolder } from '../disk/sync-folder.ts'
-import { isRunId } from '../names.ts'
+import { isRunId } from '../core/names.ts'
+import { prepareMissingDataFolder } from '../lib/data-folder.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { openRegular } from '../lib/open-regular.ts'
+import { assertOurFolder, assertOurs } from '../lib/owned-by-us.ts'
+import { currentProcess, isAlive } from '../lib/process-identity.ts'
+import { syncFolder } from '../lib/sync-folder.ts'
 
-/** A command that goes on though its call is over. */
+/** A command that continues after its call has ended. */
 export interface BackgroundProcess {
   /** Its session id. */
   readonly id: string
@@ -22,9 +22,9 @@ export interface BackgroundProcess {
 }
 
 const FILE = /^[0-9a-f]{24}\.json$/
-/** Enough to know it by; the whole of it is in the run's events. */
-const LONGEST_COMMAND = 2_000
-const MOST_BYTES = 32_768
+/** Enough to recognize it; the whole command is in the events of the run. */
+const MAX_COMMAND_LENGTH = 2_000
+const MAX_BYTES = 32_768
 
 const schema = z.strictObject({
   version: z.literal(1),
@@ -37,14 +37,14 @@ const schema = z.strictObject({
     id: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
     run: z.string().refine(isRunId),
     callId: z.string().max(200),
-    command: z.string().max(LONGEST_COMMAND),
+    command: z.string().max(MAX_COMMAND_LENGTH),
     startedAt: z.iso.datetime(),
   }),
 })
 
 /**
- * The background commands of all hubs that share a folder, a small file each, with the hub that runs it: they end with
- * their hub, and when that was killed, a later one can tell which were lost.
+ * The background commands of all hubs that share a folder, each in a small file that also names its hub. Commands end
+ * with their hub; if it was killed, a later hub finds out which commands were lost.
  */
 export class BackgroundProcesses {
   readonly #folder: string
@@ -62,14 +62,14 @@ export class BackgroundProcesses {
     prepareMissingDataFolder(dirname(this.#folder))
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     assertOurFolder(this.#folder)
-    const process = { id, run, callId, command: command.slice(0, LONGEST_COMMAND), startedAt }
+    const process = { id, run, callId, command: command.slice(0, MAX_COMMAND_LENGTH), startedAt }
     await writeDurable(path, JSON.stringify({ version: 1, hub: currentProcess(), process }))
     await syncFolder(this.#folder)
     // It has ended meanwhile.
     if (this.#paths.get(id) !== path) await rm(path, { force: true })
   }
 
-  /** Forgets a process of this hub, which has ended. */
+  /** Removes a process of this hub that has ended. */
   async remove(id: string): Promise<void> {
     const path = this.#paths.get(id)
     if (path === undefined) return
@@ -77,7 +77,7 @@ export class BackgroundProcesses {
     await rm(path, { force: true })
   }
 
-  /** Those whose hub is gone, oldest first: of all hubs that ask, one is told, and once. */
+  /** The processes whose hub has ended, oldest first; each is returned to one hub, once. */
   async takeLost(): Promise<readonly BackgroundProcess[]> {
     const paths = (await namesIn(this.#folder))
       .filter((name) => FILE.test(name))
@@ -119,7 +119,7 @@ async function takeIfLost(path: string): Promise<BackgroundProcess | undefined> 
   const parsed = schema.safeParse(await readJson(path))
   if (!parsed.success || isAlive(parsed.data.hub)) return undefined
   try {
-    // It belongs to who removes it; where nobody can, every hub would tell it again.
+    // The process that removes the file reports it; where nobody can remove it, every hub would report it again.
     await unlink(path)
     return parsed.data.process
   } catch {
@@ -127,19 +127,19 @@ async function takeIfLost(path: string): Promise<BackgroundProcess | undefined> 
   }
 }
 
-/** Undefined for all that is no file of ours: a link, a pipe, of another user, too long, half written, gone. */
+/** `undefined` for everything that is not a file of ours: a link, a pipe, a file of another user, too long, incomplete, missing. */
 async function readJson(path: string): Promise<unknown> {
   try {
     const file = await openRegular(path)
     try {
       const stats = await file.stat()
       assertOurs(stats, path)
-      return stats.size > MOST_BYTES ? undefined : JSON.parse(await file.readFile('utf8'))
+      return stats.size > MAX_BYTES ? undefined : JSON.parse(await file.readFile('utf8'))
     } finally {
       await file.close()
     }
   } catch {
-    // Whatever lies in the folder must not keep a hub from starting.
+    // No file in the folder may keep a hub from starting.
     return undefined
   }
 }

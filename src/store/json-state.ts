@@ -2,19 +2,19 @@ import type { BigIntStats } from 'node:fs'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { prepareDataFolder } from '../disk/data-folder.ts'
-import { type Lock, takeLock } from '../disk/file-lock.ts'
-import { assertOurs, readOurs } from '../disk/owned-by-us.ts'
-import { statsIfThere } from '../disk/stats-if-there.ts'
-import { syncFolderSync } from '../disk/sync-folder.ts'
-import { messageOf, ToolError } from '../errors.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import { prepareDataFolder } from '../lib/data-folder.ts'
+import { type Lock, takeLock } from '../lib/file-lock.ts'
+import { assertOurs, readOurs } from '../lib/owned-by-us.ts'
+import { statsIfThere } from '../lib/stats-if-there.ts'
+import { syncFolderSync } from '../lib/sync-folder.ts'
 
-/** What a small file of state is. */
+/** Options of a small file of state. */
 export interface JsonStateOptions<T> {
-  /** Absolute. Its folder is made with the first update. */
+  /** Absolute. Its folder is created with the first update. */
   readonly path: string
   readonly schema: z.ZodType<T>
-  /** What holds while there is no file. */
+  /** The state while there is no file. */
   readonly empty: T
   /** What the file holds, for messages: `The pinned definitions`. */
   readonly what: string
@@ -23,13 +23,13 @@ export interface JsonStateOptions<T> {
   readonly maxBytes?: number
 }
 
-const MOST_BYTES = 10_000_000
-/** An update takes milliseconds: who waits longer has met a process that hangs. */
-const LONGEST_WAIT_MS = 1_000
+const MAX_BYTES = 10_000_000
+/** An update takes milliseconds: a longer wait means that another process hangs. */
+const MAX_WAIT_MS = 1_000
 
 /**
- * A small file of state, shared by processes: read again whenever it is another than before, replaced as a whole.
- * Sync on purpose, as grants are: nothing may change between looking and writing, and it is used rarely.
+ * A small file of state, shared by processes: read again whenever it has changed, and replaced as a whole. Synchronous on
+ * purpose: nothing may change between reading and writing, and it is used rarely.
  */
 export class JsonState<T> {
   readonly #options: JsonStateOptions<T>
@@ -41,7 +41,7 @@ export class JsonState<T> {
     this.#value = options.empty
   }
 
-  /** What is saved now; CONFIG_INVALID when the file cannot be used. It is shared, so nobody may change it. */
+  /** The current state; CONFIG_INVALID if the file cannot be used. The object is shared and must not be changed. */
   read(): T {
     const { path } = this.#options
     try {
@@ -58,7 +58,7 @@ export class JsonState<T> {
     }
   }
 
-  /** Replaces what is saved, after every other process that does the same; the same value again writes nothing. */
+  /** Replaces the state under a lock; nothing is written if `change` returns the same object. */
   update(change: (before: T) => T): T {
     const { path, schema } = this.#options
     prepareDataFolder(dirname(path))
@@ -75,12 +75,12 @@ export class JsonState<T> {
     }
   }
 
-  /** What the file holds of a text. */
+  /** The content of the file for a text. */
   protected encode(text: string): string {
     return text
   }
 
-  /** The text of what a file holds; throws when it is none. */
+  /** The text of the content of a file; throws if it cannot be decoded. */
   protected decode(content: string): string {
     return content
   }
@@ -89,7 +89,7 @@ export class JsonState<T> {
     const { path, schema, empty } = this.#options
     const folder = dirname(path)
     const stats = fs.statSync(folder, { throwIfNoEntry: false })
-    // Whoever can write to the folder can put another file there.
+    // A user who can write to the folder can replace the file.
     if (stats) assertOurs(stats, folder)
     const content = readOurs(path, this.#maxBytes)
     return content === undefined ? empty : schema.parse(JSON.parse(this.decode(content)))
@@ -105,7 +105,7 @@ export class JsonState<T> {
   }
 
   get #maxBytes(): number {
-    return this.#options.maxBytes ?? MOST_BYTES
+    return this.#options.maxBytes ?? MAX_BYTES
   }
 
   #unusable(cause: unknown): ToolError {
@@ -121,14 +121,14 @@ export class JsonState<T> {
 function lockOf(path: string): Lock {
   return takeLock(`${path}.lock`, {
     what: path,
-    waitMs: LONGEST_WAIT_MS,
+    waitMs: MAX_WAIT_MS,
     fix: { hint: `Try again in a few seconds; delete ${path}.lock only when that process is gone for good.` },
   })
 }
 
 /** Whole or not at all, also after a loss of power. */
 function replaceFile(path: string, content: string): void {
-  // One name is enough under the lock, and what a killed process left behind is overwritten.
+  // One name is enough under the lock; a file that a killed process left is overwritten.
   const temporary = `${path}.tmp`
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = fs.constants
   const descriptor = fs.openSync(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
@@ -142,7 +142,7 @@ function replaceFile(path: string, content: string): void {
   syncFolderSync(dirname(path))
 }
 
-/** Changes with the file, and with who may write to its folder. */
+/** Changes with the file, and with the users who may write to its folder. */
 function identityAt(path: string): string {
   const folder = fs.statSync(dirname(path), { throwIfNoEntry: false })
   const file = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })

@@ -1,12 +1,12 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { prepareMissingDataFolder } from '../disk/data-folder.ts'
-import { errnoOf } from '../disk/errno.ts'
-import { GroupCommit } from '../disk/group-commit.ts'
-import { syncFolder } from '../disk/sync-folder.ts'
-import { messageOf, ToolError } from '../errors.ts'
-import { parseJson } from '../value/parse-json.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import { prepareMissingDataFolder } from '../lib/data-folder.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { GroupCommit } from '../lib/group-commit.ts'
+import { parseJson } from '../lib/parse-json.ts'
+import { syncFolder } from '../lib/sync-folder.ts'
 
 /** A file of JSON lines that several processes append to, and each of them follows. */
 export class LabelJournal {
@@ -23,11 +23,11 @@ export class LabelJournal {
     this.#apply = apply
   }
 
-  /** Applies the lines that were added since the last call, by whatever process. Costs one `stat` when there are none. */
+  /** Applies the lines that any process has added since the last call. Costs one `stat` if there are none. */
   read(): void {
     const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0
     if (size === this.#offset) return
-    // Somebody has removed it: what was known stays known.
+    // The file was removed: the labels that are known stay.
     if (size < this.#offset) this.#offset = 0
     const text = this.#readFrom(this.#offset)
     const end = text.lastIndexOf(NEWLINE) + 1
@@ -38,7 +38,7 @@ export class LabelJournal {
   append(line: unknown): void {
     prepareMissingDataFolder(dirname(this.#file))
     this.read()
-    // A crash may have left a line without an end: it must not take this one with it.
+    // A crash may have left a line without an end, which must not spoil this one.
     const isCut = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) > this.#offset
     appendFileSync(this.#file, `${isCut ? '\n' : ''}${JSON.stringify(line)}\n`, { mode: 0o600 })
     this.#appended++

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.ts'
-import type { RunCache } from '../define.ts'
-import { ToolError } from '../errors.ts'
+import type { SeenFiles } from '../core/change.ts'
+import type { Clock } from '../core/clock.ts'
+import type { RunCache } from '../core/define.ts'
+import { ToolError } from '../core/errors.ts'
 
-/** How much the cache of one run holds; the entries used longest ago make room. */
+/** How much the cache of one run holds; the least recently used entries are evicted. */
 interface RunCacheOptions {
   readonly maxEntries: number
   readonly maxBytes: number
@@ -17,9 +18,11 @@ interface Entry {
   readonly expiresAt: number | undefined
 }
 
-/** Makes the cache of a run. It keeps JSON texts, so that no two callers ever hold the same object. */
+const MAX_SEEN_FILES = 10_000
+
+/** Creates the cache of a run. It keeps JSON texts, so that no two callers ever hold the same object. */
 export function createRunCache({ maxEntries, maxBytes, maxValueBytes, clock }: RunCacheOptions): RunCache {
-  // Made with the first value: most runs cache nothing, and this reserves room for all entries at once.
+  // Created with the first value: most runs cache nothing, and the cache reserves space for all entries.
   let entries: LRUCache<string, Entry> | undefined
   return {
     get(key) {
@@ -39,6 +42,17 @@ export function createRunCache({ maxEntries, maxBytes, maxValueBytes, clock }: R
       entries ??= new LRUCache({ max: maxEntries, maxSize: maxBytes })
       entries.set(key, { json, bytes, expiresAt: expiry(ttlMs, clock) }, { size })
       return { bytes }
+    },
+  }
+}
+
+/** Creates the bounded memory of which files a run has read; a file that was evicted only has to be read again. */
+export function createSeenFiles(): SeenFiles {
+  const files = new LRUCache<string, string>({ max: MAX_SEEN_FILES })
+  return {
+    get: (path) => files.get(path),
+    set(path, sha256) {
+      files.set(path, sha256)
     },
   }
 }

@@ -1,21 +1,26 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ToolError } from '../errors.ts'
+import { ToolError } from '../core/errors.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { readOurs } from '../lib/owned-by-us.ts'
 import { JsonState, type JsonStateOptions } from './json-state.ts'
-import { makeSealKey, readSealKey } from './seal-key.ts'
 
+const KEY_BYTES = 32
+const MAX_KEY_FILE_BYTES = 200
+const READABLE_BY_OTHERS = 0o077
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = /^tool-hub sealed 1\n([A-Za-z0-9+/]+={0,2})\n$/
 
 /**
- * A small file of state that is encrypted at rest (AES-256-GCM): with the key in TOOL_HUB_KEY, else with the one in the
- * file `key` beside it, which is made once.
+ * A small file of state that is encrypted at rest (AES-256-GCM), with the key in TOOL_HUB_KEY or else with the one in the
+ * file `key` in the same folder, which is created once.
  */
 export class SealedFile<T> extends JsonState<T> {
   readonly #keyPath: string
   readonly #hint: string
-  /** What is bound to the content: one sealed file put in place of another does not open. */
+  /** Authenticated with the content: a sealed file put in place of another cannot be opened. */
   readonly #context: Buffer
 
   constructor(options: JsonStateOptions<T>) {
@@ -52,4 +57,50 @@ export class SealedFile<T> extends JsonState<T> {
   #closed(why: string, cause?: unknown): ToolError {
     return new ToolError('CONFIG_INVALID', why, { hint: this.#hint, cause })
   }
+}
+
+/** The encryption key: TOOL_HUB_KEY, or else the content of the file; `undefined` if there is neither. */
+function readSealKey(path: string): Buffer | undefined {
+  const given = process.env.TOOL_HUB_KEY
+  if (given !== undefined && given !== '') return parseKey(given, 'TOOL_HUB_KEY')
+  const text = readOurs(path, MAX_KEY_FILE_BYTES)
+  if (text === undefined) return undefined
+  refuseReadable(path)
+  return parseKey(text, path)
+}
+
+/** The same, but creates the file if there is neither; of several processes that create it concurrently, all get the first key. */
+function makeSealKey(path: string): Buffer {
+  const known = readSealKey(path)
+  if (known) return known
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  fs.writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { flag: 'wx', mode: 0o600, flush: true })
+  try {
+    // Linked, so that it appears with its content and never replaces another.
+    fs.linkSync(draft, path)
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+  } finally {
+    fs.rmSync(draft, { force: true })
+  }
+  return readSealKey(path)!
+}
+
+function refuseReadable(path: string): void {
+  const { mode } = fs.lstatSync(path)
+  // Windows keeps files by access lists, and has no such modes.
+  if (process.geteuid === undefined || (mode & READABLE_BY_OTHERS) === 0) return
+  throw new ToolError('CONFIG_INVALID', `${path} can be read by other users (mode ${(mode & 0o777).toString(8)}).`, {
+    hint: `Look who could have read it; then chmod 600 ${path}.`,
+  })
+}
+
+function parseKey(text: string, name: string): Buffer {
+  const trimmed = text.trim()
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex')
+  // 32 bytes are 43 characters, of either alphabet.
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return Buffer.from(trimmed, 'base64')
+  throw new ToolError('CONFIG_INVALID', `${name} does not hold a key of ${KEY_BYTES} bytes in base64 or hex.`, {
+    hint: `Make one: openssl rand -base64 ${KEY_BYTES}.`,
+  })
 }

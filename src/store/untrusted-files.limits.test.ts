@@ -12,8 +12,8 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
-import { timeAfter, timeBefore } from './file-clock.ts'
 import { UntrustedFiles } from './untrusted-files.ts'
+import { timeAfter, timeBefore } from './write-periods.ts'
 
 function world() {
   const folder = temporaryFolder('untrusted-limits')

@@ -1,34 +1,51 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fstatSync, lutimesSync, openSync, type Stats } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  lutimesSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { errnoOf } from '../disk/errno.ts'
-import { isOwnerAlive, newOwner } from '../disk/process-owner.ts'
-import { statsIfThere } from '../disk/stats-if-there.ts'
-import { messageOf, ToolError } from '../errors.ts'
-import { entriesBelow } from './entries-below.ts'
-import { timeAfter, timeBefore } from './file-clock.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import { errnoOf } from '../lib/errno.ts'
+import { isOwnerAlive, newOwner } from '../lib/process-owner.ts'
+import { statsIfThere } from '../lib/stats-if-there.ts'
 import { LabelJournal } from './label-journal.ts'
-import { isWithin, periodLine, WritePeriods } from './write-periods.ts'
+import { isWithin, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 
-/** What a command can see. Real paths. */
+/** What a command can see, as real paths. */
 export interface Sight {
   readonly sees: readonly string[]
-  /** Files and folders below them that it does not see. */
+  /** Files and folders below them that it cannot see. */
   readonly hidden: readonly string[]
 }
 
+/** A file or folder with its stats; those of a link are its own. */
+interface Entry {
+  readonly path: string
+  readonly stats: Stats
+  /** It is a folder that cannot be listed. */
+  readonly isClosed: boolean
+}
+
 const MAX_LABELS = 100_000
+const NO_NAMES: readonly string[] = []
 const ENTRIES_AT_ONCE = 500
-/** So long commands may live on after a hub that was killed. */
+/** Commands may survive a hub that was killed by this time. */
 const LAST_WRITES_MS = 2_000
 /** No command runs longer than a day. */
 const MAX_COMMAND_MS = 25 * 3_600_000
 
 /**
- * Files that hold content from outside, remembered beyond the run that wrote them: whoever reads one is tainted by it.
- * What file tools write is labelled by its path; a label on a folder covers what is below it. What a command writes is
- * found by its ctime, which no program can set: each file that was changed while such a command ran is labelled.
+ * The files with untrusted content, remembered beyond the run that wrote them: a run that reads one is tainted. What file
+ * tools write is labelled by its path; a label on a folder covers everything below it. What a command writes is found by
+ * its ctime, which no program can set: each file that was changed while such a command ran is labelled.
  */
 export class UntrustedFiles {
   readonly #file: string
@@ -38,7 +55,7 @@ export class UntrustedFiles {
   readonly #owner = newOwner()
   #lastFound: string | undefined
   #isOpened = false
-  /** Called with each path that is labelled, before something is written there. */
+  /** Called with each path that is labelled, before it is written to. */
   onLabel: ((path: string) => void) | undefined
 
   constructor(file: string) {
@@ -54,7 +71,7 @@ export class UntrustedFiles {
     return stats !== undefined && this.#periods.cover(path, stats)
   }
 
-  /** The same for all that is below a folder. */
+  /** The same for everything below a folder. */
   holds(path: string): boolean {
     this.#open()
     if (this.#isLabelled(path)) return true
@@ -73,18 +90,18 @@ export class UntrustedFiles {
     this.onLabel?.(path)
   }
 
-  /** What a file tool moves keeps its labels. */
+  /** Keeps the labels of a path that a file tool moves. */
   moved(from: string, to: string): void {
     this.#open()
     for (const label of [...this.#labels]) if (isWithin(label, from)) this.add(`${to}${label.slice(from.length)}`)
   }
 
-  /** From now on, until `end`, all that is changed below these folders is labelled; also should this process be killed. */
+  /** From now on until `end`, everything that is changed below these folders is labelled, even if this process is killed. */
   begin(folders: readonly string[], since: number = timeBefore(folders)): string {
     this.#open()
     const id = randomBytes(6).toString('hex')
     this.#journal.append({ writing: id, since, folders, by: this.#owner })
-    // A command can move a folder, which leaves the files in it as they are: their labels must be with them by then.
+    // A command can move a folder, which does not change the files in it: they must carry their labels by then.
     for (const label of this.#labels) if (folders.some((folder) => isWithin(label, folder))) this.#renewTimes(label)
     return id
   }
@@ -94,8 +111,8 @@ export class UntrustedFiles {
   }
 
   /**
-   * What a command could read that is from outside: a file, or a folder that a command is writing to. Looks at nothing
-   * when there is no label at all, and at each file when commands have written some; what it finds it remembers.
+   * Untrusted content that a command could read: a file, or a folder that a command is writing to. Reads nothing if there
+   * is no label at all, and the stats of each file if commands have written some; remembers what it finds.
    */
   async find({ sees, hidden }: Sight): Promise<string | undefined> {
     this.#open()
@@ -112,7 +129,7 @@ export class UntrustedFiles {
     return this.#lastFound
   }
 
-  /** The files that are labelled now; not those below the folders that no tool sees. */
+  /** The files that are labelled now, without those below hidden folders. */
   *list(hidden: readonly string[] = []): Generator<string> {
     this.#open()
     this.#endOfDead()
@@ -122,7 +139,7 @@ export class UntrustedFiles {
         if (!this.#isLabelled(entry.path) && this.#isWritten(entry.path, entry)) yield entry.path
   }
 
-  /** The owner has looked at a file or folder and trusts what is in it now. */
+  /** Removes the labels of a file or folder whose present content the owner trusts. */
   clear(path: string): void {
     this.#open()
     this.#endOfDead()
@@ -165,7 +182,7 @@ export class UntrustedFiles {
     }
   }
 
-  /** Commands of a hub that was killed have ended with it; one of another machine or container cannot be asked, and ends in time. */
+  /** Ends the periods of hubs that were killed, as their commands ended with them; those of other machines or containers end in time. */
   #endOfDead(): void {
     for (const [id, { by, since, folders }] of [...this.#periods.open()]) {
       if (by === this.#owner) continue
@@ -175,7 +192,7 @@ export class UntrustedFiles {
     }
   }
 
-  /** A folder among these that a command is writing to just now. */
+  /** A folder among these that a command is writing to at the moment. */
   #openFolder(folders: readonly string[]): string | undefined {
     for (const [, period] of this.#periods.open())
       for (const written of period.folders)
@@ -195,13 +212,13 @@ export class UntrustedFiles {
         if (!hidden.has(entry.path)) {
           if (isWritten) return entry.path
         } else if (entry.stats.isDirectory()) {
-          // What is in it may be seen by others; only the hub's own folder never is.
+          // Other commands may see its content; only the hub's own folder is never visible.
           hasHidden ||= !isWithin(this.#file, entry.path)
         } else hasHidden ||= isWritten
       }
     }
     const unused = before.filter(([, { folders }]) => folders.every((folder) => isBelowAny(folder, new Set(sees))))
-    // Nothing of them is left, so that the next command need not look again.
+    // No file of these periods is left, so the next command need not look again.
     if (!hasHidden && unused.length > 0) this.#journal.append({ unused: unused.map(([id]) => id) })
     return undefined
   }
@@ -211,8 +228,8 @@ export class UntrustedFiles {
     return false
   }
 
-  /** A folder in which something was made is not from outside itself, unless it was made then; one that cannot be listed is. */
-  #isWritten(path: string, { stats, isClosed }: { readonly stats: Stats; readonly isClosed: boolean }): boolean {
+  /** A folder is not untrusted because of new entries, only if it was created then or cannot be listed. */
+  #isWritten(path: string, { stats, isClosed }: Entry): boolean {
     if (!this.#periods.cover(path, stats)) return false
     return (
       !stats.isDirectory() ||
@@ -237,13 +254,13 @@ export class UntrustedFiles {
   }
 }
 
-/** Sets the ctime to now and leaves all else as it is. */
+/** Sets the ctime to now and changes nothing else. */
 function renewTime(path: string, stats: Stats): void {
   try {
     if (stats.isFile() || stats.isDirectory()) setOwnMode(path)
     else lutimesSync(path, stats.atimeMs / 1000, stats.mtimeMs / 1000)
   } catch (error) {
-    // What is not there, or on a file system that nobody can write to, cannot be moved either.
+    // A missing file, or one on a read-only file system, cannot be moved either.
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS'].includes(errnoOf(error))) return
     throw new ToolError('PATH_DENIED', `The label of ${path} cannot be changed: ${messageOf(error)}`, {
       hint: 'The user that runs the hub must own the file.',
@@ -252,7 +269,7 @@ function renewTime(path: string, stats: Stats): void {
   }
 }
 
-/** By descriptor: should a running command swap the file for a link, another file gets the mode that it has. */
+/** By descriptor: if a running command swaps the file for a link, the target keeps its own mode. */
 function setOwnMode(path: string): void {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
@@ -277,4 +294,27 @@ function tooMany(): ToolError {
   return new ToolError('RECORDS_UNAVAILABLE', `${MAX_LABELS} files are labelled as from outside, and no more can be.`, {
     hint: 'Look at them with tool-hub labels, and clear those that you trust.',
   })
+}
+
+/** A path and everything below it that exists. `enters` decides whether to read a folder. */
+function* entriesBelow(path: string, enters: (path: string) => boolean = () => true): Generator<Entry> {
+  const left = [path]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const stats = statsIfThere(next)
+    if (!stats) continue
+    const names = stats.isDirectory() && enters(next) ? namesIn(next) : NO_NAMES
+    yield { path: next, stats, isClosed: names === undefined }
+    for (const name of names ?? []) left.push(join(next, name))
+  }
+}
+
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    // It was removed or replaced meanwhile.
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return []
+    if (['EACCES', 'EPERM'].includes(errnoOf(error)) && lstatSync(folder, { throwIfNoEntry: false })) return undefined
+    throw error
+  }
 }

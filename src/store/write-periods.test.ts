@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { isWithin, WritePeriods } from './write-periods.ts'
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { temporaryFolder } from '../../test/support/temporary-folder.ts'
+import { isWithin, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 
 function periodsOf(...lines: readonly (readonly [id: string, since: number, until: number, ...folders: string[]])[]) {
   const periods = new WritePeriods()
@@ -66,4 +69,36 @@ it.each([
   ['/', '/', true],
 ])('%s is within %s: %s', (path, folder, within) => {
   expect(isWithin(path, folder)).toBe(within)
+})
+
+describe('a time of the file system', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it('is not after what is written next, and not before what was written last', () => {
+    const folder = temporaryFolder('file-clock')
+    const before = timeBefore([folder])
+    writeFileSync(join(folder, 'a'), '')
+    const { ctimeMs } = statSync(join(folder, 'a'))
+    expect(before).toBeLessThanOrEqual(ctimeMs)
+    expect(timeAfter([folder])).toBeGreaterThanOrEqual(ctimeMs)
+  })
+
+  it('is what the file system says, unless the clock is earlier', () => {
+    const folder = temporaryFolder('file-clock')
+    writeFileSync(join(folder, 'a'), '')
+    const { ctimeMs } = statSync(join(folder, 'a'))
+    vi.spyOn(Date, 'now').mockReturnValue(5_000)
+    expect(timeBefore([folder])).toBe(5_000)
+    expect(timeAfter([folder, '/nowhere'])).toBeGreaterThanOrEqual(ctimeMs)
+  })
+
+  it.each([[['/nowhere']], [[]], [['/nowhere', '/nowhere/else']]])(
+    'is the clock with a second to spare where the file system cannot be asked: %j',
+    (folders) => {
+      vi.spyOn(Date, 'now').mockReturnValue(5_000)
+      expect([timeBefore(folders), timeAfter(folders)]).toEqual([4_000, 6_000])
+    },
+  )
 })

@@ -1,16 +1,17 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { z } from 'zod'
 
-/** From when to when a command wrote that had, or could have had, content from outside; in milliseconds of file times. */
+/** The time in which a command ran that had, or could have had, untrusted content; in milliseconds of file times. */
 export interface WritePeriod {
   readonly since: number
   readonly until: number
-  /** Real paths that it could write below. */
+  /** The folders that it could write to, as real paths. */
   readonly folders: readonly string[]
   /** The hub that runs it. */
   readonly by: string
 }
 
-/** The ctime is what counts: no program can set it, as it can the other times of a file. */
+/** Only the ctime counts: unlike the other times of a file, no program can set it. */
 interface FileTimes {
   readonly ctimeMs: number
 }
@@ -22,8 +23,13 @@ export const periodLine = z.union([
 ])
 
 const MAX_PERIODS = 1_000
+/** Creates a file without a name, which disappears when it is closed. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY
 
-/** The periods in which such commands wrote: a file that was changed in one of them is from outside. */
+/** File times may lag behind the clock by a tick, and on a network file system they come from another machine. */
+const MARGIN_MS = 1_000
+
+/** The periods in which such commands ran: a file that was changed in one of them is untrusted. */
 export class WritePeriods {
   readonly #periods = new Map<string, WritePeriod>()
 
@@ -31,7 +37,7 @@ export class WritePeriods {
     return this.#periods.size
   }
 
-  /** Those whose command is running, as far as the journal says. */
+  /** The periods whose command is running, according to the journal. */
   *open(): Iterable<[id: string, period: WritePeriod]> {
     for (const entry of this.#periods) if (entry[1].until === Number.POSITIVE_INFINITY) yield entry
   }
@@ -52,7 +58,7 @@ export class WritePeriods {
     }
     const period = this.#periods.get(line.written)
     if (!period) return
-    // A clock that was set back meanwhile has given files earlier times.
+    // If the clock was set back meanwhile, files have earlier times.
     const since = Math.min(period.since, line.until)
     this.#periods.set(line.written, { ...period, since, until: line.until })
     this.#bound()
@@ -65,13 +71,13 @@ export class WritePeriods {
     return false
   }
 
-  /** It is a folder that was there before the command: what was made is below it. */
+  /** Whether it is a folder that existed before the command, which wrote below it. */
   isOf(path: string): boolean {
     for (const { folders } of this.#periods.values()) if (folders.includes(path)) return true
     return false
   }
 
-  /** Folders that were written to, and are or hold or are below one of these. */
+  /** The folders that were written to and that are, contain or are below one of these. */
   foldersAmong(folders: readonly string[]): string[] {
     const found = new Set<string>()
     for (const period of this.#periods.values())
@@ -84,7 +90,7 @@ export class WritePeriods {
     return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, other)))
   }
 
-  /** The two oldest become one with the time between them: more files count as from outside, and none is forgotten. */
+  /** Joins the two oldest periods and the time between them: more files count as untrusted, and none is missed. */
   #bound(): void {
     const ended = [...this.ended()]
     if (ended.length <= MAX_PERIODS) return
@@ -99,7 +105,38 @@ export class WritePeriods {
   }
 }
 
-/** True for the folder itself and for what is below it. */
+/** Whether a path is the folder itself or below it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
+}
+
+/** A time that is not after the ctime of any file that is changed in these folders from now on. */
+export function timeBefore(folders: readonly string[]): number {
+  return Math.min(...timesIn(folders, -MARGIN_MS), Date.now())
+}
+
+/** A time that is not before the ctime of any file that was changed in these folders until now. */
+export function timeAfter(folders: readonly string[]): number {
+  return Math.max(...timesIn(folders, MARGIN_MS))
+}
+
+/** The time of the file system of each folder; where it cannot be read, the clock with a margin. */
+function timesIn(folders: readonly string[], margin: number): number[] {
+  const times = folders.map((folder) => timeIn(folder) ?? Date.now() + margin)
+  return times.length > 0 ? times : [Date.now() + margin]
+}
+
+function timeIn(folder: string): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    const descriptor = openSync(folder, O_TMPFILE | constants.O_RDWR, 0o600)
+    try {
+      return fstatSync(descriptor).ctimeMs
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    // Not every file system supports it, and not every folder is ours.
+    return undefined
+  }
 }

@@ -1,4 +1,6 @@
-export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../guards/network/network-guard.ts'
+export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../sandbox/network/network-guard.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
+export type { SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
+export { storeSuite } from './store-suite.ts'
 export { type TestHub, testHub } from './test-hub.ts'
 export { toolContract } from './tool-contract.ts'

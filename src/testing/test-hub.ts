@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AnyTool } from '../core/define.ts'
+import type { HubOptions } from '../core/options.ts'
 import { type BuiltinTool, createToolHub } from '../create-tool-hub.ts'
-import type { AnyTool } from '../define.ts'
-import type { Hub } from '../hub.ts'
-import type { HubOptions } from '../options.ts'
+import type { Hub } from '../hub/hub.ts'
 
 /** A hub in a folder of its own that is gone when it is closed. */
 export type TestHub<T extends AnyTool = AnyTool> = Hub<T> & {

@@ -1,5 +1,5 @@
-import type { AnyTool } from '../define.ts'
-import type { HubOptions } from '../options.ts'
+import type { AnyTool } from '../core/define.ts'
+import type { HubOptions } from '../core/options.ts'
 import { testHub } from './test-hub.ts'
 
 /**

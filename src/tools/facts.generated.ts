@@ -120,7 +120,7 @@ export const builtinFacts = [
   {
     "name": "core/fs.applyPatch",
     "title": "Apply a patch",
-    "description": "Change several files at once by a patch: add, update, move and delete; all of it happens or nothing. Show three lines around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.",
+    "description": "Change several files in one call by a patch: add, update, move and delete; all of it happens or nothing. Show three lines around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.",
     "kind": "core",
     "group": "files",
     "capabilities": [
@@ -159,7 +159,7 @@ export const builtinFacts = [
   {
     "name": "core/fs.deletePath",
     "title": "Delete a file or folder",
-    "description": "Delete a file or a folder. Call it without confirm first: nothing is deleted and you are told what would be. Then repeat it with confirm: true. A folder that is not empty also needs recursive: true. Owners have to allow it by a rule.",
+    "description": "Delete a file or a folder. Call it without confirm first: nothing is deleted, and the result says what would be. Then repeat it with confirm: true. A folder that is not empty also needs recursive: true. Owners have to allow it by a rule.",
     "kind": "core",
     "group": "files",
     "capabilities": [
@@ -178,7 +178,7 @@ export const builtinFacts = [
   {
     "name": "core/fs.edit",
     "title": "Edit a text file",
-    "description": "Replace a text in a file by another; every other byte stays. The old text must stand there exactly once, unless replaceAll is set; blanks at line ends and kinds of quotes are forgiven. Use edits for several changes at once. Not for new files: write them.",
+    "description": "Replace a text in a file by another; every other byte stays. The old text must stand there exactly once, unless replaceAll is set; blanks at line ends and kinds of quotes are forgiven. Use edits for several changes in one call. Not for new files: write them.",
     "kind": "core",
     "group": "files",
     "capabilities": [
@@ -365,7 +365,7 @@ export const builtinFacts = [
   {
     "name": "core/http.downloadFile",
     "title": "Download a file",
-    "description": "Download a URL into a file of the sandbox: whole or not at all, any type, with its SHA-256. Use it for binary files and for what is too large to read at once; core/http.head tells first how large it is. Not for small texts you want to read now (core/http.fetchText, core/http.fetchJson).",
+    "description": "Download a URL into a file of the sandbox: whole or not at all, any type, with its SHA-256. Use it for binary files and for what is too large to read in one result; core/http.head tells first how large it is. Not for small texts you want to read now (core/http.fetchText, core/http.fetchJson).",
     "kind": "core",
     "group": "http",
     "capabilities": [

@@ -15,7 +15,7 @@ import { mkdir } from './fs/mkdir.ts'
 import { move } from './fs/move.ts'
 import { readText } from './fs/read-text.ts'
 import { searchText } from './fs/search-text.ts'
-import { sha256 } from './fs/sha256.ts'
+import { sha256File } from './fs/sha256-file.ts'
 import { stat } from './fs/stat.ts'
 import { writeText } from './fs/write-text.ts'
 import { downloadFile } from './http/download-file.ts'
@@ -62,7 +62,7 @@ export const builtinTools = [
   move,
   readText,
   searchText,
-  sha256,
+  sha256File,
   stat,
   writeText,
   downloadFile,

@@ -1,7 +1,7 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bundleModule } from '../support/run-module.ts'
 
@@ -66,11 +66,7 @@ const NOBODY = 65_534
 it.runIf(process.getuid?.() === 0).each(Object.entries(BY_FOLDER))(
   'no path of %s leads an unprivileged user out of the workspace',
   async (folder, [, cases]) => {
-    const script = await bundleModule('scripts/attacks.mjs', {
-      beside: {
-        'assets/guards/files/search/built-in/search-worker': 'src/guards/files/search/built-in/search-worker.ts',
-      },
-    })
+    const bundled = await bundleModule('scripts/attacks.mjs')
     const base = mkdtempSync(join(tmpdir(), 'tool-hub-attacks-'))
     onTestFinished(() => rmSync(base, { recursive: true, force: true }))
     chmodSync(base, 0o755)
@@ -78,6 +74,11 @@ it.runIf(process.getuid?.() === 0).each(Object.entries(BY_FOLDER))(
     mkdirSync(temporary)
     chownSync(temporary, NOBODY, NOBODY)
     cpSync(join(folder, 'paths.jsonl'), join(base, 'paths.jsonl'))
+    const script = join(base, 'script', basename(bundled))
+    cpSync(dirname(bundled), dirname(script), { recursive: true })
+    // The bundle looks for the binary of ripgrep in a package next to it.
+    const ripgrep = `node_modules/@vscode/ripgrep-${process.platform}-${process.arch}`
+    cpSync(ripgrep, join(base, 'script', ripgrep), { recursive: true })
     // The race itself does not depend on the user, and root has tried it ten times as often.
     const { code, reports } = await runScript([script, '--race-calls', '1000'], base, {
       ...{ uid: NOBODY, gid: NOBODY, cwd: base },

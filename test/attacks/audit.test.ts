@@ -4,15 +4,15 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Store } from '../../src/core/store.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
-import { adoptDataFolder } from '../../src/disk/data-folder.ts'
-import { FIRST_PREV, linkLine } from '../../src/record/chain.ts'
-import { RunRecords } from '../../src/record/run-records.ts'
-import { FolderCheck } from '../../src/record/verify-folder.ts'
-import type { VerifyReport } from '../../src/record/verify-run.ts'
-import { openStore } from '../../src/store/sqlite/open-store.ts'
-import type { Store } from '../../src/store.ts'
+import { adoptDataFolder } from '../../src/lib/data-folder.ts'
+import { FIRST_PREV, linkLine } from '../../src/records/log/chain.ts'
+import { RunRecords } from '../../src/records/log/run-records.ts'
+import { FolderCheck } from '../../src/records/log/verify-folder.ts'
+import type { VerifyReport } from '../../src/records/log/verify-run.ts'
+import { openStore } from '../../src/store/sqlite.ts'
 import { bundleModule } from '../support/run-module.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-audit-'))
@@ -294,7 +294,7 @@ describe('records that nobody has changed', () => {
 
   it('of a process that was killed: not proven at first, intact when it was recovered', async () => {
     const script = `
-      import { RunRecords } from ${JSON.stringify(await bundleModule('src/record/run-records.ts'))}
+      import { RunRecords } from ${JSON.stringify(await bundleModule('src/records/log/run-records.ts'))}
       let keep
       const clock = { now: Date.now, after(ms, run) { if (ms === 2000) keep = run; return () => {} } }
       const line = (callId) => ({ type: 'call-started', callId, tool: 'notes.save', caller: 'child' })

@@ -34,7 +34,7 @@ describe('the canvas page of the console', () => {
     await page.keyboard.press('[')
     await words('First words')
     await page.waitForURL((url) => url.search === '?version=1')
-    await page.getByRole('button', { name: 'Version after' }).click()
+    await page.getByRole('button', { name: 'Next version' }).click()
     await words('Second words')
     await page.getByRole('button', { name: 'Hide' }).click()
     await page.getByText('Hidden (1)').waitFor()
@@ -84,7 +84,7 @@ describe('the canvas page of the console', () => {
     await form.getByLabel('Fast').check()
     await form.getByRole('button', { name: 'Send' }).click()
     expect((await answered).data).toMatchObject({ values: { region: 'eu', fast: true }, canvas: { hidden: true } })
-    await page.getByRole('heading', { name: 'Nobody waits for this form any more' }).waitFor()
+    await page.getByRole('heading', { name: 'This form is no longer waiting for an answer' }).waitFor()
   })
 
   it('is readable by everybody: axe finds nothing serious, and it fits a phone', async () => {

@@ -29,7 +29,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
   ['/tokens', (page) => openDialog(page, 'New token', 'New token')],
-  ['/health', (page) => page.getByRole('figure', { name: 'Calls a minute' }).waitFor()],
+  ['/health', (page) => page.getByRole('figure', { name: 'Calls per minute' }).waitFor()],
 ]
 
 describe('every page of the console', () => {

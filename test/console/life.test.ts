@@ -34,7 +34,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await pressUntil(page, 'a', said(page, 'Promoted Tests take'))
     // Written again it is known already, and to promote it is not what is suggested.
     for (const words of ['Tests take\u202e 8 minutes', 'tests take\u202e  8 minutes']) await agentWrites(words)
-    await candidate.getByText('A note with the same words exists already.').waitFor()
+    await candidate.getByText('A note with the same text already exists.').waitFor()
     expect(await candidate.getByRole('region', { name: 'Decide' }).getByRole('button').allInnerTexts()).toMatchObject([
       expect.stringMatching(/^Reject/),
       expect.stringMatching(/^Promote/),
@@ -47,7 +47,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await page.getByRole('tab', { name: 'Notes' }).click()
     await page.getByRole('grid', { name: 'Notes' }).getByRole('row').filter({ hasText: 'reviewed' }).waitFor()
     await page.getByLabel('Search notes').fill('no such words')
-    await page.getByRole('heading', { name: 'No note fits' }).waitFor()
+    await page.getByRole('heading', { name: 'No note matches' }).waitFor()
   })
 
   it('suggests to reject a candidate from outside; by the key d with a reason, and nobody recalls it', async () => {
@@ -117,7 +117,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await page.goBack()
     await row.click()
     const drawer = page.getByRole('dialog', { name: 'token:researcher' })
-    await drawer.getByText('no commands, nothing destructive').waitFor()
+    await drawer.getByText('no commands or destructive calls').waitFor()
     await drawer.getByRole('list', { name: 'Latest sessions' }).getByRole('link', { name: 'second' }).click()
     await page.getByRole('dialog', { name: 'second' }).getByRole('list', { name: 'History' }).waitFor()
   })
@@ -129,11 +129,11 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await row.filter({ hasText: 'running' }).click()
     const drawer = page.getByRole('dialog', { name: 'waiter' })
     await drawer.getByRole('figure', { name: 'Task' }).getByText('Wait for me.').waitFor()
-    await drawer.getByLabel('Message to it').fill('Look at the logs, too.')
+    await drawer.getByLabel('Message to the session').fill('Look at the logs, too.')
     await drawer.getByRole('button', { name: 'Send' }).click()
     await drawer.getByRole('list', { name: 'History' }).getByText('Look at the logs, too.').waitFor()
-    await drawer.getByRole('button', { name: 'End it' }).click()
-    await page.getByRole('dialog', { name: 'End this session?' }).getByRole('button', { name: 'End it' }).click()
+    await drawer.getByRole('button', { name: 'End session' }).click()
+    await page.getByRole('dialog', { name: 'End this session?' }).getByRole('button', { name: 'End session' }).click()
     await drawer.getByText('It was ended by owner.').waitFor()
     expect(await askAsOwner(`/v1/agents/${id}`)).toMatchObject({ session: { state: 'ended' }, unread: 1 })
   })
@@ -149,7 +149,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await expect.poll(() => form.getByRole('region', { name: 'Next times' }).getByRole('listitem').count()).toBe(5)
     await form.getByLabel('Tool 1').fill('test/echo')
     await form.getByLabel('Arguments 1').fill('{ "greeting": "hello" }')
-    await form.getByRole('button', { name: 'Make the schedule' }).click()
+    await form.getByRole('button', { name: 'Create the schedule' }).click()
     const drawer = page.getByRole('dialog', { name: 'greeting' })
     await drawer.getByText('Monday to Friday at 09:30').waitFor()
     await drawer.getByRole('button', { name: 'Run now' }).click()
@@ -171,7 +171,7 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     await agentWrites('Ask before a release')
     const token = await web.service.newToken('looker', ['read'])
     const page = await web.open('/memory', { token })
-    await page.getByText('You may look, but not decide.').waitFor()
+    await page.getByText('You can view this note, but not decide about it.').waitFor()
     expect(await page.getByRole('button', { name: 'Promote' }).count()).toBe(0)
     await page.getByRole('tab', { name: 'Notes' }).click()
     await page.getByRole('grid', { name: 'Notes' }).getByRole('row').nth(1).click()

@@ -20,7 +20,7 @@ describe('the console, signing in and watching', () => {
     const page = await web.open('/health', { token: '' })
     await page.getByRole('heading', { name: 'Sign in to tool-hub' }).waitFor()
     await page.goto(`${web.service.url}/health#sign-in=${WRONG}`)
-    await page.getByText('This token is not known here').waitFor()
+    await page.getByText('This token is unknown').waitFor()
     expect(page.url()).toBe(`${web.service.url}/health`)
     await page.goto(`${web.service.url}/health#sign-in=${web.service.ownerToken}`)
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor()
@@ -32,17 +32,17 @@ describe('the console, signing in and watching', () => {
     const field = page.getByLabel('Token')
     await field.fill(WRONG)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('This token is not known here').waitFor()
+    await page.getByText('This token is unknown').waitFor()
     await field.fill(web.service.ownerToken)
     await field.press('Enter')
     await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
   })
 
   it('goes back to the sign-in when the session is lost, and returns to where one was', async () => {
-    const token = await web.service.newToken('visitor', ['read'])
+    const token = await web.service.newToken('caller', ['read'])
     const page = await web.open('/audit?view=calls', { token })
-    await page.getByText('token:visitor', { exact: true }).waitFor()
-    const { id } = (await web.service.owner.tokens.list()).find(({ name }) => name === 'visitor')!
+    await page.getByText('token:caller', { exact: true }).waitFor()
+    const { id } = (await web.service.owner.tokens.list()).find(({ name }) => name === 'caller')!
     await web.service.owner.tokens.revoke(id)
     await page.keyboard.press('g')
     await page.keyboard.press('h')
@@ -64,7 +64,7 @@ describe('the console, signing in and watching', () => {
     await failed.filter({ hasText: 'error' }).filter({ hasText: 'token:agent' }).waitFor()
     const made = calls.getByRole('row', { name: 'test/nests' })
     await made.filter({ hasText: 'ok' }).waitFor()
-    await page.getByLabel('Status').selectOption('Failed, of any kind')
+    await page.getByLabel('Status').selectOption('Any failure')
     await made.waitFor({ state: 'hidden' })
     await failed.waitFor()
     await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -94,7 +94,7 @@ describe('the console, signing in and watching', () => {
     await stays.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor()
     await stays.clock.fastForward(10_000)
     await stays.getByRole('status').filter({ hasText: 'server lost' }).waitFor()
-    await stays.getByRole('alert').filter({ hasText: 'No answer from the server' }).waitFor()
+    await stays.getByRole('alert').filter({ hasText: 'The server does not respond' }).waitFor()
 
     await web.service.restart()
     await stays.getByRole('button', { name: 'Try now' }).click()

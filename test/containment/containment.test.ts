@@ -26,7 +26,7 @@ describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that 
   beforeAll(async () => {
     const module = await bundleModule('test/containment/attempting-hub.ts', {
       beside: {
-        'assets/guards/process/start/spawner/spawner-main': 'src/guards/process/start/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
       },
     })
     // Another user must be able to run it.
@@ -55,7 +55,7 @@ describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that 
 
   it('are as many as the documentation says', () => {
     expect(readFileSync('README.md', 'utf8')).toContain(`0 of the ${attempts.length} ways out`)
-    expect(readFileSync('docs/testing.md', 'utf8')).toContain(`${attempts.length} ways out of the sandbox`)
+    expect(readFileSync('docs/reference/testing.md', 'utf8')).toContain(`${attempts.length} ways out of the sandbox`)
   })
 
   describe.each(Object.keys(PEOPLE))('as %s at level full', (who) => {

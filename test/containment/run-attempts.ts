@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { SandboxLevel } from '../../src/contracts/commands.ts'
-import type { CommandLimits } from '../../src/options.ts'
+import type { SandboxLevel } from '../../src/core/commands.ts'
+import type { CommandLimits } from '../../src/core/options.ts'
 import type { Attempt } from './attempts.ts'
 import { type Order, type Outcome, type Task, wordsFor } from './order.ts'
 import { endProcesses, processesNamed } from './processes.ts'
@@ -144,14 +144,14 @@ async function killHub(
   hub: ChildProcess,
   { name }: World,
   attempts: readonly Attempt[],
-  mostMs: number,
+  maxMs: number,
 ): Promise<Outcome[]> {
   const ended = once(hub, 'close')
   hub.kill('SIGKILL')
   await ended
   const outcomes = []
   for (const attempt of attempts.filter(({ before }) => before === 'kill hub')) {
-    const until = Date.now() + mostMs
+    const until = Date.now() + maxMs
     const look = () => processesNamed(`left-by-${attempt.name}-`, name)
     while (look().length > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
     outcomes.push({ name: attempt.name, left: look() })

@@ -167,7 +167,7 @@ describe('what the document advises', () => {
     const { builtinTools } = await import('../../src/tools/index.generated.ts')
     const names = builtinTools.map(({ name }) => name)
     for (const [folder, files] of Object.entries({
-      fs: ['read-text', 'write-text', 'list-dir', 'search-text', 'sha256', 'delete-path'],
+      fs: ['read-text', 'write-text', 'list-dir', 'search-text', 'sha256-file', 'delete-path'],
       http: ['fetch-text', 'fetch-json', 'download-file', 'head'],
       util: ['json-select', 'text-truncate', 'hash-sha256-text', 'time-now', 'template-render'],
     })) {

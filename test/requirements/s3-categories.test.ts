@@ -12,7 +12,7 @@ import {
   toAgentTools,
   toClientToolDefinitions,
 } from '../../src/index.ts'
-import { startService } from '../../src/serve/index.ts'
+import { startService } from '../../src/server/index.ts'
 import { useLoopback } from '../support/loopback.ts'
 import { LOOPBACK, realHub } from '../support/real-hub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

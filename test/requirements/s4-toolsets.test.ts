@@ -8,7 +8,7 @@ import { CLI_MAIN, jsonLines } from '../support/cli.ts'
 import { configuredHub, skillText } from '../support/configured-hub.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** The toolsets of the document, as docs/mcp.md filters them from the hub. */
+/** The toolsets of the document, as docs/reference/mcp.md filters them from the hub. */
 const FILESYSTEM = ['read_file', 'write_file', 'list_files', 'search_files']
 const SKILLS = ['list_skills', 'load_skill']
 const MEMORY = ['recall_memory', 'write_memory']

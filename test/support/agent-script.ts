@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.ts'
+import type { ErrorCode } from '../../src/core/errors.ts'
 
 /** A call that a model makes, by the name that it sees, and how it must end. */
 export interface ScriptedCall {

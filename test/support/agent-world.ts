@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../src/define.ts'
-import { ToolError } from '../../src/errors.ts'
-import type { HubOptions } from '../../src/options.ts'
+import { defineTool } from '../../src/core/define.ts'
+import { ToolError } from '../../src/core/errors.ts'
+import type { HubOptions } from '../../src/core/options.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 const FILES = {

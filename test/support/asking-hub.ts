@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { defineTool, type Question } from '../../src/define.ts'
-import type { Hub } from '../../src/hub.ts'
-import type { HubOptions } from '../../src/options.ts'
-import type { Scope } from '../../src/serve/api/shapes.ts'
-import type { Visitor } from '../../src/serve/service.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import { defineTool, type Question } from '../../src/core/define.ts'
+import type { HubOptions } from '../../src/core/options.ts'
+import type { Hub } from '../../src/hub/hub.ts'
+import type { Scope } from '../../src/protocol/shapes.ts'
+import type { Caller } from '../../src/server/service.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { testHub } from '../../src/testing/test-hub.ts'
 import { eventually } from './eventually.ts'
@@ -50,14 +50,14 @@ export function askingHub(options: HubOptions = {}) {
 }
 
 /** Somebody with a token. */
-export function visitorOf(hub: Hub, name: string, ...scopes: Scope[]): Visitor {
+export function visitorOf(hub: Hub, name: string, ...scopes: Scope[]): Caller {
   return { name, scopes: new Set(scopes), hub: hub.as({ name }) }
 }
 
 /** Waits until so many asks are in the store, and gives them back, newest first. */
 export async function asksIn(store: ReturnType<typeof createMemoryStore>, count = 1) {
   return eventually(async () => {
-    const asks = await store.asks.list()
+    const asks = await store.approvals.list()
     if (asks.length < count) throw new Error(`${asks.length} of ${count} asks`)
     return asks
   })

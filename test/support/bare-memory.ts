@@ -1,8 +1,8 @@
-import { createMemory } from '../../src/abilities/memory/create-memory.ts'
-import type { AbilityCall, AbilityHost } from '../../src/contracts/ability.ts'
-import type { MemoryCandidate, MemoryOptions } from '../../src/contracts/memory.ts'
-import type { CandidateArchive } from '../../src/contracts/memory-archive.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
+import type { MemoryCandidate, MemoryOptions } from '../../src/core/memory.ts'
+import type { CandidateArchive } from '../../src/core/memory-archive.ts'
+import { createMemory } from '../../src/features/memory/create-memory.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** An archive of candidates in a list. */
@@ -11,8 +11,8 @@ function listArchive() {
   const limits: unknown[] = []
   const asked: unknown[] = []
   const archive: CandidateArchive = {
-    async add(candidate, { mostInRun }) {
-      limits.push(mostInRun)
+    async add(candidate, { maxInRun }) {
+      limits.push(maxInRun)
       all.unshift({ ...candidate, state: 'waiting' })
     },
     find: async (id) => all.find((each) => each.id === id),
@@ -33,7 +33,7 @@ function listArchive() {
 }
 
 /** Memory without a hub around it. */
-export function bareMemory(options: MemoryOptions = {}, more: Partial<AbilityHost> = {}) {
+export function bareMemory(options: MemoryOptions = {}, more: Partial<FeatureHost> = {}) {
   const clock = fakeClock(1_000)
   const store = createMemoryStore({ now: () => clock.now() })
   const candidates = listArchive()
@@ -47,12 +47,12 @@ export function bareMemory(options: MemoryOptions = {}, more: Partial<AbilityHos
   const host = {
     ...{ store, clock, candidates: candidates.archive, warn() {} },
     redact: (text: string) => text.replaceAll('hunter2', '[redacted]'),
-    tellChange: (...change: unknown[]) => void told.push(change),
+    emitChange: (...change: unknown[]) => void told.push(change),
     recordChange: async (change: unknown) => void recorded.push(change),
     ...more,
-  } as unknown as AbilityHost
+  } as unknown as FeatureHost
   const { handle, desk, endRun } = createMemory({ writeMode: 'external', ...options }, host)
-  const as = (call: Partial<AbilityCall> = {}) =>
+  const as = (call: Partial<FeatureCall> = {}) =>
     handle({
       ...{ run: 'r1', session: 's1', callId: 'c1', caller: 'me', principal: undefined, isTainted: false },
       permits: (_: string, value: string) => void permitted.push(value),
@@ -61,6 +61,6 @@ export function bareMemory(options: MemoryOptions = {}, more: Partial<AbilityHos
       notice: (text: string) => void notices.push(text),
       markUntrusted: () => void marks.push(true),
       ...call,
-    } as unknown as AbilityCall)
+    } as unknown as FeatureCall)
   return { as, desk, endRun: endRun!, store, clock, candidates, told, recorded, permitted, notices, marks }
 }

@@ -1,8 +1,8 @@
-import { createSchedules } from '../../src/abilities/schedules/create-schedules.ts'
-import type { AbilityCall, AbilityHost } from '../../src/contracts/ability.ts'
-import type { NewSchedule, SchedulesOptions } from '../../src/contracts/schedules.ts'
-import type { Principal } from '../../src/principal.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
+import type { Principal } from '../../src/core/principal.ts'
+import type { NewSchedule, SchedulesOptions } from '../../src/core/schedules.ts'
+import { createSchedules } from '../../src/features/schedules/create-schedules.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** 2026-01-01, a Thursday, at midnight. */
@@ -32,10 +32,10 @@ export function bareSchedules(
     ...{ store, clock, as: () => door, warn: (text: string) => void warned.push(text) },
     principalNow: (known: Principal) => known,
     recordChange: async (change: unknown) => void recorded.push(change),
-    tellChange: (ability: string, subject: string) =>
+    emitChange: (ability: string, subject: string) =>
       void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
     ...more,
-  } as unknown as AbilityHost
+  } as unknown as FeatureHost
   const ability = createSchedules({ timeZone: 'UTC', ...options }, host)
   return {
     ...{ ability, desk: ability.desk, host, clock, store, warned, recorded, notices, marks, called },
@@ -46,18 +46,18 @@ export function bareSchedules(
       state.isHolding = false
       for (const go of held.splice(0)) go()
     },
-    handle: (call: Partial<AbilityCall> = {}) =>
+    handle: (call: Partial<FeatureCall> = {}) =>
       ability.handle({
         ...{ callId: 'c1', run: 'r1', caller: 'me', principal: undefined, rights: { caller: 'me' }, isTainted: false },
         ...{ permits() {}, beforeEffect: async () => {}, onStop: () => () => {} },
         notice: (text: string) => void notices.push(text),
         markUntrusted: () => void marks.push(true),
         ...call,
-      } as unknown as AbilityCall),
+      } as unknown as FeatureCall),
   }
 }
 
-interface BareParts extends Pick<AbilityHost, 'store' | 'principalNow'> {
+interface BareParts extends Pick<FeatureHost, 'store' | 'principalNow'> {
   readonly clock: ReturnType<typeof fakeClock>
 }
 

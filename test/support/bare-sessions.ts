@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
-import { createSessions } from '../../src/abilities/sessions/create-sessions.ts'
-import type { AbilityCall, AbilityHost } from '../../src/contracts/ability.ts'
-import type { SessionsOptions, SessionWork } from '../../src/contracts/sessions.ts'
-import type { Principal } from '../../src/principal.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
+import type { Principal } from '../../src/core/principal.ts'
+import type { SessionsOptions, SessionWork } from '../../src/core/sessions.ts'
+import { createSessions } from '../../src/features/sessions/create-sessions.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
 /** Opens sessions without a hub around them; they are closed after each test of the file. */
@@ -12,14 +12,14 @@ export function useBareSessions() {
   afterEach(async () => {
     for (const close of closes.splice(0)) await close()
   })
-  return (options?: SessionsOptions, more?: Partial<AbilityHost>) => openBare(closes, options, more)
+  return (options?: SessionsOptions, more?: Partial<FeatureHost>) => openBare(closes, options, more)
 }
 
 /** Their runner does what a test tells it. */
 async function openBare(
   closes: (() => Promise<void>)[],
   options: SessionsOptions = {},
-  more: Partial<AbilityHost> = {},
+  more: Partial<FeatureHost> = {},
 ) {
   const clock = fakeClock(1_000)
   const store = createMemoryStore({ now: () => clock.now() })
@@ -41,7 +41,7 @@ async function openBare(
     ...{ isTainted: () => false, principalNow: (known: Principal) => known, pastCalls: async () => [] },
     warn: (text: string) => void warned.push(text),
     recordChange: async (change: unknown) => void recorded.push(change),
-    tellChange: (ability: string, subject: string) =>
+    emitChange: (ability: string, subject: string) =>
       void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
     as: (rights: unknown) => ({
       listForLLM: () => [{ name: 't' }],
@@ -52,16 +52,16 @@ async function openBare(
       endRun: async (id: string) => void ended.push(id),
     }),
     ...more,
-  } as unknown as AbilityHost
+  } as unknown as FeatureHost
   const ability = await createSessions({ runners: { default: { run } }, ...options }, host)
   closes.push(() => ability.close())
-  const as = (call: Partial<AbilityCall> = {}) =>
+  const as = (call: Partial<FeatureCall> = {}) =>
     ability.handle({
       ...{ run: 'root', session: 'chat', principal: undefined, rights: { caller: 'me' }, isTainted: false },
       ...{ permits() {}, allows: () => ({ ok: true }), beforeEffect: async () => {} },
       signal: () => new AbortController().signal,
       markUntrusted: () => void marks.push(true),
       ...call,
-    } as unknown as AbilityCall)
+    } as unknown as FeatureCall)
   return { ability, as, desk: ability.desk, store, clock, works, ends, recorded, called, ended, warned, marks }
 }

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { z } from 'zod'
+import { defineTool } from '../../src/core/define.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
-import { defineTool } from '../../src/define.ts'
 
 /** Calls tools with and without effects until somebody kills it; prints the id of every call that came back. */
 const effect = defineTool({

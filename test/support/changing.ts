@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import type { FileState, Journal, KeptChange, SeenFiles } from '../../src/change.ts'
-import type { WriteFiles } from '../../src/contracts/handles.ts'
-import { changeHandle } from '../../src/guards/files/change/change-handle.ts'
-import { openChanges } from '../../src/guards/files/change/changes.ts'
-import { createFilesDoor, type FilesCall } from '../../src/guards/files/files-door.ts'
-import { openRoots, type RootOptions } from '../../src/guards/files/open-roots.ts'
-import { sha256 } from '../../src/value/hash.ts'
+import type { FileState, Journal, KeptChange, SeenFiles } from '../../src/core/change.ts'
+import type { WriteFiles } from '../../src/core/handles.ts'
+import { sha256 } from '../../src/lib/hash.ts'
+import { changeHandle } from '../../src/sandbox/files/change/change-handle.ts'
+import { openChanges } from '../../src/sandbox/files/change/change-scope.ts'
+import { createFilesRoot, type FilesCall } from '../../src/sandbox/files/files-root.ts'
+import { openRoots, type RootOptions } from '../../src/sandbox/files/open-roots.ts'
 
 /** A journal that really keeps: contents in memory by hash, trees in a folder, every change in order. */
 export class MemoryJournal implements Journal {
@@ -57,8 +57,8 @@ export function changing({ roots = [], draftsFolder }: { roots?: RootOptions[]; 
   for (const name of ['ws', 'out', 'undo']) mkdirSync(join(base, name))
   writeFileSync(join(base, 'out/secret.txt'), 'SECRET')
   const opened = openRoots([{ path: root, mode: 'write' }, ...roots])
-  const door = createFilesDoor(opened, 1_000_000, [])
-  const shared = openChanges(door, draftsFolder)
+  const filesRoot = createFilesRoot(opened, 1_000_000, [])
+  const shared = openChanges(filesRoot, draftsFolder)
   const journal = new MemoryJournal(join(base, 'undo'))
   const seen: SeenFiles & Map<string, string> = new Map<string, string>()
   const notices: string[] = []
@@ -67,19 +67,19 @@ export function changing({ roots = [], draftsFolder }: { roots?: RootOptions[]; 
   return {
     base,
     root,
-    door,
+    filesRoot,
     journal,
     seen,
     notices,
     at,
-    /** The handle of one call that may do all, unless said; a door of another guard shares no queue. */
-    handle(call: Partial<FilesCall> = {}, through = door): WriteFiles {
+    /** The handle of one call that may do all, unless said; a filesRoot of another guard shares no queue. */
+    handle(call: Partial<FilesCall> = {}, through = filesRoot): WriteFiles {
       const notice = (text: string) => notices.push(text)
       const all = { signal: () => never, canRead: true, canWrite: true, canOverwrite: true, journal, seen, notice }
       return changeHandle(through, { ...all, ...call })
     },
     /** Another guard of the same workspace. */
-    anotherDoor: () => createFilesDoor(openRoots([{ path: root, mode: 'write' }]), 1_000_000, []),
+    anotherRoot: () => createFilesRoot(openRoots([{ path: root, mode: 'write' }]), 1_000_000, []),
     put: (path: string, content: string | Buffer = path) => {
       mkdirSync(join(at(path), '..'), { recursive: true })
       writeFileSync(at(path), content)

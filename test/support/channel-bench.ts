@@ -1,7 +1,7 @@
-import type { ChannelParts } from '../../src/abilities/messages/channels/channel-parts.ts'
-import { readReferences } from '../../src/abilities/messages/read-references.ts'
-import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/contracts/messages.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/core/messages.ts'
+import type { ChannelParts } from '../../src/features/messages/channels/channel-parts.ts'
+import { readReferences } from '../../src/features/messages/read-references.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 
 /** What a built-in channel named `ops` is made of, and an io that notes what it sends instead of sending it. */
 export function channelBench(host: Partial<ChannelParts['host']> = {}) {
@@ -14,7 +14,7 @@ export function channelBench(host: Partial<ChannelParts['host']> = {}) {
     name: 'ops',
     references: readReferences('ops', { secret: () => undefined, hide }),
     redact: (text: string) => text.replaceAll('hunter2', '[redacted]'),
-    host: { hide, store, tellChange: (...change: unknown[]) => void told.push(change), ...host },
+    host: { hide, store, emitChange: (...change: unknown[]) => void told.push(change), ...host },
   } as ChannelParts
   const io: ChannelIo = {
     ...{ channel: 'ops', signal: new AbortController().signal, callId: 'call 1', run: 'r1', caller: 'me' },

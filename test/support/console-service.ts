@@ -1,5 +1,5 @@
 import { createClient, type HubClient } from '../../src/client/index.ts'
-import type { Scope } from '../../src/serve/api/shapes.ts'
+import type { Scope } from '../../src/protocol/shapes.ts'
 import { type CliFolder, cliFolder, type Running } from './cli.ts'
 
 /** The built service in a folder of its own, and those who use it. */

@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest'
-import type { Jail } from '../../src/guards/process/jail/jail.ts'
-import { createStarter } from '../../src/guards/process/start/create-starter.ts'
+import type { SandboxLaunch } from '../../src/sandbox/exec/isolation/sandbox.ts'
+import { createStarter } from '../../src/sandbox/exec/start/starter.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
-/** How many seeds a starter makes at once, whenever it has none. */
-export const SEEDS = 3
+/** How many prewarmed processes a starter creates together, whenever it has none. */
+export const PREWARMED = 3
 
-/** A starter whose seeds, and so the jails that were made of them, are counted by the groups they ask for. */
-export function countedStarter({ prepared, entrance }: { prepared?: number; entrance?: () => string } = {}) {
+/** A starter whose prewarmed processes, and the sandboxes made from them, are counted by the cgroups they request. */
+export function countedStarter({ prepared, joinFile }: { prepared?: number; joinFile?: () => string } = {}) {
   const clock = fakeClock()
   let [made, gone] = [0, 0]
   const starter = createStarter({
@@ -15,9 +15,9 @@ export function countedStarter({ prepared, entrance }: { prepared?: number; entr
     prepared,
     createCgroup: () => {
       made += 1
-      const entrances = entrance ? [entrance()] : []
+      const joinFiles = joinFile ? [joinFile()] : []
       return {
-        entrances: async () => entrances,
+        joinFiles: async () => joinFiles,
         async remove() {
           gone += 1
         },
@@ -25,8 +25,8 @@ export function countedStarter({ prepared, entrance }: { prepared?: number; entr
     },
   })
   onTestFinished(() => starter.close())
-  const run = async (jail: Jail, cwd: string, words = ['true']) => {
-    const started = await starter.start({ jail, words, cwd, env: {}, pty: false }, new AbortController().signal)
+  const run = async (sandbox: SandboxLaunch, cwd: string, words = ['true']) => {
+    const started = await starter.start({ sandbox, words, cwd, env: {}, pty: false }, new AbortController().signal)
     started.stdin.end()
     return started.exited
   }

@@ -1,7 +1,7 @@
 import { generateText, NoSuchToolError, stepCountIs } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { toAiSdk } from '../../src/adapters/ai-sdk.ts'
-import type { Hub } from '../../src/hub.ts'
+import type { Hub } from '../../src/hub/hub.ts'
 import type { Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'
 

@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langcha
 import { fakeModel } from '@langchain/core/testing'
 import { DynamicStructuredTool } from '@langchain/core/tools'
 import { toLangChain } from '../../src/adapters/langchain.ts'
-import type { Hub } from '../../src/hub.ts'
+import type { Hub } from '../../src/hub/hub.ts'
 import type { Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'
 

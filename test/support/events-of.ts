@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { RecordEvent } from '../../src/record/events.ts'
-import { readEvents } from '../../src/record/read-events.ts'
+import type { RecordEvent } from '../../src/records/log/events.ts'
+import { readEvents } from '../../src/records/log/read-events.ts'
 
 /** What a test hub has on record for a run, its own unless said. */
 export async function eventsOf(

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
-import type { FileState, KeptChange } from '../../src/change.ts'
-import { ToolError } from '../../src/errors.ts'
-import type { Found } from '../../src/guards/files/restore/look.ts'
+import type { FileState, KeptChange } from '../../src/core/change.ts'
+import { ToolError } from '../../src/core/errors.ts'
 import { compareTree } from '../../src/hub/undo/compare-tree.ts'
 import type { Step } from '../../src/hub/undo/judge-change.ts'
 import type { Restorer } from '../../src/hub/undo/restorer.ts'
 import type { TakenChange } from '../../src/hub/undo/undo-changes.ts'
-import { sha256 } from '../../src/value/hash.ts'
+import { sha256 } from '../../src/lib/hash.ts'
+import type { FoundEntry } from '../../src/sandbox/files/change/restore-handle.ts'
 
 /** A file with its text, a folder with none; the number is its inode. */
 interface Entry {
@@ -60,7 +60,7 @@ export class FakeTree {
   }
 
   /** `/kept/<tree>/…`. */
-  lookKept(path: string): Found {
+  lookKept(path: string): FoundEntry {
     const [, , tree, ...rest] = path.split('/')
     return look(this.#trees.get(tree!) ?? new Map(), ['', ...rest].join('/'))
   }
@@ -160,7 +160,7 @@ function below(entries: ReadonlyMap<string, Entry>, path: string): Map<string, E
   return new Map(found.map(([name, entry]) => [name.slice(path.length), entry]))
 }
 
-function look(entries: ReadonlyMap<string, Entry>, path: string): Found {
+function look(entries: ReadonlyMap<string, Entry>, path: string): FoundEntry {
   const inside = below(entries, path)
   const top = inside.get('')
   if (!top) return { type: 'absent' }

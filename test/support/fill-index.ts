@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { IndexedCall } from '../../src/store.ts'
+import type { IndexedCall } from '../../src/core/store.ts'
 import { CLI_MAIN } from './cli.ts'
 
 /** How many calls `fillIndex` puts in. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import type { HubOptions } from '../../src/options.ts'
+import type { HubOptions } from '../../src/core/options.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 import { useLoopback } from './loopback.ts'
 

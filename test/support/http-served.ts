@@ -1,30 +1,30 @@
 import { join } from 'node:path'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { HubOptions } from '../../src/core/options.ts'
 import { RunIndexer } from '../../src/hub/run-index/run-indexer.ts'
-import type { HubOptions } from '../../src/options.ts'
-import { checkRecords } from '../../src/record/check-records.ts'
-import type { NewToken } from '../../src/serve/api/service.ts'
-import type { Scope } from '../../src/serve/api/shapes.ts'
-import { createAskDesk } from '../../src/serve/asks/create-ask-desk.ts'
-import { createDoorkeeper } from '../../src/serve/auth/create-doorkeeper.ts'
-import { createSessionDesk } from '../../src/serve/auth/create-session-desk.ts'
-import { createPrincipalLookup, createTokenDesk } from '../../src/serve/auth/create-token-desk.ts'
-import { createCallBook } from '../../src/serve/book/create-call-book.ts'
-import { createEventFeed } from '../../src/serve/book/create-event-feed.ts'
-import { createPolicyDesk } from '../../src/serve/book/create-policy-desk.ts'
-import { describeHealth } from '../../src/serve/book/describe-health.ts'
-import { listPrincipals } from '../../src/serve/book/list-principals.ts'
-import { createHttpApp } from '../../src/serve/http/create-http-app.ts'
-import type { HttpParts } from '../../src/serve/http/http-parts.ts'
-import { type ListenOptions, listenHttp } from '../../src/serve/http/listen-http.ts'
-import type { Service } from '../../src/serve/service.ts'
-import { createMemoryStore } from '../../src/store/memory/create-memory-store.ts'
+import type { NewToken } from '../../src/protocol/service.ts'
+import type { Scope } from '../../src/protocol/shapes.ts'
+import { checkRecords } from '../../src/records/log/check-records.ts'
+import { createApprovalService } from '../../src/server/approvals/approval-service.ts'
+import { createAuthenticator } from '../../src/server/auth/create-authenticator.ts'
+import { createSignInSessions } from '../../src/server/auth/create-sign-in-sessions.ts'
+import { createPrincipalLookup, createTokenManager } from '../../src/server/auth/create-token-manager.ts'
+import { createHttpApp } from '../../src/server/http/create-http-app.ts'
+import type { HttpOptions } from '../../src/server/http/http-options.ts'
+import { type ListenOptions, listenHttp } from '../../src/server/http/listen-http.ts'
+import type { Service } from '../../src/server/service.ts'
+import { createCallHistory } from '../../src/server/services/create-call-history.ts'
+import { createEventHub } from '../../src/server/services/create-event-hub.ts'
+import { createPolicyManager } from '../../src/server/services/create-policy-manager.ts'
+import { describeHealth } from '../../src/server/services/describe-health.ts'
+import { listPrincipals } from '../../src/server/services/list-principals.ts'
+import { createMemoryStore } from '../../src/store/in-process.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 /** A whole service over HTTP on loopback, with a token for whoever is needed. */
 export async function serveHttp(
   hubOptions: HubOptions = {},
-  options: Partial<HttpParts> & ListenOptions & { rate?: { perSecond: number; burst: number } } = {},
+  options: Partial<HttpOptions> & ListenOptions & { rate?: { perSecond: number; burst: number } } = {},
 ) {
   const { rate = { perSecond: 1e6, burst: 1e6 }, ...door } = options
   const clock = options.clock ?? systemClock
@@ -33,27 +33,27 @@ export async function serveHttp(
   const runsFolder = join(hub.folder, 'runs')
   const indexer = new RunIndexer({ calls: store.calls, runsFolder })
   indexer.follow(hub)
-  const feed = createEventFeed({ hub, indexer, store })
-  const tokens = createTokenDesk({ store, hub, base: hub.folder })
-  const sessions = createSessionDesk({ store, tokens })
+  const feed = createEventHub({ hub, indexer, store })
+  const tokens = createTokenManager({ store, hub, base: hub.folder })
+  const sessions = createSignInSessions({ store, tokens })
   const startedAt = Date.now()
-  const asks = createAskDesk({ hub, store, feed, clock })
+  const approvals = createApprovalService({ hub, store, feed, clock })
   const service: Service = {
     hub,
     store,
     version: '1.2.3',
     startedAt,
-    book: createCallBook({ hub, store, runsFolder, indexer }),
+    book: createCallHistory({ hub, store, runsFolder, indexer }),
     feed,
-    asks,
-    policy: createPolicyDesk({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
+    approvals,
+    policy: createPolicyManager({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
     tokens,
     principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
     metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),
   }
-  const doorkeeper = createDoorkeeper({
+  const authenticator = createAuthenticator({
     tokens,
     sessions,
     limits: { rate },
@@ -61,7 +61,7 @@ export async function serveHttp(
     allowedOrigins: options.allowedOrigins,
   })
   const errors: unknown[] = []
-  const app = await createHttpApp({ service, doorkeeper, onError: (error) => errors.push(error), ...door })
+  const app = await createHttpApp({ service, authenticator, onError: (error) => errors.push(error), ...door })
   const server = await listenHttp(app, { graceMs: 0, ...door })
   const newToken = async (name: string, scopes: readonly [Scope, ...Scope[]], more: Partial<NewToken> = {}) =>
     (await tokens.create({ name, scopes: [...scopes], ...more }, { mayAllow: true })).secret
@@ -93,7 +93,7 @@ export async function serveHttp(
   }
   const close = async () => {
     await server.close()
-    asks.close()
+    approvals.close()
     feed.close()
     await hub.close({ abort: true })
     await indexer.close()

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { defineTool } from '../../src/core/define.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
-import { defineTool } from '../../src/define.ts'
 
 /**
  * A hub in a process of its own: makes the calls and undos that it is told, one JSON a line, and says what came of each.

@@ -5,11 +5,7 @@ import { rolldown } from 'rolldown'
 import type { TestProject } from 'vitest/node'
 
 /** What tests start hundreds of times in a thread or process of its own. */
-const MODULES = [
-  'guards/files/search/built-in/search-worker',
-  'guards/pages/page-worker',
-  'guards/process/start/spawner/spawner-main',
-]
+const MODULES = ['sandbox/pages/page-worker', 'sandbox/exec/spawner/spawner-main']
 
 /** Joins them once before all tests: to read TypeScript anew takes each start three times as long. */
 export default async function joinOwnModules(project: TestProject): Promise<(() => Promise<void>) | undefined> {

@@ -13,7 +13,7 @@ import {
   type NetworkCall,
   type NetworkGuard,
   type NetworkGuardOptions,
-} from '../../src/guards/network/network-guard.ts'
+} from '../../src/sandbox/network/network-guard.ts'
 
 /** A public address, for names that tests make up. */
 export const PUBLIC = '93.184.216.34'

@@ -33,7 +33,7 @@ const LIES: Readonly<Record<string, (socket: Socket, path: string) => void>> = {
     socket.on('drain', more)
     more()
   },
-  redirect: (socket, path) => socket.end(`HTTP/1.1 302 Found\r\nlocation: ${path}1\r\ncontent-length: 0\r\n\r\n`),
+  redirect: (socket, path) => socket.end(`HTTP/1.1 302 FoundEntry\r\nlocation: ${path}1\r\ncontent-length: 0\r\n\r\n`),
   headers(socket) {
     socket.write('HTTP/1.1 200 OK\r\n')
     const more = () => {

@@ -2,9 +2,9 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterEach } from 'vitest'
-import type { HubOptions } from '../../src/options.ts'
-import type { McpHttpOptions } from '../../src/serve/mcp/options.ts'
-import { type McpHttpServer, serveMcp } from '../../src/serve/mcp/serve-mcp.ts'
+import type { HubOptions } from '../../src/core/options.ts'
+import type { McpHttpOptions } from '../../src/server/mcp/options.ts'
+import { type McpHttpServer, serveMcp } from '../../src/server/mcp/serve-mcp.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 /** What a client says to a form. */

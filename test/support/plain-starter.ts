@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { ToolError } from '../../src/errors.ts'
-import type { Started, StartOrder } from '../../src/guards/process/start/started.ts'
+import { ToolError } from '../../src/core/errors.ts'
+import type { CommandProcess } from '../../src/sandbox/exec/start/sandbox-handle.ts'
+import type { StartRequest } from '../../src/sandbox/exec/start/starter.ts'
 
-/** Starts real processes without a jail, for tests that are about what comes after the start. */
-export async function startPlainly({ words, cwd, env }: Pick<StartOrder, 'words' | 'cwd' | 'env'>): Promise<Started> {
+/** Starts real processes without a sandbox, for tests that are about what comes after the start. */
+export async function startPlainly({
+  words,
+  cwd,
+  env,
+}: Pick<StartRequest, 'words' | 'cwd' | 'env'>): Promise<CommandProcess> {
   const child = spawn(words[0]!, words.slice(1), {
     cwd,
     env: { PATH: '/usr/bin:/bin', ...env },

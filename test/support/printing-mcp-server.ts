@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../src/define.ts'
-import { createHub } from '../../src/hub.ts'
-import { serveMcpStdio } from '../../src/serve/mcp/serve-mcp-stdio.ts'
+import { defineTool } from '../../src/core/define.ts'
+import { createHub } from '../../src/hub/hub.ts'
+import { serveMcpStdio } from '../../src/server/mcp/serve-mcp-stdio.ts'
 
 /** A process that serves over stdio a tool that prints in every way there is. */
 const print = defineTool({

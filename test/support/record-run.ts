@@ -2,10 +2,10 @@ import { fdatasync, writeSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../src/clock.ts'
-import type { Disk } from '../../src/record/append-file.ts'
-import type { CallEnded, CallStarted, RecordEvent } from '../../src/record/events.ts'
-import { readEvents } from '../../src/record/read-events.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Disk } from '../../src/records/log/append-file.ts'
+import type { CallEnded, CallStarted, RecordEvent } from '../../src/records/log/events.ts'
+import { readEvents } from '../../src/records/log/read-events.ts'
 
 /** A folder for runs. */
 export function runsFolder(): Promise<string> {

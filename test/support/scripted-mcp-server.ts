@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
-import type { ProgramEnd, RunningProgram } from '../../src/contracts/commands.ts'
-import type { SourceHost } from '../../src/source.ts'
+import type { ProgramEnd, RunningProgram } from '../../src/core/commands.ts'
+import type { SourceHost } from '../../src/core/source.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

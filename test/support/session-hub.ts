@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import type { SessionStatus, SessionWork } from '../../src/contracts/sessions.ts'
-import { defineTool } from '../../src/define.ts'
-import type { HubOptions } from '../../src/options.ts'
-import type { ToolResult } from '../../src/result.ts'
+import { defineTool } from '../../src/core/define.ts'
+import type { HubOptions } from '../../src/core/options.ts'
+import type { ToolResult } from '../../src/core/result.ts'
+import type { SessionStatus, SessionWork } from '../../src/core/sessions.ts'
 import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
 
 /** For what another process, or a program, has to do first. */

@@ -1,8 +1,7 @@
-import { createStarter } from '../../src/guards/process/start/create-starter.ts'
-import type { StartOrder } from '../../src/guards/process/start/started.ts'
+import { createStarter, type StartRequest } from '../../src/sandbox/exec/start/starter.ts'
 
-/** A hub that starts the commands it is told, says so, and waits to be killed. */
-const orders: StartOrder[] = JSON.parse(process.argv[2]!)
+/** A hub that starts the given commands, reports it, and waits to be killed. */
+const orders: StartRequest[] = JSON.parse(process.argv[2]!)
 const starter = createStarter()
 for (const order of orders) {
   const started = await starter.start(order, new AbortController().signal)

@@ -1,4 +1,4 @@
-import type { CallEnded, RecordEvent } from '../../src/record/events.ts'
+import type { CallEnded, RecordEvent } from '../../src/records/log/events.ts'
 
 /** What the audit tells of one call that every run of the same script must tell, too. */
 export interface ToldCall {

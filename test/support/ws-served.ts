@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
-import { type Clock, systemClock } from '../../src/clock.ts'
-import { ToolError } from '../../src/errors.ts'
-import type { HubOptions, Rate } from '../../src/options.ts'
-import type { ClientMessage, ServerMessage } from '../../src/serve/api/messages.ts'
-import type { ServiceEvent } from '../../src/serve/api/service.ts'
-import type { Scope } from '../../src/serve/api/shapes.ts'
-import { unauthenticated } from '../../src/serve/auth/refusal.ts'
-import { RequestRates } from '../../src/serve/auth/request-rates.ts'
-import type { EventFeed, Service } from '../../src/serve/service.ts'
-import { createWsDoor } from '../../src/serve/ws/create-ws-door.ts'
-import type { WsLimits } from '../../src/serve/ws/limits.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { ToolError } from '../../src/core/errors.ts'
+import type { HubOptions, Rate } from '../../src/core/options.ts'
+import type { ClientMessage, ServerMessage } from '../../src/protocol/messages.ts'
+import type { ServiceEvent } from '../../src/protocol/service.ts'
+import type { Scope } from '../../src/protocol/shapes.ts'
+import { unauthenticated } from '../../src/server/auth/refusal.ts'
+import { RequestRates } from '../../src/server/auth/request-rates.ts'
+import type { EventHub, Service } from '../../src/server/service.ts'
+import { createWebSocketEndpoint } from '../../src/server/websocket/create-websocket-endpoint.ts'
+import type { WsLimits } from '../../src/server/websocket/limits.ts'
 import { testHub } from '../../src/testing/test-hub.ts'
 
 /** Who has which token, and what it may do. */
@@ -24,7 +24,7 @@ const TOKENS: TestTokens = {
   eve: { scopes: ['read'] },
 }
 
-/** A WebSocket door on loopback before a real hub; feed and asks are the least that there can be. */
+/** A WebSocket endpoint on loopback with a real hub; events and approvals are minimal. */
 export async function serveWs(
   options: {
     readonly hub?: HubOptions
@@ -42,29 +42,29 @@ export async function serveWs(
   const feed = plainFeed()
   const answered: unknown[] = []
   const attending = new Set<string>()
-  const asks = {
+  const approvals = {
     attend: ({ name }: { name: string }) => {
       attending.add(name)
       return () => attending.delete(name)
     },
-    answer: async (visitor: { name: string }, id: string, answer: unknown, via: string) => {
+    answer: async (caller: { name: string }, id: string, answer: unknown, via: string) => {
       if (id === 'none') throw new ToolError('NOT_FOUND', 'There is no such approval.')
-      return { won: answered.push({ by: visitor.name, id, answer, via }) === 1 }
+      return { won: answered.push({ by: caller.name, id, answer, via }) === 1 }
     },
-    reply: async (visitor: { name: string }, id: string, reply: unknown, via: string) => ({
-      won: answered.push({ by: visitor.name, id, reply, via }) === 1,
+    reply: async (caller: { name: string }, id: string, reply: unknown, via: string) => ({
+      won: answered.push({ by: caller.name, id, reply, via }) === 1,
     }),
   }
-  const door = createWsDoor({
-    service: { feed, asks } as unknown as Pick<Service, 'feed' | 'asks'>,
+  const door = createWebSocketEndpoint({
+    service: { feed, approvals } as unknown as Pick<Service, 'feed' | 'approvals'>,
     admit: async ({ headers }: IncomingMessage) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
       const known = Object.hasOwn(tokens, token) && !revoked.has(token) ? tokens[token] : undefined
       if (!known) return unauthenticated('The token is unknown, expired or revoked.')
       const name = `token:${token}`
-      const visitor = { name, scopes: new Set(known.scopes), rate: known.rate, token, hub: hub.as({ name }) }
+      const caller = { name, scopes: new Set(known.scopes), rate: known.rate, token, hub: hub.as({ name }) }
       const take = () => rates.take(name, known.rate)
-      return { ok: true, visitor, holds: () => !revoked.has(token), take }
+      return { ok: true, caller, holds: () => !revoked.has(token), take }
     },
     clock: options.clock,
     limits: options.limits,
@@ -103,7 +103,7 @@ export async function serveWs(
 /** What `serveWs` gives. */
 export type WsServed = Awaited<ReturnType<typeof serveWs>>
 
-function plainFeed(): EventFeed {
+function plainFeed(): EventHub {
   const listeners = new Set<(event: ServiceEvent) => void>()
   return {
     subscribe(listener, { types } = {}) {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 import type { StrictRules } from './strict-rules.ts'
 import { tellInDescription } from './tell-in-description.ts'
 
@@ -25,6 +25,6 @@ export function keepKeywords(
 function isUnderstood(keyword: string, value: unknown, rules: StrictRules): boolean {
   if (keyword === 'format') return rules.formats.has(String(value))
   if (keyword === 'pattern') return rules.hasPatterns && !RICH_PATTERN.test(String(value))
-  if (keyword === 'minItems') return Number(value) <= rules.mostMinItems
+  if (keyword === 'minItems') return Number(value) <= rules.maxMinItems
   return rules.keywords.has(keyword)
 }

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
 
 /** What may stand in a part beside what is merged: it says nothing of values. */
 const PASSED_BY = new Set(['default', 'examples', '$comment', 'deprecated', '$defs', 'definitions'])
-const MOST_PARTS = 200
+const MAX_PARTS = 200
 const MERGED = new Set(['type', 'properties', 'required', 'additionalProperties', 'description', 'title'])
 
 /**
@@ -11,7 +11,7 @@ const MERGED = new Set(['type', 'properties', 'required', 'additionalProperties'
  * such a list.
  */
 export function mergeObjects(parts: readonly unknown[], root: JsonObject): JsonObject | undefined {
-  const budget = { parts: MOST_PARTS }
+  const budget = { parts: MAX_PARTS }
   const opened = parts.flatMap((part) => openPart(part, root, budget))
   if (opened.some((part) => part === undefined || !isMergeable(part))) return undefined
   const schemas = opened as readonly JsonObject[]

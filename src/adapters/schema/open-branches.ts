@@ -1,27 +1,27 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 import type { Branch } from './pick-branch.ts'
 import type { Plan } from './restore.ts'
 
 /** A definition that references mean; both are there once it is written. */
-export interface Definition {
+export interface SchemaDefinition {
   readonly name: string
   schema?: JsonObject
   plan?: Plan
 }
 
 /** References to each other may stand for very many. */
-const MOST_BRANCHES = 500
+const MAX_BRANCHES = 500
 
 /** The branches of a union with their references and the unions in them opened; undefined when they are too many. */
 export function openBranches(
   branches: readonly Branch[],
-  definitions: Iterable<Definition>,
+  definitions: Iterable<SchemaDefinition>,
 ): readonly Branch[] | undefined {
   const byReference = new Map(Array.from(definitions, (definition) => [`#/$defs/${definition.name}`, definition]))
   const waiting = [...branches]
   const opened: Branch[] = []
   for (let count = 0; waiting.length > 0; count++) {
-    if (count > MOST_BRANCHES) return undefined
+    if (count > MAX_BRANCHES) return undefined
     const { schema, plan } = waiting.shift()!
     const target = byReference.get(String(schema.$ref))
     if (target?.schema) waiting.push({ schema: target.schema, plan: target.plan })

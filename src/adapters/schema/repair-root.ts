@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 import { mergeObjects } from './merge-objects.ts'
 import { isSchemaObject, mapSubschemas, resolveReference } from './subschemas.ts'
 import { tellInDescription } from './tell-in-description.ts'
@@ -16,7 +16,7 @@ export const WRAPPER = 'input'
 
 const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties']
 const VALUE_KEYWORDS = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref', 'not', 'items', 'prefixItems']
-const MOST_REFERENCES = 20
+const MAX_REFERENCES = 20
 
 /** Turns any schema into one with a plain object at its root; what is none becomes the one argument `input`. */
 export function repairRoot(given: unknown): RepairedRoot {
@@ -53,7 +53,7 @@ function openRoot(given: JsonObject, changes: string[]): JsonObject | undefined 
   for (let count = 0; typeof root.$ref === 'string'; count++) {
     const { $ref, ...rest } = root
     const target = resolveReference(given, $ref)
-    if (!isSchemaObject(target) || count > MOST_REFERENCES || hasValueKeyword(rest)) return undefined
+    if (!isSchemaObject(target) || count > MAX_REFERENCES || hasValueKeyword(rest)) return undefined
     const { $defs: _1, definitions: _2, ...own } = target
     root = { ...own, ...rest }
     changes.push(`${$ref} took the place of the root`)

@@ -7,11 +7,11 @@ export type Plan =
   | { readonly kind: 'reference'; readonly target: { readonly plan?: Plan } }
 
 /** Deeper than any arguments that a hub takes. */
-const DEEPEST = 1_000
+const MAX_DEPTH = 1_000
 
 /** Takes the nulls away that stand for nothing; never changes what it is given. */
 export function restore(value: unknown, plan: Plan | undefined, depth = 0): unknown {
-  if (plan === undefined || typeof value !== 'object' || value === null || depth > DEEPEST) return value
+  if (plan === undefined || typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
   switch (plan.kind) {
     case 'reference':
       return restore(value, plan.target.plan, depth + 1)

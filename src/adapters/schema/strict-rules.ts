@@ -7,7 +7,7 @@ export interface StrictRules {
   readonly formats: ReadonlySet<string>
   readonly hasPatterns: boolean
   /** The largest `minItems` that is understood. */
-  readonly mostMinItems: number
+  readonly maxMinItems: number
   readonly allowsRecursion: boolean
   readonly most: {
     /** Objects and lists in each other. */
@@ -32,7 +32,7 @@ export const OPENAI_STRICT: StrictRules = {
   ]),
   formats: new Set(FORMATS),
   hasPatterns: true,
-  mostMinItems: Number.POSITIVE_INFINITY,
+  maxMinItems: Number.POSITIVE_INFINITY,
   allowsRecursion: true,
   most: { levels: 10, properties: 5_000, enumValues: 1_000, longEnumChars: 15_000, nameChars: 120_000 },
 }
@@ -43,7 +43,7 @@ export const ANTHROPIC_STRICT: StrictRules = {
   keywords: new Set(['title', 'description', 'minItems']),
   formats: new Set([...FORMATS, 'uri']),
   hasPatterns: false,
-  mostMinItems: 1,
+  maxMinItems: 1,
   allowsRecursion: false,
   most: { levels: 10, properties: 500, enumValues: 500, longEnumChars: 15_000, nameChars: 50_000 },
 }

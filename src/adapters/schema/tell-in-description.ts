@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 
 /** Keywords that help nobody who cannot check them. */
 const NOT_WORTH_TELLING = new Set([
@@ -11,7 +11,7 @@ const NOT_WORTH_TELLING = new Set([
   'writeOnly',
   'id',
 ])
-const MOST_CHARS = 300
+const MAX_CHARS = 300
 /** A bound that no model would come near by itself. */
 const FAR = 1_000
 
@@ -32,5 +32,5 @@ function isWorthTelling(keyword: string, value: unknown): boolean {
 
 function shortJson(value: unknown): string {
   const json = JSON.stringify(value) ?? 'undefined'
-  return json.length > MOST_CHARS ? `${json.slice(0, MOST_CHARS)}…` : json
+  return json.length > MAX_CHARS ? `${json.slice(0, MAX_CHARS)}…` : json
 }

@@ -1,11 +1,10 @@
-import type { JsonObject } from '../../schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/compiled-schema.ts'
 import { acceptsNull } from './accepts-null.ts'
 import { findOpen } from './find-open.ts'
 import { joinBranch } from './join-branch.ts'
 import { keepKeywords } from './keep-keywords.ts'
 import { mergeObjects } from './merge-objects.ts'
-import { nullable } from './nullable.ts'
-import { type Definition, openBranches } from './open-branches.ts'
+import { openBranches, type SchemaDefinition } from './open-branches.ts'
 import { type Branch, pickBranch } from './pick-branch.ts'
 import { isRequirementOnly } from './repair-root.ts'
 import type { Plan } from './restore.ts'
@@ -67,7 +66,7 @@ class StrictWriter {
   readonly #root: JsonObject
   readonly #rules: StrictRules
   readonly #changes = new Set<string>()
-  readonly #definitions = new Map<string, Definition>()
+  readonly #definitions = new Map<string, SchemaDefinition>()
   readonly #unclear: { readonly path: string; readonly branches: readonly Branch[]; readonly plan: LatePick }[] = []
   #problem: string | undefined
   #drops = false
@@ -209,8 +208,8 @@ class StrictWriter {
     return { schema: Object.keys(described).length > 0 ? { anyOf: [pointer], ...described } : pointer, plan }
   }
 
-  #define(reference: string, path: string): Definition {
-    const definition: Definition = { name: this.#newName(reference) }
+  #define(reference: string, path: string): SchemaDefinition {
+    const definition: SchemaDefinition = { name: this.#newName(reference) }
     this.#definitions.set(reference, definition)
     this.#counts.nameChars += definition.name.length
     const target = resolveReference(this.#root, reference)
@@ -295,4 +294,14 @@ function withoutDefinitions(schema: unknown): unknown {
   if (!isSchemaObject(schema)) return schema
   const { $defs: _1, definitions: _2, $id: _3, ...own } = schema
   return own
+}
+
+/** A schema that also accepts null. */
+function nullable(schema: JsonObject): JsonObject {
+  const { type, enum: values, const: value, anyOf, ...rest } = schema
+  if (Array.isArray(anyOf)) return { ...rest, anyOf: [...anyOf, { type: 'null' }] }
+  const isScalar = typeof type === 'string' ? type !== 'object' && type !== 'array' : Array.isArray(type)
+  if (!isScalar) return { anyOf: [schema, { type: 'null' }] }
+  const literals = Array.isArray(values) ? values : value === undefined ? undefined : [value]
+  return { ...rest, type: [type, 'null'].flat(), ...(literals && { enum: [...literals, null] }) }
 }

@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander'
-import { answerApproval, answerQuestion } from '../../approval/answer-ask.ts'
-import type { AskBoard } from '../../approval/ask-board.ts'
-import { readRequest } from '../../approval/read-request.ts'
-import { ToolError } from '../../errors.ts'
-import { didYouMean } from '../../names.ts'
-import type { ApprovalReply } from '../../result.ts'
+import { readRequest } from '../../approvals/index.ts'
+import { ToolError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/names.ts'
+import type { QuestionReply } from '../../core/options.ts'
+import type { ApprovalReply } from '../../core/result.ts'
 import { callerName } from '../hub/caller-name.ts'
-import { listAsks, withAsks } from '../hub/with-asks.ts'
+import { type StoredApprovals, withApprovals } from '../hub/with-approvals.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { print, printJson } from '../output/print.ts'
@@ -55,22 +54,22 @@ async function answer(id: string, decision: 'allow' | 'deny', flags: Flags): Pro
   const remember = parseRemember(flags.remember)
   const input = flags.input === undefined ? {} : { input: parseInput(flags.input) }
   const reply: ApprovalReply = { decision, remember, covers, reason, by: callerName(), via: 'cli', ...input }
-  await withAsks(flags, async (board) => {
-    const isFirst = await answerApproval(board, id, reply, Date.now())
-    if (!isFirst) throw await notWaiting(board, id, isFirst)
+  await withApprovals(flags, async (approvals) => {
+    const isFirst = await approvals.answer(id, reply)
+    if (!isFirst) throw await notWaiting(approvals, id, isFirst)
   })
   await (flags.json ? printJson({ id, ...reply }) : print(describeReply(id, reply)))
 }
 
 async function answerText(id: string, text: string, flags: Flags): Promise<void> {
   const by = callerName()
-  await withAsks(flags, async (board) => {
-    const ask = await board.find(id)
-    const read = ask && readRequest(ask)
-    const hasForm = read?.kind === 'question' && read.request.form !== undefined
-    const reply = hasForm && text.trimStart().startsWith('{') ? parseInput(text) : text
-    const isFirst = await answerQuestion(board, id, { reply, by, via: 'cli' }, Date.now())
-    if (!isFirst) throw await notWaiting(board, id, isFirst)
+  await withApprovals(flags, async (approvals) => {
+    const stored = await approvals.find(id)
+    const found = stored && readRequest(stored)
+    const hasForm = found?.kind === 'question' && found.request.form !== undefined
+    const reply = hasForm && text.trimStart().startsWith('{') ? (parseInput(text) as QuestionReply) : text
+    const isFirst = await approvals.answerQuestion(id, reply, { by, via: 'cli' })
+    if (!isFirst) throw await notWaiting(approvals, id, isFirst)
   })
   await (flags.json ? printJson({ id, by }) : print(`Answered ${id}.`))
 }
@@ -89,13 +88,13 @@ export function describeReply(id: string, { decision, remember = 'once', covers,
   return `${decision === 'allow' ? 'Allowed' : 'Denied'} ${id}${changed}${until && `, and ${what} ${until}`}.`
 }
 
-/** An id that nothing waits under is a word of the command line, not a failure of a tool. */
-async function notWaiting(board: AskBoard, id: string, isFirst: boolean | undefined): Promise<Error> {
+/** An unknown id is a mistake on the command line, not a failure of a tool. */
+async function notWaiting(approvals: StoredApprovals, id: string, isFirst: boolean | undefined): Promise<Error> {
   if (isFirst === false)
-    return new ToolError('CONFLICT', `${JSON.stringify(id)} does not wait any more.`, {
+    return new ToolError('CONFLICT', `${JSON.stringify(id)} is no longer waiting.`, {
       hint: 'Somebody else has answered, or the call was stopped.',
     })
-  const ids = (await listAsks(board)).map(({ request }) => request.id)
+  const ids = (await approvals.list()).map(({ request }) => request.id)
   const message = `Nothing waits under ${JSON.stringify(id.slice(0, 100))}. ${didYouMean(id, ids)}`
   return new UsageError(message.trimEnd(), `See what waits: ${ownCommand()} approvals`)
 }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerApproval, answerQuestion } from '../../approval/answer-ask.ts'
-import type { AskBoard } from '../../approval/ask-board.ts'
-import type { ReadAsk } from '../../approval/read-request.ts'
-import type { ApprovalRequest, QuestionRequest } from '../../result.ts'
+import type { StoredRequest } from '../../approvals/index.ts'
+import type { ApprovalRequest, QuestionRequest } from '../../core/result.ts'
 import { callerName } from '../hub/caller-name.ts'
-import { listAsks } from '../hub/with-asks.ts'
+import type { StoredApprovals } from '../hub/with-approvals.ts'
 import { interruptSignal } from '../interrupt.ts'
 import {
   describeAge,
@@ -26,67 +24,69 @@ interface Flags {
 
 const LOOK_MS = 500
 
-/** Shows what comes into the store until Ctrl-C; on a terminal each request is asked and answered right there. */
-export async function watchApprovals(board: AskBoard, flags: Flags): Promise<void> {
+/** Shows new requests in the store until Ctrl-C; on a terminal each one is asked and answered right there. */
+export async function watchApprovals(approvals: StoredApprovals, flags: Flags): Promise<void> {
   const signal = AbortSignal.any([interruptSignal(), readerGone])
   say('Watching for approvals and questions; Ctrl-C ends.')
   let shown = new Set<string>()
   while (!signal.aborted) {
-    const waiting = await listAsks(board)
-    for (const read of waiting) {
-      if (!shown.has(read.request.id) && !signal.aborted) await show(board, read, flags)
+    const waiting = await approvals.list()
+    for (const each of waiting) {
+      if (!shown.has(each.request.id) && !signal.aborted) await show(approvals, each, flags)
     }
-    // Only what still waits: ids that are gone need not be kept.
+    // Only those that still wait: other ids need not be kept.
     shown = new Set(waiting.map(({ request }) => request.id))
     // An abort ends the pause, and the loop sees it.
     await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
   }
 }
 
-/** A request with all there is to know of it, and how to answer. */
-export function describeWaiting(read: ReadAsk, flags: Flags): string {
+/** A request with everything known about it, and how to answer. */
+export function describeWaiting(waiting: StoredRequest, flags: Flags): string {
   const how = { isFull: flags.full }
   const lines =
-    read.kind === 'approval'
-      ? [...describeRequest(read.request, how), ...describeAnswers(read.request, flags).map(asAnswer)]
-      : [...describeQuestion(read.request, how), asAnswer(describeQuestionAnswer(read.request, flags))]
-  return [describeAge(read.request), ...lines.map((line) => `  ${line}`)].join('\n')
+    waiting.kind === 'approval'
+      ? [...describeRequest(waiting.request, how), ...describeAnswers(waiting.request, flags).map(asAnswer)]
+      : [...describeQuestion(waiting.request, how), asAnswer(describeQuestionAnswer(waiting.request, flags))]
+  return [describeAge(waiting.request), ...lines.map((line) => `  ${line}`)].join('\n')
 }
 
 function asAnswer(line: string): string {
   return `answer     ${line}`
 }
 
-async function show(board: AskBoard, read: ReadAsk, flags: Flags): Promise<void> {
-  if (flags.json) return printJsonLine(read.request)
-  if (!canAsk()) return print(describeWaiting(read, flags))
-  say(`\n${describeAge(read.request)}`)
+async function show(approvals: StoredApprovals, waiting: StoredRequest, flags: Flags): Promise<void> {
+  if (flags.json) return printJsonLine(waiting.request)
+  if (!canAsk()) return print(describeWaiting(waiting, flags))
+  say(`\n${describeAge(waiting.request)}`)
   try {
-    await (read.kind === 'approval' ? askForYes(board, read.request) : askForAnswer(board, read.request))
+    await (waiting.kind === 'approval'
+      ? askForApproval(approvals, waiting.request)
+      : askForAnswer(approvals, waiting.request))
   } catch (error) {
-    // The call is gone, or the answer does not fit: watching goes on.
+    // The call is gone, or the answer does not fit: continue to watch.
     sayError((error as Error).message)
   }
 }
 
-async function askForYes(board: AskBoard, request: ApprovalRequest): Promise<void> {
+async function askForApproval(approvals: StoredApprovals, request: ApprovalRequest): Promise<void> {
   const { askOnTerminal } = await import('../prompt/ask-on-terminal.ts')
   const reply = await askOnTerminal(request, { session: true })
   if (interruptSignal().aborted) return
-  const isFirst = await answerApproval(board, request.id, { ...reply, via: 'terminal' }, Date.now())
-  tellOutcome(request, isFirst, describeReply(request.id, reply))
+  const isFirst = await approvals.answer(request.id, { ...reply, via: 'terminal' })
+  sayOutcome(request, isFirst, describeReply(request.id, reply))
 }
 
-async function askForAnswer(board: AskBoard, request: QuestionRequest): Promise<void> {
+async function askForAnswer(approvals: StoredApprovals, request: QuestionRequest): Promise<void> {
   const { answerOnTerminal } = await import('../prompt/answer-on-terminal.ts')
   say(describeQuestion(request).join('\n'))
   const reply = await answerOnTerminal(request, { signal: interruptSignal() })
   if (interruptSignal().aborted) return
-  const answer = { reply, by: callerName(), via: 'terminal' }
-  tellOutcome(request, await answerQuestion(board, request.id, answer, Date.now()), `Answered ${request.id}.`)
+  const isFirst = await approvals.answerQuestion(request.id, reply, { by: callerName(), via: 'terminal' })
+  sayOutcome(request, isFirst, `Answered ${request.id}.`)
 }
 
-function tellOutcome({ id }: { readonly id: string }, isFirst: boolean | undefined, done: string): void {
+function sayOutcome({ id }: { readonly id: string }, isFirst: boolean | undefined, done: string): void {
   if (isFirst) say(done)
-  else sayError(`${id} does not wait any more: somebody else was faster, or it was withdrawn.`)
+  else sayError(`${id} is no longer waiting: somebody else was faster, or it was withdrawn.`)
 }

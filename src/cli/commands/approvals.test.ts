@@ -64,7 +64,7 @@ describe('tool-hub approvals', () => {
     const id = await waitingId(killed)
     killed.child.kill('SIGKILL')
     await killed.ended
-    expect((await folder.run(['approvals'])).stdout).toContain('nobody waits for it now')
+    expect((await folder.run(['approvals'])).stdout).toContain('no call waits for it now')
     expect((await folder.run(['approvals', 'allow', id])).code).toBe(0)
     expect(existsSync(join(folder.path, 'again.md'))).toBe(false)
     const words = ['call', 'test/note', '--path', 'again.md', '--text', 'x']
@@ -78,7 +78,7 @@ describe('tool-hub approvals', () => {
     const id = await waitingId(waiting, 'answer')
     expect((await folder.run(['approvals'])).stdout).toMatch(new RegExp(`^${id} .*\n[\\s\\S]*question +Where to\\?`))
     expect((await folder.run(['approvals', 'answer', id, 'staging'])).stdout).toBe(`Answered ${id}.\n`)
-    expect((await folder.run(['approvals', 'answer', id, 'production'])).stderr).toContain('does not wait any more')
+    expect((await folder.run(['approvals', 'answer', id, 'production'])).stderr).toContain('is no longer waiting')
     expect((await waiting.ended).stdout).toBe('staging\n')
   })
 

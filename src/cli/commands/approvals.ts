@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { ReadAsk } from '../../approval/read-request.ts'
-import { isOwnerAlive } from '../../disk/process-owner.ts'
-import { listAsks, withAsks } from '../hub/with-asks.ts'
+import type { StoredRequest } from '../../approvals/index.ts'
+import { isOwnerAlive } from '../../lib/process-owner.ts'
+import { withApprovals } from '../hub/with-approvals.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -21,7 +21,7 @@ A call waits here when it was made with --wait, or by a hub with approvals.inbox
 Examples:
   tool-hub approvals
   tool-hub approvals --full       with every line, however long
-  tool-hub approvals --watch      go on, and on a terminal answer right there
+  tool-hub approvals --watch      keep watching, and on a terminal answer right there
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --remember always
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --input '{"path":"drafts/a.md","text":"hi"}'
   tool-hub approvals deny approval-ct7pfTGCHBP-1 --reason "use the staging host"
@@ -31,7 +31,7 @@ Examples:
 export function describeApprovals(command: Command): void {
   command.description('List and answer the calls and questions that wait for a person.')
   addConfigOption(addDefaultList(command, 'List what waits, oldest first'))
-    .option('--watch', 'Go on showing what comes; on a terminal, ask for the answers')
+    .option('--watch', 'Keep showing new requests; on a terminal, ask for the answers')
     .option('--full', 'Show all of it: every line of a diff, every character of the arguments')
     .action(list)
   command.addHelpText('after', EXAMPLES)
@@ -41,25 +41,27 @@ export function describeApprovals(command: Command): void {
 }
 
 async function list(flags: Flags): Promise<void> {
-  await withAsks(flags, async (board) => {
-    if (flags.watch) return watchApprovals(board, flags)
-    const asks = await listAsks(board)
-    if (flags.json) return printJson(asks.map(toJson))
-    if (asks.length === 0) return say('Nothing waits for an approval or an answer.')
-    await print(asks.map((read) => describe(read, flags)).join('\n\n'))
+  await withApprovals(flags, async (approvals) => {
+    if (flags.watch) return watchApprovals(approvals, flags)
+    const waiting = await approvals.list()
+    if (flags.json) return printJson(waiting.map(toJson))
+    if (waiting.length === 0) return say('Nothing waits for an approval or an answer.')
+    await print(waiting.map((each) => describe(each, flags)).join('\n\n'))
   })
 }
 
-function toJson(read: ReadAsk) {
-  return { kind: read.kind, state: read.ask.state, isOrphan: isOrphan(read), request: read.request }
+function toJson(waiting: StoredRequest) {
+  const { kind, stored, request } = waiting
+  return { kind, state: stored.state, isOrphan: isOrphan(waiting), request }
 }
 
-function describe(read: ReadAsk, flags: Flags): string {
-  const text = describeWaiting(read, flags)
-  if (!isOrphan(read)) return text
-  return `${text}\n  nobody waits for it now; the answer is used by the same call, made again`
+function describe(waiting: StoredRequest, flags: Flags): string {
+  const text = describeWaiting(waiting, flags)
+  if (!isOrphan(waiting)) return text
+  return `${text}\n  no call waits for it now; the answer is used by the same call, made again`
 }
 
-function isOrphan({ ask }: ReadAsk): boolean {
-  return !isOwnerAlive(ask.owner)
+/** No process waits for the answer: it is gone, or the call did not wait. */
+function isOrphan({ stored }: StoredRequest): boolean {
+  return !isOwnerAlive(stored.owner)
 }

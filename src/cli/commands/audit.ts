@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { listRuns } from '../../record/list-runs.ts'
-import { FolderCheck } from '../../record/verify-folder.ts'
-import type { VerifyReport } from '../../record/verify-run.ts'
-import type { HeadStore } from '../../store.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import type { HeadStore } from '../../core/store.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { listRuns } from '../../records/log/list-runs.ts'
+import { FolderCheck } from '../../records/log/verify-folder.ts'
+import type { VerifyReport } from '../../records/log/verify-run.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printJsonLine, say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 
@@ -38,7 +38,7 @@ export function describeAudit(command: Command): void {
     .description(
       'Check the hash chain of one run, or of all: every line as it was written, none missing, none moved, no run gone.',
     )
-    .argument('[run]', 'Id of the run or the beginning of it; all runs unless said')
+    .argument('[run]', 'Id of the run or the beginning of it. Default: all runs')
     .option('--strict', 'Fail for every run whose end is not proven, also for one that is open')
     .addHelpText('after', EXAMPLES)
     .action(verify)
@@ -69,10 +69,10 @@ async function verify(run: string | undefined, flags: Flags): Promise<void> {
 
 /** The heads of the data folder's store. Looking makes no file: a store that is not there knows of no run. */
 async function withHeads(flags: Flags, use: (heads: Pick<HeadStore, 'list'>) => Promise<void>): Promise<void> {
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const data = resolve(options.data ?? '.tool-hub')
   if (!existsSync(join(data, 'store.db'))) return use({ list: () => [] })
-  const { openStore } = await import('../../store/sqlite/open-store.ts')
+  const { openStore } = await import('../../store/sqlite.ts')
   const store = openStore(data)
   try {
     await use(store.heads)
@@ -89,7 +89,7 @@ const MARKS = {
 }
 
 function describe({ state, run, lines, calls, interrupted, problems, remarks }: VerifyReport): string {
-  const counts = `${count(lines, 'line')}, ${count(calls, 'call')}${interrupted > 0 ? `, ${interrupted} interrupted` : ''}`
+  const counts = `${countNoun(lines, 'line')}, ${countNoun(calls, 'call')}${interrupted > 0 ? `, ${interrupted} interrupted` : ''}`
   // A remark is no problem: a torn last line, or why an end is not proven.
   const found = [...problems, ...remarks].map(({ problem }) => `  ${escapeLine(problem)}`)
   return [`${MARKS[state]}  ${escapeLine(run)}  ${counts}`, ...found].join('\n')

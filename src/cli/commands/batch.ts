@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import type { Hub } from '../../hub.ts'
-import type { ToolResult } from '../../result.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Failure, ToolResult } from '../../core/result.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { exitCodeOfResult, worstExitCode } from '../exit-code.ts'
 import { sayPrivate } from '../hub/current-root.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
 import { inOrder } from '../input/in-order.ts'
 import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
-import { unreadableLine } from '../input/unreadable-line.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { narrate } from '../output/narrate.ts'
 import { printJsonLine, readerGone } from '../output/print.ts'
@@ -21,7 +21,7 @@ const AT_ONCE = 8
 
 const EXAMPLES = `
 A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call with the id first.
-Up to ${AT_ONCE} calls run at once on one hub; answers keep the order of the lines, and a bad line is answered too.
+Up to ${AT_ONCE} calls run concurrently on one hub; answers keep the order of the lines, and a bad line is answered too.
 Exit code: 0 when every call worked, else the gravest: 1 (failed), 2 (no such tool), 4 (approval needed), 3 (denied).
 
 Examples:
@@ -57,4 +57,23 @@ async function answer(hub: Hub, line: JsonLine, signal: AbortSignal): Promise<An
   const { id = null, tool, input = {} } = line.value
   if (typeof tool !== 'string') return { id, result: unreadableLine(line.number, 'has no "tool"') }
   return { id, result: await hub.callDynamic(tool, input, { signal }) }
+}
+
+/** The result of a line that names no call: the same envelope as any other failure, so that readers need no second form. */
+function unreadableLine(number: number, problem: string): Failure {
+  const { code, message, retryable, fix } = new ToolError('INPUT_SCHEMA_INVALID', `Line ${number} ${problem}.`, {
+    hint: 'A line is {"id": …, "tool": "…", "input": {…}}.',
+  })
+  return {
+    ok: false,
+    status: 'error',
+    callId: '',
+    tool: '',
+    summary: message,
+    content: [{ type: 'text', text: `${code}: ${message} ${fix.hint}` }],
+    artifacts: [],
+    evidence: [{ type: 'text', ref: `line ${number}`, summary: message }],
+    error: { code, message, retryable, fix },
+    meta: { durationMs: 0, attempts: 0 },
+  }
 }

@@ -1,17 +1,17 @@
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Hub } from '../../hub.ts'
-import { withoutNoticeLines } from '../../notice-lines.ts'
-import type { HubOptions } from '../../options.ts'
-import { textOfBlock } from '../../project-result.ts'
-import type { ContentBlock, ToolResult } from '../../result.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { withoutNoticeLines } from '../../core/notice-lines.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { textOfBlock } from '../../core/project-result.ts'
+import type { ContentBlock, ToolResult } from '../../core/result.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
 import { whyPrivate } from '../hub/current-root.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addCallOptions } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
-import { readArguments } from '../input/read-arguments.ts'
+import { readToolArguments } from '../input/read-arguments.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { hintOf } from '../output/hint-of.ts'
 import { narrate } from '../output/narrate.ts'
@@ -55,7 +55,7 @@ async function call(tool: string, words: string[], flags: CallFlags): Promise<vo
   const timeoutMs = flags.timeout === undefined ? undefined : parseTime('--timeout', flags.timeout)
   await withHubHere(flags, async (hub, options) => {
     narrate(hub, options, flags)
-    const input = await readArguments(hub, { tool, words, flags })
+    const input = await readToolArguments(hub, { tool, words, flags })
     const { dryRun, purpose } = flags
     const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
     if (!result.meta.dryRun) tellWorkspace(hub, options, result)

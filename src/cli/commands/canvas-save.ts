@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { errnoOf } from '../../disk/errno.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 import { findCanvas } from './canvas-find.ts'
@@ -30,7 +30,7 @@ export function describeCanvasSave(command: Command): void {
     .description('Save what an agent gave for a canvas, or with --page a page that shows it.')
     .argument('<id>', 'Id of the canvas')
     .requiredOption('--out <file>', 'The new file')
-    .option('--of-version <n>', 'Which version; the latest unless said')
+    .option('--of-version <n>', 'Which version. Default: the latest')
     .option('--page', 'The page that shows it, with all that it needs')
     .addHelpText('after', EXAMPLES)
     .action(save)
@@ -49,7 +49,7 @@ async function save(
   await write(text, out)
   const bytes = Buffer.byteLength(text)
   if (flags.json) return printJson({ saved: id, out, bytes })
-  say(`Wrote ${count(bytes, 'byte')} to ${escapeText(out)}.`)
+  say(`Wrote ${countNoun(bytes, 'byte')} to ${escapeText(out)}.`)
 }
 
 function readVersion(written: string | undefined): number | undefined {

@@ -6,12 +6,12 @@ import {
   type ScheduleChange,
   type ScheduledCall,
   type WrittenWhen,
-} from '../../contracts/schedules.ts'
+} from '../../core/schedules.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
-import { parseJson, readStdin } from '../input/read-input.ts'
+import { parseJsonInput, readStdin } from '../input/read-input.ts'
 import { print, printJson } from '../output/print.ts'
 import { scheduleRow } from '../output/schedule-lines.ts'
 import { table } from '../output/table.ts'
@@ -131,12 +131,12 @@ function whenOf({ cron, every, at }: Flags): WrittenWhen | undefined {
 
 async function callsOf({ calls }: Flags): Promise<readonly ScheduledCall[] | undefined> {
   if (calls === undefined) return undefined
-  const parsed = parseJson(calls === '-' ? await readStdin() : calls, '--calls')
+  const parsed = parseJsonInput(calls === '-' ? await readStdin() : calls, '--calls')
   // The schedule is read as a whole, and says what is wrong with them.
   return parsed as readonly ScheduledCall[]
 }
 
 function callOf(tool: string | undefined, input: string | undefined): readonly ScheduledCall[] {
   if (tool === undefined) throw new UsageError('Which tool?', 'Name it after the schedule, or give --calls.')
-  return [{ tool, ...(input !== undefined && { input: parseJson(input, 'The argument') }) }]
+  return [{ tool, ...(input !== undefined && { input: parseJsonInput(input, 'The argument') }) }]
 }

@@ -12,14 +12,14 @@ interface Flags {
   readonly count: string
 }
 
-const MOST = 100
+const MAX_COUNT = 100
 
 /** `cron next`: what an expression means. */
 export function describeCronNext(command: Command): void {
   addConfigOption(command)
     .description('Show the next times of a cron expression by the clocks of a zone, or where it is wrong.')
     .argument('<expression>', 'Minute, hour, day of month, month, day of week')
-    .option('--time-zone <name>', 'By whose clocks, e.g. Europe/Berlin; that of the config or the machine unless said')
+    .option('--time-zone <name>', 'By whose clocks, e.g. Europe/Berlin. Default: that of the config or the machine')
     .option('--count <number>', 'How many', '5')
     .addHelpText(
       'after',
@@ -30,8 +30,8 @@ export function describeCronNext(command: Command): void {
 
 async function next(expression: string, flags: Flags): Promise<void> {
   const count = Number(flags.count)
-  if (!Number.isInteger(count) || count < 1 || count > MOST)
-    throw new UsageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MOST}.`)
+  if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
+    throw new UsageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MAX_COUNT}.`)
   const wish = { count, ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }) }
   const { times, timeZone } = await withSchedules(flags, (desk) => desk.next({ cron: expression }, wish))
   if (flags.json) return printJson({ timeZone, times: times.map((time) => new Date(time).toISOString()) })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
 import { soon } from '../../../test/support/soon.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
+import { openStore } from '../../store/sqlite.ts'
 import { startSchedules } from './cron-start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cron-cli-'))

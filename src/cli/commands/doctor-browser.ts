@@ -1,9 +1,9 @@
-import { ToolError } from '../../errors.ts'
-import { chooseSandbox } from '../../guards/browser/start/choose-sandbox.ts'
-import { findChromium } from '../../guards/browser/start/find-chromium.ts'
-import { loadPlaywright } from '../../guards/browser/start/load-playwright.ts'
-import type { HubOptions } from '../../options.ts'
-import type { Finding } from './doctor-examine.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { chooseSandbox } from '../../features/browser/start/choose-sandbox.ts'
+import { findChromium } from '../../features/browser/start/find-chromium.ts'
+import { loadPlaywright } from '../../features/browser/start/load-playwright.ts'
+import type { DoctorFinding } from './doctor-examine.ts'
 
 const HOW = {
   own: "in Chromium's own sandbox",
@@ -12,7 +12,7 @@ const HOW = {
 } as const
 
 /** Which browser agents would use, and how it would be kept from the machine. Without one, only those tools fail. */
-export async function examineBrowser({ browser = {} }: Pick<HubOptions, 'browser'>): Promise<Finding> {
+export async function examineBrowser({ browser = {} }: Pick<HubOptions, 'browser'>): Promise<DoctorFinding> {
   try {
     const executable = await findChromium(browser, await loadPlaywright())
     const { sandbox, why } = await chooseSandbox(executable, browser.sandbox)

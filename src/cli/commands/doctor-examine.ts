@@ -2,12 +2,11 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import type { FilesLevel } from '../../contracts/handles.ts'
-import { errnoOf } from '../../disk/errno.ts'
-import { ToolError } from '../../errors.ts'
-import { fileAccess } from '../../guards/files/access/choose-access.ts'
-import { searchEngine } from '../../guards/files/search/search-engine.ts'
-import type { Hub } from '../../hub.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { FilesLevel } from '../../core/handles.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { fileAccess } from '../../sandbox/files/index.ts'
 import { allReady } from '../hub/all-ready.ts'
 import { watchServers } from '../hub/watch-servers.ts'
 import { withHubOf } from '../hub/with-hub.ts'
@@ -17,7 +16,7 @@ import { examineServers, examineSources } from './doctor-sources.ts'
 import { examineSearch } from './doctor-web.ts'
 
 /** One thing that was looked at. */
-export interface Finding {
+export interface DoctorFinding {
   readonly state: 'good' | 'weak' | 'broken'
   readonly what: string
   readonly detail: string
@@ -28,7 +27,7 @@ const OLDEST_NODE = [20, 19] as const
 const LITTLE_SPACE = 200_000_000
 
 /** Looks at everything that a hub stands on here; never throws for what it finds. */
-export async function examine({ config: file }: { readonly config?: string }): Promise<Finding[]> {
+export async function examine({ config: file }: { readonly config?: string }): Promise<DoctorFinding[]> {
   const machine = [node(), fileGuard(fileAccess.level, process.platform), await search()]
   try {
     const config = await loadConfig({ file })
@@ -48,7 +47,7 @@ export async function examine({ config: file }: { readonly config?: string }): P
   }
 }
 
-function node(): Finding {
+function node(): DoctorFinding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const isEnough = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])
   const detail = `${process.version} on ${process.platform} ${release()} (${process.arch})`
@@ -57,7 +56,7 @@ function node(): Finding {
 }
 
 /** How the file guard reaches files here, and what that does not rule out. */
-export function fileGuard(level: FilesLevel, platform: string): Finding {
+export function fileGuard(level: FilesLevel, platform: string): DoctorFinding {
   if (platform === 'win32')
     return {
       state: 'broken',
@@ -80,19 +79,15 @@ export function fileGuard(level: FilesLevel, platform: string): Finding {
   }
 }
 
-/** Searching works either way, with the same answers; ripgrep is some ten times as fast. */
-async function search(): Promise<Finding> {
-  const { engine, detail } = await searchEngine()
-  if (engine === 'ripgrep') return { state: 'good', what: 'search', detail }
-  return {
-    state: 'weak',
-    what: 'search',
-    detail,
-    fix: 'Install optional dependencies too: npm install @vscode/ripgrep.',
-  }
+/** Without ripgrep, core/fs.searchText and core/fs.find fail. */
+async function search(): Promise<DoctorFinding> {
+  const { checkRipgrep, RIPGREP_HINT } = await import('../../sandbox/files/search/rg-process.ts')
+  const { isAvailable, detail } = await checkRipgrep()
+  if (isAvailable) return { state: 'good', what: 'search', detail }
+  return { state: 'broken', what: 'search', detail, fix: RIPGREP_HINT }
 }
 
-function configFound({ file, warnings }: LoadedConfig): Finding {
+function configFound({ file, warnings }: LoadedConfig): DoctorFinding {
   if (file === undefined)
     return {
       state: 'weak',
@@ -110,12 +105,12 @@ function configFound({ file, warnings }: LoadedConfig): Finding {
   }
 }
 
-function configBroken(error: unknown): Finding {
+function configBroken(error: unknown): DoctorFinding {
   const fix = ToolError.is(error) ? error.fix.hint : 'Repair the file.'
   return { state: 'broken', what: 'config', detail: (error as Error).message, fix }
 }
 
-async function policy({ options }: LoadedConfig): Promise<Finding[]> {
+async function policy({ options }: LoadedConfig): Promise<DoctorFinding[]> {
   try {
     const { options: watched, status } = await watchServers(options)
     return await withHubOf(watched, async (hub) => {
@@ -127,7 +122,7 @@ async function policy({ options }: LoadedConfig): Promise<Finding[]> {
   }
 }
 
-function rules(doubts: ReturnType<Hub['check']>): Finding[] {
+function rules(doubts: ReturnType<Hub['check']>): DoctorFinding[] {
   if (doubts.length === 0) return [{ state: 'good', what: 'policy', detail: 'no rule is in doubt' }]
   return doubts.map(({ level, source, message, hint }) => {
     return {
@@ -139,7 +134,7 @@ function rules(doubts: ReturnType<Hub['check']>): Finding[] {
   })
 }
 
-function records(runs: string | false | undefined): Finding[] {
+function records(runs: string | false | undefined): DoctorFinding[] {
   if (runs === false) {
     return [
       { state: 'weak', what: 'records', detail: 'runs is false: nothing is recorded', fix: 'Set runs to a folder.' },
@@ -162,7 +157,7 @@ function records(runs: string | false | undefined): Finding[] {
   }
 }
 
-function space(folder: string): Finding {
+function space(folder: string): DoctorFinding {
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
   const detail = `${(free / 1e9).toFixed(1)} GB free for the records`

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ToolError } from '../../errors.ts'
-import type { HubOptions } from '../../options.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { HubOptions } from '../../core/options.ts'
 import { examineServers, examineSources } from './doctor-sources.ts'
 
 it('says what the config of a server refers to and is not set, and which did not answer', () => {

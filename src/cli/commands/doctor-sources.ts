@@ -1,20 +1,20 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { formatPath } from '../../config/problem.ts'
-import { messageOf } from '../../errors.ts'
+import { formatPath } from '../../core/document/problem.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { HubOptions, McpServer } from '../../core/options.ts'
 import { protectedCode } from '../../hub/protected-code.ts'
-import type { HubOptions, McpServer } from '../../options.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { fillReferences } from '../../sources/mcp/fill-references.ts'
 import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import { count } from '../output/count.ts'
-import type { Finding } from './doctor-examine.ts'
+import { countNoun } from '../output/count.ts'
+import type { DoctorFinding } from './doctor-examine.ts'
 
 /** The MCP servers: what the config of each refers to and is not set, and which did not answer. */
 export function examineServers(
   { mcpServers = {}, secrets = {} }: HubOptions,
   status: readonly McpServerStatus[],
-): Finding[] {
+): DoctorFinding[] {
   return Object.entries(mcpServers).map(([name, server]) => {
     const now = status.find((each) => each.name === name)
     return serverFinding(name, server, { now, missing: missingIn(name, server, secrets) })
@@ -22,11 +22,11 @@ export function examineServers(
 }
 
 /** Where other tools come from, plugins and skills, and whether their code lies where tools write. */
-export function examineSources(options: HubOptions): Finding[] {
+export function examineSources(options: HubOptions): DoctorFinding[] {
   const { plugins = [], skills = [] } = options
   const names = plugins.map(({ name }) => name).join(', ')
   return [
-    ...(plugins.length > 0 ? [good('plugins', `${count(plugins.length, 'plugin')}: ${names}`)] : []),
+    ...(plugins.length > 0 ? [good('plugins', `${countNoun(plugins.length, 'plugin')}: ${names}`)] : []),
     ...skills.map(skillsFinding),
     ...codeInRoots(options),
   ]
@@ -35,7 +35,7 @@ export function examineSources(options: HubOptions): Finding[] {
 const MAX_NAMED = 5
 
 /** Tools and commands cannot change code that the hub runs, but what it reads at run time nobody knows. */
-function codeInRoots(options: HubOptions): Finding[] {
+function codeInRoots(options: HubOptions): DoctorFinding[] {
   const { root, roots = [] } = options.sandbox ?? {}
   const writable = [
     ...(root === undefined ? [] : [root]),
@@ -63,7 +63,7 @@ function serverFinding(
   name: string,
   server: McpServer,
   { now, missing }: { readonly now: McpServerStatus | undefined; readonly missing: string | undefined },
-): Finding {
+): DoctorFinding {
   if (server.disabled) return good('mcp', `${name} is disabled`)
   if (missing !== undefined)
     return { state: 'broken', what: 'mcp', detail: missing, fix: `Set it, or take ${name} out of mcpServers.` }
@@ -78,10 +78,10 @@ function serverFinding(
     return {
       state: 'weak',
       what: 'mcp',
-      detail: `${name} changed or added ${count(now.changed.length, 'tool')} since it was first seen`,
+      detail: `${name} changed or added ${countNoun(now.changed.length, 'tool')} since it was first seen`,
       fix: `Look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}.`,
     }
-  if (now?.state === 'connected') return good('mcp', `${name} has ${count(now.tools.length, 'tool')}`)
+  if (now?.state === 'connected') return good('mcp', `${name} has ${countNoun(now.tools.length, 'tool')}`)
   return { state: 'weak', what: 'mcp', detail: `${name} has not answered yet`, fix: `tool-hub mcp test ${name}` }
 }
 
@@ -103,7 +103,7 @@ function textsIn(value: unknown, path: readonly (string | number)[] = []): [plac
   return isPlainObject(value) ? Object.entries(value).flatMap(([name, item]) => textsIn(item, [...path, name])) : []
 }
 
-function skillsFinding(folder: string): Finding {
+function skillsFinding(folder: string): DoctorFinding {
   if (!existsSync(folder))
     return {
       state: 'broken',
@@ -112,7 +112,7 @@ function skillsFinding(folder: string): Finding {
       fix: 'Mend skills in the config.',
     }
   const found = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'SKILL.md'))).length
-  if (found > 0) return good('skills', `${count(found, 'skill')} in ${folder}`)
+  if (found > 0) return good('skills', `${countNoun(found, 'skill')} in ${folder}`)
   return {
     state: 'weak',
     what: 'skills',
@@ -121,6 +121,6 @@ function skillsFinding(folder: string): Finding {
   }
 }
 
-function good(what: string, detail: string): Finding {
+function good(what: string, detail: string): DoctorFinding {
   return { state: 'good', what, detail }
 }

@@ -1,10 +1,10 @@
-import { matchHost, parseHosts } from '../../guards/network/match-host.ts'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
 import { openProvider } from '../../tools/web/open-provider.ts'
-import type { Finding } from './doctor-examine.ts'
+import type { DoctorFinding } from './doctor-examine.ts'
 
 /** Whether the web can be searched as the config means it: the service's host is open and its key is there. */
-export function examineSearch({ web, sandbox, secrets = {} }: HubOptions): Finding[] {
+export function examineSearch({ web, sandbox, secrets = {} }: HubOptions): DoctorFinding[] {
   if (!web?.search) return []
   const provider = openProvider(web.search)
   const { url, headers } = provider.request({ query: 'x', count: 1 })
@@ -29,6 +29,6 @@ export function examineSearch({ web, sandbox, secrets = {} }: HubOptions): Findi
   return [{ state: 'good', what: 'web search', detail: `${name} at ${host}, with the secret ${secret}` }]
 }
 
-function broken(detail: string, fix: string): Finding {
+function broken(detail: string, fix: string): DoctorFinding {
   return { state: 'broken', what: 'web search', detail, fix }
 }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
-import { examine, type Finding } from './doctor-examine.ts'
+import { type DoctorFinding, examine } from './doctor-examine.ts'
 
 const EXAMPLES = `
-Exit code: 1 when something is broken, else 0; what is weak is told and passes.
+Exit code: 1 when something is broken, else 0; what is weak is reported and passes.
 
 Examples:
   tool-hub doctor
@@ -30,7 +30,7 @@ async function doctor(flags: { readonly config?: string; readonly json?: boolean
   await (flags.json ? printJson(findings) : print(findings.map(describe).join('\n')))
 }
 
-function describe({ state, what, detail, fix }: Finding): string {
+function describe({ state, what, detail, fix }: DoctorFinding): string {
   const line = `${style(COLOURS[state], state.padEnd(6))}  ${what.padEnd(10)}  ${escapeText(detail)}`
   return wrapText(fix ? `${line}\n${' '.repeat(20)}fix: ${escapeText(fix)}` : line, 20)
 }

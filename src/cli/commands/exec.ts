@@ -3,10 +3,10 @@ import { constants } from 'node:os'
 import { relative, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import type { HubOptions } from '../../options.ts'
-import type { ContentBlock, ToolResult } from '../../result.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { ContentBlock, ToolResult } from '../../core/result.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import type { CommandResult } from '../../tools/exec/command-result.ts'
-import { escapeText } from '../../value/escape-text.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
 import { sayPrivate } from '../hub/current-root.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
@@ -28,7 +28,7 @@ interface ExecFlags extends HubFlags {
   readonly json?: boolean
 }
 
-const LONGEST_MS = 600_000
+const MAX_MS = 600_000
 /** As the timeout program of coreutils ends. */
 const TIMED_OUT = 124
 const SIGNALLED = 128
@@ -49,7 +49,7 @@ export function describeExec(command: Command): void {
     .argument('[words...]', 'The program and its arguments, after --; no shell reads them')
     .option('--command <line>', 'A line for bash, instead of words')
     .option('--cwd <dir>', 'Folder to run in; this one where it is below the root, else the root')
-    .option('--timeout <duration>', 'Longest time, 60s unless said, at most 10m')
+    .option('--timeout <duration>', 'Time limit, at most 10m. Default: 60s')
     .option('--stdin', 'Give it what comes on standard input')
     .option('--purpose <text>', 'Why; recorded and shown to the approver')
     .addHelpText('after', EXAMPLES)
@@ -95,11 +95,11 @@ function commandLine(
 
 function timeLimit(text: string): number {
   const timeout = parseTime('--timeout', text)
-  if (timeout <= LONGEST_MS) return timeout
+  if (timeout <= MAX_MS) return timeout
   throw new UsageError(`--timeout is ${text}; a command may take at most 10m.`, 'Give less, or use the library.')
 }
 
-/** As in a shell: relative to where the person stands, and there unless said, where tools may go. */
+/** As in a shell: relative to the current folder, which is also the default where tools may use it. */
 function folderOf({ cwd }: ExecFlags, { sandbox }: HubOptions): { readonly cwd?: string } {
   const root = sandbox?.root
   if (root === undefined) return cwd === undefined ? {} : { cwd }

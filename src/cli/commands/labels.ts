@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { UntrustedFiles } from '../../store/untrusted-files.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -61,7 +61,7 @@ async function clear(path: string, flags: Flags): Promise<void> {
 }
 
 async function openLabels(flags: Flags): Promise<{ labels: UntrustedFiles; hidden: string[] }> {
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const data = resolve(options.data ?? '.tool-hub')
   const folders = [data, ...(typeof options.runs === 'string' ? [resolve(options.runs)] : [])]
   return {

@@ -1,8 +1,11 @@
 import type { Command } from 'commander'
-import { didYouMean } from '../../names.ts'
-import type { Visibility } from '../../options.ts'
-import { type Listed, openListing } from '../hub/open-listing.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { didYouMean, toWireName } from '../../core/names.ts'
+import type { HubOptions, Visibility } from '../../core/options.ts'
+import type { ToolListing } from '../../hub/list-tools.ts'
+import { compileVisibility } from '../../policy/visibility.ts'
+import { builtinFacts } from '../../tools/facts.generated.ts'
+import { hasMoreTools } from '../hub/has-more-tools.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { lineWidth, widthOf } from '../output/fit-line.ts'
 import { print, printJson, say } from '../output/print.ts'
@@ -10,7 +13,7 @@ import { table } from '../output/table.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** For what a tool is for. */
-const LEAST_ROOM = 40
+const MIN_ROOM = 40
 
 interface ListFlags {
   readonly config?: string
@@ -41,7 +44,7 @@ export function describeList(command: Command): void {
 }
 
 async function list(flags: ListFlags): Promise<void> {
-  const { options } = await readConfig(flags)
+  const { options } = await readCliConfig(flags)
   const listed = await openListing({ ...options, visibility: visibilityOf(options.visibility, flags) })
   const tools = inGroup(listed, flags.group).filter(({ listing }) => listing.visible || flags.hidden)
   if (flags.json) return printJson(tools.map(({ listing, dialectNames }) => ({ ...listing, dialectNames })))
@@ -67,7 +70,7 @@ function inGroup(listed: readonly Listed[], wanted: string | undefined): readonl
 /** What a tool is for says more than its other names, where there is no room for both. */
 function isNarrow(rows: readonly (readonly string[])[]): boolean {
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => widthOf(cells[column]!))))
-  return lineWidth() - widths.reduce((sum, width) => sum + width + 2, 0) < LEAST_ROOM
+  return lineWidth() - widths.reduce((sum, width) => sum + width + 2, 0) < MIN_ROOM
 }
 
 function withoutDialects([name, capabilities, _dialects, description]: readonly string[]): string[] {
@@ -77,4 +80,33 @@ function withoutDialects([name, capabilities, _dialects, description]: readonly 
 function row({ listing: { name, capabilities, description, visible, why }, dialectNames }: Listed): string[] {
   const firstSentence = description.split(/(?<=[.!?])\s/, 1)[0]!
   return [name, capabilities.join(' ') || 'pure', dialectNames.join(' '), visible ? firstSentence : `hidden: ${why}`]
+}
+
+/** A tool as `list` shows it, the names it has in dialects, and the groups it is in. */
+interface Listed {
+  readonly listing: ToolListing
+  readonly dialectNames: readonly string[]
+  readonly groups: readonly string[]
+}
+
+/** What an agent would see, sorted by name. Only tools from elsewhere need their code for that: a list must be there without delay. */
+export async function openListing(options: HubOptions): Promise<Listed[]> {
+  if (hasMoreTools(options)) return listCatalogue(options)
+  const sees = compileVisibility(options.visibility ?? {})
+  return builtinFacts.map(({ names, groups, ...facts }) => {
+    const { name, group } = facts
+    return { listing: { ...facts, ...sees({ name, names, group }) }, dialectNames: dialectNamesOf(name, names), groups }
+  })
+}
+
+async function listCatalogue(options: HubOptions): Promise<Listed[]> {
+  const { openCatalogue } = await import('../hub/catalogue.ts')
+  const { tools, listing } = await openCatalogue(options)
+  return tools.map(({ tool, names, groups }, index) => {
+    return { listing: listing[index]!, dialectNames: dialectNamesOf(tool.name, names), groups }
+  })
+}
+
+function dialectNamesOf(name: string, names: readonly string[]): string[] {
+  return names.filter((each) => each !== name && each !== toWireName(name))
 }

@@ -7,7 +7,7 @@ const NAMES = agentPrograms().map(({ name }) => name)
 const CHOICES = `Give one of: ${NAMES.join(', ')}; or the path of a file.`
 
 const EXAMPLES = `
-Secrets that stand in that file are not copied: the config gets \${env:NAME}, and you are told which names to set. Nor is
+Secrets that stand in that file are not copied: the config gets \${env:NAME}, and the output lists which names to set. Nor is
 what it says of trust, fences and approvals. The servers stay in that file too: take them out there.
 
 Examples:

@@ -26,7 +26,7 @@ export function describeMcpInstall(command: Command): void {
     .description('Put tool-hub into the config of the program that your agent runs in.')
     .argument('<client>', NAMES.join(', '))
     .option('--user', 'For all your projects, instead of this one')
-    .option('--root <dir>', 'Folder that tools may read and write; that of the project unless said')
+    .option('--root <dir>', 'Folder that tools may read and write. Default: that of the project')
     .option('--config <file>', 'Config file that tool-hub shall use there')
     .option('--name <name>', 'Its name there', 'tool-hub')
     .option('--no-starter', 'Write no tool-hub.yaml where the project has none')

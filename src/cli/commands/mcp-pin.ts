@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { escapeLine } from '../../value/escape-text.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
 import { print, printJson } from '../output/print.ts'

@@ -1,20 +1,20 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
-import { errnoOf } from '../../disk/errno.ts'
-import { ToolError } from '../../errors.ts'
-import type { Hub } from '../../hub.ts'
-import { didYouMean } from '../../names.ts'
-import type { HubOptions } from '../../options.ts'
-import type { ServedHub } from '../../serve/mcp/options.ts'
-import type { Store } from '../../store.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { ToolError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/names.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { Store } from '../../core/store.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import type { ServedHub } from '../../server/mcp/options.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
 import { hasMoreTools } from '../hub/has-more-tools.ts'
 import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { watchServers } from '../hub/watch-servers.ts'
 import { assertFolder } from '../input/assert-path.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -67,14 +67,14 @@ export async function serve(flags: ServeFlags): Promise<void> {
   })
 }
 
-/** Whoever starts us by a config that is spelt out may do so in any folder: nothing comes from there then. */
+/** With an explicit config the process may be started in any folder, so nothing is read from that folder. */
 async function readOptions({ config, watch }: ServeFlags): Promise<Pick<LoadedConfig, 'file' | 'options'>> {
   if (config === false) {
     const data = join(homedir(), '.tool-hub')
     return { file: undefined, options: { data, runs: join(data, 'runs') } }
   }
   const home = config !== undefined && isAbsolute(config) ? { home: dirname(config) } : {}
-  return readConfig({ config, watch, ...home })
+  return readCliConfig({ config, watch, ...home })
 }
 
 /** Rules that are edited apply to the next call. */
@@ -103,7 +103,7 @@ function assertDialect(dialect: string | undefined, known: readonly string[]): v
   )
 }
 
-/** The list is there at once; the hub is made when it is out, or when the first call comes, and must then be right. */
+/** The list is there immediately; the hub is made when it is out, or when the first call comes, and must then be right. */
 async function serveDeferred(options: HubOptions, flags: ServeFlags, file: string | undefined): Promise<void> {
   let store: Store | undefined
   let stopFollowing = async () => {}
@@ -147,7 +147,7 @@ function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
 }
 
 async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, stop?: AbortSignal): Promise<void> {
-  const { serveMcpStdio } = await import('../../serve/mcp/serve-mcp-stdio.ts')
+  const { serveMcpStdio } = await import('../../server/mcp/serve-mcp-stdio.ts')
   const server = await serveMcpStdio(hub, { dialect, elicitation, onError: tellError })
   for (const signal of [interruptSignal(), stop]) signal?.addEventListener('abort', () => void server.close())
   if (process.stdin.isTTY)
@@ -157,7 +157,7 @@ async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, 
 
 async function serveHttp(hub: Hub, flags: ServeFlags): Promise<void> {
   const { dialect, elicitation, http, host, tokenEnv } = flags
-  const { serveMcp } = await import('../../serve/mcp/serve-mcp.ts')
+  const { serveMcp } = await import('../../server/mcp/serve-mcp.ts')
   const token = tokenEnv === undefined ? undefined : tokenOf(tokenEnv)
   const server = await serveMcp(hub, {
     dialect,

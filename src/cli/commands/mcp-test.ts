@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 import type { ReportedTool, ServerReport } from '../../sources/mcp/test-server.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
@@ -11,7 +11,7 @@ import { style } from '../output/terminal.ts'
 import { ownCommand } from '../own-command.ts'
 
 /** In a pipe, where a line is as long as it is. */
-const LONGEST_LINE = 160
+const MAX_LINE_LENGTH = 160
 
 interface TestFlags {
   readonly config?: string
@@ -30,7 +30,7 @@ export function describeMcpTest(command: Command): void {
   addConfigOption(command)
     .summary('Connect to the MCP servers and say what they have')
     .description('Connect to MCP servers, list their tools, and say what changed since they were first seen.')
-    .argument('[names...]', 'Which; all that are not disabled unless said')
+    .argument('[names...]', 'Which. Default: all that are not disabled')
     .addHelpText('after', EXAMPLES)
     .action(test)
 }
@@ -74,7 +74,7 @@ function describeReport(name: string, report: ServerReport): string {
 
 function describeTool({ name, description, doubt, isNew }: ReportedTool): string {
   const [line = ''] = description.split('\n', 1)
-  const told = fitLine(`        ${escapeLine(`${name}  ${line}`)}`, Math.min(lineWidth(), LONGEST_LINE))
+  const told = fitLine(`        ${escapeLine(`${name}  ${line}`)}`, Math.min(lineWidth(), MAX_LINE_LENGTH))
   if (doubt === undefined) return told
   const what = isNew ? 'hidden from models:' : 'asks:'
   const why = `          ${style('yellow', what)} ${escapeText(doubt).replaceAll('\n', '\n          ')}`

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { MemoryCandidate, MemoryDesk } from '../../contracts/memory.ts'
-import { revealLine, revealText } from '../../value/escape-text.ts'
+import type { MemoryCandidate, MemoryService } from '../../core/memory.ts'
+import { revealLine, revealText } from '../../lib/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -67,9 +67,9 @@ async function review(flags: Flags): Promise<void> {
   })
 }
 
-/** Asks for each candidate in turn; one that somebody else decides on meanwhile is told, and the rest goes on. */
+/** Asks for each candidate in turn; one that somebody else decides on meanwhile is reported, and the rest continues. */
 export async function reviewEach(
-  memory: Pick<MemoryDesk, 'promote' | 'reject'>,
+  memory: Pick<MemoryService, 'promote' | 'reject'>,
   candidates: readonly MemoryCandidate[],
   ask: (candidate: MemoryCandidate, text: string) => Promise<Verdict | 'stop'>,
 ): Promise<void> {
@@ -91,12 +91,12 @@ export async function reviewEach(
   say(`Decided on ${decided} of ${candidates.length}.`)
 }
 
-async function promoteOne(memory: MemoryDesk, id: string, { scope, json }: Flags): Promise<void> {
+async function promoteOne(memory: MemoryService, id: string, { scope, json }: Flags): Promise<void> {
   const note = await memory.promote(id, { by: callerName(), ...(scope && { scope }) })
   await (json ? printJson(note) : print(`Promoted ${id} to ${note.id} (${revealText(note.key)}).`))
 }
 
-async function rejectOne(memory: MemoryDesk, id: string, { reason, json }: Flags): Promise<void> {
+async function rejectOne(memory: MemoryService, id: string, { reason, json }: Flags): Promise<void> {
   const candidate = await memory.reject(id, { by: callerName(), ...(reason !== undefined && { reason }) })
   await (json ? printJson(candidate) : print(`Rejected ${id}.`))
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { MEMORY_SCOPES, type MemoryScope } from '../../contracts/memory.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { MEMORY_SCOPES, type MemoryScope } from '../../core/memory.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -15,7 +15,7 @@ interface Flags {
   readonly trusted?: boolean
 }
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 /** `memory export`: all notes on stdout. */
 export function describeMemoryExport(command: Command): void {
@@ -52,8 +52,8 @@ async function importNotes(file: string, flags: Flags): Promise<void> {
   const done = await withHub(flags, ({ memory }) => memory.import(linesOf(file), { by: callerName(), trusted }))
   if (done.bad.length > 0) process.exitCode = 1
   if (flags.json) return printJson(done)
-  for (const { line, why } of done.bad.slice(0, MOST_SHOWN)) say(`${escapeLine(file)}:${line} ${escapeLine(why)}`)
-  if (done.bad.length > MOST_SHOWN) say(`… and ${done.bad.length - MOST_SHOWN} more lines.`)
+  for (const { line, why } of done.bad.slice(0, MAX_SHOWN)) say(`${escapeLine(file)}:${line} ${escapeLine(why)}`)
+  if (done.bad.length > MAX_SHOWN) say(`… and ${done.bad.length - MAX_SHOWN} more lines.`)
   await print(`Imported ${done.imported} notes; ${done.known} were there already; ${done.bad.length} lines do not fit.`)
 }
 

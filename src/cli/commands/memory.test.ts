@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
-import type { MemoryCandidate } from '../../contracts/memory.ts'
+import type { MemoryCandidate } from '../../core/memory.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { reviewEach } from './memory-review.ts'
 

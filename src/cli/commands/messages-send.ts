@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { MessageOutcome, NewMessage } from '../../contracts/messages.ts'
-import { INBOX_LEVELS, type InboxLevel } from '../../store-parts/inbox.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import type { MessageOutcome, NewMessage } from '../../core/messages.ts'
+import { INBOX_LEVELS, type InboxLevel } from '../../core/store/inbox.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -20,7 +20,7 @@ const DRY_RUN = 'Send nothing, and show exactly what would be sent'
 /** `messages send`: a message in your own name. */
 export function describeMessagesSend(command: Command): void {
   addConfigOption(command)
-    .description('Send a message by a channel, in your own name: no rule is asked, and it goes on record.')
+    .description('Send a message by a channel, in your own name: no rule is asked, and it is recorded.')
     .argument('<channel>', 'Name of the channel')
     .argument('<text>', 'What to say')
     .option('--to <recipient...>', 'Recipients, where the channel has some')

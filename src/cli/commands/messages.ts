@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { ChannelFacts, InboxMessage } from '../../contracts/messages.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import type { ChannelFacts, InboxMessage } from '../../core/messages.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -10,7 +10,7 @@ import { describeMessagesSend, describeMessagesTest } from './messages-send.ts'
 
 type Flags = HubFlags & { readonly json?: boolean; readonly unread?: boolean; readonly read?: boolean }
 
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 const EXAMPLES = `
 Examples:
@@ -32,7 +32,7 @@ export function describeMessages(command: Command): void {
   describeMessagesTest(command.command('test').summary('Send a test message'))
   addConfigOption(command.command('inbox'))
     .summary('Read what agents told you')
-    .description(`Read what agents sent to the console, newest first, ${MOST_SHOWN} at most.`)
+    .description(`Read what agents sent to the console, newest first, ${MAX_SHOWN} at most.`)
     .option('--unread', 'Only what was not read yet')
     .option('--read', 'Say that what is shown was read')
     .action(inbox)
@@ -47,14 +47,14 @@ async function channels(flags: Flags): Promise<void> {
 
 async function inbox(flags: Flags): Promise<void> {
   const page = await withHub(flags, async ({ messages }) => {
-    const shown = await messages.inbox({ unread: flags.unread, limit: MOST_SHOWN })
+    const shown = await messages.inbox({ unread: flags.unread, limit: MAX_SHOWN })
     if (flags.read && shown.messages.length > 0) await messages.markRead(shown.messages.map(({ id }) => id))
     return shown
   })
   if (flags.json) return printJson(page)
   if (page.messages.length === 0) return say(flags.unread ? 'Nothing is new.' : 'The inbox is empty.')
   await print(page.messages.map(describeMessage).join('\n\n'))
-  if (page.next !== undefined) say(`Only the newest ${MOST_SHOWN} are shown.`)
+  if (page.next !== undefined) say(`Only the newest ${MAX_SHOWN} are shown.`)
 }
 
 function channelRow({ name, kind, can, recipients, problem }: ChannelFacts): string[] {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { escapeText } from '../../lib/escape-text.ts'
 import type { PolicyWarning } from '../../policy/check-policy.ts'
-import { escapeText } from '../../value/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { allReady } from '../hub/all-ready.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -28,7 +28,7 @@ export function describePolicyCheck(command: Command): void {
 }
 
 async function check(flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
-  const { options, warnings } = await readConfig({ ...flags, isQuiet: true })
+  const { options, warnings } = await readCliConfig({ ...flags, isQuiet: true })
   const ofRules = await withHubOf(options, async (hub) => {
     await allReady(hub)
     return hub.check()

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
+import type { Constraints, SourcedRule } from '../../core/rule.ts'
 import { policyLayers } from '../../hub/policy-layers.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import type { PolicyLayers } from '../../policy/compile-policy.ts'
 import { describeRule, describeSource } from '../../policy/describe-rule.ts'
 import { STRICTNESS } from '../../policy/strictness.ts'
-import type { Constraints, SourcedRule } from '../../rule.ts'
-import { escapeLine } from '../../value/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { whyPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { judgeTools, NEEDED_BY, type ToolVerdict } from '../hub/judge-tool.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
@@ -39,7 +39,7 @@ interface Flags {
 }
 
 async function show(flags: Flags): Promise<void> {
-  const { options: written } = await readConfig(flags)
+  const { options: written } = await readCliConfig(flags)
   const options = withCurrentRoot(written)
   const catalogue = await openCatalogue(options)
   const layers = { ...policyLayers(options), requests: catalogue.requests }
@@ -121,7 +121,7 @@ function describeLimit({ timeoutMs, maxBytes, maxResults }: Constraints): string
   return bounds.filter(Boolean).join(', ')
 }
 
-/** A list of targets is told in short, one text is told whole. */
+/** A list of targets is reported in short, one text is reported whole. */
 function withAllTargets(sourced: SourcedRule): SourcedRule {
   const { on, except } = sourced.rule
   const rule = {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Hub } from '../../hub.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -31,7 +31,7 @@ const EXAMPLES = `
 A line is {"id": …, "tool": "…", "input": {…}, "expect": "allow" | "ask" | "deny"}; expect may be missing.
 An answer is {"id","effect","rule","source","reason"}, in the order of the lines. A call that could not be made
 (unknown tool, wrong arguments, a line that is no JSON) is answered deny, with the error code as its rule.
-What differs is told on stderr, and last how many are as expected.
+What differs is reported on stderr, and last how many are as expected.
 Exit code: 1 when an expectation differs or a line cannot be read, else 0.
 
 Examples:

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { errnoOf } from '../../disk/errno.ts'
-import { Artifacts } from '../../record/artifacts.ts'
-import { listRuns } from '../../record/list-runs.ts'
-import { artifactHash } from '../../result.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { artifactHash } from '../../core/result.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { escapeText } from '../../lib/escape-text.ts'
+import { Artifacts } from '../../records/artifacts/artifacts.ts'
+import { listRuns } from '../../records/log/list-runs.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printBytes, printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -30,9 +30,9 @@ Examples:
 /** `runs artifact`: what was too large for a result. */
 export function describeRunsArtifact(command: Command): void {
   addConfigOption(command)
-    .description('Give back an artifact: what a result kept aside because it was too large, by its reference.')
+    .description('Return an artifact: what a result kept aside because it was too large, by its reference.')
     .argument('<ref>', 'artifact:<sha256>, as the result says it')
-    .option('--run <id>', 'The run that made it, by its id or the beginning of it; all of them unless said')
+    .option('--run <id>', 'The run that made it, by its id or the beginning of it. Default: all of them')
     .option('--out <file>', 'Write it to this new file')
     .addHelpText('after', EXAMPLES)
     .action(give)
@@ -42,7 +42,7 @@ async function give(ref: string, flags: Flags): Promise<void> {
   const bytes = await new Artifacts(await folderOf(ref, flags), { isDurable: false }).read(ref)
   if (flags.out !== undefined) await save(bytes, flags.out)
   if (flags.json) return printJson({ ref, bytes: bytes.byteLength, ...(flags.out !== undefined && { out: flags.out }) })
-  if (flags.out !== undefined) return say(`Wrote ${count(bytes.byteLength, 'byte')} to ${escapeText(flags.out)}.`)
+  if (flags.out !== undefined) return say(`Wrote ${countNoun(bytes.byteLength, 'byte')} to ${escapeText(flags.out)}.`)
   // Exact in a pipe, where it is data; harmless on a terminal.
   await (process.stdout.isTTY ? print(escapeText(Buffer.from(bytes).toString('utf8'))) : printBytes(bytes))
 }

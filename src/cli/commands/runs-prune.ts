@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import { parseSize } from '../../config/units.ts'
 import { type PruneReport, pruneRuns } from '../../hub/prune-runs.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { runsFolder } from '../hub/find-run.ts'
 import { openDataStore } from '../hub/open-data-store.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -45,7 +45,7 @@ export function describeRunsPrune(command: Command): void {
 
 async function prune(flags: Flags): Promise<void> {
   const folder = await runsFolder(flags)
-  const { options, service } = await readConfig({ ...flags, plugins: false })
+  const { options, service } = await readCliConfig({ ...flags, plugins: false })
   const { keepMs, maxBytes } = boundsOf(flags) ?? service.retention ?? {}
   if (keepMs === undefined && maxBytes === undefined)
     throw new UsageError(
@@ -92,7 +92,7 @@ async function tell({ removed, kept, bytes }: PruneReport, { dryRun }: Flags): P
   if (removed.length > 0) await print(removed.map(({ run }) => run).join('\n'))
   for (const { run, why } of kept) say(`Kept ${run}: ${escapeLine(why)}`)
   const freed = removed.reduce((sum, run) => sum + run.bytes, 0)
-  const left = bytes === undefined ? '' : `; ${count(bytes, 'byte')} are left`
+  const left = bytes === undefined ? '' : `; ${countNoun(bytes, 'byte')} are left`
   const verb = dryRun ? 'Would remove' : 'Removed'
-  say(`${verb} ${count(removed.length, 'run')} with ${count(freed, 'byte')}${left}.`)
+  say(`${verb} ${countNoun(removed.length, 'run')} with ${countNoun(freed, 'byte')}${left}.`)
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
 import { ended } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../clock.ts'
-import { RunRecords } from '../../record/run-records.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
+import { systemClock } from '../../core/clock.ts'
+import { RunRecords } from '../../records/log/run-records.ts'
+import { openStore } from '../../store/sqlite.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)

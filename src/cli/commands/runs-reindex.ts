@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import { runsFolder } from '../hub/find-run.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { printJson, say } from '../output/print.ts'
 
 interface Flags {
@@ -29,13 +29,13 @@ export function describeRunsReindex(command: Command): void {
 
 async function reindex(flags: Flags): Promise<void> {
   const folder = await runsFolder(flags)
-  const { options } = await readConfig({ ...flags, plugins: false })
-  const { openStore } = await import('../../store/sqlite/open-store.ts')
+  const { options } = await readCliConfig({ ...flags, plugins: false })
+  const { openStore } = await import('../../store/sqlite.ts')
   const store = openStore(resolve(options.data ?? '.tool-hub'))
   try {
     const report = await new RunIndexer({ calls: store.calls, runsFolder: folder }).reindex()
     if (flags.json) return await printJson(report)
-    say(`Indexed ${count(report.runs, 'run')} of ${folder}, with ${count(report.calls, 'line')} of calls.`)
+    say(`Indexed ${countNoun(report.runs, 'run')} of ${folder}, with ${countNoun(report.calls, 'line')} of calls.`)
   } finally {
     await store.close()
   }

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
-import { isLocked } from '../../disk/file-lock.ts'
 import { removeRun } from '../../hub/remove-run.ts'
+import { isLocked } from '../../lib/file-lock.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { openDataStore } from '../hub/open-data-store.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { say } from '../output/print.ts'
@@ -37,7 +37,7 @@ async function remove(wanted: string, flags: Flags): Promise<void> {
   const run = basename(folder)
   if (await isLocked(join(folder, 'lock')))
     throw new UsageError(`Run ${run} is open.`, 'Close the hub that writes it, or wait until it ends.')
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const store = options.store ?? openDataStore(options)
   const by = callerName()
   try {

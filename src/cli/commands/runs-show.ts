@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readEvents } from '../../record/read-events.ts'
+import { readEvents } from '../../records/log/read-events.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJsonLine, readerGone } from '../output/print.ts'
@@ -17,7 +17,7 @@ Examples:
 export function describeRunsShow(command: Command): void {
   addConfigOption(command)
     .description('Show what happened in a run, a line each event, nested calls indented; with --json the events.')
-    .argument('[id]', 'Id of the run or the beginning of it; the latest run unless said')
+    .argument('[id]', 'Id of the run or the beginning of it. Default: the latest run')
     .option('--tool-events', TOOL_EVENTS)
     .addHelpText('after', EXAMPLES)
     .action(show)

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { isLocked } from '../../disk/file-lock.ts'
-import type { RecordEvent } from '../../record/events.ts'
-import { readEvents } from '../../record/read-events.ts'
-import { tailEvents } from '../../record/tail-events.ts'
+import { isLocked } from '../../lib/file-lock.ts'
+import type { RecordEvent } from '../../records/log/events.ts'
+import { readEvents } from '../../records/log/read-events.ts'
+import { tailEvents } from '../../records/log/tail-events.ts'
 import { findOpenRun, findRun, runsFolder } from '../hub/find-run.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -32,7 +32,7 @@ Examples:
 export function describeRunsTail(command: Command): void {
   addConfigOption(command)
     .description('Follow a run as it happens, from its beginning; with --json the events.')
-    .argument('[id]', 'Id of the run or the beginning of it; the newest run that is open unless said')
+    .argument('[id]', 'Id of the run or the beginning of it. Default: the newest run that is open')
     .option('--tool-events', TOOL_EVENTS)
     .addHelpText('after', EXAMPLES)
     .action(tail)

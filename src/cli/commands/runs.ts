@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { listRuns, type RunInfo } from '../../record/list-runs.ts'
+import { listRuns, type RunInfo } from '../../records/log/list-runs.ts'
 import { runsFolder } from '../hub/find-run.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
-import { count } from '../output/count.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { describeRunsArtifact } from './runs-artifact.ts'
@@ -52,7 +52,7 @@ function row({ id, state, started, calls, failures }: RunInfo): string[] {
     id,
     state,
     started.slice(0, 19).replace('T', ' '),
-    count(calls, 'call'),
+    countNoun(calls, 'call'),
     failures > 0 ? `${failures} failed or denied` : '',
   ]
 }

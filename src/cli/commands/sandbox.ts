@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
@@ -22,7 +22,7 @@ export function describeSandbox(command: Command): void {
   command.description('Look at the sandbox that commands run in.')
   addConfigOption(command.command('explain'))
     .description('Say exactly what a command could see, write, reach and use here.')
-    .argument('[words...]', 'A command, after --: what policy says to it is told, too')
+    .argument('[words...]', 'A command, after --, whose policy decision is shown too')
     .option('--root <dir>', 'Folder that tools may read and write')
     .addHelpText('after', EXAMPLES)
     .action(explain)

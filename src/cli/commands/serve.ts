@@ -1,23 +1,25 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { errnoOf } from '../../disk/errno.ts'
-import type { HubOptions } from '../../options.ts'
-import { connectionLimit } from '../../serve/connection-limit.ts'
-import type { RunningService } from '../../serve/start-service.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { VERSION } from '../../version.ts'
+import type { LogOptions } from '../../config/to-service.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { VERSION } from '../../lib/version.ts'
+import { connectionLimit } from '../../server/connection-limit.ts'
+import { formatJson, formatText } from '../../server/log/format-entry.ts'
+import { LOG_LEVELS, type LogEntry } from '../../server/log/service-log.ts'
+import type { RunningService } from '../../server/start-service.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { assertFolder } from '../input/assert-path.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { type LogFlags, logWriter } from '../output/log-writer.ts'
 import { print, printJsonLine, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { style } from '../output/terminal.ts'
 import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
-import type { Finding } from './doctor-examine.ts'
+import type { DoctorFinding } from './doctor-examine.ts'
 
 interface Flags extends LogFlags {
   readonly config?: string
@@ -29,7 +31,7 @@ interface Flags extends LogFlags {
 
 const EXAMPLES = `
 One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a link to sign in with, which holds
-as long as the process lives. Edits of the rules in the config are applied as they are saved; SIGHUP reads it again. Agents get tokens of their own; docs/service.md shows how they call.
+as long as the process lives. Edits of the rules in the config are applied as they are saved; SIGHUP reads it again. Agents get tokens of their own; docs/reference/service.md shows how they call.
 
 Examples:
   tool-hub serve
@@ -53,10 +55,10 @@ export function describeServe(command: Command): void {
 
 async function serve(flags: Flags): Promise<void> {
   if (flags.root !== undefined) assertFolder('--root', flags.root)
-  const { file, options, service } = await readConfig(flags)
+  const { file, options, service } = await readCliConfig(flags)
   // Loading the service takes more descriptors than a limit that is too low has.
   connectionLimit(service.maxConnections)
-  const { DEFAULT_PORT, startService } = await import('../../serve/start-service.ts')
+  const { DEFAULT_PORT, startService } = await import('../../server/start-service.ts')
   const port = flags.port === undefined ? service.port : portOf(flags.port)
   const applied = {
     ...options,
@@ -126,7 +128,7 @@ function filesOf({ sandbox = {} }: HubOptions): string {
 /** How strongly commands are fenced in here. */
 async function fenceOf(options: HubOptions): Promise<string> {
   const { examineSandbox } = await import('./doctor-sandbox.ts')
-  const [{ detail, fix }] = (await examineSandbox(options)) as [Finding]
+  const [{ detail, fix }] = (await examineSandbox(options)) as [DoctorFinding]
   return fix === undefined ? detail : `${detail} ${fix}`
 }
 
@@ -155,4 +157,34 @@ function sayOtherPort({ url }: RunningService, usual: number): void {
 
 function taken(port: number): UsageError {
   return new UsageError(`Port ${port} is taken.`, 'Give another one with --port, or 0 for any that is free.')
+}
+
+/** What the options of a command say about its log. */
+interface LogFlags {
+  readonly log?: string
+  readonly logLevel?: string
+}
+
+/** Writes the log of a service to stderr: for people on a terminal, else as lines of JSON. */
+function logWriter(config: LogOptions | undefined, flags: LogFlags): (entry: LogEntry) => void {
+  const { format, level = 'info' } = { ...config, ...readFlags(flags) }
+  if (format === 'none') return () => {}
+  const isText = format === undefined ? process.stderr.isTTY : format === 'text'
+  const least = LOG_LEVELS.indexOf(level)
+  return (entry) => {
+    if (LOG_LEVELS.indexOf(entry.level) >= least) say(isText ? formatText(entry) : formatJson(entry))
+  }
+}
+
+function readFlags({ log, logLevel }: LogFlags): LogOptions {
+  return {
+    ...(log !== undefined && { format: oneOf('--log', log, ['json', 'text', 'none']) }),
+    ...(logLevel !== undefined && { level: oneOf('--log-level', logLevel, LOG_LEVELS) }),
+  }
+}
+
+function oneOf<const T extends string>(option: string, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((each) => each === text)
+  if (found !== undefined) return found
+  throw new UsageError(`${option} ${JSON.stringify(text)} is not known.`, `Use ${allowed.join(', ')}.`)
 }

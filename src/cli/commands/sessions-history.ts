@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { HistoryEntry } from '../../contracts/sessions.ts'
-import { escapeLine, escapeText } from '../../value/escape-text.ts'
+import type { HistoryEntry } from '../../core/sessions.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseCount } from '../input/parse-count.ts'
@@ -16,7 +16,7 @@ type Flags = HubFlags & {
 /** `sessions history`: what happened in one. */
 export function describeSessionsHistory(command: Command): void {
   addConfigOption(command)
-    .description('Show the calls and messages of a session, oldest first; the newest part unless said.')
+    .description('Show the calls and messages of a session, oldest first. Default: the newest part.')
     .argument('<session>', 'Its id or label, or the id of a run')
     .option('--limit <number>', 'The most entries, 200 at most', '50')
     .option('--before <place>', 'What came before that place')

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { SessionWork } from '../../contracts/sessions.ts'
+import type { SessionWork } from '../../core/sessions.ts'
+import type { Store } from '../../core/store.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
-import type { Store } from '../../store.ts'
+import { openStore } from '../../store/sqlite.ts'
 import { runCli } from '../run-cli.ts'
 
 let folder: string
@@ -88,10 +88,12 @@ describe('tool-hub sessions', () => {
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('exit code 4') })
   })
 
-  it('runs the program of docs/sessions.md with the config that stands there', async () => {
+  it('runs the program of docs/reference/sessions.md with the config that stands there', async () => {
     const [yaml, program] = ['yaml', 'js'].map(
       (language) =>
-        new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readFileSync('docs/sessions.md', 'utf8'))![1]!,
+        new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(
+          readFileSync('docs/reference/sessions.md', 'utf8'),
+        )![1]!,
     ) as [string, string]
     const project = join(folder, 'project')
     mkdirSync(join(project, 'agents'), { recursive: true })

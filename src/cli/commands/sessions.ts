@@ -1,17 +1,18 @@
 import type { Command } from 'commander'
-import type { SessionEntry } from '../../contracts/sessions.ts'
-import { SESSION_STATES, type SessionState } from '../../store-parts/sessions.ts'
+import type { SessionEntry, SessionStatus } from '../../core/sessions.ts'
+import { SESSION_STATES, type SessionState } from '../../core/store/sessions.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseCount } from '../input/parse-count.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { table } from '../output/table.ts'
 import { UsageError } from '../usage-error.ts'
 import { describeSessionsHistory } from './sessions-history.ts'
 import { describeSessionsSend } from './sessions-send.ts'
-import { describeSessionsShow } from './sessions-show.ts'
 import { describeSessionsSpawn } from './sessions-spawn.ts'
 
 type Flags = HubFlags & {
@@ -81,4 +82,45 @@ function stateOf(text: string): SessionState {
 function row({ id, label = '', state, runner = '', createdAt, principal = '', isTainted }: SessionEntry): string[] {
   const marks = isTainted ? 'tainted' : ''
   return [id, label, state, createdAt.slice(0, 19).replace('T', ' '), runner, principal, marks]
+}
+
+/** `sessions show`: one session. */
+function describeSessionsShow(command: Command): void {
+  addConfigOption(command)
+    .description('Show how a session is: its task and result, its budget, what it began, how much waits for it.')
+    .argument('<session>', 'Its id or label, or the id of a run')
+    .addHelpText('after', '\nExamples:\n  tool-hub sessions show researcher')
+    .action(show)
+}
+
+async function show(session: string, flags: HubFlags & { readonly json?: boolean }): Promise<void> {
+  const status = await withHub(flags, ({ sessions }) => sessions.find(session))
+  await (flags.json ? printJson(status) : print(describe(status)))
+}
+
+function describe({ session, budget, children, unread }: SessionStatus): string {
+  const { id, label, state, runner, parent, principal, task, reason, result, isTainted } = session
+  const facts = [
+    ...(runner ? [`runner ${runner}`] : []),
+    ...(parent ? [`began by ${parent}`] : []),
+    ...(principal ? [principal] : []),
+    ...(isTainted ? ['has read content from outside'] : []),
+    ...(unread > 0 ? [`${countNoun(unread, 'message')} unread`] : []),
+  ]
+  return [
+    escapeLine(`${id}${label ? ` (${label})` : ''}  ${state}`),
+    ...facts.map((fact) => `  ${escapeLine(fact)}`),
+    ...(budget ? [`  used ${budgetLine(budget)}`] : []),
+    ...children.map((child) => `  child ${escapeLine(`${child.id}  ${child.state}  ${child.label ?? ''}`)}`),
+    ...[task && `task: ${task}`, reason && `reason: ${reason}`, result && `result: ${result}`]
+      .filter((part) => part !== undefined)
+      .map((part) => escapeText(part)),
+  ].join('\n')
+}
+
+function budgetLine({ used, limits }: NonNullable<SessionStatus['budget']>): string {
+  const units = ['calls', 'wallMs', 'cost'] as const
+  return units
+    .map((unit) => `${unit} ${used[unit]}${limits[unit] === undefined ? '' : ` of ${limits[unit]}`}`)
+    .join(', ')
 }

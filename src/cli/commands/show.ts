@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import type { FoundTool } from '../../steps/tool-table.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import type { FoundTool } from '../../hub/pipeline/tool-table.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { type CapabilityVerdict, judgeTools, type ToolVerdict } from '../hub/judge-tool.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'
 import { print, printJson } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
-import { ownCommand, quoteWord } from '../own-command.ts'
+import { ownCommand, quoteShellWord } from '../own-command.ts'
 
 const EXAMPLES = `
 Examples:
@@ -28,7 +28,7 @@ export function describeShow(command: Command): void {
 }
 
 async function show(name: string, flags: { readonly config?: string; readonly json?: boolean }): Promise<void> {
-  const { options } = await readConfig(flags)
+  const { options } = await readCliConfig(flags)
   const catalogue = await openCatalogue(options)
   const found = catalogue.find(name)
   const { visible, why } = catalogue.listing.find((listing) => listing.name === found.entry.tool.name)!
@@ -41,7 +41,7 @@ async function show(name: string, flags: { readonly config?: string; readonly js
   await (flags.json ? printJson(facts) : print(describe(facts)))
 }
 
-/** Under the name of a dialect, what a model is told of it there. */
+/** Under the name of a dialect, what a model sees of it there. */
 function factsOf(
   {
     entry: { tool, wire, kind, group, capabilityList: capabilities, callers, input, output, dialects },
@@ -129,5 +129,5 @@ function heading(text: string): string {
 }
 
 function callLine(name: string, input: unknown): string {
-  return `${ownCommand()} call ${name} ${quoteWord(JSON.stringify(input))}`
+  return `${ownCommand()} call ${name} ${quoteShellWord(JSON.stringify(input))}`
 }

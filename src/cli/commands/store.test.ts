@@ -2,7 +2,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type CliFolder, cliFolder } from '../../../test/support/cli.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
+import { openStore } from '../../store/sqlite.ts'
 
 let folder: CliFolder
 afterEach(() => folder.remove())

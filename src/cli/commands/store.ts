@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { adoptDataFolder } from '../../disk/data-folder.ts'
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 import { isStoreLost, storeIsLost } from '../../hub/lost-store.ts'
+import { adoptDataFolder } from '../../lib/data-folder.ts'
 import { acceptStore } from '../../store/sqlite/generation.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { openStore } from '../../store/sqlite.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJson } from '../output/print.ts'
 
@@ -46,7 +46,7 @@ export function describeStore(command: Command): void {
 }
 
 async function adopt(flags: Flags): Promise<void> {
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const folder = resolve(options.data ?? '.tool-hub')
   adoptDataFolder(folder)
   await acceptStore(folder)
@@ -60,7 +60,7 @@ async function backup(file: string, flags: Flags): Promise<void> {
 }
 
 async function check(flags: Flags): Promise<void> {
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const data = resolve(options.data ?? '.tool-hub')
   const runs = options.runs === false ? undefined : resolve(options.runs ?? 'runs')
   if (runs !== undefined && (await isStoreLost(data, runs)))
@@ -78,7 +78,7 @@ function rethrowAsFailure(error: unknown): never {
 }
 
 async function withStore(flags: Flags, use: (store: ReturnType<typeof openStore>) => Promise<void>): Promise<void> {
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const store = openStore(resolve(options.data ?? '.tool-hub'))
   try {
     await use(store)

@@ -1,13 +1,26 @@
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { ToolError } from '../../errors.ts'
-import type { NewToken } from '../../serve/api/service.ts'
+import { checkConfig } from '../../config/check-config.ts'
+import { readDocument } from '../../config/read-document.ts'
+import { parseRate, parseSize } from '../../config/units.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/names.ts'
+import type { NewToken } from '../../protocol/service.ts'
+import { SCOPES, type Scope } from '../../protocol/shapes.ts'
 import { addConfigOption } from '../input/add-options.ts'
+import { parseTime } from '../input/parse-time.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
-import { readTokenPolicy } from './tokens-policy.ts'
-import { type LimitFlags, readBudget, readExpiry, readRate, readRoots, readScopes } from './tokens-read-flags.ts'
 import { withTokens } from './tokens-register.ts'
+
+const UNITS = new Map<string, (text: string) => { calls?: number; wallMs?: number; bytes?: number; cost?: number }>([
+  ['calls', (text) => ({ calls: readNumber(text) })],
+  ['time', (text) => ({ wallMs: parseTime('--budget', text) })],
+  ['bytes', (text) => ({ bytes: orUsage('--budget', () => parseSize(text)) })],
+  ['cost', (text) => ({ cost: readNumber(text) })],
+])
+
+const KEYS = new Set(['policy', 'version'])
 
 interface Flags extends LimitFlags {
   readonly config?: string
@@ -50,7 +63,7 @@ async function add(name: string, flags: Flags): Promise<void> {
   const expiresAt = readExpiry(flags.expires)
   const wish = {
     name,
-    scopes: readScopes(flags.scopes),
+    scopes: parseScopeFlags(flags.scopes),
     ...(flags.profile !== undefined && { profile: flags.profile as NewToken['profile'] }),
     ...(policy && { policy: policy.rules }),
     ...(flags.budget !== undefined && { budget: readBudget(flags.budget) }),
@@ -81,4 +94,87 @@ function asUsage(error: unknown): never {
 
 function append(value: string, known: readonly string[] = []): readonly string[] {
   return [...known, value]
+}
+
+/** The rules of a token as they are written, with the file they come from. */
+interface TokenPolicy {
+  readonly file: string
+  readonly rules: Record<string, unknown>[]
+}
+
+/** Reads a file with `policy: [ … ]`; whatever is wrong with it is reported with its line. */
+async function readTokenPolicy(path: string): Promise<TokenPolicy> {
+  const cwd = process.cwd()
+  const document = await readDocument(resolve(cwd, path), cwd)
+  const { policy } = checkConfig(document)
+  const other = Object.keys(Object(document.value)).find((key) => !KEYS.has(key))
+  if (!Array.isArray(policy) || other !== undefined) {
+    const what = other === undefined ? 'has no list of rules' : `says ${JSON.stringify(other)}, which no token heeds`
+    throw new UsageError(`${document.label} ${what}.`, 'Write policy: and below it the rules, as in tool-hub.yaml.')
+  }
+  return { file: document.file, rules: (document.value as { policy: Record<string, unknown>[] }).policy }
+}
+
+/** What the options of `tokens add` say, as they were written. */
+interface LimitFlags {
+  readonly scopes: string
+  readonly budget?: string
+  readonly rate?: string
+  readonly root?: readonly string[]
+  readonly expires: string
+}
+
+/** `call,read` as scopes. */
+export function parseScopeFlags(written: string): Scope[] {
+  return written.split(',').map((word) => {
+    const scope = SCOPES.find((each) => each === word.trim())
+    if (scope) return scope
+    const hint = didYouMean(word.trim(), SCOPES) || `There are: ${SCOPES.join(', ')}.`
+    throw new UsageError(`--scopes: ${JSON.stringify(word)} is no scope.`, hint)
+  })
+}
+
+/** `calls=1000,time=10m` as a budget. */
+export function readBudget(written: string): NonNullable<NewToken['budget']> {
+  return Object.assign(
+    {},
+    ...written.split(',').map((part) => {
+      const [unit = '', amount = ''] = part.trim().split('=', 2)
+      const read = UNITS.get(unit)
+      if (read) return read(amount)
+      const hint = didYouMean(unit, [...UNITS.keys()]) || 'Write calls=1000,time=10m,bytes=10MB,cost=5.'
+      throw new UsageError(`--budget: ${JSON.stringify(part)} is not known.`, hint)
+    }),
+  )
+}
+
+/** `10/s` as a rate. */
+export function readRate(written: string): NonNullable<NewToken['rate']> {
+  return orUsage('--rate', () => parseRate(written))
+}
+
+/** `./data:read` as a root. */
+export function readRoots(written: readonly string[]): NonNullable<NewToken['roots']> {
+  return written.map((text) => {
+    const [, path = text, mode = 'write'] = /^(.+):(read|write)$/.exec(text) ?? []
+    return { path: resolve(path), mode: mode === 'read' ? 'read' : 'write' }
+  })
+}
+
+/** `30d` as the time when the token expires; `never` has none. */
+export function readExpiry(written: string): number | undefined {
+  return written === 'never' ? undefined : Date.now() + parseTime('--expires', written)
+}
+
+function readNumber(text: string): number {
+  if (/^\d{1,15}(\.\d{1,6})?$/.test(text)) return Number(text)
+  throw new UsageError(`--budget: ${JSON.stringify(text)} is not a number.`, 'Write calls=1000 or cost=2.5.')
+}
+
+function orUsage<T>(option: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new UsageError(`${option}: ${messageOf(error)}`, ToolError.is(error) ? error.fix.hint : undefined)
+  }
 }

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../usage-error.ts'
-import { readBudget, readExpiry, readRate, readRoots, readScopes } from './tokens-read-flags.ts'
+import { parseScopeFlags, readBudget, readExpiry, readRate, readRoots } from './tokens-add.ts'
 
 describe('the options of tokens add', () => {
   it('are read with their units', () => {
-    expect(readScopes('call, read')).toEqual(['call', 'read'])
+    expect(parseScopeFlags('call, read')).toEqual(['call', 'read'])
     expect(readBudget('calls=1000,time=10m,bytes=5MB,cost=2.5')).toEqual({
       calls: 1_000,
       wallMs: 600_000,
@@ -22,8 +22,8 @@ describe('the options of tokens add', () => {
   })
 
   it.each<[() => unknown, string]>([
-    [() => readScopes('cal'), '"cal" is no scope'],
-    [() => readScopes(''), '"" is no scope'],
+    [() => parseScopeFlags('cal'), '"cal" is no scope'],
+    [() => parseScopeFlags(''), '"" is no scope'],
     [() => readBudget('call=3'), '"call=3" is not known'],
     [() => readBudget('constructor=3'), 'is not known'],
     [() => readBudget('calls=many'), '"many" is not a number'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
+import { openStore } from '../../store/sqlite.ts'
 
 const folder = cliFolder('sandbox: { root: . }\ndata: ./kept\n')
 afterAll(folder.remove)

@@ -1,16 +1,35 @@
+import { relative } from 'node:path'
 import type { Command } from 'commander'
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Hub } from '../../hub/hub.ts'
 import type { UndoReport } from '../../hub/undo/undo.ts'
-import type { Hub } from '../../hub.ts'
+import type { UndoneChange } from '../../hub/undo/undo-changes.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { withCurrentRootToo } from '../hub/current-root.ts'
 import { findRunId } from '../hub/find-run.ts'
 import { withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
+import { countNoun } from '../output/count.ts'
 import { print, printJson, say } from '../output/print.ts'
+import { style } from '../output/terminal.ts'
+import { ownCommand, quoteShellWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
-import { undoHeadline, undoNextSteps, undoneLine } from './undo-lines.ts'
+
+const LOOKS = {
+  restored: { colour: 'green', planned: 'would restore' },
+  removed: { colour: 'green', planned: 'would remove' },
+  'moved back': { colour: 'green', planned: 'would move back' },
+  already: { colour: 'dim' },
+  refused: { colour: 'red' },
+  'not undoable': { colour: 'yellow' },
+} as const satisfies Record<UndoneChange['action'], { colour: string; planned?: string }>
+
+/** Refusals that are about what somebody did since; what a guard or a rule refuses, force cannot have either. */
+const SINCE = /^(?:was changed since|is gone$|is there again, with|is not empty)/
+
+const OUTSIDE = / is outside the sandbox roots/
 
 interface UndoFlags {
   readonly config?: string
@@ -37,7 +56,7 @@ Examples:
 /** `undo`: files as they were before. */
 export function describeUndo(command: Command): void {
   addConfigOption(command)
-    .description('Take back what a call or a run changed in files: the last call that changed any, unless said.')
+    .description('Undo the file changes of a call or a run. Default: the last call that changed files.')
     .option('--call <id>', 'The changes of this call')
     .option('--run <id>', 'All changes of this run, by its id or the beginning of it')
     .option('--root <dir>', 'Folder that tools may read and write')
@@ -75,4 +94,72 @@ async function tell(report: UndoReport, flags: UndoFlags): Promise<void> {
 function nothing({ run }: UndoFlags): string {
   if (run !== undefined) return `Nothing to undo: the run ${run} changed no file.`
   return 'Nothing to undo: no call on record changed a file, or all were undone already.'
+}
+
+/** What the person said beside `undo`, to be said again. */
+interface Said {
+  readonly config?: string
+  readonly root?: string
+  readonly force?: boolean
+}
+
+/** What is undone, above the lines of its changes. */
+function undoHeadline({ calls, dryRun }: UndoReport): string {
+  const { run, callId, tool } = calls[0]!
+  const what =
+    calls.length === 1 ? `${tool} (call ${callId}, run ${run})` : `${countNoun(calls.length, 'call')} of run ${run}`
+  return escapeLine(`${dryRun ? 'Would undo' : 'Undoing'} ${what}:`)
+}
+
+/** What became, or would become, of one change. */
+function undoneLine({ action, path, reason, diff }: UndoneChange, { dryRun }: UndoReport): string {
+  const look: { colour: (typeof LOOKS)[typeof action]['colour']; planned?: string } = LOOKS[action]
+  const word = dryRun ? (look.planned ?? action).padEnd(15) : action.padEnd(12)
+  const why = reason === undefined ? '' : `  ${reason}`
+  const line = `${style(look.colour, word)}  ${escapeLine(`${shown(path)}${why}`)}`
+  return diff === undefined ? line : `${line}\n${indented(diff)}`
+}
+
+/** What to do next, in words that can be pasted. */
+function undoNextSteps({ dryRun, changes, callId }: UndoReport, said: Said): string[] {
+  const refused = changes.filter(({ action }) => action === 'refused')
+  const canForce = !said.force && refused.some(({ reason = '' }) => SINCE.test(reason))
+  const outside = refused.filter(({ reason = '' }) => OUTSIDE.test(reason))
+  const hasDone = changes.some(({ action }) => 'planned' in LOOKS[action])
+  return [
+    ...(refused.length > 0 ? ['What was refused is as it was.'] : []),
+    ...(canForce ? ['--force takes back also what was changed since.'] : []),
+    ...(outside.length > 0 ? [`Give the root it was made in: ${again({ ...said, root: rootOf(outside) })}`] : []),
+    ...(hasDone && !dryRun ? [`To undo this undo: ${again(said)} --call ${callId}`] : []),
+  ]
+}
+
+function again({ config, root }: Said): string {
+  const words = [
+    ...(config ? ['--config', quoteShellWord(config)] : []),
+    ...(root ? ['--root', quoteShellWord(root)] : []),
+  ]
+  return [ownCommand(), 'undo', ...words].join(' ')
+}
+
+/** Where the person stands, when everything is below. */
+function rootOf(changes: readonly UndoneChange[]): string {
+  return changes.every(({ path }) => isNear(path)) ? '.' : 'DIR'
+}
+
+/** As short as it can be told from here. */
+function shown(path: string): string {
+  return isNear(path) ? relative('.', path) : path
+}
+
+function isNear(path: string): boolean {
+  const near = relative('.', path)
+  return near !== '' && !near.startsWith('..')
+}
+
+function indented(diff: string): string {
+  return escapeText(diff)
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n')
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { readEvents } from '../../record/read-events.ts'
-import { runDemo } from './run-demo.ts'
+import { readEvents } from '../../records/log/read-events.ts'
+import { runDemo } from '../commands/demo.ts'
 
 let folder: string
 beforeEach(() => {

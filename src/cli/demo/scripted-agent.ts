@@ -1,8 +1,8 @@
-import type { Hub } from '../../hub.ts'
-import type { ToolResult } from '../../result.ts'
+import type { ToolResult } from '../../core/result.ts'
+import type { Hub } from '../../hub/hub.ts'
 
 /** One step of the agent: what it thinks, and the call it makes. */
-export interface Step {
+export interface DemoStep {
   readonly thought: string
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
@@ -28,9 +28,9 @@ Together {{sum}} EUR.
 export async function runScriptedAgent(
   hub: Hub,
   pageUrl: string,
-  { signal, onCall }: { signal: AbortSignal; onCall: (step: Step, result: ToolResult) => Promise<void> },
+  { signal, onCall }: { signal: AbortSignal; onCall: (step: DemoStep, result: ToolResult) => Promise<void> },
 ): Promise<void> {
-  const call = async (step: Step) => {
+  const call = async (step: DemoStep) => {
     const result = await hub.callDynamic(step.tool, step.input, { purpose: step.thought, signal })
     signal.throwIfAborted()
     await onCall(step, result)

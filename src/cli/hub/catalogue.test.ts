@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { definePlugin, defineTool } from '../../core/define.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
-import { definePlugin, defineTool } from '../../define.ts'
 import { openCatalogue } from './catalogue.ts'
 
 const wipe = defineTool({

@@ -1,11 +1,11 @@
-import type { AnyTool } from '../../define.ts'
+import type { AnyTool } from '../../core/define.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { SkillRequest } from '../../core/rule.ts'
 import { listTools, type ToolListing } from '../../hub/list-tools.ts'
-import type { HubOptions } from '../../options.ts'
+import type { RegisteredTool } from '../../hub/pipeline/registered-tool.ts'
+import { Registry } from '../../hub/pipeline/registry.ts'
+import type { FoundTool } from '../../hub/pipeline/tool-table.ts'
 import { compileVisibility } from '../../policy/visibility.ts'
-import type { SkillRequest } from '../../rule.ts'
-import type { RegisteredTool } from '../../steps/registered-tool.ts'
-import { Registry } from '../../steps/registry.ts'
-import type { FoundTool } from '../../steps/tool-table.ts'
 import { builtinTools } from '../../tools/index.generated.ts'
 import { hasMoreTools } from './has-more-tools.ts'
 
@@ -21,7 +21,7 @@ export interface Catalogue {
   find(name: string): FoundTool
 }
 
-/** What a hub with these options would list. Only tools from elsewhere need a hub for that: a list must be there at once. */
+/** What a hub with these options would list. Only tools from elsewhere need a hub for that: a list must be there without delay. */
 export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   const registry = new Registry()
   const { tools, requests } = await contentOf(options)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Hub } from '../../hub.ts'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { testHub } from '../../testing/test-hub.ts'
 import { deferHub } from './deferred-hub.ts'
 

@@ -1,9 +1,9 @@
-import type { Hub } from '../../hub.ts'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { once } from '../../lib/once.ts'
 import { compileVisibility, dialectOf } from '../../policy/visibility.ts'
-import type { ServedHub } from '../../serve/mcp/options.ts'
+import type { ServedHub } from '../../server/mcp/options.ts'
 import { type BuiltinCard, builtinCards } from '../../tools/cards.generated.ts'
-import { once } from '../../value/once.ts'
 
 /** A hub that is made when it is first needed: what its tools are is known before. */
 export interface DeferredHub extends ServedHub {
@@ -14,7 +14,7 @@ export interface DeferredHub extends ServedHub {
 }
 
 /**
- * Stands for a hub that has no tools but the built-in ones. A client that starts us wants the list at once, and what makes
+ * Stands for a hub that has no tools but the built-in ones. A client that starts us wants the list immediately, and what makes
  * a call possible takes longer to load than all that the list needs.
  */
 export function deferHub(options: HubOptions, make: () => Promise<Hub>): DeferredHub {

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { didYouMean } from '../../names.ts'
-import { listRuns } from '../../record/list-runs.ts'
+import { didYouMean } from '../../core/names.ts'
+import { listRuns } from '../../records/log/list-runs.ts'
 import { UsageError } from '../usage-error.ts'
-import { readConfig } from './read-config.ts'
+import { readCliConfig } from './read-config.ts'
 
-const MOST_SHOWN = 5
+const MAX_SHOWN = 5
 
 /** The folder of the run records, as the config says. */
 export async function runsFolder(flags: { readonly config?: string }): Promise<string> {
-  const { options, file } = await readConfig(flags)
+  const { options, file } = await readCliConfig(flags)
   if (options.runs !== false) return resolve(options.runs ?? 'runs')
   throw new UsageError('This config keeps no records.', `Set runs to a folder in ${file ?? 'tool-hub.yaml'}.`)
 }
@@ -49,7 +49,7 @@ async function latest(root: string): Promise<string> {
 }
 
 function ambiguous(wanted: string, matching: readonly string[]): UsageError {
-  const shown = matching.toSorted().slice(-MOST_SHOWN)
+  const shown = matching.toSorted().slice(-MAX_SHOWN)
   const more = matching.length - shown.length
   return new UsageError(
     `${wanted} matches ${matching.length} runs: ${more > 0 ? '…, ' : ''}${shown.join(', ')}.`,

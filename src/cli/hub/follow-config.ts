@@ -1,7 +1,13 @@
-import { systemClock } from '../../clock.ts'
-import type { ConfigState } from '../../serve/api/service.ts'
-import { adoptRules, ConfigReload, type RuleHolder, refusedMessage, restartMessage } from '../../serve/config-reload.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { systemClock } from '../../core/clock.ts'
+import { escapeText } from '../../lib/escape-text.ts'
+import type { ConfigState } from '../../protocol/service.ts'
+import {
+  adoptRules,
+  ConfigReload,
+  type RuleHolder,
+  refusedMessage,
+  restartMessage,
+} from '../../server/config-reload.ts'
 import { say } from '../output/print.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../define.ts'
-import type { Rule } from '../../rule.ts'
-import { Registry } from '../../steps/registry.ts'
+import { defineTool } from '../../core/define.ts'
+import type { Rule } from '../../core/rule.ts'
+import { Registry } from '../../hub/pipeline/registry.ts'
 import { builtinTools } from '../../tools/index.generated.ts'
 import { judgeTools } from './judge-tool.ts'
 

@@ -1,6 +1,6 @@
 let isMissing = false
 
-/** Remembers whether a config was found, for what is told to people. */
+/** Remembers whether a config was found, for what is reported to people. */
 export function noteConfig(file: string | undefined): void {
   isMissing = file === undefined
 }

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { HubOptions } from '../../options.ts'
-import { openStore } from '../../store/sqlite/open-store.ts'
-import type { Store } from '../../store.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { Store } from '../../core/store.ts'
+import { openStore } from '../../store/sqlite.ts'
 
 /** The store of the data folder. Only looking makes no file: where there is none, nothing was granted or asked. */
 export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {
   const folder = resolve(data)
   const store = openStore(folder)
-  const { grants, asks } = store
+  const { grants, approvals: asks } = store
   const isThere = () => existsSync(join(folder, 'store.db'))
   return {
     ...store,
@@ -17,7 +17,7 @@ export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>):
       list: (filter) => (isThere() ? grants.list(filter) : []),
       remove: (id) => isThere() && grants.remove(id),
     },
-    asks: {
+    approvals: {
       ...asks,
       list: (filter) => (isThere() ? asks.list(filter) : []),
       find: (id) => (isThere() ? asks.find(id) : undefined),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
 import { testHub } from '../../testing/test-hub.ts'
-import { openListing } from './open-listing.ts'
+import { openListing } from '../commands/list.ts'
 
 describe('the listing of the command', () => {
   it('is that of a hub, whatever profile and lists say', async () => {

@@ -1,5 +1,5 @@
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import { escapeText } from '../../value/escape-text.ts'
+import { escapeText } from '../../lib/escape-text.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 import { noteConfig } from './known-config.ts'
@@ -7,7 +7,7 @@ import { noteConfig } from './known-config.ts'
 const told = new Set<string>()
 
 /** The config a command works with; what is hardly meant in it is said, once. */
-export async function readConfig({
+export async function readCliConfig({
   config,
   watch = false,
   plugins = true,

@@ -1,6 +1,6 @@
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 import { ownCommand } from '../own-command.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import type { HubOptions } from '../../core/options.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
-import type { Hub } from '../../hub.ts'
-import type { HubOptions } from '../../options.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { parseTime } from '../input/parse-time.ts'
 import { canAsk } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -9,7 +9,7 @@ import { callerName } from './caller-name.ts'
 import { withCurrentRoot } from './current-root.ts'
 import { ignoreByGit } from './ignore-by-git.ts'
 import { openDataStore } from './open-data-store.ts'
-import { readConfig } from './read-config.ts'
+import { readCliConfig } from './read-config.ts'
 
 /** What the options of a command say about its hub. */
 export interface HubFlags {
@@ -24,14 +24,14 @@ type UseHub<T> = (hub: Hub, options: HubOptions) => T | Promise<T>
 
 /** Makes the hub that config and options describe, for as long as `use` works with it. */
 export async function withHub<T>(flags: HubFlags, use: UseHub<T>): Promise<T> {
-  const { options } = await readConfig(flags)
+  const { options } = await readCliConfig(flags)
   const applied = applyFlags(options, flags)
   return withHubOf(applied, (hub) => use(hub, applied))
 }
 
 /** The same for commands of a person who works in a folder: tools work on it where config and options name none. */
 export async function withHubHere<T>(flags: HubFlags, use: UseHub<T>, place = withCurrentRoot): Promise<T> {
-  const { options } = await readConfig(flags)
+  const { options } = await readCliConfig(flags)
   const applied = place(applyFlags(options, flags))
   return withHubOf(applied, (hub) => use(hub, applied))
 }
@@ -54,7 +54,7 @@ async function useHub<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>)
     await hub.ready()
     outcome = await use(hub)
   } catch (error) {
-    // Whatever closing has to say then, it follows from the first failure, and that one is told.
+    // Whatever closing has to say then, it follows from the first failure, and the first failure is reported.
     await hub.close().catch(() => {})
     throw error
   }

@@ -1,11 +1,11 @@
-import type { ScheduleDesk } from '../../contracts/schedules.ts'
-import { type ErrorCode, ToolError } from '../../errors.ts'
-import type { HubOptions } from '../../options.ts'
-import { createPrincipalLookup } from '../../serve/auth/create-token-desk.ts'
+import { type ErrorCode, ToolError } from '../../core/errors.ts'
+import type { HubOptions } from '../../core/options.ts'
+import type { ScheduleService } from '../../core/schedules.ts'
+import { createPrincipalLookup } from '../../server/auth/create-token-manager.ts'
 import { UsageError } from '../usage-error.ts'
 import { callerName } from './caller-name.ts'
 import { openDataStore } from './open-data-store.ts'
-import { readConfig } from './read-config.ts'
+import { readCliConfig } from './read-config.ts'
 import { withHubOf } from './with-hub.ts'
 
 /** What they say is wrong with the words of the command line. */
@@ -20,9 +20,9 @@ const OF_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** The schedules of the data folder; runs made here look tokens up as the service does. */
 export async function withSchedules<T>(
   flags: { readonly config?: string },
-  use: (desk: ScheduleDesk, options: HubOptions) => Promise<T>,
+  use: (desk: ScheduleService, options: HubOptions) => Promise<T>,
 ): Promise<T> {
-  const { options } = await readConfig(flags)
+  const { options } = await readCliConfig(flags)
   const store = openDataStore(options)
   const principals = createPrincipalLookup(store, Date.now)
   const whole = { caller: callerName(), ...options, store, principals }

@@ -9,7 +9,7 @@ export function addConfigOption(command: Command): Command {
 export function addCallOptions(command: Command): Command {
   return addConfigOption(command)
     .option('--root <dir>', 'Folder that tools may read and write')
-    .option('--run <id>', 'Run to record into; a new one unless said')
+    .option('--run <id>', 'Run to record into. Default: a new one')
     .option('--yes', 'Approve whatever policy asks; recorded as "cli --yes"')
     .option('--wait <duration>', 'Let asks wait that long for tool-hub approvals, e.g. 5m')
 }

@@ -35,7 +35,7 @@ export async function* inOrder<T, R>(
   await reading
 }
 
-/** Wakes whoever waits for it. */
+/** Wakes anyone who waits for it. */
 class Bell {
   #wake: () => void = () => {}
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseFlags } from './parse-flags.ts'
+import { parseFlags } from './read-arguments.ts'
 
 const schema = {
   type: 'object',

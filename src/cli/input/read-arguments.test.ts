@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../define.ts'
-import type { Hub } from '../../hub.ts'
-import type { SourceHost } from '../../source.ts'
+import { defineTool } from '../../core/define.ts'
+import type { SourceHost } from '../../core/source.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { testHub } from '../../testing/test-hub.ts'
-import { readArguments } from './read-arguments.ts'
+import { readToolArguments } from './read-arguments.ts'
 
 const late = defineTool({
   name: 'late/x.echo',
@@ -27,11 +27,11 @@ it('waits for a tool that is on its way before it reads flags, and never takes t
       host.expect('late/x.', arriving)
     },
   })
-  const read = (tool: string) => readArguments(hub, { tool, words: ['--count', '3'], flags: {} })
+  const read = (tool: string) => readToolArguments(hub, { tool, words: ['--count', '3'], flags: {} })
   const reading = read('late/x.echo')
   setImmediate(arrive)
   expect(await reading).toEqual({ count: 3 })
   await expect(read('late/x.ecko')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' })
-  expect(await readArguments(hub, { tool: 'nope', words: [], flags: {} })).toEqual({})
+  expect(await readToolArguments(hub, { tool: 'nope', words: [], flags: {} })).toEqual({})
   await hub.close()
 })

@@ -1,11 +1,13 @@
-import { ToolError } from '../../errors.ts'
-import type { Hub } from '../../hub.ts'
-import { compileSchema } from '../../schema/compile-schema.ts'
+import { ToolError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/names.ts'
+import { compileSchema } from '../../core/schema/compile-schema.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { allReady } from '../hub/all-ready.ts'
-import { quoteWord } from '../own-command.ts'
+import { quoteShellWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
-import { parseFlags } from './parse-flags.ts'
-import { parseJson, readStdin } from './read-input.ts'
+import { parseJsonInput, readStdin } from './read-input.ts'
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** What an input schema says of its arguments. */
 interface Wanted {
@@ -21,7 +23,7 @@ interface Typed {
 }
 
 /** The arguments of a call as the command line gives them: JSON text, `-` for stdin, or flags; none is `{}`. */
-export async function readArguments(hub: Hub, typed: Typed): Promise<unknown> {
+export async function readToolArguments(hub: Hub, typed: Typed): Promise<unknown> {
   const schema = needsSchema(typed.words) ? await arrivedSchema(hub, typed.tool) : schemaOf(hub, typed.tool)
   const input = await parseWords(typed, schema)
   const taken = isFlags(typed.words) ? schema?.required?.find((name) => isTaken(name, typed, input)) : undefined
@@ -42,10 +44,10 @@ async function parseWords(typed: Typed, schema: Wanted | undefined): Promise<unk
       `Give one JSON text, or - for stdin, or --name value pairs. ${takenHint(typed, schema)}`.trimEnd(),
     )
   }
-  if (first === '-') return parseJson(await readStdin(), 'stdin')
+  if (first === '-') return parseJsonInput(await readStdin(), 'stdin')
   const name = /^\s*[[{"]/.test(first) ? undefined : firstText(schema)
-  if (name === undefined) return parseJson(first, 'The argument')
-  throw new UsageError(`${JSON.stringify(first)} has no name.`, `Name it: --${name} ${quoteWord(first)}`)
+  if (name === undefined) return parseJsonInput(first, 'The argument')
+  throw new UsageError(`${JSON.stringify(first)} has no name.`, `Name it: --${name} ${quoteShellWord(first)}`)
 }
 
 /** Flags mean something only by the schema; what is wrong with JSON, or with the name, the call tells best. */
@@ -53,7 +55,7 @@ function needsSchema([first]: readonly string[]): boolean {
   return first !== undefined && first !== '-' && !/^\s*[[{"]/.test(first)
 }
 
-/** The tool may be on its way, from a server that has not said yet what it has. One that does not come is told. */
+/** The tool may be on its way, from a server that has not said yet what it has. One that does not come is reported. */
 async function arrivedSchema(hub: Hub, tool: string): Promise<Wanted> {
   const schema = schemaOf(hub, tool)
   if (schema) return schema
@@ -97,4 +99,105 @@ function isFlags([first = '--']: readonly string[]): boolean {
 /** The command took for its own what the tool has to have. */
 function isTaken(name: string, { flags }: Typed, input: unknown): boolean {
   return Object.hasOwn(flags, name) && !Object.hasOwn(input as object, name)
+}
+
+type JsonSchema = Record<string, unknown>
+
+/** Arguments of a tool given as `--path x --max-bytes 10 --deep`, typed by the JSON Schema of its input. */
+export function parseFlags(words: readonly string[], schema: JsonSchema): Record<string, unknown> {
+  const properties = new Map(Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>))
+  const values = new Map<string, unknown>()
+  const rest = words.filter((word) => word !== '--')
+  while (rest.length > 0) {
+    const { name, property, text, isNegated } = takeFlag(rest, properties)
+    if (values.has(name))
+      throw new UsageError(`--${name} is given twice.`, 'A list is given as JSON: --tags \'["a","b"]\'.')
+    values.set(name, isNegated ? false : readValue(name, property, text, rest))
+  }
+  // Made from entries, so that a flag named __proto__ is a key like any other.
+  return Object.fromEntries(values)
+}
+
+function takeFlag(rest: string[], properties: ReadonlyMap<string, JsonSchema>) {
+  const word = rest.shift()!
+  if (!word.startsWith('--')) {
+    throw new UsageError(
+      `${JSON.stringify(word)} stands alone.`,
+      'Give arguments as one JSON text, or as --name value.',
+    )
+  }
+  const equals = word.indexOf('=')
+  const spelled = equals === -1 ? word.slice(2) : word.slice(2, equals)
+  const text = equals === -1 ? undefined : word.slice(equals + 1)
+  const name = findName(spelled, properties)
+  if (name !== undefined) return { name, property: properties.get(name)!, text, isNegated: false }
+  const negated = spelled.startsWith('no-') && text === undefined ? findName(spelled.slice(3), properties) : undefined
+  if (negated !== undefined) return { name: negated, property: properties.get(negated)!, text, isNegated: true }
+  throw new UsageError(`The tool has no argument --${spelled}.`, suggest(spelled, properties))
+}
+
+/** As the schema spells it, or with hyphens: `--max-bytes` for `maxBytes` and `max_bytes`. */
+function findName(spelled: string, properties: ReadonlyMap<string, JsonSchema>): string | undefined {
+  if (properties.has(spelled)) return spelled
+  const camel = spelled.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  if (properties.has(camel)) return camel
+  const snake = spelled.replaceAll('-', '_')
+  return properties.has(snake) ? snake : undefined
+}
+
+function suggest(spelled: string, properties: ReadonlyMap<string, JsonSchema>): string {
+  const known = [...properties.keys()].map((name) => `--${name}`)
+  return (
+    didYouMean(`--${spelled}`, known) || (known.length > 0 ? `It has: ${known.join(', ')}.` : 'It takes no arguments.')
+  )
+}
+
+function readValue(name: string, property: JsonSchema, text: string | undefined, rest: string[]): unknown {
+  const types = typesOf(property)
+  const next = rest[0]
+  if (text === undefined && types.has('boolean') && next !== 'true' && next !== 'false') return true
+  const value = text ?? rest.shift()
+  if (value === undefined) throw new UsageError(`--${name} needs a value.`, `Write --${name} VALUE.`)
+  return convert(name, types, value)
+}
+
+function convert(name: string, types: ReadonlySet<string>, text: string): unknown {
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if ((types.has('number') || types.has('integer')) && NUMBER.test(text)) return Number(text)
+  if (types.has('null') && text === 'null') return null
+  if (types.has('array') || types.has('object') || types.size === 0) {
+    const parsed = tryJson(text)
+    if (parsed !== undefined) return parsed.value
+  }
+  if (types.has('string') || types.size === 0) return text
+  throw new UsageError(`--${name} must be ${[...types].join(' or ')}, got ${JSON.stringify(text)}.`, wanted(types))
+}
+
+function wanted(types: ReadonlySet<string>): string {
+  if (types.has('array') || types.has('object')) return 'Give it as JSON, quoted for the shell.'
+  return types.has('boolean') ? 'Give true or false.' : 'Give a number such as 10.'
+}
+
+/** The JSON types that a value may have; empty when the schema does not say. */
+function typesOf(schema: JsonSchema): Set<string> {
+  const own = [schema.type ?? []].flat() as string[]
+  const literals = [...((schema.enum as unknown[]) ?? []), ...('const' in schema ? [schema.const] : [])].map(typeName)
+  const parts = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? (list as JsonSchema[]) : []))
+  const all = parts.map(typesOf)
+  // One part that takes anything makes the whole take anything.
+  if (all.some((types) => types.size === 0)) return new Set()
+  return new Set([...(own.length > 0 ? own : literals), ...all.flatMap((types) => [...types])])
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function tryJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
 }

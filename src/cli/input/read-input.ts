@@ -1,7 +1,7 @@
 import { UsageError } from '../usage-error.ts'
 
 /** More than any hub takes as arguments; a stream without end must not fill the memory. */
-const MOST_BYTES = 64_000_000
+const MAX_BYTES = 64_000_000
 
 /** All of stdin as text. */
 export async function readStdin(): Promise<string> {
@@ -9,9 +9,9 @@ export async function readStdin(): Promise<string> {
   let bytes = 0
   for await (const chunk of process.stdin) {
     bytes += chunk.length
-    if (bytes > MOST_BYTES)
+    if (bytes > MAX_BYTES)
       throw new UsageError(
-        `stdin has more than ${MOST_BYTES} bytes.`,
+        `stdin has more than ${MAX_BYTES} bytes.`,
         'Give less, or a file of lines to tool-hub batch.',
       )
     chunks.push(chunk)
@@ -20,7 +20,7 @@ export async function readStdin(): Promise<string> {
 }
 
 /** The value of a JSON text; what is wrong with it is said in words. */
-export function parseJson(text: string, what: string): unknown {
+export function parseJsonInput(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

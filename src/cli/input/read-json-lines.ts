@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { errnoOf } from '../../disk/errno.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** A line of a file of JSON objects: what it holds, or why it holds nothing. */
@@ -11,7 +11,7 @@ export type JsonLine =
   | { readonly number: number; readonly problem: string }
 
 /** More than a hub takes as arguments of one call. */
-const LONGEST_LINE = 16_000_000
+const MAX_LINE_LENGTH = 16_000_000
 
 const WHAT_TO_NAME = 'Name a file of JSON lines, or - for stdin.'
 
@@ -61,11 +61,11 @@ async function* cutLines(stream: Readable): AsyncGenerator<string | undefined, v
 }
 
 function join(carry: string | undefined, piece: string): string | undefined {
-  return carry === undefined || carry.length + piece.length > LONGEST_LINE ? undefined : carry + piece
+  return carry === undefined || carry.length + piece.length > MAX_LINE_LENGTH ? undefined : carry + piece
 }
 
 function readLine(number: number, line: string | undefined): JsonLine {
-  if (line === undefined) return { number, problem: `is longer than ${LONGEST_LINE} characters` }
+  if (line === undefined) return { number, problem: `is longer than ${MAX_LINE_LENGTH} characters` }
   try {
     const value: unknown = JSON.parse(line)
     if (isPlainObject(value)) return { number, value }

@@ -1,4 +1,4 @@
-import { ownCommand, quoteWord } from '../own-command.ts'
+import { ownCommand, quoteShellWord } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
 import { serversIn } from './edit-servers.ts'
 import { findFault } from './find-fault.ts'
@@ -81,7 +81,7 @@ function pairs(option: string, written: readonly string[]): Record<string, strin
 function holdsSecret({ part, key, variable, now }: TakenOut): UsageError {
   const what = { env: `The value of ${key}`, headers: `The header ${key}`, url: 'The address' }[part] ?? 'A word'
   const option = { env: '--env ', headers: '--header ', url: '--url ' }[part] ?? ''
-  const word = quoteWord(key === undefined ? now : `${key}=${now}`)
+  const word = quoteShellWord(key === undefined ? now : `${key}=${now}`)
   return new UsageError(
     `${what} looks like a secret, which does not belong into a config.`,
     `Set ${variable} in your environment and write ${option}${word}.`,

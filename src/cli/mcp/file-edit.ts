@@ -27,13 +27,13 @@ export interface FileEdit {
   /** Absent when there is no such file yet. */
   readonly before?: string
   readonly after: string
-  /** Keeps only the latest state before a change; each one of them unless said. */
+  /** Keeps only the latest state before a change. Default: each one of them. */
   readonly keepsOne?: boolean
 }
 
 /** How a change is planned. */
 interface PlanOptions {
-  /** The folder that no link may lead out of; anywhere unless said. */
+  /** The folder that no link may lead out of. Default: anywhere. */
   readonly within?: string
   readonly keepsOne?: boolean
 }
@@ -62,7 +62,7 @@ export function diffOf({ file, before, after }: FileEdit): string {
   return hideInText(createTwoFilesPatch(name, file, before ?? '', after, undefined, undefined, options).trimEnd())
 }
 
-/** Makes the change, whole or not at all. Gives back where the file as it was is kept. */
+/** Makes the change, whole or not at all. Returns where the file as it was is kept. */
 export function applyEdit({ file, before, after, keepsOne = false }: FileEdit): string | undefined {
   mkdirSync(dirname(file), { recursive: true })
   const backup = before === undefined ? undefined : keep(file, keepsOne)

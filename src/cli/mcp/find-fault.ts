@@ -1,9 +1,9 @@
 import { toJsonSchema } from '../../config/config-json-schema.ts'
 import { describeIssue } from '../../config/describe-issue.ts'
 import { mcpServersSchema } from '../../config/mcp-schema.ts'
-import { formatPath } from '../../config/problem.ts'
-import { SERVER_NAME } from '../../names.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { formatPath } from '../../core/document/problem.ts'
+import { SERVER_NAME } from '../../core/names.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 
 /** What is wrong with a server, and what to do about it. */
 export interface Fault {

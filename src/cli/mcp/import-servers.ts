@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { escapeLine } from '../../value/escape-text.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { say } from '../output/print.ts'
 import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'
@@ -44,7 +44,7 @@ export async function importServers(from: string, flags: ImportFlags): Promise<v
     [...changes].map(([name, entry]) => ({ name, entry })),
   )
   await makeEdit(edit, flags, [`Then: ${ownCommand()} mcp test`])
-  // Whoever only copies has an agent that goes around the policy.
+  // Copying alone would leave an agent that bypasses the policy.
   tell(`Read: ${read.join(', ')}. The servers are still in there, and an agent uses them past tool-hub.`)
   tell(`Take them out there when they work here, and put tool-hub in: ${ownCommand()} mcp install.`)
 }

@@ -2,10 +2,10 @@ import { isAbsolute, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codingTemplate } from '../../config/coding-template.ts'
 import { findConfig } from '../../config/find-config.ts'
-import { didYouMean } from '../../names.ts'
-import { ownModule } from '../../own-file.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import { readConfig } from '../hub/read-config.ts'
+import { didYouMean } from '../../core/names.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { ownModule } from '../../lib/own-file.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { assertFile, assertFolder } from '../input/assert-path.ts'
 import { say } from '../output/print.ts'
 import { UsageError } from '../usage-error.ts'
@@ -13,7 +13,6 @@ import { type AgentProgram, agentPrograms } from './agent-programs.ts'
 import { changeServer, serversIn } from './edit-servers.ts'
 import { applyEdit, diffOf, type FileEdit, planEdit } from './file-edit.ts'
 import { makeEdit } from './make-edit.ts'
-import { ownEntry } from './own-entry.ts'
 import { ownLauncher } from './own-launcher.ts'
 
 /** What the options of `mcp install` say. */
@@ -57,7 +56,7 @@ export async function installInto(client: string, flags: InstallFlags): Promise<
   await makeEdit(edit, { ...flags, ...(config && { more: { config } }) }, [
     ...(replaced ? [`It takes the place of the entry ${flags.name} that was there; its env and other keys stay.`] : []),
     ...(dropped.length > 0 ? [`Left out of its env, because it decides which code runs: ${dropped.join(', ')}.`] : []),
-    'It starts this installation by its path on this machine; whoever shares the file installs it for themselves.',
+    'It starts this installation by its path on this machine; anyone who shares the file installs it for themselves.',
     (isForAll && program.nextForAll) || program.next,
   ])
   if (isForAll && flags.config === undefined && !flags.json)
@@ -70,7 +69,7 @@ async function starterConfig({ config, starter }: InstallFlags): Promise<FileEdi
   return planEdit(resolve('tool-hub.yaml'), codingTemplate, { within: process.cwd() })
 }
 
-/** Shows and writes it; with --json it is told with the rest. */
+/** Shows and writes it; with --json it is reported with the rest. */
 async function makeStarter(edit: FileEdit, { dryRun, json }: InstallFlags) {
   const diff = diffOf(edit)
   if (!json)
@@ -100,7 +99,7 @@ async function writableFolders(
 ): Promise<readonly string[]> {
   const own = [...(root === undefined ? [] : [root]), ...(isForAll ? [] : [process.cwd()])]
   if (config === undefined && isForAll) return own
-  const { options } = await readConfig({ ...(config !== undefined && { config }), plugins: false })
+  const { options } = await readCliConfig({ ...(config !== undefined && { config }), plugins: false })
   const { root: sandbox, workspaces, roots = [] } = options.sandbox ?? {}
   const shared = roots.filter(({ mode }) => mode === 'write').map(({ path }) => path)
   const named = [sandbox, workspaces, ...shared]
@@ -123,6 +122,44 @@ function unknown(client: string): UsageError {
   const names = agentPrograms().map(({ name }) => name)
   return new UsageError(
     `${JSON.stringify(client)} is no program that tool-hub can be put into.`,
-    didYouMean(client, names) || `There are: ${names.join(', ')}. For others, docs/mcp.md has the lines to paste.`,
+    didYouMean(client, names) ||
+      `There are: ${names.join(', ')}. For others, docs/reference/mcp.md has the lines to paste.`,
   )
+}
+
+/** What the entry should make tool-hub do. */
+interface OwnEntryOptions {
+  /** The folder that tools may use. Default: that of the project. */
+  readonly root?: string
+  readonly config?: string
+  /** Names and arguments of tools as coding agents know them. */
+  readonly dialect?: string
+  /** It may be started in any folder, so nothing is read from that folder. */
+  readonly isForAll: boolean
+  /** What starts this installation. */
+  readonly launcher: readonly [command: string, ...words: string[]]
+}
+
+/** The lines that put tool-hub into another program; for all projects with a config that is spelt out, or none. */
+function ownEntry(
+  { workspace, isTyped }: AgentProgram,
+  { root = workspace, config, dialect, isForAll, launcher: [command, ...words] }: OwnEntryOptions,
+) {
+  return {
+    ...(isTyped && { type: 'stdio' }),
+    command,
+    args: [
+      ...words,
+      'mcp',
+      '--root',
+      root,
+      ...(dialect === undefined ? [] : ['--dialect', dialect]),
+      ...configWords(config, isForAll),
+    ],
+  }
+}
+
+function configWords(config: string | undefined, isForAll: boolean): string[] {
+  if (config !== undefined) return ['--config', config]
+  return isForAll ? ['--no-config'] : []
 }

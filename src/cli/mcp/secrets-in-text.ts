@@ -1,4 +1,4 @@
-import { createRedactor } from '../../record/redact.ts'
+import { createRedactor } from '../../records/redaction/redact.ts'
 
 const redactor = createRedactor()
 

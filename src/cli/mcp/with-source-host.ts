@@ -1,6 +1,6 @@
-import type { McpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import { readConfig } from '../hub/read-config.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import { readCliConfig } from '../hub/read-config.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Lends the doors of a hub that has no tools but the built-in ones, to look at the servers of its config. */
@@ -9,7 +9,7 @@ export async function withSourceHost<T>(
   use: (host: SourceHost, servers: Readonly<Record<string, McpServer>>) => Promise<T>,
 ): Promise<T> {
   // Looking at servers is no reason to run the code of plugins.
-  const { options } = await readConfig({ ...flags, plugins: false })
+  const { options } = await readCliConfig({ ...flags, plugins: false })
   const { mcpServers = {}, skills: _skills, sources: _sources, plugins: _plugins, ...rest } = options
   const { withHubOf } = await import('../hub/with-hub.ts')
   return withHubOf(rest, async (hub) => {

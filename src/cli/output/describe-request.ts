@@ -1,8 +1,8 @@
-import type { ApprovalRequest, AskView, QuestionRequest } from '../../result.ts'
-import { revealLine } from '../../value/escape-text.ts'
-import { ownCommand, quoteWord } from '../own-command.ts'
+import type { ApprovalRequest, ApprovalView, QuestionRequest } from '../../core/result.ts'
+import { revealLine } from '../../lib/escape-text.ts'
+import { ownCommand, quoteShellWord } from '../own-command.ts'
 
-const LONGEST = 2_000
+const MAX_LENGTH = 2_000
 const TAIL = 500
 const MAX_DIFF_HEAD = 30
 const MAX_DIFF_TAIL = 10
@@ -57,7 +57,7 @@ export function describeQuestion(request: QuestionRequest, options: DescribeOpti
 
 /** The command that answers a question from another shell. */
 export function describeQuestionAnswer({ id }: QuestionRequest, { config }: { readonly config?: string }): string {
-  const where = config === undefined ? '' : ` --config ${quoteWord(config)}`
+  const where = config === undefined ? '' : ` --config ${quoteShellWord(config)}`
   return revealLine(`${ownCommand()} approvals answer ${id} "…"${where}`)
 }
 
@@ -65,7 +65,7 @@ export function describeQuestionAnswer({ id }: QuestionRequest, { config }: { re
 export function describeAnswers({ id }: ApprovalRequest, { config }: { readonly config?: string }): string[] {
   const command = `${ownCommand()} approvals`
   // Another config may keep its approvals in another folder.
-  const where = config === undefined ? '' : ` --config ${quoteWord(config)}`
+  const where = config === undefined ? '' : ` --config ${quoteShellWord(config)}`
   return [`${command} allow ${id}${where}`, `${command} deny ${id}${where} --reason "…"`].map(revealLine)
 }
 
@@ -84,7 +84,7 @@ function whoCalls({ caller, principal }: Pick<ApprovalRequest, 'caller' | 'princ
 }
 
 /** What the arguments do not show: the part of a command that decides, the lines that change, where a name leads. */
-function describeView(view: AskView, { isFull, seeAll }: DescribeOptions): (readonly [string, string])[] {
+function describeView(view: ApprovalView, { isFull, seeAll }: DescribeOptions): (readonly [string, string])[] {
   if (view.kind === 'url') return [['address', view.problem ?? view.addresses.join(', ')]]
   if (view.kind === 'command') {
     const deciding = view.parts.filter(({ decides }) => decides)
@@ -108,9 +108,9 @@ function isOnlyTheRule({ rule, reason }: ApprovalRequest): boolean {
 
 /** Both ends: what matters may stand last. */
 function shorten(text: string, { seeAll = defaultSeeAll() }: DescribeOptions): string {
-  if (text.length <= LONGEST) return text
-  const missing = `… ${text.length - LONGEST} characters are not shown here; ${seeAll} …`
-  return `${text.slice(0, LONGEST - TAIL)} ${missing} ${text.slice(-TAIL)}`
+  if (text.length <= MAX_LENGTH) return text
+  const missing = `… ${text.length - MAX_LENGTH} characters are not shown here; ${seeAll} …`
+  return `${text.slice(0, MAX_LENGTH - TAIL)} ${missing} ${text.slice(-TAIL)}`
 }
 
 function defaultSeeAll(): string {

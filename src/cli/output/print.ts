@@ -1,4 +1,4 @@
-import { escapeJson } from '../../value/escape-text.ts'
+import { escapeJson } from '../../lib/escape-text.ts'
 
 const readerLeft = new AbortController()
 let failure: NodeJS.ErrnoException | undefined
@@ -11,7 +11,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // Nobody reads what is said: that is no reason to stop working.
 process.stderr.on('error', () => {})
 
-/** Aborts when stdout takes nothing more: whoever read it has left, or its disk is full. */
+/** Aborts when stdout takes nothing more: its reader has left, or its disk is full. */
 export const readerGone: AbortSignal = readerLeft.signal
 
 /** Waits until everything is out; throws when stdout could not be written. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { RecordEvent } from '../../record/events.ts'
+import type { RecordEvent } from '../../records/log/events.ts'
 import { Timeline } from './timeline.ts'
 
 const width = vi.hoisted(() => ({ columns: Number.POSITIVE_INFINITY }))
@@ -54,7 +54,7 @@ describe('the timeline of a run', () => {
     expect(lines.map((line) => line.slice(14))).toEqual([
       'network  exec  https://example.org  refused',
       'tainted  exec  could read /w/page.txt',
-      'process  exec  calm-otter-3f2a goes on in the background  npm run dev',
+      'process  exec  calm-otter-3f2a continues in the background  npm run dev',
       'process  exec  calm-otter-3f2a ended  with exit code 1',
       'process  exec  calm-otter-3f2a ended  by SIGKILL, out of time',
       'lost     calm-otter-3f2a went away with its hub  npm run dev',

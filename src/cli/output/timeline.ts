@@ -1,16 +1,16 @@
-import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../record/events.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { count } from './count.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../records/log/events.ts'
+import { countNoun } from './count.ts'
 import { fitLine, lineWidth, widthOf } from './fit-line.ts'
 import { style } from './terminal.ts'
 
 /** The whole of every field is in the event itself. */
-const LONGEST_PART = 120
+const MAX_PART_LENGTH = 120
 const MARK_WIDTH = 7
 
 /**
  * Tells the events of a run, a line each, or more where the terminal is too narrow. What a call did through other calls stands indented: below its start, or, of a
- * call that came back at once and has none, above its end.
+ * call that came back immediately and has none, above its end.
  */
 export class Timeline {
   readonly #depths = new Map<string, number>()
@@ -87,7 +87,7 @@ function describe(event: RecordEvent): string[] {
     case 'command-connected':
       return words('network', event.outcome === 'connected' ? 'cyan' : 'red', event.tool, event.url, event.outcome)
     case 'process-started':
-      return words('process', 'cyan', event.tool, `${event.process} goes on in the background`, event.command)
+      return words('process', 'cyan', event.tool, `${event.process} continues in the background`, event.command)
     case 'process-ended':
       return words('process', 'dim', event.tool, `${event.process} ended`, endOfProcess(event))
     case 'process-lost':
@@ -97,7 +97,7 @@ function describe(event: RecordEvent): string[] {
     case 'run-opened':
       return words('opened', 'dim', event.run, `process ${event.pid}`)
     case 'run-closed':
-      return words('closed', 'dim', `${count(event.calls, 'call')}, ${event.failures} failed or denied`)
+      return words('closed', 'dim', `${countNoun(event.calls, 'call')}, ${event.failures} failed or denied`)
     default:
       return words(event.type, 'yellow', JSON.stringify(withoutChain(event)))
   }
@@ -132,7 +132,7 @@ function words(
 
 /** Records can have been tampered with: whatever stands there becomes a short, harmless text. */
 function shorten(part: unknown): string {
-  return fitLine(escapeLine(String(part)), LONGEST_PART)
+  return fitLine(escapeLine(String(part)), MAX_PART_LENGTH)
 }
 
 /** On a terminal, a part that has no room stands on a line of its own below the first. */

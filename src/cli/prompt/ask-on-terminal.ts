@@ -1,5 +1,5 @@
 import { isCancel, select, text } from '@clack/prompts'
-import type { ApprovalReply, ApprovalRequest } from '../../result.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../core/result.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { describeRequest } from '../output/describe-request.ts'
@@ -74,7 +74,7 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
       ...place,
       message: 'May this call happen?',
       options: [...(isCut ? [{ value: 'all' as const, label: SHOW_ALL }] : []), ...answers],
-      // Whoever only presses Enter has not read it.
+      // Pressing only Enter does not show that somebody has read it.
       initialValue: answers.at(-1)!.value,
       showInstructions: false,
     })

@@ -1,5 +1,5 @@
 import { isCancel, select, text } from '@clack/prompts'
-import type { MemoryCandidate } from '../../contracts/memory.ts'
+import type { MemoryCandidate } from '../../core/memory.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { say } from '../output/print.ts'
 
@@ -19,7 +19,7 @@ export async function askVerdict(
       { value: 'no', label: 'No' },
       { value: 'later', label: 'Later' },
     ],
-    // Whoever only presses Enter has not read it.
+    // Pressing only Enter does not show that somebody has read it.
     initialValue: 'later',
     showInstructions: false,
   })

@@ -1,9 +1,8 @@
-import type { CallEvent, ToolResult } from '../../result.ts'
-import type { Approval, ApprovalAnswer, Question } from '../../serve/api/asks.ts'
-import type { ServiceEvent } from '../../serve/api/service.ts'
+import type { CallEvent, ToolResult } from '../../core/result.ts'
+import type { Approval, ApprovalAnswer, Question } from '../../protocol/approvals.ts'
+import type { ServiceEvent } from '../../protocol/service.ts'
 import type { ApiError } from '../api-error.ts'
 import type { ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from '../client-options.ts'
-import { EventQueue } from './event-queue.ts'
 import { type LinkMessage, SocketLink } from './socket-link.ts'
 import { problemOf, SocketRequests } from './socket-requests.ts'
 import { type OwnTool, type Registration, SocketTools } from './socket-tools.ts'
@@ -169,4 +168,51 @@ export class HubSocket<T extends ToolMap = ToolMap> {
 
 function randomText(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** What comes faster or slower than it is read, in order. Whoever stops reading is told to `onStop`. */
+class EventQueue<T> implements AsyncIterableIterator<T, void> {
+  readonly #onStop: () => void
+  #waiting: T[] = []
+  #end: { readonly error?: unknown } | undefined
+  #wake: (() => void) | undefined
+
+  constructor(onStop: () => void) {
+    this.#onStop = onStop
+  }
+
+  push(value: T): void {
+    this.#waiting.push(value)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#end ??= {}
+    this.#wake?.()
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error }
+    this.#wake?.()
+  }
+
+  async next(): Promise<IteratorResult<T, void>> {
+    while (this.#waiting.length === 0 && !this.#end) await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (this.#waiting.length > 0) return { done: false, value: this.#waiting.shift()! }
+    const { error } = this.#end!
+    this.#end = {}
+    if (error !== undefined) throw error
+    return { done: true, value: undefined }
+  }
+
+  async return(): Promise<IteratorResult<T, void>> {
+    if (!this.#end) this.#onStop()
+    this.#end = {}
+    this.#waiting = []
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
 }

@@ -1,6 +1,6 @@
-import type { ClientMessage, ServerMessage } from '../../serve/api/messages.ts'
+import type { ClientMessage, ServerMessage } from '../../protocol/messages.ts'
 import { ApiError } from '../api-error.ts'
-import { backoffMs } from '../backoff.ts'
+import { reconnectDelayMs } from '../backoff.ts'
 import type { SocketState, WebSocketClass } from '../client-options.ts'
 
 /** A message that does something, after the link has taken note of its number. */
@@ -173,7 +173,7 @@ export class SocketLink {
       return
     }
     this.#options.onStateChange('reconnecting')
-    this.#retryTimer = setTimeout(() => this.open(), backoffMs(this.#attempt++))
+    this.#retryTimer = setTimeout(() => this.open(), reconnectDelayMs(this.#attempt++))
   }
 
   #giveUp(why: ApiError): void {

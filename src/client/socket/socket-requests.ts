@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../errors.ts'
-import type { CallEvent, ToolResult } from '../../result.ts'
-import type { ClientMessage } from '../../serve/api/messages.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import type { CallEvent, ToolResult } from '../../core/result.ts'
+import type { ClientMessage } from '../../protocol/messages.ts'
 import { ApiError } from '../api-error.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 
@@ -16,7 +16,7 @@ interface Request {
 }
 
 /** What may be under way at once; the server takes 256. */
-const MOST_UNDER_WAY = 256
+const MAX_IN_FLIGHT = 256
 
 /** What was asked over a link and has no answer; asked again when the connection was dropped. */
 export class SocketRequests {
@@ -45,7 +45,7 @@ export class SocketRequests {
       const stop = () => this.#cancel(request)
       const request: Request = { message, resolve, reject, onEvent, signal, stop }
       signal?.addEventListener('abort', stop, { once: true })
-      if (this.#underWay.size < MOST_UNDER_WAY) this.#begin(request)
+      if (this.#underWay.size < MAX_IN_FLIGHT) this.#begin(request)
       else this.#waiting.push(request)
     })
   }

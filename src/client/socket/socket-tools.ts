@@ -1,4 +1,4 @@
-import type { ClientMessage } from '../../serve/api/messages.ts'
+import type { ClientMessage } from '../../protocol/messages.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 import type { SocketRequests } from './socket-requests.ts'
 
@@ -25,7 +25,7 @@ interface Registered {
   readonly tools: ReadonlyMap<string, OwnTool>
 }
 
-const MOST_ANSWERS = 100
+const MAX_ANSWERS = 100
 
 /** The tools that this client executes over a link: each execution once, each answered until the server has the answer. */
 export class SocketTools {
@@ -80,7 +80,7 @@ export class SocketTools {
     this.#running.delete(callId)
     if (controller.signal.aborted) return
     this.#answers.set(callId, given)
-    if (this.#answers.size > MOST_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!)
+    if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(this.#answers.keys().next().value!)
     this.#link.send(given)
   }
 

@@ -1,5 +1,5 @@
-import type { ClientMessage } from '../../serve/api/messages.ts'
-import type { ServiceEvent } from '../../serve/api/service.ts'
+import type { ClientMessage } from '../../protocol/messages.ts'
+import type { ServiceEvent } from '../../protocol/service.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 
 /** What can be watched over a WebSocket. */

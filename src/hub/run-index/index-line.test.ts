@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ended, started } from '../../../test/support/record-run.ts'
-import type { EventBody } from '../../record/events.ts'
+import type { EventBody } from '../../records/log/events.ts'
 import { indexLine } from './index-line.ts'
 
 const time = '2026-11-15T10:00:00.000Z'

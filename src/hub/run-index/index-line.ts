@@ -1,10 +1,10 @@
-import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../../record/events.ts'
-import type { RecordedLine } from '../../record/run-records.ts'
-import type { IndexedCall } from '../../store.ts'
+import type { IndexedCall } from '../../core/store.ts'
+import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../../records/log/events.ts'
+import type { RecordedLine } from '../../records/log/run-records.ts'
 import { requestLine } from './request-line.ts'
 
-const MOST_TEXT_CHARS = 500
-const MOST_TARGETS = 20
+const MAX_TEXT_CHARS = 500
+const MAX_TARGETS = 20
 
 /** What a line says of a call in lists; nothing for lines that are about none. `started` is what its start had said. */
 export function indexLine(
@@ -95,7 +95,7 @@ function whole(
 
 function factsOf(event: CallStarted | CallEnded): Facts {
   const targets = Array.isArray(event.targets)
-    ? event.targets.slice(0, MOST_TARGETS).map((target) => text(target) ?? '')
+    ? event.targets.slice(0, MAX_TARGETS).map((target) => text(target) ?? '')
     : undefined
   return {
     caller: text(event.caller) ?? '',
@@ -112,7 +112,7 @@ function factsOf(event: CallStarted | CallEnded): Facts {
 /** Lines come from files too, which others may have written to: only texts, and none without bound, get into the index. */
 function text(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
-  return value.length <= MOST_TEXT_CHARS ? value : `${value.slice(0, MOST_TEXT_CHARS)}…`
+  return value.length <= MAX_TEXT_CHARS ? value : `${value.slice(0, MAX_TEXT_CHARS)}…`
 }
 
 let lastTime = ''

@@ -1,5 +1,5 @@
-import type { RecordedLine } from '../../record/run-records.ts'
-import type { IndexedCall } from '../../store.ts'
+import type { IndexedCall } from '../../core/store.ts'
+import type { RecordedLine } from '../../records/log/run-records.ts'
 import { indexLine, needsStart } from './index-line.ts'
 
 /** A call as a line told it, and where that line ends in the record. */
@@ -26,9 +26,9 @@ export interface LiveRun {
 }
 
 /** Calls that are under way at once in practice; the start of any other one is looked up in the index. */
-const MOST_OPEN_CALLS = 50_000
+const MAX_OPEN_CALLS = 50_000
 /** About 10 MB. */
-const MOST_QUEUED = 20_000
+const MAX_QUEUED = 20_000
 
 /** The lines of this process' runs as they are appended, kept small until the index takes them. */
 export class LiveLines {
@@ -114,13 +114,13 @@ export class LiveLines {
 
   #remember(call: IndexedCall): void {
     this.#open.set(call.callId, call)
-    if (this.#open.size <= MOST_OPEN_CALLS) return
+    if (this.#open.size <= MAX_OPEN_CALLS) return
     const [oldest] = this.#open.keys()
     this.#open.delete(oldest!)
   }
 
   #queue(run: LiveRun, queued: QueuedCall): void {
-    if (this.#queued >= MOST_QUEUED) this.drop()
+    if (this.#queued >= MAX_QUEUED) this.drop()
     if (run.missingTo >= queued.seq) return
     run.calls.push(queued)
     this.#queued++

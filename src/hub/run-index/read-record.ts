@@ -1,6 +1,6 @@
-import type { RecordEvent } from '../../record/events.ts'
-import type { Line } from '../../record/lines.ts'
-import { eventLines, parseEvent } from '../../record/read-events.ts'
+import type { RecordEvent } from '../../records/log/events.ts'
+import type { Line } from '../../records/log/lines.ts'
+import { eventLines, parseEvent } from '../../records/log/read-events.ts'
 
 /** A piece of a run's record. */
 export interface RecordPiece {

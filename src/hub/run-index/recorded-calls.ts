@@ -1,6 +1,6 @@
-import type { CallOptions } from '../../call-options.ts'
-import type { CallEnded, CallStarted } from '../../record/events.ts'
-import { eventLines, parseEvent } from '../../record/read-events.ts'
+import type { CallOptions } from '../../core/call-options.ts'
+import type { CallEnded, CallStarted } from '../../records/log/events.ts'
+import { eventLines, parseEvent } from '../../records/log/read-events.ts'
 
 /** A call with the arguments that are on record, to be judged again. */
 export interface RecordedCall {

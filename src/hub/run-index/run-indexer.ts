@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, systemClock } from '../../clock.ts'
-import { GroupCommit } from '../../disk/group-commit.ts'
-import type { Hub } from '../../hub.ts'
-import type { CallIndex, IndexedCall } from '../../store.ts'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import type { CallIndex, IndexedCall } from '../../core/store.ts'
+import { GroupCommit } from '../../lib/group-commit.ts'
+import type { Hub } from '../hub.ts'
 import { indexRecord, latestOf } from './index-record.ts'
 import { LiveLines, type LiveRun } from './live-lines.ts'
 import { look, runsBelow } from './runs-below.ts'
@@ -25,12 +25,12 @@ const SOON_MS = 50
 const CALLS_A_WRITE = 200
 /** Calls come first: while nobody looks at the index, it works for one part of its time and rests for so many. */
 const RESTS = 19
-const LONGEST_REST_MS = 1_000
+const MAX_REST_MS = 1_000
 const RESTS_OF_READING = 9
 /** Whoever looks at the index waits for what is behind, but not longer. */
-const LONGEST_FLUSH_MS = 2_000
+const MAX_FLUSH_MS = 2_000
 const LOOK_AROUND_MS = 2_000
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 /** Work in the background, then a pause. */
 const WORK_MS = 20
 
@@ -87,7 +87,7 @@ export class RunIndexer {
     this.#stopResting()
     let cancel = () => {}
     const late = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(LONGEST_FLUSH_MS, resolve)
+      cancel = this.#clock.after(MAX_FLUSH_MS, resolve)
     })
     // A failure is told by whoever reads the index, and by the health of the service: this one goes on when the store does.
     await Promise.race([this.#commit.wait().catch(() => {}), late])
@@ -145,7 +145,7 @@ export class RunIndexer {
       this.#waitMs = SOON_MS
     } catch (error) {
       this.#live.drop()
-      this.#waitMs = Math.min(Math.max(this.#waitMs, 500) * 2, LONGEST_WAIT_MS)
+      this.#waitMs = Math.min(Math.max(this.#waitMs, 500) * 2, MAX_WAIT_MS)
       throw error
     } finally {
       const isBehind = this.#live.behind().length > 0
@@ -196,7 +196,7 @@ export class RunIndexer {
   async #rest(workedMs: number): Promise<void> {
     if (this.#hurried > 0 || this.#closing.signal.aborted) return nextTurn()
     await new Promise<void>((resolve) => {
-      const cancel = this.#clock.after(Math.min(workedMs * RESTS, LONGEST_REST_MS), resolve, { background: true })
+      const cancel = this.#clock.after(Math.min(workedMs * RESTS, MAX_REST_MS), resolve, { background: true })
       this.#stopResting = () => {
         cancel()
         resolve()
@@ -270,7 +270,7 @@ function pauses(isGentle: boolean, signal: AbortSignal): () => Promise<boolean> 
     const worked = performance.now() - since
     if (!isGentle || worked < WORK_MS) await nextTurn()
     // Closing ends the pause.
-    else await sleep(Math.min(worked * RESTS_OF_READING, LONGEST_REST_MS), undefined, { signal }).catch(() => {})
+    else await sleep(Math.min(worked * RESTS_OF_READING, MAX_REST_MS), undefined, { signal }).catch(() => {})
     if (worked >= WORK_MS) since = performance.now()
     return !(isGentle && signal.aborted)
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Found } from '../../guards/files/restore/look.ts'
+import type { FoundEntry } from '../../sandbox/files/index.ts'
 import { compareTree } from './compare-tree.ts'
 
 /** A folder as an object, a file as its text, a link as a list with where it leads. */
@@ -7,7 +7,7 @@ type Content = string | readonly [string] | { readonly [name: string]: Content }
 
 const treeOf = (content: Content | undefined) => ({ path: 'top', look: async (path: string) => look(content, path) })
 
-function look(content: Content | undefined, path: string): Found {
+function look(content: Content | undefined, path: string): FoundEntry {
   let at = content
   for (const name of path.split('/').slice(1)) {
     at = typeof at === 'object' && !Array.isArray(at) ? (at as Record<string, Content>)[name] : undefined

@@ -1,9 +1,9 @@
-import type { Found } from '../../guards/files/restore/look.ts'
+import type { FoundEntry } from '../../sandbox/files/index.ts'
 
 /** How much of a kept tree is at a path: all, a part and nothing that differs, or something else. */
 export type Rest = 'whole' | 'part' | 'other'
 
-type Look = (path: string) => Promise<Found>
+type Look = (path: string) => Promise<FoundEntry>
 
 /** One of two trees that are compared. */
 interface Tree {
@@ -31,7 +31,7 @@ async function compareNames(now: Tree, kept: Tree, present: readonly string[], w
   return rest
 }
 
-function isEqual(a: Found, b: Found): boolean {
+function isEqual(a: FoundEntry, b: FoundEntry): boolean {
   if (a.type === 'file' && b.type === 'file') return a.sha256 === b.sha256
   return a.type === 'link' && b.type === 'link' && a.to === b.to
 }

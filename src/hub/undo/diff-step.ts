@@ -1,12 +1,12 @@
-import type { ReadFiles } from '../../contracts/handles.ts'
-import { lazyModule } from '../../disk/lazy-module.ts'
-import { readKept } from '../../record/undo/read-kept.ts'
+import type { ReadFiles } from '../../core/handles.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+import { readKept } from '../../records/undo/read-kept.ts'
 import type { Step } from './judge-change.ts'
 
 const loadDiff = lazyModule(() => import('diff'))
 
-const MOST_BYTES = 1_000_000
-const MOST_LINES = 60
+const MAX_BYTES = 1_000_000
+const MAX_LINES = 60
 
 /** What a forced step would change, as the first lines of a unified diff; undefined for what is no text or too large. */
 export async function diffStep(files: ReadFiles, folder: string, step: Step): Promise<string | undefined> {
@@ -28,12 +28,12 @@ export async function diffStep(files: ReadFiles, folder: string, step: Step): Pr
 }
 
 async function presentText(files: ReadFiles, path: string): Promise<string | undefined> {
-  const { content, bytes } = await files.readBytes(path, { maxBytes: MOST_BYTES })
-  return bytes <= MOST_BYTES ? asText(content) : undefined
+  const { content, bytes } = await files.readBytes(path, { maxBytes: MAX_BYTES })
+  return bytes <= MAX_BYTES ? asText(content) : undefined
 }
 
 async function keptText(folder: string, state: { sha256: string; bytes: number; mode: number }) {
-  if (state.bytes > MOST_BYTES) return undefined
+  if (state.bytes > MAX_BYTES) return undefined
   const pieces: Uint8Array[] = []
   for await (const piece of readKept(folder, state)) pieces.push(piece)
   return asText(Buffer.concat(pieces))
@@ -47,6 +47,6 @@ function asText(content: Uint8Array): string | undefined {
 function cut(patch: string): string {
   // The first line is a rule of equal signs.
   const lines = patch.replace(/\n$/, '').split('\n').slice(1)
-  if (lines.length <= MOST_LINES) return lines.join('\n')
-  return [...lines.slice(0, MOST_LINES), `… ${lines.length - MOST_LINES} more lines`].join('\n')
+  if (lines.length <= MAX_LINES) return lines.join('\n')
+  return [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} more lines`].join('\n')
 }

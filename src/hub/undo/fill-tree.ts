@@ -1,5 +1,4 @@
-import { treeDigest } from '../../guards/files/change/tree-digest.ts'
-import type { RestoreFiles } from '../../guards/files/restore/restore-handle.ts'
+import { type RestoreFiles, treeDigest } from '../../sandbox/files/index.ts'
 import { lookKept } from './look-kept.ts'
 
 /** Puts back what is missing of a tree, from a copy that was kept; what is there is left alone. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { ToolError } from '../../errors.ts'
-import { isRunId } from '../../names.ts'
-import { listRuns, type RunInfo } from '../../record/list-runs.ts'
-import { type RecordedChange, readHistory } from '../../record/undo/read-history.ts'
+import { ToolError } from '../../core/errors.ts'
+import { isRunId } from '../../core/names.ts'
+import { listRuns, type RunInfo } from '../../records/log/list-runs.ts'
+import { type RecordedChange, readChangeHistory } from '../../records/undo/read-history.ts'
 import { UNDO_TOOL } from './undo-tool-name.ts'
 import { UndoneMarks } from './undone-marks.ts'
 
@@ -25,7 +25,7 @@ export async function readMarks(root: string, since: string): Promise<UndoneMark
   const marks = new UndoneMarks()
   for (const { id, ended } of latestFirst(await listRuns(root))) {
     if (ended < since) break
-    marks.add(await readHistory(join(root, id)))
+    marks.add(await readChangeHistory(join(root, id)))
   }
   return marks
 }
@@ -48,7 +48,7 @@ async function findLast(root: string): Promise<readonly RecordedChange[]> {
   let last: RecordedChange | undefined
   for (const { id, ended } of latestFirst(await listRuns(root))) {
     if (last && ended < last.time) break
-    const history = await readHistory(join(root, id))
+    const history = await readChangeHistory(join(root, id))
     marks.add(history)
     for (const change of history.changes) if (change.tool !== UNDO_TOOL) all.push(change)
     last = all.reduce<RecordedChange | undefined>((a, b) => (marks.isUndone(b) ? a : later(a, b)), undefined)
@@ -68,6 +68,6 @@ function latestFirst(runs: readonly RunInfo[]): RunInfo[] {
 
 async function changesOf(root: string, run: string): Promise<readonly RecordedChange[]> {
   const shown = JSON.stringify(run.slice(0, 64))
-  if (isRunId(run)) return (await readHistory(join(root, run))).changes
+  if (isRunId(run)) return (await readChangeHistory(join(root, run))).changes
   throw new ToolError('NOT_FOUND', `${shown} is not the id of a run.`, { hint: 'List the runs with tool-hub runs.' })
 }

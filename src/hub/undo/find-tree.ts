@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { errnoOf } from '../../disk/errno.ts'
-import { ToolError } from '../../errors.ts'
-import { treeDigest } from '../../guards/files/change/tree-digest.ts'
-import { listRuns } from '../../record/list-runs.ts'
-import { readHistory } from '../../record/undo/read-history.ts'
+import { ToolError } from '../../core/errors.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { listRuns } from '../../records/log/list-runs.ts'
+import { readChangeHistory } from '../../records/undo/read-history.ts'
+import { treeDigest } from '../../sandbox/files/index.ts'
 
 /**
  * Where a kept tree lies. A tree is kept by moving it, so after an undo, and the undo of that, it is where the last
@@ -17,7 +17,7 @@ export async function findTree(
   const own = join(root, run, 'undo', tree)
   if (await isKept(own, digest)) return own
   for (const { id } of (await listRuns(root)).toReversed()) {
-    const { changes } = await readHistory(join(root, id))
+    const { changes } = await readChangeHistory(join(root, id))
     for (const { change } of changes.toReversed()) {
       if (change.op !== 'remove-tree' || change.digest !== digest || change.tree === undefined) continue
       const path = join(root, id, 'undo', change.tree)

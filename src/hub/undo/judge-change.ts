@@ -1,5 +1,5 @@
-import type { FileState, KeptChange } from '../../change.ts'
-import type { Found } from '../../guards/files/restore/look.ts'
+import type { FileState, KeptChange } from '../../core/change.ts'
+import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Rest } from './compare-tree.ts'
 
 /** What takes a change back. `replaces` is the content that must still be there; without it, anything may be. */
@@ -24,9 +24,9 @@ export type Verdict =
 /** What there is at the paths of a change. */
 export interface Sight {
   /** At its path. */
-  readonly now: Found
+  readonly now: FoundEntry
   /** Where a move led to. */
-  readonly moved?: Found
+  readonly moved?: FoundEntry
   /** How much there is at its path of the tree that it removed. */
   readonly rest?: Rest
   /** Later changes below it were taken back just now, so its digest tells nothing. */
@@ -83,13 +83,13 @@ function judge(change: KeptChange, sight: Sight): Verdict {
   }
 }
 
-function judgeCreate({ path, after }: KeptChange & { op: 'create' }, now: Found): Verdict {
+function judgeCreate({ path, after }: KeptChange & { op: 'create' }, now: FoundEntry): Verdict {
   if (now.type !== 'file') return refused(`is now ${NAMES[now.type]}`)
   if (now.sha256 === after.sha256) return undo({ do: 'remove-file', path, replaces: after.sha256 })
   return refused('was changed since', { do: 'remove-file', path })
 }
 
-function judgeReplace({ path, before, after }: KeptChange & { op: 'replace' }, now: Found): Verdict {
+function judgeReplace({ path, before, after }: KeptChange & { op: 'replace' }, now: FoundEntry): Verdict {
   const step: Step = { do: 'put-file', path, state: before }
   if (now.type === 'absent') return refused('is gone', step)
   if (now.type !== 'file') return refused(`is now ${NAMES[now.type]}`)
@@ -97,13 +97,13 @@ function judgeReplace({ path, before, after }: KeptChange & { op: 'replace' }, n
   return refused('was changed since', step)
 }
 
-function judgeRemove({ path, before }: KeptChange & { op: 'remove' }, now: Found): Verdict {
+function judgeRemove({ path, before }: KeptChange & { op: 'remove' }, now: FoundEntry): Verdict {
   const step: Step = { do: 'put-file', path, state: before }
   if (now.type === 'file') return refused('is there again, with other content', step)
   return whenAbsent(now, step)
 }
 
-function judgeFolder(path: string, now: Found): Verdict {
+function judgeFolder(path: string, now: FoundEntry): Verdict {
   if (now.type !== 'folder') return refused(`is now ${NAMES[now.type]}`)
   if (now.names.length === 0) return undo({ do: 'remove-folder', path, isRecursive: false })
   return refused('is not empty', { do: 'remove-folder', path, isRecursive: true })
@@ -138,9 +138,9 @@ const NAMES = {
   folder: 'a folder',
   link: 'a link',
   other: 'no regular file',
-} as const satisfies Record<Found['type'], string>
+} as const satisfies Record<FoundEntry['type'], string>
 
-function whenAbsent(now: Found, step: Step): Verdict {
+function whenAbsent(now: FoundEntry, step: Step): Verdict {
   return now.type === 'absent' ? undo(step) : refused(`is there again: ${NAMES[now.type]}`)
 }
 

@@ -1,11 +1,10 @@
 import { lstat, readdir, readlink } from 'node:fs/promises'
-import { errnoOf } from '../../disk/errno.ts'
-import { treeDigest } from '../../guards/files/change/tree-digest.ts'
-import type { Found } from '../../guards/files/restore/look.ts'
-import { hashOf } from '../../record/undo/undo-folder.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { hashOf } from '../../records/undo/undo-folder.ts'
+import { type FoundEntry, treeDigest } from '../../sandbox/files/index.ts'
 
 /** What is at a path in a tree that a run kept; only for rehearsals, which have not put the tree back. */
-export async function lookKept(path: string, options: { readonly digest?: boolean } = {}): Promise<Found> {
+export async function lookKept(path: string, options: { readonly digest?: boolean } = {}): Promise<FoundEntry> {
   try {
     const stats = await lstat(path)
     const digest = options.digest ? { digest: await treeDigest(path) } : {}

@@ -1,17 +1,17 @@
 import { dirname, relative } from 'node:path'
-import type { FileState } from '../../change.ts'
-import { isBelow } from '../../guards/files/open-roots.ts'
-import type { Found } from '../../guards/files/restore/look.ts'
+import type { FileState } from '../../core/change.ts'
+import { isWithin } from '../../lib/is-within.ts'
+import type { FoundEntry } from '../../sandbox/files/index.ts'
 import { compareTree } from './compare-tree.ts'
 import type { Restorer } from './restorer.ts'
 
 /** What a rehearsed step would have left at a path. */
 type Left =
-  | { readonly type: 'found'; readonly found: Found }
+  | { readonly type: 'found'; readonly found: FoundEntry }
   /** What is at `from`, as it was before this step. */
   | { readonly type: 'from'; readonly from: string; readonly look: Look }
 
-type Look = (path: string, options?: { readonly digest?: boolean }) => Promise<Found>
+type Look = (path: string, options?: { readonly digest?: boolean }) => Promise<FoundEntry>
 
 /** What a rehearsal looks at and never changes. */
 interface Originals {
@@ -33,8 +33,12 @@ export function rehearse({ look: lookOriginal, lookKept, keptTree, checkKept }: 
       const found = await lookBehind(count, path, options)
       return found.type === 'folder' ? { ...found, names: await namesIn(count, path, found.names) } : found
     }
-  const lookBehind = async (count: number, path: string, options?: { readonly digest?: boolean }): Promise<Found> => {
-    const last = steps.slice(0, count).findLast((step) => isBelow(path, step.path))
+  const lookBehind = async (
+    count: number,
+    path: string,
+    options?: { readonly digest?: boolean },
+  ): Promise<FoundEntry> => {
+    const last = steps.slice(0, count).findLast((step) => isWithin(step.path, path))
     if (!last) return lookOriginal(path, options)
     const rest = relative(last.path, path)
     if (last.left.type === 'from')
@@ -52,7 +56,7 @@ export function rehearse({ look: lookOriginal, lookKept, keptTree, checkKept }: 
     return [...all]
   }
   const leave = (path: string, left: Left) => steps.push({ path, left })
-  const leaveFound = (path: string, found: Found) => leave(path, { type: 'found', found })
+  const leaveFound = (path: string, found: FoundEntry) => leave(path, { type: 'found', found })
   return {
     look: (path, options) => lookAsOf(steps.length)(path, options),
     async compare({ path, ...removed }) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FakeTree } from '../../../test/support/fake-tree.ts'
-import { ToolError } from '../../errors.ts'
-import type { Found } from '../../guards/files/restore/look.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Step } from './judge-change.ts'
 import { rehearse } from './rehearse.ts'
 import type { Restorer } from './restorer.ts'
@@ -18,7 +18,7 @@ function undo(tree: FakeTree, options: Partial<UndoRun> = {}, changes: readonly 
 
 function rehearsal(tree: FakeTree): Restorer {
   const { look } = tree.restorer
-  const lookKept = async (path: string): Promise<Found> => tree.lookKept(path)
+  const lookKept = async (path: string): Promise<FoundEntry> => tree.lookKept(path)
   return rehearse({ look, lookKept, keptTree: async ({ tree: name }) => `/kept/${name}`, checkKept: async () => {} })
 }
 

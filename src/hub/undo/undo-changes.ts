@@ -1,7 +1,7 @@
-import type { KeptChange } from '../../change.ts'
-import { ToolError } from '../../errors.ts'
-import { isBelow } from '../../guards/files/open-roots.ts'
-import type { RecordedChange } from '../../record/undo/read-history.ts'
+import type { KeptChange } from '../../core/change.ts'
+import { ToolError } from '../../core/errors.ts'
+import { isWithin } from '../../lib/is-within.ts'
+import type { RecordedChange } from '../../records/undo/read-history.ts'
 import type { Rest } from './compare-tree.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
 import type { Restorer } from './restorer.ts'
@@ -129,11 +129,11 @@ async function restOf(change: KeptChange, { now }: Sight, restorer: Restorer): P
 /** Whether a change was made in what another one had made or moved. */
 function isInside(inner: KeptChange, outer: KeptChange): boolean {
   const top = outer.op === 'move' ? outer.to : outer.path
-  return pathsOf(inner).some((path) => isBelow(path, top))
+  return pathsOf(inner).some((path) => isWithin(top, path))
 }
 
 function isRelated(a: KeptChange, b: KeptChange): boolean {
-  return pathsOf(a).some((path) => pathsOf(b).some((other) => isBelow(path, other) || isBelow(other, path)))
+  return pathsOf(a).some((path) => pathsOf(b).some((other) => isWithin(other, path) || isWithin(path, other)))
 }
 
 function pathsOf(change: KeptChange): string[] {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { FileState } from '../../change.ts'
-import { defineTool } from '../../define.ts'
-import type { RunRecords } from '../../record/run-records.ts'
-import { readKept } from '../../record/undo/read-kept.ts'
+import type { FileState } from '../../core/change.ts'
+import { defineTool } from '../../core/define.ts'
+import type { RunRecords } from '../../records/log/run-records.ts'
+import { readKept } from '../../records/undo/read-kept.ts'
 import { diffStep } from './diff-step.ts'
 import { findChanges, readMarks } from './find-changes.ts'
 import { findTree } from './find-tree.ts'
@@ -15,7 +15,7 @@ import { UNDO_TOOL } from './undo-tool-name.ts'
 
 const TIMEOUT_MS = 600_000
 /** The events of the undo tell of every change. */
-const MOST_EVIDENCE = 100
+const MAX_EVIDENCE = 100
 
 /** What the tool needs of its hub. */
 interface UndoToolOptions {
@@ -59,7 +59,7 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
         },
         diff: (step) => diffStep(files, folder, step),
       })
-      for (const { path, op, action } of report.slice(0, MOST_EVIDENCE))
+      for (const { path, op, action } of report.slice(0, MAX_EVIDENCE))
         ctx.evidence({ type: 'file', ref: path, summary: `${op}: ${action}` })
       return report
     },

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { type Fix, ToolError } from '../../errors.ts'
-import type { FilesGuard } from '../../guards/files/files-guard.ts'
-import type { RecordedChange } from '../../record/undo/read-history.ts'
-import type { ToolResult } from '../../result.ts'
-import type { Parts } from '../../steps/parts.ts'
-import { Registry } from '../../steps/registry.ts'
+import { type Fix, ToolError } from '../../core/errors.ts'
+import type { ToolResult } from '../../core/result.ts'
+import type { RecordedChange } from '../../records/undo/read-history.ts'
+import type { FilesGuard } from '../../sandbox/files/index.ts'
 import type { Assembly } from '../assemble-parts.ts'
+import type { Parts } from '../pipeline/parts.ts'
+import { Registry } from '../pipeline/registry.ts'
 import { namesResult } from '../result-files.ts'
 import { findChanges, type UndoWish } from './find-changes.ts'
 import type { UndoneChange } from './undo-changes.ts'
@@ -43,7 +43,7 @@ export interface UndoReport {
 type Start = (parts: Parts, tool: ReturnType<typeof createUndoTool>, input: unknown, run: string) => Promise<ToolResult>
 
 /** More are judged when they are used. */
-const MOST_TARGETS = 1_000
+const MAX_TARGETS = 1_000
 
 /** Takes back what a call or a run changed in files: a call like any other, with a record and a journal of its own. */
 export async function undo(assembly: Assembly, options: UndoOptions, start: Start): Promise<UndoReport> {
@@ -90,7 +90,7 @@ function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {
 /** What the undo may touch, for policy. What the guard would not let through is refused when its turn comes. */
 function targetsOf(changes: readonly RecordedChange[], files: FilesGuard): string[] {
   const paths = changes.flatMap(({ change }) => (change.op === 'move' ? [change.path, change.to] : [change.path]))
-  return [...new Set(paths)].filter((path) => isAdmitted(path, files)).slice(0, MOST_TARGETS)
+  return [...new Set(paths)].filter((path) => isAdmitted(path, files)).slice(0, MAX_TARGETS)
 }
 
 function isResult({ run, change }: RecordedChange, runs: string): boolean {

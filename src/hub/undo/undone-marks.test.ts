@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RunHistory } from '../../record/undo/read-history.ts'
+import type { RunHistory } from '../../records/undo/read-history.ts'
 import { UndoneMarks } from './undone-marks.ts'
 
 /** Calls of one run, each with one change and the change that it took back. */

@@ -1,4 +1,4 @@
-import type { RecordedChange, RunHistory } from '../../record/undo/read-history.ts'
+import type { RecordedChange, RunHistory } from '../../records/undo/read-history.ts'
 
 /** Which changes were taken back, by undos that were not taken back themselves. */
 export class UndoneMarks {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Backoff } from './backoff.ts'
+import { Backoff } from './server-link.ts'
 
 describe('the backoff of a server', () => {
   it('waits twice as long each time and gives up after five quick failures', () => {

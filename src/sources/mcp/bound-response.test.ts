@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { boundResponse } from './bound-response.ts'
+import { boundResponse } from './web-transport.ts'
 
 const EVENTS = { headers: { 'content-type': 'Text/Event-Stream; charset=utf-8' } }
 const tooLarge = (bytes: number) =>
   expect.objectContaining({
     code: 'HTTP_TOO_LARGE',
     message: `An answer has more than ${bytes} bytes, which is the limit of a message.`,
-    fix: { hint: 'Ask the server for less at once.' },
+    fix: { hint: 'Ask the server for less in one call.' },
   })
 /** A body that comes in pieces. */
 const inPieces = (...pieces: string[]) =>

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
 import { testHub } from '../../testing/test-hub.ts'
 import { createMcpSource } from './mcp-source.ts'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { cleanSchema, cleanTexts } from './clean-definition.ts'
-import type { Definition } from './definition.ts'
+import type { McpToolDefinition } from './definition.ts'
 
-const clean = (definition: Partial<Definition>) =>
+const clean = (definition: Partial<McpToolDefinition>) =>
   cleanTexts({
     tool: 'x',
     title: undefined,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import { ToolError } from '../../errors.ts'
-import type { HttpMcpServer, McpServer } from '../../options.ts'
-import type { WebFetch, WebFetchOptions } from '../../source.ts'
-import { connect, type Known } from './connect.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { HttpMcpServer, McpServer } from '../../core/options.ts'
+import type { WebFetch, WebFetchOptions } from '../../core/source.ts'
+import { connect, type KnownServer } from './connect.ts'
 
 interface Attempt {
   readonly server?: McpServer
-  readonly known?: Known
+  readonly known?: KnownServer
   readonly signal?: AbortSignal
 }
 
@@ -49,7 +49,7 @@ const status =
 describe('a program', () => {
   it('is greeted as what the hub is, and knows what can be asked', async () => {
     const { attempt, programs } = openProgram()
-    const known: Known = {}
+    const known: KnownServer = {}
     const { client, era, info, hasHeaders } = await attempt({ known })
     expect([era, info, hasHeaders, known.era]).toEqual(['legacy', { name: 'scripted', version: '7' }, false, 'legacy'])
     const initialize = programs[0]!.heard.find(({ method }) => method === 'initialize')!
@@ -62,7 +62,7 @@ describe('a program', () => {
 
   it('is asked for the newest protocol, unless it is known to speak the old one', async () => {
     const modern = openProgram({ era: 'modern' })
-    const known: Known = {}
+    const known: KnownServer = {}
     expect(await modern.attempt({ known })).toMatchObject({ era: 'modern', hasHeaders: false })
     expect(known.era).toBe('modern')
     const legacy = openProgram()
@@ -77,7 +77,7 @@ describe('a program', () => {
         return start !== 1
       },
     })
-    const known: Known = {}
+    const known: KnownServer = {}
     expect((await attempt({ known })).era).toBe('legacy')
     expect(known.era).toBe('legacy')
     expect(programs).toHaveLength(2)
@@ -138,7 +138,7 @@ describe('a service', () => {
 
   it('is reached the same way again', async () => {
     const { attempt, options } = openWeb(status(500))
-    const known: Known = {}
+    const known: KnownServer = {}
     for (const _ of [1, 2]) await attempt({}, { known }).catch(() => {})
     expect(options).toHaveLength(1)
   })
@@ -152,7 +152,7 @@ describe('a service', () => {
     [500, false],
   ])('that answers %i is tried with the first protocol: %s', async (code, isTried) => {
     const { attempt, asked } = openWeb(status(code))
-    const known: Known = {}
+    const known: KnownServer = {}
     await expect(attempt({}, { known })).rejects.toThrow()
     expect(asked.includes('GET http://mcp.example/mcp')).toBe(isTried)
     expect(known.isSse).toBeUndefined()

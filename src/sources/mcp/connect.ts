@@ -1,18 +1,19 @@
 import type { Client, Implementation, Transport } from '@modelcontextprotocol/client'
-import { lazyModule } from '../../disk/lazy-module.ts'
-import { ToolError } from '../../errors.ts'
-import type { HttpMcpServer, McpServer } from '../../options.ts'
-import type { SourceHost, WebFetch } from '../../source.ts'
-import { VERSION } from '../../version.ts'
-import type { References } from './fill-references.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { HttpMcpServer, McpServer } from '../../core/options.ts'
+import type { SourceHost, WebFetch } from '../../core/source.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+import { VERSION } from '../../lib/version.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
-import { namePlace } from './name-place.ts'
 import { ProgramTransport } from './program-transport.ts'
 import { carryRawTools } from './raw-tools.ts'
 import { resolveOAuth } from './resolve-oauth.ts'
 import { type ResolvedServer, resolveServer, signsIn } from './resolve-server.ts'
-import { statusOf } from './upstream-error.ts'
+import { findToolError, statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
+
+const MAX_CAUSE_DEPTH = 5
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 const loadOauthProvider = lazyModule(() => import('./oauth/oauth-provider.ts'))
@@ -21,11 +22,11 @@ const loadOauthFetch = lazyModule(() => import('./oauth/oauth-fetch.ts'))
 type Sdk = typeof import('@modelcontextprotocol/client')
 
 /** Which protocol a server speaks: `modern` since 2026-07-28, `legacy` before. */
-export type Era = 'modern' | 'legacy'
+export type ProtocolEra = 'modern' | 'legacy'
 
 /** What was found out about a server, so that it need not be found out again. */
-export interface Known {
-  era?: Era
+export interface KnownServer {
+  era?: ProtocolEra
   /** It speaks the first protocol over HTTP. */
   isSse?: boolean
   /** How it is reached. */
@@ -33,12 +34,12 @@ export interface Known {
 }
 
 /** What a server is connected by. */
-export interface ConnectOptions {
+export interface McpConnectOptions {
   readonly name: string
   readonly server: McpServer
   readonly host: SourceHost
-  readonly env: References['env']
-  readonly known: Known
+  readonly env: ReferenceSources['env']
+  readonly known: KnownServer
   /** Ends the attempt. */
   readonly signal: AbortSignal
   /** Answers what the server asks a person, in the old protocol. */
@@ -49,7 +50,7 @@ export interface ConnectOptions {
 export interface Connected {
   readonly client: Client
   readonly transport: OpenTransport
-  readonly era: Era
+  readonly era: ProtocolEra
   readonly info: Implementation | undefined
   readonly sdk: Sdk
   /** Arguments may be wanted as HTTP headers. */
@@ -66,10 +67,10 @@ export type OpenTransport = Transport & {
 /** A server that never heard of the newest protocol may be silent about it; then the old one has the rest of the time. */
 const PROBE_SHARE = 0.5
 /** A call over HTTP may have no headers before it is done. */
-const LONGEST_CALL_MS = 600_000
+const MAX_CALL_MS = 600_000
 
 /** Connects to a server in the protocol that it speaks. Leaves nothing behind when it fails. */
-export async function connect(options: ConnectOptions): Promise<Connected> {
+export async function connect(options: McpConnectOptions): Promise<Connected> {
   const { name, server, host, env } = options
   const resolved = resolveServer(name, server, { host, env })
   const sdk = await loadMcpClient()
@@ -83,12 +84,12 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
   try {
     return await connectWeb(options, resolved, sdk)
   } catch (error) {
-    throw namePlace(error, resolved.url)
+    throw nameServerPlace(error, resolved.url)
   }
 }
 
 async function connectWeb(
-  options: ConnectOptions,
+  options: McpConnectOptions,
   resolved: Extract<ResolvedServer, { kind: 'web' }>,
   sdk: Sdk,
 ): Promise<Connected> {
@@ -111,7 +112,7 @@ async function connectWeb(
 async function attemptTwice(
   start: () => Promise<ProgramTransport>,
   sdk: Sdk,
-  options: ConnectOptions,
+  options: McpConnectOptions,
 ): Promise<Connected> {
   const { known, signal } = options
   const transport = await start()
@@ -125,7 +126,7 @@ async function attemptTwice(
   }
 }
 
-async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptions): Promise<Connected> {
+async function attempt(transport: OpenTransport, sdk: Sdk, options: McpConnectOptions): Promise<Connected> {
   const { server, known, signal, prepare } = options
   const timeout = server.startTimeoutMs ?? START_TIMEOUT_MS
   const client = new sdk.Client(
@@ -157,7 +158,7 @@ async function attempt(transport: OpenTransport, sdk: Sdk, options: ConnectOptio
 }
 
 async function openRoad(
-  { name, server, host, env, known }: ConnectOptions,
+  { name, server, host, env, known }: McpConnectOptions,
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
   sdk: Sdk,
 ): Promise<WebRoad> {
@@ -167,7 +168,7 @@ async function openRoad(
     origins: [url.origin],
     // Where to sign in is the server's to say.
     publicHosts: isSigningIn,
-    headersTimeoutMs: Math.max(service.timeoutMs ?? 0, LONGEST_CALL_MS),
+    headersTimeoutMs: Math.max(service.timeoutMs ?? 0, MAX_CALL_MS),
   }
   known.fetch ??= host.webFetch(fetchOptions)
   const { fetch } = known
@@ -190,4 +191,24 @@ function withOutput(reason: unknown, transport: OpenTransport): unknown {
   if (!ToolError.is(reason) || said === '') return reason
   const { code, message, fix, retryable } = reason
   return new ToolError(code, `${message}${said}`, { fix, retryable, cause: reason })
+}
+
+/** An error of a server at which nobody listens, with where that is; any other as it came. */
+export function nameServerPlace(thrown: unknown, { origin, pathname }: URL): unknown {
+  const known = findToolError(thrown)
+  if (!known || !isRefused(known)) return thrown
+  return new ToolError(known.code, known.message, {
+    hint: `Is the server running at ${origin}${pathname}? Correct the url in tool-hub.yaml.`,
+    retryable: known.retryable,
+    cause: known,
+  })
+}
+
+function isRefused(thrown: unknown): boolean {
+  let error = thrown
+  for (let depth = 0; depth < MAX_CAUSE_DEPTH && error instanceof Error; depth++) {
+    if ('code' in error && error.code === 'ECONNREFUSED') return true
+    error = error.cause
+  }
+  return false
 }

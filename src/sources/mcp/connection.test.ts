@@ -1,20 +1,20 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { type Heard, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import type { BaseContext } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { Connection } from './connection.ts'
-import type { Definition } from './definition.ts'
+import { McpConnection } from './connection.ts'
+import type { McpToolDefinition } from './definition.ts'
 
-const go = { tool: 'go', input: { type: 'object' } } as unknown as Definition
+const go = { tool: 'go', input: { type: 'object' } } as unknown as McpToolDefinition
 const done = { result: { content: [{ type: 'text', text: 'done' }], resultType: 'complete' } }
 const { signal } = new AbortController()
 
 async function open(script: Script) {
   const scripted = scriptedHost(script)
   const { host } = scripted
-  const connection = await Connection.open({ name: 's', server: { command: 'x' }, host, env: {}, known: {}, signal })
+  const connection = await McpConnection.open({ name: 's', server: { command: 'x' }, host, env: {}, known: {}, signal })
   return { ...scripted, connection, program: scripted.programs[0]! }
 }
 
@@ -275,7 +275,7 @@ describe('a connection', () => {
       sdk,
       hasHeaders: false,
     } as const
-    return { connection: new Connection('s', whole as never, clock, new Set()), clock }
+    return { connection: new McpConnection('s', whole as never, clock, new Set()), clock }
   }
   const http = (status: number) => new sdk.SdkHttpError(sdk.SdkErrorCode.ClientHttpNotImplemented, 'no', { status })
 

@@ -1,19 +1,19 @@
 import type { CallToolResult, Client, ElicitResult, Progress } from '@modelcontextprotocol/client'
-import type { Clock } from '../../clock.ts'
-import type { BaseContext } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { type Connected, type ConnectOptions, connect } from './connect.ts'
-import type { Definition, LeftOut } from './definition.ts'
-import { MOST_PAGES, MOST_TOOLS, NO_TIMEOUT_MS } from './limits.ts'
-import { Questions } from './questions.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { type Connected, connect, type McpConnectOptions } from './connect.ts'
+import type { LeftOut, McpToolDefinition } from './definition.ts'
+import { MAX_PAGES, MAX_TOOLS, NO_TIMEOUT_MS } from './limits.ts'
+import { ServerQuestions } from './questions.ts'
 import { rawToolsOf } from './raw-tools.ts'
 import { readDefinitions } from './read-definitions.ts'
 import { statusOf, upstreamError } from './upstream-error.ts'
-import { wait } from './wait.ts'
+import { waitUnlessAborted } from './wait.ts'
 
-const MOST_ROUNDS = 10
-const MOST_PROGRESS = 1_000
+const MAX_ROUNDS = 10
+const MAX_PROGRESS = 1_000
 const PROGRESS_CHARS = 500
 /** Between two tries of a call that its server put off. */
 const PUT_OFF_MS = 250
@@ -21,26 +21,26 @@ const PUT_OFF_MS = 250
 const FAREWELL_MS = 1_000
 
 /** A server that answers: its tools, and calls of them. */
-export class Connection {
+export class McpConnection {
   readonly #name: string
   readonly #connected: Connected
   readonly #clock: Clock
-  readonly #active: Set<Questions>
+  readonly #active: Set<ServerQuestions>
   /** Resolves with why, once it is over. */
   readonly closed: Promise<ToolError>
 
-  static async open(options: Omit<ConnectOptions, 'prepare'>): Promise<Connection> {
-    const active = new Set<Questions>()
+  static async open(options: Omit<McpConnectOptions, 'prepare'>): Promise<McpConnection> {
+    const active = new Set<ServerQuestions>()
     const prepare = (client: Client) => {
       client.onerror = () => {
-        // What breaks a call is told by the call; the rest are messages that mean nothing to anybody.
+        // What breaks a call is reported by the call; the rest are messages that mean nothing to anybody.
       }
       client.setRequestHandler('elicitation/create', ({ params }) => answer(options.name, params, active))
     }
-    return new Connection(options.name, await connect({ ...options, prepare }), options.host.clock, active)
+    return new McpConnection(options.name, await connect({ ...options, prepare }), options.host.clock, active)
   }
 
-  constructor(name: string, connected: Connected, clock: Clock, active: Set<Questions>) {
+  constructor(name: string, connected: Connected, clock: Clock, active: Set<ServerQuestions>) {
     this.#name = name
     this.#connected = connected
     this.#clock = clock
@@ -67,13 +67,13 @@ export class Connection {
     return this.#connected.transport.reason
   }
 
-  /** All tools, page by page, within bounds; what is over them is told and left out. */
-  async list(signal: AbortSignal): Promise<{ definitions: readonly Definition[]; leftOut: readonly LeftOut[] }> {
+  /** All tools, page by page, within bounds; what is over them is notified and left out. */
+  async list(signal: AbortSignal): Promise<{ definitions: readonly McpToolDefinition[]; leftOut: readonly LeftOut[] }> {
     const { client, hasHeaders } = this.#connected
     if (!client.getServerCapabilities()?.tools) return { definitions: [], leftOut: [] }
     const tools: unknown[] = []
     let cursor: string | undefined
-    for (let page = 1; page <= MOST_PAGES && tools.length <= MOST_TOOLS; page++) {
+    for (let page = 1; page <= MAX_PAGES && tools.length <= MAX_TOOLS; page++) {
       const params = cursor === undefined ? {} : { cursor }
       const result = await client.request({ method: 'tools/list', params }, { signal, timeout: NO_TIMEOUT_MS })
       tools.push(...rawToolsOf(result))
@@ -85,9 +85,9 @@ export class Connection {
   }
 
   #read(tools: readonly unknown[], isCut: boolean, hasHeaders: boolean) {
-    const { definitions, leftOut } = readDefinitions(tools.slice(0, MOST_TOOLS), { hasHeaders })
-    const isOver = isCut || tools.length > MOST_TOOLS
-    const why = `it offers more than ${MOST_TOOLS} tools or ${MOST_PAGES} pages of them`
+    const { definitions, leftOut } = readDefinitions(tools.slice(0, MAX_TOOLS), { hasHeaders })
+    const isOver = isCut || tools.length > MAX_TOOLS
+    const why = `it offers more than ${MAX_TOOLS} tools or ${MAX_PAGES} pages of them`
     return { definitions, leftOut: isOver ? [...leftOut, { tool: 'the rest', why }] : leftOut }
   }
 
@@ -107,8 +107,8 @@ export class Connection {
   }
 
   /** Calls a tool, with what its server asks in between; throws errors of the table only. */
-  async call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
-    const questions = new Questions(this.#name, ctx)
+  async call(definition: McpToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+    const questions = new ServerQuestions(this.#name, ctx)
     this.#active.add(questions)
     try {
       return await this.#callThrough(definition, input, ctx, questions)
@@ -121,7 +121,7 @@ export class Connection {
     }
   }
 
-  async #callThrough(definition: Definition, input: unknown, ctx: BaseContext, questions: Questions) {
+  async #callThrough(definition: McpToolDefinition, input: unknown, ctx: BaseContext, questions: ServerQuestions) {
     const { tool, input: inputSchema } = definition
     const { client, sdk } = this.#connected
     const options = {
@@ -133,7 +133,7 @@ export class Connection {
       toolDefinition: { name: tool, inputSchema: (inputSchema ?? {}) as never },
     }
     let params: { name: string; arguments: Record<string, unknown> } = { name: tool, arguments: input as never }
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const result: unknown = await client.callTool(params, options)
       if (!sdk.isInputRequiredResult(result)) return result as CallToolResult
       const { inputRequests = {}, requestState } = result
@@ -141,7 +141,7 @@ export class Connection {
       const answers = Object.keys(inputResponses).length > 0 ? { inputResponses } : {}
       params = { ...params, ...answers, ...(requestState !== undefined && { requestState }) }
     }
-    throw new ToolError('UPSTREAM_ERROR', `${this.#name} still asked after ${MOST_ROUNDS} rounds.`, {
+    throw new ToolError('UPSTREAM_ERROR', `${this.#name} still asked after ${MAX_ROUNDS} rounds.`, {
       retryable: false,
     })
   }
@@ -150,10 +150,10 @@ export class Connection {
   async #fulfil(
     requests: Readonly<Record<string, unknown>>,
     ctx: BaseContext,
-    questions: Questions,
+    questions: ServerQuestions,
   ): Promise<Record<string, ElicitResult>> {
     const asked = Object.entries(requests)
-    if (asked.length === 0) await wait(PUT_OFF_MS, this.#clock, ctx.signal)
+    if (asked.length === 0) await waitUnlessAborted(PUT_OFF_MS, this.#clock, ctx.signal)
     const answers: [string, ElicitResult][] = []
     for (const [key, request] of asked) {
       const { method, params } = request as { readonly method?: unknown; readonly params?: unknown }
@@ -178,14 +178,14 @@ export class Connection {
   async close(): Promise<void> {
     const { client, transport } = this.#connected
     const farewell = transport.terminateSession?.().catch(() => {})
-    if (farewell) await Promise.race([farewell, wait(FAREWELL_MS, this.#clock)])
+    if (farewell) await Promise.race([farewell, waitUnlessAborted(FAREWELL_MS, this.#clock)])
     await client.close()
     await transport.close()
   }
 }
 
 /** The old protocol does not say for which call a server asks: the calls under way must be of one run. */
-async function answer(server: string, params: unknown, active: ReadonlySet<Questions>): Promise<ElicitResult> {
+async function answer(server: string, params: unknown, active: ReadonlySet<ServerQuestions>): Promise<ElicitResult> {
   const calls = [...active]
   const last = calls.at(-1)
   const isOfOneRun = last !== undefined && calls.every(({ run }) => run === last.run)
@@ -198,7 +198,7 @@ async function answer(server: string, params: unknown, active: ReadonlySet<Quest
 function passProgress(ctx: BaseContext): (progress: Progress) => void {
   let count = 0
   return ({ progress, total, message }) => {
-    if (++count > MOST_PROGRESS) return
+    if (++count > MAX_PROGRESS) return
     const how = total === undefined ? String(progress) : `${progress} of ${total}`
     ctx.progress(message === undefined ? how : `${escapeLine(message.slice(0, PROGRESS_CHARS))} (${how})`)
   }

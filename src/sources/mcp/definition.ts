@@ -1,16 +1,16 @@
 /** A JSON object of somebody else's. */
-export type JsonObject = Readonly<Record<string, unknown>>
+export type McpJsonObject = Readonly<Record<string, unknown>>
 
 /** A tool as its server describes it, of usable types and bounded size; nothing of it is believed. */
-export interface Definition {
+export interface McpToolDefinition {
   /** The server's own name for it. */
   readonly tool: string
   readonly title: string | undefined
   readonly description: string
   /** As the server gave it, in need of repair. */
   readonly input: unknown
-  readonly output: JsonObject | undefined
-  readonly annotations: JsonObject
+  readonly output: McpJsonObject | undefined
+  readonly annotations: McpJsonObject
   /** Of all of it: equal for what is equal, whatever the order of its keys. */
   readonly hash: string
 }

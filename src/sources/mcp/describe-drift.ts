@@ -1,7 +1,7 @@
-import { lazyModule } from '../../disk/lazy-module.ts'
-import { DOUBT_DETAILS } from '../../value/doubt-details.ts'
-import { escapeText } from '../../value/escape-text.ts'
-import type { Definition } from './definition.ts'
+import { DOUBT_DETAILS } from '../../lib/doubt-details.ts'
+import { escapeText } from '../../lib/escape-text.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+import type { McpToolDefinition } from './definition.ts'
 import { PART_NAMES, type PartName, type PinnedParts } from './pinned-parts.ts'
 
 const loadDiff = lazyModule(() => import('diff'))
@@ -20,7 +20,7 @@ export interface Drift {
   /** Of the whole of it now: two changes that look alike are still told apart. */
   readonly hash: string
   /** The definition as it was pinned, where all of it was kept. */
-  readonly pinned?: Definition | undefined
+  readonly pinned?: McpToolDefinition | undefined
   /** Its server added it after the server was first seen. */
   readonly isNew?: true
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ElicitationForm } from './elicitation-form.ts'
+import { ElicitationForm } from './questions.ts'
 
 const form = (field: unknown, others = {}) => ({ type: 'object', properties: { a: field }, ...others })
 const text = { type: 'string' }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { BaseContext } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
-import { answerElicitation } from './elicitation.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { answerElicitation } from './questions.ts'
 
 const requestedSchema = { type: 'object', properties: { yes: { type: 'boolean' } } }
 

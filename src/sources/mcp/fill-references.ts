@@ -1,18 +1,18 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 
 /** Where the values come from. */
-export interface References {
+export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: (name: string) => string | undefined
-  /** Hears of every value that was taken from there, and of no default. */
+  /** Is notified of every value that was taken from there, and of no default. */
   readonly onValue?: (kind: 'env' | 'secret', name: string, value: string) => void
 }
 
 /** `${env:X}`, `${secret:x}`, and `${X}` as Claude writes it; each may say what holds without it, `${X:-default}`. */
 const REFERENCE = /\$\{(?:([A-Za-z]+):(?!-))?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^}]*))?\}/g
 
-/** A text of the configuration of a server with what it refers to; one that is missing is told by its name. */
-export function fillReferences(text: string, references: References, where: string): string {
+/** A text of the configuration of a server with what it refers to; one that is missing is reported by its name. */
+export function fillReferences(text: string, references: ReferenceSources, where: string): string {
   return text.replaceAll(REFERENCE, (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
     const value = lookUp(kind ?? 'env', name, references, { whole, where })
     if (value === undefined && otherwise !== undefined) return otherwise
@@ -26,7 +26,7 @@ export function fillReferences(text: string, references: References, where: stri
 function lookUp(
   kind: string,
   name: string,
-  { env, secret }: References,
+  { env, secret }: ReferenceSources,
   { whole, where }: { readonly whole: string; readonly where: string },
 ): string | undefined {
   if (kind === 'env') return Object.hasOwn(env, name) ? env[name] : undefined

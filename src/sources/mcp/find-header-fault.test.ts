@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findHeaderFault } from './find-header-fault.ts'
+import { findHeaderFault } from './read-definitions.ts'
 
 const region = { type: 'string', 'x-mcp-header': 'Region' }
 

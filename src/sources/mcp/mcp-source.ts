@@ -1,7 +1,7 @@
-import { lazyModule } from '../../disk/lazy-module.ts'
-import { ToolError } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
-import type { SourceHost, ToolSource } from '../../source.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost, ToolSource } from '../../core/source.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
 import type { LeftOut } from './definition.ts'
 import { assertServerName } from './server-name.ts'
 
@@ -9,7 +9,7 @@ const loadRunningServers = lazyModule(() => import('./running-servers.ts'))
 
 /** What a source of MCP servers may be told. */
 export interface McpSourceOptions {
-  /** Where `${env:X}` comes from; the environment of this process unless said. */
+  /** Where `${env:X}` comes from. Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ToolError } from '../../errors.ts'
-import { namePlace } from './name-place.ts'
+import { ToolError } from '../../core/errors.ts'
+import { nameServerPlace } from './connect.ts'
 
 const url = new URL('http://127.0.0.1:9/mcp?key=1')
 const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
@@ -13,7 +13,7 @@ it('says where nobody listens, without the query', () => {
   for (const retryable of [true, false]) {
     const known = failure(refused, retryable)
     for (const thrown of [known, new TypeError('fetch failed', { cause: known })]) {
-      expect(namePlace(thrown, url)).toMatchObject({
+      expect(nameServerPlace(thrown, url)).toMatchObject({
         code: 'UPSTREAM_ERROR',
         message: 'No connection',
         fix: { hint: 'Is the server running at http://127.0.0.1:9/mcp? Correct the url in tool-hub.yaml.' },
@@ -25,16 +25,16 @@ it('says where nobody listens, without the query', () => {
 })
 
 it('looks for the refusal up to four causes deep', () => {
-  expect(namePlace(failure(wrap(refused, 3)), url)).toMatchObject({
+  expect(nameServerPlace(failure(wrap(refused, 3)), url)).toMatchObject({
     fix: { hint: expect.stringContaining('running at') },
   })
   const tooDeep = failure(wrap(refused, 4))
-  expect(namePlace(tooDeep, url)).toBe(tooDeep)
+  expect(nameServerPlace(tooDeep, url)).toBe(tooDeep)
 })
 
 it('leaves every other error as it came', () => {
   const reset = failure(Object.assign(new Error('read'), { code: 'ECONNRESET' }))
   for (const thrown of [reset, failure(undefined), failure({ code: 'ECONNREFUSED' }), refused, 'text', undefined]) {
-    expect(namePlace(thrown, url)).toBe(thrown)
+    expect(nameServerPlace(thrown, url)).toBe(thrown)
   }
 })

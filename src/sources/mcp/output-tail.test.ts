@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OutputTail } from './output-tail.ts'
+import { OutputTail } from './program-transport.ts'
 
 it('keeps all of the last bytes that a program wrote, however they came', () => {
   const tail = new OutputTail(10)

@@ -1,5 +1,5 @@
-import { hashJson } from '../../value/hash.ts'
-import type { Definition, JsonObject } from './definition.ts'
+import { hashJson } from '../../lib/hash.ts'
+import type { McpJsonObject, McpToolDefinition } from './definition.ts'
 
 /** The parts of a definition, as texts that a person can compare. */
 export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
@@ -11,13 +11,13 @@ export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotatio
 export type PartName = (typeof PART_NAMES)[number]
 
 /** Name, texts, schemas and annotations as one hash: equal for what is equal, whatever the order of its keys. */
-export function hashDefinition(definition: Omit<Definition, 'hash'>): string {
+export function hashDefinition(definition: Omit<McpToolDefinition, 'hash'>): string {
   const { tool, title = null, description, input = null, output = null, annotations } = definition
   return hashJson({ annotations, description, input, output, title, tool })
 }
 
 /** What is kept of a definition: to show a change, and to show models the definition as it was before the change. */
-export function partsOf(definition: Definition): PinnedParts {
+export function partsOf(definition: McpToolDefinition): PinnedParts {
   const parts: Partial<Record<PartName, string>> = {}
   for (const name of PART_NAMES) {
     const value = definition[name]
@@ -31,15 +31,15 @@ export function partsOf(definition: Definition): PinnedParts {
 export function pinnedDefinition(
   tool: string,
   { hash, parts }: { readonly hash: string; readonly parts: PinnedParts },
-): Definition | undefined {
+): McpToolDefinition | undefined {
   try {
     const definition = {
       tool,
       title: parts.title,
       description: parts.description ?? '',
       input: parse(parts.input),
-      output: parse(parts.output) as JsonObject | undefined,
-      annotations: (parse(parts.annotations) ?? {}) as JsonObject,
+      output: parse(parts.output) as McpJsonObject | undefined,
+      annotations: (parse(parts.annotations) ?? {}) as McpJsonObject,
     }
     return hashDefinition(definition) === hash ? { ...definition, hash } : undefined
   } catch {

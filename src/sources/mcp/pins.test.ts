@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { prepareDataFolder } from '../../disk/data-folder.ts'
-import type { Definition } from './definition.ts'
+import { prepareDataFolder } from '../../lib/data-folder.ts'
+import type { McpToolDefinition } from './definition.ts'
 import { describeDrift } from './describe-drift.ts'
 import { hashDefinition } from './pinned-parts.ts'
 import { acceptPins, acceptPinsWithDrift, forgetPins, listPins, Pins } from './pins.ts'
@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(data, { recursive: true, force: true }))
 
-function define(tool: string, description: string, others: Partial<Definition> = {}): Definition {
+function define(tool: string, description: string, others: Partial<McpToolDefinition> = {}): McpToolDefinition {
   const input = { type: 'object', properties: { a: { type: 'string' } } }
   const definition = { tool, title: undefined, description, input, output: undefined, annotations: {}, ...others }
   return { ...definition, hash: hashDefinition(definition) }

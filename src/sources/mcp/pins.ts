@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { JsonState } from '../../store/json-state.ts'
-import type { Definition } from './definition.ts'
+import type { McpToolDefinition } from './definition.ts'
 import { type Drift, describeDrift } from './describe-drift.ts'
 import { fitPins } from './fit-pins.ts'
 import { PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './pinned-parts.ts'
@@ -54,7 +54,7 @@ export class Pins {
   }
 
   /** Pins all definitions of a server that was never seen before; of any other, returns what is not as it was pinned. */
-  review(server: string, definitions: readonly Definition[], now: Date): Review {
+  review(server: string, definitions: readonly McpToolDefinition[], now: Date): Review {
     const seen = seenNow(definitions, now)
     const { pins } = this.#state.update((file) => reviewed(file, server, seen))
     const unpinned = new Set(seen.keys())
@@ -88,7 +88,7 @@ export class Pins {
     return accepted
   }
 
-  /** Forgets a server; its tools are pinned as they are seen next. Gives back how many were forgotten. */
+  /** Forgets a server; its tools are pinned as they are seen next. Returns how many were forgotten. */
   forget(server: string): number {
     let forgotten = 0
     this.#state.update((file) => {
@@ -105,7 +105,7 @@ export function listPins(data: string, server?: string): readonly Pin[] {
   return new Pins(data).list(server)
 }
 
-/** Accepts the definitions of a server as they were last seen, for the CLI; gives back the tools that changed. */
+/** Accepts the definitions of a server as they were last seen, for the CLI; returns the tools that changed. */
 export function acceptPins(data: string, server: string): readonly string[] {
   return new Pins(data).accept(server).map(({ tool }) => tool)
 }
@@ -140,7 +140,7 @@ function additionOf({ parts, hash }: Pin): Drift {
   return { before: {}, after: parts, hash, isNew: true }
 }
 
-function seenNow(definitions: readonly Definition[], now: Date): Map<string, SeenNow> {
+function seenNow(definitions: readonly McpToolDefinition[], now: Date): Map<string, SeenNow> {
   const at = now.toISOString()
   return new Map(
     definitions.map((definition) => [definition.tool, { hash: definition.hash, parts: partsOf(definition), at }]),

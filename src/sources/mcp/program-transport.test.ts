@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { ProgramEnd } from '../../contracts/commands.ts'
+import type { ProgramEnd } from '../../core/commands.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { ProgramTransport } from './program-transport.ts'
 

@@ -1,12 +1,41 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { Clock } from '../../clock.ts'
-import type { ProgramEnd, RunningProgram } from '../../contracts/commands.ts'
-import { ToolError } from '../../errors.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { LineSplitter } from '../../value/line-splitter.ts'
-import { MOST_MESSAGE_BYTES, MOST_STDERR_BYTES } from './limits.ts'
-import { OutputTail } from './output-tail.ts'
-import { wait } from './wait.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { ProgramEnd, RunningProgram } from '../../core/commands.ts'
+import { ToolError } from '../../core/errors.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import { LineSplitter } from '../../lib/line-splitter.ts'
+import { MAX_MESSAGE_BYTES, MAX_STDERR_BYTES } from './limits.ts'
+import { waitUnlessAborted } from './wait.ts'
+
+/** The last of what a program wrote, for messages about it. */
+export class OutputTail {
+  readonly #maxBytes: number
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk.subarray(-this.#maxBytes))
+    this.#bytes += Math.min(chunk.length, this.#maxBytes)
+    while (this.#bytes - this.#chunks[0]!.length >= this.#maxBytes) this.#bytes -= this.#chunks.shift()!.length
+    // Many small pieces would cost more than their bytes.
+    if (this.#chunks.length > MAX_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)]
+  }
+
+  /** Its last lines, with nothing that could drive a terminal. */
+  lastLines(most: number, maxChars: number): string {
+    const text = Buffer.concat(this.#chunks).subarray(-this.#maxBytes).toString('utf8')
+    const lines = text.replaceAll(COLOURS, '').replaceAll('\r\n', '\n').trimEnd().split('\n').slice(-most)
+    return escapeText(lines.join('\n').slice(-maxChars))
+  }
+}
+
+const MAX_CHUNKS = 256
+
+const COLOURS = /\u{1b}\[[0-9;]*m/gu
 
 /** How long a program has for each step of its end: its input closed, SIGTERM, SIGKILL; a second in all. */
 const GRACE_MS = 500
@@ -38,8 +67,8 @@ export class ProgramTransport implements Transport {
   readonly #program: RunningProgram
   readonly #clock: Clock
   readonly #parse: (line: string) => JSONRPCMessage
-  readonly #lines = new LineSplitter(MOST_MESSAGE_BYTES)
-  readonly #tail = new OutputTail(MOST_STDERR_BYTES)
+  readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES)
+  readonly #tail = new OutputTail(MAX_STDERR_BYTES)
   readonly #allSaid: Promise<unknown>
   #allRead: Promise<unknown> = Promise.resolve()
   #noise = ''
@@ -137,7 +166,7 @@ export class ProgramTransport implements Transport {
 
   /** Most end with their output; what they ended with, and what they said at last, says more. */
   async #whyOver(): Promise<ToolError> {
-    const moment = wait(MOMENT_MS, this.#clock)
+    const moment = waitUnlessAborted(MOMENT_MS, this.#clock)
     const end = await Promise.race([this.#program.ended, moment])
     await Promise.race([Promise.all([this.#allSaid, this.#allRead]), moment])
     return end ? this.#endedWith(end) : this.#failed('closed its output')

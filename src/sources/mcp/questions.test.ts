@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { BaseContext } from '../../define.ts'
-import { Questions } from './questions.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ServerQuestions } from './questions.ts'
 
 const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { yes: { type: 'boolean' } } } }
 
@@ -10,7 +10,7 @@ function openCall() {
   const waiting: ((answer: object) => void)[] = []
   const ask = () => new Promise<object>((resolve) => waiting.push(resolve))
   const ctx = { run: 'r', signal: new AbortController().signal, notice: (text: string) => notices.push(text), ask }
-  return { questions: new Questions('s', ctx as unknown as BaseContext), notices, waiting }
+  return { questions: new ServerQuestions('s', ctx as unknown as BaseContext), notices, waiting }
 }
 
 const settled = () => new Promise(setImmediate)
@@ -26,7 +26,7 @@ it('asks one question after the other, a few, and says once that there were more
   const actions = (await Promise.all(answers)).map(({ action }) => action)
   expect(actions.filter((action) => action === 'accept')).toHaveLength(9)
   expect(actions.filter((action) => action === 'cancel')).toHaveLength(991)
-  expect(notices).toEqual(['s asked more than 8 questions at once; the rest are not answered.'])
+  expect(notices).toEqual(['s asked more than 8 questions at the same time; the rest are not answered.'])
 })
 
 it('asks at most 20 questions in a call', async () => {
@@ -71,7 +71,7 @@ it('asks the next question where the one before it could not be answered', async
     throw new Error('stopped')
   }
   const ctx = { run: 'r', signal: stop.signal, notice: (text: string) => notices.push(text), ask }
-  const questions = new Questions('s', ctx as unknown as BaseContext)
+  const questions = new ServerQuestions('s', ctx as unknown as BaseContext)
   const [first, second] = [questions.ask(params), questions.ask(params)]
   await expect(first).rejects.toThrow('stopped')
   expect((await second).action).toBe('accept')

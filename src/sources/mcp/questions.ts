@@ -1,12 +1,84 @@
 import type { ElicitResult } from '@modelcontextprotocol/client'
-import type { BaseContext } from '../../define.ts'
-import { answerElicitation } from './elicitation.ts'
+import { z } from 'zod'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { escapeLine, escapeText } from '../../lib/escape-text.ts'
 
-const MOST_WAITING = 8
-const MOST_ASKED = 20
+const MAX_FIELDS = 50
+
+const MAX_FORM_CHARS = 50_000
+
+const texts = { title: z.string().optional(), description: z.string().optional() }
+
+const options = z.array(z.object({ const: z.string(), title: z.string().optional() }))
+
+const number = z.number().optional()
+
+/** The kinds of fields that the protocol knows, each with its own keywords and no other. */
+const Field = z.discriminatedUnion('type', [
+  z.object({
+    ...texts,
+    type: z.literal('string'),
+    minLength: number,
+    maxLength: number,
+    format: z.enum(['email', 'uri', 'date', 'date-time']).optional().catch(undefined),
+    enum: z.array(z.string()).optional(),
+    enumNames: z.array(z.string()).optional(),
+    oneOf: options.optional(),
+    default: z.string().optional(),
+  }),
+  z.object({ ...texts, type: z.enum(['number', 'integer']), minimum: number, maximum: number, default: number }),
+  z.object({ ...texts, type: z.literal('boolean'), default: z.boolean().optional() }),
+  z.object({
+    ...texts,
+    type: z.literal('array'),
+    minItems: number,
+    maxItems: number,
+    items: z.union([z.object({ type: z.literal('string'), enum: z.array(z.string()) }), z.object({ anyOf: options })]),
+    default: z.array(z.string()).optional(),
+  }),
+])
+
+/**
+ * A form that a server asks somebody to fill in: flat, and made of nothing but what the protocol knows. What a schema
+ * could be built of beyond that may take for ever to check, and would be shown to nobody.
+ */
+export const ElicitationForm = z
+  .looseObject({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) })
+  .refine((form) => isFlat(form, ROOT), { error: 'A form is flat.', abort: true })
+  .refine(({ properties }) => Object.keys(properties).length <= MAX_FIELDS, {
+    error: `A form has at most ${MAX_FIELDS} fields.`,
+    abort: true,
+  })
+  .refine(({ properties }) => Object.values(properties).every((field) => isFlat(field, OPTIONS)), {
+    error: 'A field of a form is flat.',
+    abort: true,
+  })
+  .pipe(
+    z.object({
+      type: z.literal('object'),
+      properties: z.record(z.string().max(200), Field),
+      required: z.array(z.string()).max(MAX_FIELDS).optional(),
+    }),
+  )
+  .refine((form) => JSON.stringify(form).length <= MAX_FORM_CHARS, `A form has at most ${MAX_FORM_CHARS} characters.`)
+
+const ROOT: ReadonlySet<string> = new Set(['properties', 'required'])
+
+const OPTIONS: ReadonlySet<string> = new Set(['enum', 'enumNames', 'oneOf', 'items', 'default'])
+
+const QUESTION_CHARS = 4_000
+
+const Request = z.discriminatedUnion('mode', [
+  z.looseObject({ mode: z.literal('url'), message: z.string(), url: z.string() }),
+  z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: ElicitationForm }),
+])
+
+const MAX_WAITING = 8
+const MAX_ASKED = 20
 
 /** What a server asks during one call: one question after the other, and not more than a person can answer. */
-export class Questions {
+export class ServerQuestions {
   readonly #server: string
   readonly #ctx: BaseContext
   readonly #told = new Set<string>()
@@ -26,18 +98,18 @@ export class Questions {
 
   /** Puts a question to the person, after those before it. */
   ask(params: unknown): Promise<ElicitResult> {
-    if (this.#asked >= MOST_ASKED) {
-      return this.refuse(`${this.#server} asked more than ${MOST_ASKED} questions; the rest are not answered.`)
+    if (this.#asked >= MAX_ASKED) {
+      return this.refuse(`${this.#server} asked more than ${MAX_ASKED} questions; the rest are not answered.`)
     }
-    if (this.#open > MOST_WAITING) {
+    if (this.#open > MAX_WAITING) {
       return this.refuse(
-        `${this.#server} asked more than ${MOST_WAITING} questions at once; the rest are not answered.`,
+        `${this.#server} asked more than ${MAX_WAITING} questions at the same time; the rest are not answered.`,
       )
     }
     this.#asked++
     this.#open++
     const answer = this.#last.then(() => this.#answer(params)).finally(() => this.#open--)
-    // Whoever asked is told.
+    // Anyone who asked is notified.
     this.#last = answer.catch(() => {})
     return answer
   }
@@ -57,4 +129,43 @@ export class Questions {
   async #answer(params: unknown): Promise<ElicitResult> {
     return this.#isOver ? { action: 'cancel' } : answerElicitation(this.#server, params, this.#ctx)
   }
+}
+
+/** Puts what a server asks to the person behind the very call that it asks for. Addresses are reported, never opened. */
+export async function answerElicitation(server: string, params: unknown, ctx: BaseContext): Promise<ElicitResult> {
+  const parsed = Request.safeParse(params)
+  if (!parsed.success) {
+    ctx.notice(
+      `${server} asked something that is no question: ${escapeLine(z.prettifyError(parsed.error)).slice(0, 300)}`,
+    )
+    return { action: 'cancel' }
+  }
+  const { data } = parsed
+  const message = escapeText(data.message.slice(0, QUESTION_CHARS))
+  if (data.mode === 'url') {
+    ctx.notice(
+      `${server} wants you to open ${escapeLine(data.url.slice(0, QUESTION_CHARS))} (${message}). It was told no.`,
+    )
+    return { action: 'decline' }
+  }
+  try {
+    const question = `The MCP server ${server} asks: ${message}`
+    const { values = {} } = await ctx.ask({ question, form: data.requestedSchema })
+    return { action: 'accept', content: values as ElicitResult['content'] }
+  } catch (error) {
+    if (ctx.signal.aborted) throw error
+    const isNo = ToolError.is(error) && error.code === 'APPROVAL_DENIED'
+    ctx.notice(
+      `${server} asked ${JSON.stringify(message.slice(0, 200))} and got no answer: ${escapeLine(String((error as Error).message))}`,
+    )
+    return { action: isNo ? 'decline' : 'cancel' }
+  }
+}
+
+/** What leads elsewhere is refused rather than left out: it would mean something else without. */
+function isFlat(part: unknown, nested: ReadonlySet<string>): boolean {
+  if (typeof part !== 'object' || part === null) return true
+  return Object.entries(part).every(
+    ([keyword, value]) => keyword !== '$ref' && (nested.has(keyword) || typeof value !== 'object' || value === null),
+  )
 }

@@ -1,23 +1,30 @@
 import { z } from 'zod'
-import { messageOf } from '../../errors.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import type { Definition, LeftOut } from './definition.ts'
-import { findHeaderFault } from './find-header-fault.ts'
+import { messageOf } from '../../core/errors.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import type { LeftOut, McpToolDefinition } from './definition.ts'
 import { isDeeperThan } from './is-deeper-than.ts'
 import { hashDefinition } from './pinned-parts.ts'
 
-const LONGEST_NAME = 1_000
-const LONGEST_DEFINITION = 200_000
+const KEYWORD = 'x-mcp-header'
+
+/** A token of RFC 9110. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
+
+const MAX_NAME_LENGTH = 1_000
+const MAX_DEFINITION_LENGTH = 200_000
 /** Of all definitions of a server. */
-const MOST_CHARS = 5_000_000
-const DEEPEST_DEFINITION = 100
+const MAX_CHARS = 5_000_000
+const MAX_DEFINITION_DEPTH = 100
 const SHOWN_NAME_CHARS = 80
 
 const object = z.record(z.string(), z.unknown())
 
 /** What is needed of a tool; the rest of it may be anything. */
 const Given = z.looseObject({
-  name: z.string().min(1).max(LONGEST_NAME),
+  name: z.string().min(1).max(MAX_NAME_LENGTH),
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   inputSchema: z.unknown().optional(),
@@ -30,10 +37,10 @@ const Given = z.looseObject({
 export function readDefinitions(
   tools: readonly unknown[],
   { hasHeaders = false }: { readonly hasHeaders?: boolean } = {},
-): { readonly definitions: readonly Definition[]; readonly leftOut: readonly LeftOut[] } {
-  const definitions = new Map<string, Definition>()
+): { readonly definitions: readonly McpToolDefinition[]; readonly leftOut: readonly LeftOut[] } {
+  const definitions = new Map<string, McpToolDefinition>()
   const leftOut: LeftOut[] = []
-  const room = { chars: MOST_CHARS }
+  const room = { chars: MAX_CHARS }
   for (const given of tools) {
     const read = attemptToRead(given, hasHeaders, room)
     if (typeof read === 'string') leftOut.push({ tool: nameOf(given) ?? 'one without a name', why: read })
@@ -44,7 +51,7 @@ export function readDefinitions(
 }
 
 /** One that cannot even be read hides no other. */
-function attemptToRead(...given: Parameters<typeof readDefinition>): Definition | string {
+function attemptToRead(...given: Parameters<typeof readDefinition>): McpToolDefinition | string {
   try {
     return readDefinition(...given)
   } catch (error) {
@@ -53,12 +60,12 @@ function attemptToRead(...given: Parameters<typeof readDefinition>): Definition 
 }
 
 /** The definition, or why it cannot be used. */
-function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: number }): Definition | string {
-  if (isDeeperThan(given, DEEPEST_DEFINITION)) return `it is over ${DEEPEST_DEFINITION} levels deep`
+function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: number }): McpToolDefinition | string {
+  if (isDeeperThan(given, MAX_DEFINITION_DEPTH)) return `it is over ${MAX_DEFINITION_DEPTH} levels deep`
   const chars = JSON.stringify(given)?.length ?? 0
-  if (chars > LONGEST_DEFINITION) return `it has ${chars} characters, the limit is ${LONGEST_DEFINITION}`
+  if (chars > MAX_DEFINITION_LENGTH) return `it has ${chars} characters, the limit is ${MAX_DEFINITION_LENGTH}`
   room.chars -= chars
-  if (room.chars < 0) return `the definitions of its server have over ${MOST_CHARS} characters`
+  if (room.chars < 0) return `the definitions of its server have over ${MAX_CHARS} characters`
   const parsed = Given.safeParse(given)
   if (!parsed.success)
     return `it is not a tool: ${escapeLine(z.prettifyError(parsed.error).replaceAll('\n', ' ')).slice(0, 300)}`
@@ -84,4 +91,47 @@ function nameOf(given: unknown): string | undefined {
 
 function shown(name: string): string {
   return escapeLine(name.slice(0, SHOWN_NAME_CHARS))
+}
+
+/**
+ * What is wrong with the arguments that a tool wants as HTTP headers (`x-mcp-header`); the protocol of 2026-07-28 says
+ * that a client leaves such a tool out. Only plain arguments that `properties` alone lead to may be headers.
+ */
+export function findHeaderFault(schema: unknown): string | undefined {
+  const seen = new Set<string>()
+  const visit = (part: unknown, { isReachable, isRoot = false }: Place): string | undefined => {
+    if (Array.isArray(part)) return firstOf(part, (each) => visit(each, { isReachable: false }))
+    if (!isPlainObject(part)) return undefined
+    if (Object.hasOwn(part, KEYWORD)) {
+      const fault = isReachable && !isRoot ? faultOf(part, seen) : 'stands where no argument is'
+      if (fault !== undefined) return `its ${KEYWORD} ${fault}`
+    }
+    return firstOf(Object.entries(part), ([keyword, value]) => {
+      if (keyword !== 'properties' || !isPlainObject(value)) return visit(value, { isReachable: false })
+      return firstOf(Object.values(value), (each) => visit(each, { isReachable }))
+    })
+  }
+  return visit(schema, { isReachable: true, isRoot: true })
+}
+
+interface Place {
+  readonly isReachable: boolean
+  readonly isRoot?: boolean
+}
+
+function faultOf(part: Readonly<Record<string, unknown>>, seen: Set<string>): string | undefined {
+  const name = part[KEYWORD]
+  if (typeof name !== 'string' || !TOKEN.test(name)) return 'is not the name of a header'
+  if (!TYPES.has(part.type)) return 'belongs to an argument that is no text, whole number or yes or no'
+  if (seen.has(name.toLowerCase())) return `${JSON.stringify(name)} is there twice`
+  seen.add(name.toLowerCase())
+  return undefined
+}
+
+function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -1,11 +1,11 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../core/clock.ts'
 
 /** Changes that come together are one. */
 const DEBOUNCE_MS = 200
 /** A server that tells of changes without end is not asked without end. */
 const REST_MS = 1_000
 
-/** Does something again when it is told to, but never twice at once and not all the time. */
+/** Does something again when it is notified to, but never twice concurrently and not all the time. */
 export class Refresher {
   readonly #clock: Clock
   readonly #work: () => Promise<void>
@@ -25,7 +25,7 @@ export class Refresher {
     else this.#plan(DEBOUNCE_MS)
   }
 
-  /** Now, or with the one that goes on. */
+  /** Now, or with the one that continues. */
   now(): Promise<void> {
     this.#running ??= this.#run()
     return this.#running

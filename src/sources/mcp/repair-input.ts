@@ -1,19 +1,19 @@
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import type { JsonObject } from './definition.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import type { McpJsonObject } from './definition.ts'
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const
 /** References that lead to references, and unions of unions, have to end. */
-const MOST_STEPS = 200
+const MAX_STEPS = 200
 
 /**
  * The schema of a server's arguments as hubs and model providers take it: an object at its root, with properties, and
  * no union there. Of several shapes one is made that every one of them fits; the server still checks for itself.
  * Undefined when it describes something that is no object.
  */
-export function repairInput(given: unknown): JsonObject | undefined {
+export function repairInput(given: unknown): McpJsonObject | undefined {
   if (given === undefined || given === null || given === true) return EMPTY
   if (!isPlainObject(given)) return undefined
-  const flat = flatten(given, { root: given, left: MOST_STEPS })
+  const flat = flatten(given, { root: given, left: MAX_STEPS })
   if (!flat) return undefined
   const { properties, required, ...others } = flat
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
@@ -25,15 +25,15 @@ export function repairInput(given: unknown): JsonObject | undefined {
   }
 }
 
-const EMPTY: JsonObject = { type: 'object', properties: {} }
+const EMPTY: McpJsonObject = { type: 'object', properties: {} }
 
 /** The whole that references look into, and how many steps are left. */
 interface Walk {
-  readonly root: JsonObject
+  readonly root: McpJsonObject
   left: number
 }
 
-function flatten(schema: JsonObject, walk: Walk): JsonObject | undefined {
+function flatten(schema: McpJsonObject, walk: Walk): McpJsonObject | undefined {
   if (walk.left-- <= 0 || !mayBeObject(schema.type)) return undefined
   const target = typeof schema.$ref === 'string' ? refersTo(schema.$ref, walk.root) : undefined
   if (target) {
@@ -53,13 +53,13 @@ function flatten(schema: JsonObject, walk: Walk): JsonObject | undefined {
   return flatten(both(others, merged), walk)
 }
 
-/** What fits both at once: all properties, all that either needs. */
-function both(a: JsonObject, b: JsonObject): JsonObject {
+/** What fits both together: all properties, all that either needs. */
+function both(a: McpJsonObject, b: McpJsonObject): McpJsonObject {
   return { ...a, ...b, ...merged(a, b, 'allOf'), required: [...namesOf(a.required), ...namesOf(b.required)] }
 }
 
 /** What fits one or the other: all properties, but only what both need. */
-function either(a: JsonObject, b: JsonObject): JsonObject {
+function either(a: McpJsonObject, b: McpJsonObject): McpJsonObject {
   const alsoNeeded = new Set(namesOf(b.required))
   const { additionalProperties: first, ...others } = a
   const isClosed = first === false && b.additionalProperties === false
@@ -71,7 +71,7 @@ function either(a: JsonObject, b: JsonObject): JsonObject {
   }
 }
 
-function merged(a: JsonObject, b: JsonObject, how: 'allOf' | 'anyOf'): JsonObject {
+function merged(a: McpJsonObject, b: McpJsonObject, how: 'allOf' | 'anyOf'): McpJsonObject {
   const properties = new Map<string, unknown>(isPlainObject(a.properties) ? Object.entries(a.properties) : [])
   for (const [name, schema] of isPlainObject(b.properties) ? Object.entries(b.properties) : []) {
     const known = properties.get(name)
@@ -81,7 +81,7 @@ function merged(a: JsonObject, b: JsonObject, how: 'allOf' | 'anyOf'): JsonObjec
   return properties.size > 0 ? { properties: Object.fromEntries(properties) } : {}
 }
 
-function refersTo(reference: string, root: JsonObject): JsonObject | undefined {
+function refersTo(reference: string, root: McpJsonObject): McpJsonObject | undefined {
   const [, place, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
   const definitions = place === undefined ? undefined : root[place]
   if (!isPlainObject(definitions) || name === undefined || !Object.hasOwn(definitions, name)) return undefined

@@ -1,6 +1,6 @@
-import type { HttpMcpServer, McpOAuth } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import type { References } from './fill-references.ts'
+import type { HttpMcpServer, McpOAuth } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import { toServerUrl } from './resolve-server.ts'
 import { openReferences } from './server-references.ts'
 
@@ -9,7 +9,7 @@ export function resolveOAuth(
   name: string,
   { url, oauth }: HttpMcpServer,
   host: Pick<SourceHost, 'secret' | 'hide'>,
-  env: References['env'] = process.env,
+  env: ReferenceSources['env'] = process.env,
 ): { readonly url: string; readonly oauth: McpOAuth | undefined } {
   const { fill } = openReferences(name, { host, env })
   const { href } = toServerUrl(name, fill(url, 'url'))

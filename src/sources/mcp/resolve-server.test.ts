@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { McpServer } from '../../options.ts'
+import type { McpServer } from '../../core/options.ts'
 import { resolveOAuth } from './resolve-oauth.ts'
 import { resolveServer, signsIn } from './resolve-server.ts'
 

@@ -1,8 +1,8 @@
-import type { ProgramRequest } from '../../contracts/commands.ts'
-import { ToolError } from '../../errors.ts'
-import type { HttpMcpServer, McpServer, StdioMcpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import type { References } from './fill-references.ts'
+import type { ProgramRequest } from '../../core/commands.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { HttpMcpServer, McpServer, StdioMcpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import { openReferences } from './server-references.ts'
 
 /** A server with everything filled in that its configuration refers to. */
@@ -19,7 +19,7 @@ export type ResolvedServer =
 export function resolveServer(
   name: string,
   server: McpServer,
-  from: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: References['env'] },
+  from: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: ReferenceSources['env'] },
 ): ResolvedServer {
   const { fill, fillAll } = openReferences(name, from)
   if (isProgram(server)) {

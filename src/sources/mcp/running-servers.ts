@@ -1,6 +1,6 @@
-import type { McpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import type { References } from './fill-references.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import type { McpServerStatus } from './mcp-source.ts'
 import { Pins } from './pins.ts'
 import { ServerLink } from './server-link.ts'
@@ -20,7 +20,7 @@ export class RunningServers {
 
   constructor(
     servers: Readonly<Record<string, McpServer>>,
-    { host, env }: { readonly host: SourceHost; readonly env: References['env'] },
+    { host, env }: { readonly host: SourceHost; readonly env: ReferenceSources['env'] },
   ) {
     this.#servers = servers
     this.#host = host

@@ -1,15 +1,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { BaseContext } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { untilAborted } from '../../value/until-aborted.ts'
-import { Backoff } from './backoff.ts'
-import type { Known } from './connect.ts'
-import { Connection } from './connection.ts'
-import type { Definition } from './definition.ts'
-import type { References } from './fill-references.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { untilAborted } from '../../lib/until-aborted.ts'
+import type { KnownServer } from './connect.ts'
+import { McpConnection } from './connection.ts'
+import type { McpToolDefinition } from './definition.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
 import type { Pins } from './pins.ts'
 import { Refresher } from './refresher.ts'
@@ -17,14 +16,39 @@ import { ServerTools } from './server-tools.ts'
 import { tooSlow } from './too-slow.ts'
 import { upstreamError } from './upstream-error.ts'
 
+const FIRST_DELAY_MS = 500
+
+/** One that lived so long has not failed quickly. */
+const STEADY_MS = 30_000
+
+const MAX_QUICK_FAILURES = 5
+
+/** When to start something again that failed: twice as late each time, and not by itself after five quick failures. */
+export class Backoff {
+  readonly #random: () => number
+  #failures = 0
+
+  constructor(random: () => number = Math.random) {
+    this.#random = random
+  }
+
+  /** How long to wait after a failure; undefined when only somebody who asks for it should start it again. */
+  afterFailure(livedMs: number): number | undefined {
+    this.#failures = livedMs >= STEADY_MS ? 1 : this.#failures + 1
+    if (this.#failures >= MAX_QUICK_FAILURES) return undefined
+    const ceilingMs = FIRST_DELAY_MS * 2 ** (this.#failures - 1)
+    return Math.round(ceilingMs * (0.5 + this.#random() / 2))
+  }
+}
+
 /** What one server needs of its source. */
-export interface LinkOptions {
+export interface ServerLinkOptions {
   readonly name: string
   readonly server: McpServer
   /** All servers of the source. */
   readonly names: readonly string[]
   readonly host: SourceHost
-  readonly env: References['env']
+  readonly env: ReferenceSources['env']
   readonly pins: Pins
   /** Its tools are others now. */
   readonly onTools: () => void
@@ -32,34 +56,34 @@ export interface LinkOptions {
 
 /** Between two looks at the tools of a server whose stream of changes ends again and again. */
 const FIRST_WAIT_MS = 5_000
-const LONGEST_WAIT_MS = 300_000
+const MAX_WAIT_MS = 300_000
 
 /** One server, supervised: it is connected, watched, and connected again when it breaks. Its troubles are its own. */
 export class ServerLink {
   readonly shelf: ServerTools
   /** Why it is not there, while it is not. */
   problem: ToolError | undefined
-  readonly #options: LinkOptions
-  readonly #known: Known = {}
+  readonly #options: ServerLinkOptions
+  readonly #known: KnownServer = {}
   readonly #backoff = new Backoff()
   readonly #refresher: Refresher
   readonly #closing = new AbortController()
-  #connection: Connection | undefined
-  #connecting: Promise<Connection> | undefined
+  #connection: McpConnection | undefined
+  #connecting: Promise<McpConnection> | undefined
   #cancelRetry: (() => void) | undefined
 
-  constructor(options: LinkOptions) {
+  constructor(options: ServerLinkOptions) {
     this.#options = options
     this.shelf = new ServerTools({ ...options, call: (...call) => this.#call(...call) })
     this.#refresher = new Refresher(options.host.clock, () => this.#refresh())
   }
 
-  get connection(): Connection | undefined {
+  get connection(): McpConnection | undefined {
     return this.#connection
   }
 
   /** Connects, or waits for who does; one that stays down is tried once more for everybody who asks. */
-  connect(): Promise<Connection> {
+  connect(): Promise<McpConnection> {
     if (this.#connection) return Promise.resolve(this.#connection)
     this.#cancelRetry?.()
     this.#cancelRetry = undefined
@@ -81,12 +105,12 @@ export class ServerLink {
     const connection = this.#connection
     this.#connection = undefined
     await connection?.close()
-    // Whoever waits for it is told.
+    // Anyone who waits for it is notified.
     await this.#connecting?.catch(() => {})
   }
 
   /** Calls a tool, over a new connection where the old one is gone. */
-  async #call(definition: Definition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+  async #call(definition: McpToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const connection = await untilAborted(this.connect(), ctx.signal)
     this.#assertUnchanged(definition)
     try {
@@ -101,7 +125,7 @@ export class ServerLink {
     }
   }
 
-  async #attempt(): Promise<Connection> {
+  async #attempt(): Promise<McpConnection> {
     const { name, server, host, env } = this.#options
     const startedAt = host.clock.now()
     const deadline = new AbortController()
@@ -109,10 +133,10 @@ export class ServerLink {
     const giveUp = () => deadline.abort(tooSlow(name, server, timeoutMs, `look at it with: tool-hub mcp test ${name}.`))
     const cancel = host.clock.after(timeoutMs, giveUp, { background: true })
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal])
-    let connection: Connection | undefined
+    let connection: McpConnection | undefined
     try {
       signal.throwIfAborted()
-      connection = await Connection.open({ name, server, host, env, known: this.#known, signal })
+      connection = await McpConnection.open({ name, server, host, env, known: this.#known, signal })
       await this.#take(connection, signal)
       this.#connection = connection
       this.problem = undefined
@@ -131,7 +155,7 @@ export class ServerLink {
     }
   }
 
-  #supervise(connection: Connection): void {
+  #supervise(connection: McpConnection): void {
     const { clock } = this.#options.host
     const startedAt = clock.now()
     void connection.closed.then((reason) => {
@@ -143,8 +167,8 @@ export class ServerLink {
   }
 
   /** A stream of changes that ends is opened again, after a look at what it may have missed. */
-  async #watch(connection: Connection): Promise<void> {
-    for (let waitMs = FIRST_WAIT_MS; this.#connection === connection; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  async #watch(connection: McpConnection): Promise<void> {
+    for (let waitMs = FIRST_WAIT_MS; this.#connection === connection; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       const outcome = await connection.watch(() => this.#refresher.soon(), this.#closing.signal)
       if (outcome !== 'ended' || this.#connection !== connection) return
       await this.#refresher.after(waitMs, this.#closing.signal)
@@ -161,7 +185,7 @@ export class ServerLink {
     this.#cancelRetry = this.#options.host.clock.after(delayMs, retry, { background: true })
   }
 
-  #lose(connection: Connection): void {
+  #lose(connection: McpConnection): void {
     if (this.#connection === connection) this.#connection = undefined
     void connection.close().catch(() => {})
   }
@@ -170,14 +194,14 @@ export class ServerLink {
     if (this.#connection) await this.#take(this.#connection, this.#closing.signal)
   }
 
-  async #take(connection: Connection, signal: AbortSignal): Promise<void> {
+  async #take(connection: McpConnection, signal: AbortSignal): Promise<void> {
     const { definitions, leftOut } = await connection.list(signal)
     await this.shelf.take(definitions, leftOut, signal)
     this.#options.onTools()
   }
 
   /** A server may have a tool no more without having said so. */
-  async #lookFor({ tool }: Definition, ctx: BaseContext): Promise<void> {
+  async #lookFor({ tool }: McpToolDefinition, ctx: BaseContext): Promise<void> {
     await untilAborted(
       this.refresh().catch(() => {}),
       ctx.signal,
@@ -186,7 +210,7 @@ export class ServerLink {
   }
 
   /** What was judged, and perhaps allowed by a person, is this very definition. */
-  #assertUnchanged(definition: Definition): void {
+  #assertUnchanged(definition: McpToolDefinition): void {
     this.#assertThere(definition.tool)
     if (this.shelf.holds(definition)) return
     throw new ToolError(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 import { assertServerName } from './server-name.ts'
 
 it('refuses what cannot name a server, and says what can', () => {

@@ -1,5 +1,5 @@
-import { ToolError } from '../../errors.ts'
-import { SERVER_NAME } from '../../names.ts'
+import { ToolError } from '../../core/errors.ts'
+import { SERVER_NAME } from '../../core/names.ts'
 
 /** Refuses what cannot name an MCP server. */
 export function assertServerName(name: string): void {

@@ -1,9 +1,9 @@
-import { lookAtKeys } from '../../record/secret-keys.ts'
-import type { SourceHost } from '../../source.ts'
-import { fillReferences, type References } from './fill-references.ts'
+import type { SourceHost } from '../../core/source.ts'
+import { lookAtKeys } from '../../records/redaction/secret-keys.ts'
+import { fillReferences, type ReferenceSources } from './fill-references.ts'
 
 /** Shorter ones would hide ordinary words. */
-const SHORTEST_SECRET = 6
+const MIN_SECRET_LENGTH = 6
 const HARMLESS: ReadonlySet<string> = new Set(
   `HOME PATH USER USERNAME LOGNAME PWD OLDPWD SHELL LANG LANGUAGE TERM TZ TMPDIR TMP TEMP HOSTNAME EDITOR DISPLAY CI
   NODE_ENV`.split(/\s+/),
@@ -23,9 +23,9 @@ export interface ServerReferences {
 /** Fills in references; whatever comes from the environment or from secrets no record and no result holds from then on. */
 export function openReferences(
   server: string,
-  { host, env }: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: References['env'] },
+  { host, env }: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: ReferenceSources['env'] },
 ): ServerReferences {
-  const references: References = {
+  const references: ReferenceSources = {
     env,
     secret: (name) => host.secret(name),
     onValue: (kind, name, value) => {
@@ -34,7 +34,7 @@ export function openReferences(
   }
   const hide = (values: readonly string[]) => {
     const all = values.flatMap((value) => [value, value.slice(value.indexOf(' ') + 1)])
-    const secrets = [...new Set(all)].filter((value) => value.length >= SHORTEST_SECRET)
+    const secrets = [...new Set(all)].filter((value) => value.length >= MIN_SECRET_LENGTH)
     if (secrets.length > 0) host.hide(secrets)
   }
   const fill = (text: string, where: string) => fillReferences(text, references, `${where} of the MCP server ${server}`)

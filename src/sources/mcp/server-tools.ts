@@ -1,14 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AnyTool } from '../../define.ts'
-import { messageOf } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import type { Definition, JsonObject, LeftOut } from './definition.ts'
+import type { AnyTool } from '../../core/define.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { sha256 } from '../../lib/hash.ts'
+import type { LeftOut, McpJsonObject, McpToolDefinition } from './definition.ts'
 import { type Drift, describeDrift, shortHash } from './describe-drift.ts'
 import type { Pins } from './pins.ts'
-import { isLeftOut, type ToolParts, toTool, UNCHECKED } from './to-tool.ts'
-import { toToolName } from './tool-name.ts'
+import { isIgnoredTool, type ToolParts, toTool, UNCHECKED } from './to-tool.ts'
+
+const PLAIN = /^[A-Za-z0-9_-]+$/
+
+const MAX_LENGTH = 64
+
+/** So many that nobody finds a second name with the same. */
+const HASH_CHARS = 16
+
+/** A name that reads as if it had been changed. */
+const LIKE_CHANGED = new RegExp(`-[0-9a-f]{${HASH_CHARS}}$`)
 
 /** What the tools of a server are made with. */
 export interface ServerToolsOptions {
@@ -25,14 +35,14 @@ export interface ServerToolsOptions {
 export interface PendingTool {
   /** In the hub, once it is accepted. */
   readonly name: string
-  readonly definition: Definition
+  readonly definition: McpToolDefinition
   /** What it says of itself, for the owner. */
   readonly drift: string
 }
 
 /** What models see of a definition that is not the one that was pinned, and why its calls ask. */
 interface Doubted {
-  readonly shown: Definition
+  readonly shown: McpToolDefinition
   readonly doubt: string
 }
 
@@ -47,14 +57,14 @@ interface Comparison {
 
 interface Made {
   readonly key: string
-  readonly definition: Definition
+  readonly definition: McpToolDefinition
   readonly tool: AnyTool | LeftOut
 }
 
-const MOST_TOLD = 5
+const MAX_REPORTED = 5
 const SHOWN_NAME_CHARS = 80
 /** Tools whose schemas cannot be checked in any time. */
-const MOST_ENDLESS = 5
+const MAX_ENDLESS = 5
 
 /** The tools of one server as a hub has them; one that stays the same stays the same object. */
 export class ServerTools {
@@ -85,12 +95,16 @@ export class ServerTools {
   }
 
   /** Whether a definition is what the server says of the tool now, as far as is known. */
-  holds({ tool, hash }: Definition): boolean {
+  holds({ tool, hash }: McpToolDefinition): boolean {
     return this.#made.get(tool)?.definition.hash === hash
   }
 
   /** Takes what a server lists. Models see of each tool what was pinned; one that is not as it was pinned is in doubt. */
-  async take(definitions: readonly Definition[], leftOut: readonly LeftOut[], signal: AbortSignal): Promise<void> {
+  async take(
+    definitions: readonly McpToolDefinition[],
+    leftOut: readonly LeftOut[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { doubted, pending, acceptable } = await this.#compare(definitions)
     const share = shareSchemas()
     const made = new Map<string, Made>()
@@ -98,10 +112,10 @@ export class ServerTools {
     for (const definition of definitions) {
       if (pending.has(definition.tool)) continue
       const next =
-        endless < MOST_ENDLESS
+        endless < MAX_ENDLESS
           ? await this.#make(definition, doubted.get(definition.tool), share)
           : this.#skip(definition)
-      if (isLeftOut(next.tool) && next.tool.why.includes(UNCHECKED)) endless++
+      if (isIgnoredTool(next.tool) && next.tool.why.includes(UNCHECKED)) endless++
       made.set(definition.tool, next)
       // To make a tool compiles its schemas; everybody else has their turn in between.
       await setImmediate()
@@ -115,16 +129,16 @@ export class ServerTools {
       return drift === undefined ? [] : [{ name: this.#nameOf(definition.tool), definition, drift }]
     })
     const all = [...made.values()].map(({ tool }) => tool)
-    this.tools = all.filter((tool): tool is AnyTool => !isLeftOut(tool))
+    this.tools = all.filter((tool): tool is AnyTool => !isIgnoredTool(tool))
     const { name } = this.#options
     const why = `it is new; look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}`
     const waiting = this.pending.map(({ definition: { tool } }) => ({ tool: shownName(tool), why }))
-    this.leftOut = [...leftOut, ...all.filter(isLeftOut)]
+    this.leftOut = [...leftOut, ...all.filter(isIgnoredTool)]
     this.#tell([...this.leftOut, ...waiting])
   }
 
   /** Without pins nothing can be compared, and what cannot be compared is doubted. */
-  async #compare(definitions: readonly Definition[]): Promise<Comparison> {
+  async #compare(definitions: readonly McpToolDefinition[]): Promise<Comparison> {
     const { name, host, pins } = this.#options
     try {
       const { drifts, added, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
@@ -146,13 +160,13 @@ export class ServerTools {
     }
   }
 
-  async #doubt(definition: Definition, drift: Drift | undefined): Promise<string> {
+  async #doubt(definition: McpToolDefinition, drift: Drift | undefined): Promise<string> {
     const { name } = this.#options
     if (!drift) return `${uncompared(definition)}; to begin anew: tool-hub mcp pin ${name} --forget`
     return describeDrift(drift).catch(() => uncompared(definition))
   }
 
-  async #make(definition: Definition, doubted: Doubted | undefined, share: ToolParts['share']): Promise<Made> {
+  async #make(definition: McpToolDefinition, doubted: Doubted | undefined, share: ToolParts['share']): Promise<Made> {
     const { name: serverName, server, call } = this.#options
     const key = JSON.stringify([definition, doubted])
     const known = this.#made.get(definition.tool)
@@ -166,8 +180,8 @@ export class ServerTools {
   }
 
   /** A check that does not come to an end is stopped, but costs time; a server that has many wants to take it. */
-  #skip(definition: Definition): Made {
-    const why = `${MOST_ENDLESS} tools of its server before it ${UNCHECKED}`
+  #skip(definition: McpToolDefinition): Made {
+    const why = `${MAX_ENDLESS} tools of its server before it ${UNCHECKED}`
     return { key: '', definition, tool: { tool: definition.tool, why } }
   }
 
@@ -179,25 +193,26 @@ export class ServerTools {
     const { name, host } = this.#options
     const texts = leftOut.map(textOf)
     const news = texts.filter((text) => !this.#told.has(text))
-    for (const text of news.slice(0, MOST_TOLD)) host.warn(`MCP server ${name}: ${text}`)
-    if (news.length > MOST_TOLD) host.warn(`MCP server ${name}: ${news.length - MOST_TOLD} more tools are left out.`)
+    for (const text of news.slice(0, MAX_REPORTED)) host.warn(`MCP server ${name}: ${text}`)
+    if (news.length > MAX_REPORTED)
+      host.warn(`MCP server ${name}: ${news.length - MAX_REPORTED} more tools are left out.`)
     this.#told = new Set(texts)
   }
 }
 
 /** With its hash: a yes to one definition must never be a yes to another. */
-function uncompared({ hash }: Definition): string {
+function uncompared({ hash }: McpToolDefinition): string {
   return `its definition cannot be compared with the one that was first seen (now ${shortHash(hash)})`
 }
 
 /** All that models see of a tool whose pinned definition is not known: that there is one of this name. */
-function unknown(definition: Definition): Definition {
+function unknown(definition: McpToolDefinition): McpToolDefinition {
   return { ...definition, title: undefined, description: '', input: {}, output: undefined, annotations: {} }
 }
 
 /** Many tools of a server take the same arguments, or none. */
 function shareSchemas(): ToolParts['share'] {
-  const shared = new Map<string, JsonObject>()
+  const shared = new Map<string, McpJsonObject>()
   return (schema) => {
     const key = JSON.stringify(schema)
     const known = shared.get(key) ?? schema
@@ -212,4 +227,27 @@ function shownName(tool: string): string {
 
 function textOf({ tool, why }: LeftOut): string {
   return `${tool} is left out: ${why}`
+}
+
+/**
+ * The name of a server's tool in a hub, `mcp/<server>.<tool>`. It depends on nothing but the server, the tool and the
+ * names of the other servers, so that it never comes to mean another tool. One that had to change, that reads as if it
+ * had been, or that would read like a tool of another server on the wire (`b_c` of `a`, when there is a server `a_b`),
+ * ends with a hash of the whole.
+ */
+export function toToolName(server: string, tool: string, servers: Iterable<string>): string {
+  const prefix = `mcp/${server}.`
+  const isPlain = PLAIN.test(tool) && !LIKE_CHANGED.test(tool) && prefix.length + tool.length <= MAX_LENGTH
+  if (isPlain && !isAmbiguous(server, tool, servers)) return prefix + tool
+  const room = MAX_LENGTH - prefix.length - HASH_CHARS - 1
+  const readable = tool.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, room)
+  return `${prefix}${readable}-${sha256(tool).slice(0, HASH_CHARS)}`
+}
+
+function isAmbiguous(server: string, tool: string, servers: Iterable<string>): boolean {
+  const wire = `${server}_${tool}`
+  for (const other of servers) {
+    if (other.length > server.length && wire.startsWith(`${other}_`)) return true
+  }
+  return false
 }

@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { BaseContext } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
-import { settleAnswer } from './settle-answer.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { settleAnswer } from './to-tool.ts'
 
 const text = (value: string) => ({ type: 'text' as const, text: value })
 const nested = (levels: number): never =>

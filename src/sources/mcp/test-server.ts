@@ -1,12 +1,12 @@
-import { ToolError } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
-import type { SourceHost } from '../../source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { SourceHost } from '../../core/source.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { cleanTexts } from './clean-definition.ts'
-import type { Era } from './connect.ts'
-import { Connection } from './connection.ts'
+import type { ProtocolEra } from './connect.ts'
+import { McpConnection } from './connection.ts'
 import type { LeftOut } from './definition.ts'
-import type { References } from './fill-references.ts'
+import type { ReferenceSources } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
 import { Pins } from './pins.ts'
 import { isProgram } from './resolve-server.ts'
@@ -19,7 +19,7 @@ import { upstreamError } from './upstream-error.ts'
 export type ServerReport =
   | {
       readonly ok: true
-      readonly era: Era
+      readonly era: ProtocolEra
       /** What it calls itself. */
       readonly info: { readonly name: string; readonly version: string } | undefined
       readonly tools: readonly ReportedTool[]
@@ -48,7 +48,7 @@ export async function testServer(
   name: string,
   server: McpServer,
   host: SourceHost,
-  env: References['env'] = process.env,
+  env: ReferenceSources['env'] = process.env,
 ): Promise<ServerReport> {
   const { clock } = host
   const redact = (text: string) => host.redact(text)
@@ -57,10 +57,10 @@ export async function testServer(
   const timeoutMs = server.startTimeoutMs ?? START_TIMEOUT_MS
   const look = 'see whether its command works by hand.'
   const cancel = clock.after(timeoutMs, () => deadline.abort(tooSlow(name, server, timeoutMs, look)))
-  let connection: Connection | undefined
+  let connection: McpConnection | undefined
   try {
     assertServerName(name)
-    connection = await Connection.open({ name, server, host, env, known: {}, signal: deadline.signal })
+    connection = await McpConnection.open({ name, server, host, env, known: {}, signal: deadline.signal })
     const connectedAt = clock.now()
     const { definitions, leftOut } = await connection.list(deadline.signal)
     const listMs = clock.now() - connectedAt
@@ -96,7 +96,7 @@ export async function testServer(
   }
 }
 
-/** Here nobody starts it again, and whoever reads this is looking at it already. */
+/** Here nobody starts it again, and anyone who reads this is looking at it already. */
 function forPerson(problem: ToolError, server: McpServer, redact: SourceHost['redact']): ToolError {
   const { code, message, fix, retryable } = problem
   const hint = fix.hint.includes('tool-hub mcp test') ? byHand(server) : fix.hint

@@ -1,13 +1,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { AnyTool, BaseContext } from '../../define.ts'
-import type { McpServer } from '../../options.ts'
-import type { Definition, LeftOut } from './definition.ts'
-import { isLeftOut, type ToolParts, toTool } from './to-tool.ts'
+import type { AnyTool, BaseContext } from '../../core/define.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { LeftOut, McpToolDefinition } from './definition.ts'
+import { isIgnoredTool, type ToolParts, toTool } from './to-tool.ts'
 
 const ctx = { signal: new AbortController().signal } as BaseContext
 const text = { type: 'text' as const, text: 'done' }
-const define = (others: Partial<Definition> = {}): Definition => ({
+const define = (others: Partial<McpToolDefinition> = {}): McpToolDefinition => ({
   tool: 't',
   title: undefined,
   description: 'Does.',
@@ -18,7 +18,7 @@ const define = (others: Partial<Definition> = {}): Definition => ({
   ...others,
 })
 
-async function make(definition: Definition, others: Partial<ToolParts> = {}) {
+async function make(definition: McpToolDefinition, others: Partial<ToolParts> = {}) {
   const calls: unknown[][] = []
   const call: ToolParts['call'] = async (...given) => {
     calls.push(given.slice(0, 2))
@@ -44,7 +44,7 @@ async function make(definition: Definition, others: Partial<ToolParts> = {}) {
 describe('a tool of a server', () => {
   it('says where it comes from', async () => {
     const { tool, made } = await make(define({ title: 'Title' }), { server: { command: 'x', timeoutMs: 1_234 } })
-    expect(isLeftOut(made)).toBe(false)
+    expect(isIgnoredTool(made)).toBe(false)
     expect(tool).toMatchObject({
       name: 'mcp/s.t',
       kind: 'mcp',
@@ -66,7 +66,7 @@ describe('a tool of a server', () => {
   it('is left out where its arguments are no object, also those that were pinned', async () => {
     expect((await make(define({ input: 'none' }))).made).toEqual({ tool: 't', why: 'its arguments are no object' })
     const { made } = await make(define(), { shown: define({ input: 'none' }) })
-    expect(isLeftOut(made)).toBe(true)
+    expect(isIgnoredTool(made)).toBe(true)
     expect((made as LeftOut).why).toBe('its arguments are no object')
   })
 
@@ -127,8 +127,8 @@ describe('a tool of a server', () => {
   it('is judged by the worse of what a trusted server says now and said before', async () => {
     const server = { command: 'x', trust: true }
     const rights = async (
-      now: Definition['annotations'],
-      before: Definition['annotations'],
+      now: McpToolDefinition['annotations'],
+      before: McpToolDefinition['annotations'],
       given: McpServer = server,
     ) => {
       const { tool } = await make(define({ annotations: now }), {

@@ -1,13 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { AnyTool } from '../../define.ts'
+import type { AnyTool } from '../../core/define.ts'
 import { testHub } from '../../testing/test-hub.ts'
-import type { Definition, LeftOut } from './definition.ts'
+import type { LeftOut, McpToolDefinition } from './definition.ts'
 import { toTool } from './to-tool.ts'
 
 const PNG = Buffer.from('not really a picture').toString('base64')
 
-function make(definition: Partial<Definition>, { trust = false, answer = { content: [] } as CallToolResult } = {}) {
+function make(
+  definition: Partial<McpToolDefinition>,
+  { trust = false, answer = { content: [] } as CallToolResult } = {},
+) {
   const whole = {
     tool: 't',
     title: undefined,
@@ -30,7 +33,7 @@ function make(definition: Partial<Definition>, { trust = false, answer = { conte
   })
 }
 
-async function rights(annotations: Definition['annotations'], trust: boolean) {
+async function rights(annotations: McpToolDefinition['annotations'], trust: boolean) {
   const { capabilities, targets } = (await make({ annotations }, { trust })) as AnyTool
   return [capabilities, targets!({}, { isUnread: () => false })]
 }

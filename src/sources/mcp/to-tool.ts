@@ -1,13 +1,18 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { type AnyTool, type BaseContext, type Capability, defineTool } from '../../define.ts'
-import { messageOf, ToolError } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
-import { compileSchema } from '../../schema/compile-schema.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import { mcpContent } from '../../adapters/from/mcp-content.ts'
+import { type AnyTool, type BaseContext, type Capability, defineTool } from '../../core/define.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
+import type { ContentBlock } from '../../core/result.ts'
+import { compileSchema } from '../../core/schema/compile-schema.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { cleanSchema, cleanTexts } from './clean-definition.ts'
-import type { Definition, JsonObject, LeftOut } from './definition.ts'
+import type { LeftOut, McpJsonObject, McpToolDefinition } from './definition.ts'
+import { isDeeperThan } from './is-deeper-than.ts'
+import { MAX_ANSWER_DEPTH } from './limits.ts'
 import { repairInput } from './repair-input.ts'
-import { type AnswerData, settleAnswer } from './settle-answer.ts'
+
+const ERROR_CHARS = 4_000
 
 /** What a tool of a server is made of. */
 export interface ToolParts {
@@ -16,14 +21,14 @@ export interface ToolParts {
   readonly serverName: string
   readonly server: McpServer
   /** As its server describes it now. */
-  readonly definition: Definition
+  readonly definition: McpToolDefinition
   /** What models see instead, while the owner has not accepted the definition. */
-  readonly shown?: Definition | undefined
+  readonly shown?: McpToolDefinition | undefined
   /** What changed in it since it was first seen. */
   readonly drift: string | undefined
   /** Gives the same object for the same schema, which then is compiled once. */
-  readonly share: (schema: JsonObject) => JsonObject
-  readonly call: (definition: Definition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
+  readonly share: (schema: McpJsonObject) => McpJsonObject
+  readonly call: (definition: McpToolDefinition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
 }
 
 /** A tool of a server as one of a hub; what it says of itself counts only where the owner trusts the server. */
@@ -63,12 +68,12 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
 }
 
 /** Whether something could not be made a tool. */
-export function isLeftOut(made: AnyTool | LeftOut): made is LeftOut {
+export function isIgnoredTool(made: AnyTool | LeftOut): made is LeftOut {
   return 'why' in made
 }
 
 /** Pessimistic, unless the owner believes the server; then by the worse of what it says now and what it said before. */
-function rightsOf(annotations: readonly JsonObject[], target: string, isTrusted: boolean) {
+function rightsOf(annotations: readonly McpJsonObject[], target: string, isTrusted: boolean) {
   const isDestructive = isTrusted && annotations.some(({ destructiveHint }) => destructiveHint === true)
   const isReadOnly = annotations.every(({ readOnlyHint }) => readOnlyHint === true)
   if (isTrusted && isReadOnly && !isDestructive) {
@@ -83,10 +88,10 @@ function rightsOf(annotations: readonly JsonObject[], target: string, isTrusted:
 export const UNCHECKED = 'could not be checked'
 
 /** The first value compiles a schema, which a broken one does not survive. */
-async function whyUnusable(schema: JsonObject, side: 'input' | 'output'): Promise<string | undefined> {
+async function whyUnusable(schema: McpJsonObject, side: 'input' | 'output'): Promise<string | undefined> {
   try {
     const checked = await compileSchema(schema, { side }).validate({})
-    // An empty object is checked at once, unless the schema is made so that nothing ever is.
+    // An empty object is checked immediately, unless the schema is made so that nothing ever is.
     const endless = checked.ok ? undefined : checked.issues.find(({ message }) => message.startsWith(UNCHECKED))
     return endless && `its ${side} schema ${endless.message}`
   } catch (error) {
@@ -95,7 +100,7 @@ async function whyUnusable(schema: JsonObject, side: 'input' | 'output'): Promis
 }
 
 /** Whether arguments that the pinned schema takes are also what the server takes now. */
-async function fits(given: unknown, { input }: Definition): Promise<boolean> {
+async function fits(given: unknown, { input }: McpToolDefinition): Promise<boolean> {
   const schema = repairInput(input)
   if (!schema) return false
   try {
@@ -112,4 +117,77 @@ function unfit(server: string, tool: string): ToolError {
   return new ToolError('CONFLICT', `${server} changed the arguments of the tool ${name}; these do not fit any more.`, {
     hint: `It was not called. The owner looks at the change with \`tool-hub mcp test ${server}\` and accepts it with \`tool-hub mcp pin ${server}\`.`,
   })
+}
+
+/** What a tool without an output schema returns. */
+interface AnswerData {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+}
+
+/**
+ * The data of an answer: what the server says has the form it promised, or else its blocks. An answer that says it is
+ * an error becomes one, with the text that a model can correct itself by.
+ */
+export async function settleAnswer(
+  answer: CallToolResult,
+  { target, hasOutput }: { readonly target: string; readonly hasOutput: boolean },
+  ctx: BaseContext,
+): Promise<unknown> {
+  const { structuredContent, isError } = answer
+  if (isDeeperThan(structuredContent, MAX_ANSWER_DEPTH)) {
+    throw new ToolError('UPSTREAM_ERROR', `The answer of ${target} is over ${MAX_ANSWER_DEPTH} levels deep.`, {
+      retryable: false,
+    })
+  }
+  const content = mcpContent(answer.content)
+  const data: AnswerData = { content, structuredContent }
+  if (isError) throw failed(target, data, hasOutput)
+  if (!hasOutput) return data
+  if (structuredContent === undefined) throw unstructured(target)
+  await keepOthers(content, ctx)
+  return structuredContent
+}
+
+/** Beside data that has a form there is no room for pictures and the like in a result, so they become artifacts. */
+async function keepOthers(content: readonly ContentBlock[], ctx: BaseContext): Promise<void> {
+  for (const block of content) {
+    if (block.type === 'text') continue
+    const what = block.type === 'resource-link' ? 'a link' : `a block of the type ${block.type}`
+    ctx.notice(`The answer came with ${what}: ${await keep(block, ctx)}`)
+  }
+}
+
+async function keep(block: ContentBlock, ctx: BaseContext): Promise<string> {
+  try {
+    if (!('data' in block) || block.data === undefined) {
+      const text = 'text' in block && block.text !== undefined ? block.text : JSON.stringify(block)
+      return (await ctx.artifact(text, { mediaType: 'text/plain' })).ref
+    }
+    const { mediaType = 'application/octet-stream' } = block
+    return (await ctx.artifact(Buffer.from(block.data, 'base64'), { mediaType })).ref
+  } catch (error) {
+    // The answer itself is whole.
+    if (ToolError.is(error)) return `it could not be kept, ${error.message}`
+    throw error
+  }
+}
+
+function failed(target: string, data: AnswerData, hasOutput: boolean): ToolError {
+  const text = textOf(data.content).trim().slice(0, ERROR_CHARS)
+  return new ToolError('EXEC_FAILED', text === '' ? `${target} failed and does not say why.` : text, {
+    hint: 'Read the message of the server; correct the arguments, or use another tool.',
+    // Data of a failure has the form of the output too, which a server need not keep to then.
+    ...(!hasOutput && data.content.length > 0 && { data }),
+  })
+}
+
+function unstructured(target: string): ToolError {
+  const message = `${target} promises data of a certain form and answered without.`
+  return new ToolError('OUTPUT_SCHEMA_INVALID', message, { hint: 'Report it to the author of the server.' })
+}
+
+/** The text among blocks, for messages. */
+function textOf(blocks: readonly ContentBlock[]): string {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }

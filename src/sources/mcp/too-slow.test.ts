@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { McpServer } from '../../options.ts'
+import type { McpServer } from '../../core/options.ts'
 import { tooSlow } from './too-slow.ts'
 
 const hint = (server: McpServer) => tooSlow('x', server, 100, 'look at it.').fix.hint

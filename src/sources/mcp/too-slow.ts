@@ -1,5 +1,5 @@
-import { ToolError } from '../../errors.ts'
-import type { McpServer } from '../../options.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { McpServer } from '../../core/options.ts'
 import { isProgram } from './resolve-server.ts'
 
 /** Programs that download what they run. */

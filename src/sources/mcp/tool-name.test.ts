@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assertToolName, toWireName } from '../../names.ts'
-import { toToolName } from './tool-name.ts'
+import { assertToolName, toWireName } from '../../core/names.ts'
+import { toToolName } from './server-tools.ts'
 
 describe('the name of a tool of a server', () => {
   it('keeps a plain name', () => {

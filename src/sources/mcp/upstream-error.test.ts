@@ -1,6 +1,6 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 import { findToolError, statusOf, upstreamError } from './upstream-error.ts'
 
 const LOOK = 'Try again; look at it with: tool-hub mcp test s.'

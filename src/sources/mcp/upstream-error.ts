@@ -1,9 +1,9 @@
-import { messageOf, ToolError } from '../../errors.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 
 const MESSAGE_CHARS = 1_000
-const DEEPEST_CAUSE = 5
+const MAX_CAUSE_DEPTH = 5
 /** Codes of JSON-RPC for arguments that the server does not take. */
 const INVALID_PARAMS = -32602
 /** The server wants a person to open an address first. */
@@ -50,7 +50,7 @@ export function upstreamError(server: string, thrown: unknown): ToolError {
 /** One of ours that somebody between has wrapped. */
 export function findToolError(thrown: unknown): ToolError | undefined {
   let error = thrown
-  for (let depth = 0; depth < DEEPEST_CAUSE && error instanceof Error; depth++) {
+  for (let depth = 0; depth < MAX_CAUSE_DEPTH && error instanceof Error; depth++) {
     if (ToolError.is(error)) return error
     error = error.cause
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { wait } from './wait.ts'
+import { waitUnlessAborted } from './wait.ts'
 
 it('waits as long as it is told to, and holds up no process', async () => {
   const clock = fakeClock()
@@ -11,7 +11,7 @@ it('waits as long as it is told to, and holds up no process', async () => {
     return clock.after(ms, callback)
   }
   let isOver = false
-  const waiting = wait(100, { ...clock, after }, stop.signal).then(() => (isOver = true))
+  const waiting = waitUnlessAborted(100, { ...clock, after }, stop.signal).then(() => (isOver = true))
   await clock.advance(99)
   expect(isOver).toBe(false)
   await clock.advance(1)
@@ -24,9 +24,9 @@ it('rejects with the reason when it is stopped, also before it began', async () 
   const clock = fakeClock()
   const stop = new AbortController()
   const reason = new Error('stopped')
-  const waiting = wait(100, clock, stop.signal)
+  const waiting = waitUnlessAborted(100, clock, stop.signal)
   stop.abort(reason)
   await expect(waiting).rejects.toBe(reason)
-  await expect(wait(100, clock, stop.signal)).rejects.toBe(reason)
+  await expect(waitUnlessAborted(100, clock, stop.signal)).rejects.toBe(reason)
   expect(clock.waiting).toBe(0)
 })

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../core/clock.ts'
 
 /** Waits, without holding up the end of the process; rejects when it is stopped. */
-export function wait(ms: number, clock: Clock, signal?: AbortSignal): Promise<undefined> {
+export function waitUnlessAborted(ms: number, clock: Clock, signal?: AbortSignal): Promise<undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       cancel()

@@ -1,7 +1,7 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { expect, it } from 'vitest'
-import { ToolError } from '../../errors.ts'
-import type { WebFetch } from '../../source.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { WebFetch } from '../../core/source.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { openSse, openStreamable } from './web-transport.ts'
 

@@ -1,15 +1,18 @@
 import type { OAuthClientProvider, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
-import type { Clock } from '../../clock.ts'
-import { ToolError } from '../../errors.ts'
-import type { WebFetch } from '../../source.ts'
-import { boundResponse } from './bound-response.ts'
-import { MOST_MESSAGE_BYTES } from './limits.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { WebFetch } from '../../core/source.ts'
+import { MAX_MESSAGE_BYTES } from './limits.ts'
+
+const LINE_FEED = 10
+
+const CARRIAGE_RETURN = 13
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 
 /** Between the end of a stream of events and the next try, whatever the server wishes (`retry: 0`). */
-const SHORTEST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 3_600_000
+const MIN_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 3_600_000
 
 /** What is needed to talk to a server over HTTP. */
 export interface WebRoad {
@@ -22,13 +25,13 @@ export interface WebRoad {
   readonly clock: Clock
 }
 
-/** MCP over streamable HTTP; a request whose stream ends without an answer fails at once instead of never. */
+/** MCP over streamable HTTP; a request whose stream ends without an answer fails immediately instead of never. */
 export function openStreamable(road: WebRoad): Transport & { terminateSession(): Promise<void> } {
   const transport = new road.sdk.StreamableHTTPClientTransport(road.url, {
     fetch: ownFetch(road),
     authProvider: road.authProvider,
     reconnectionScheduler: (reconnect, delayMs) =>
-      road.clock.after(Math.min(Math.max(delayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS), reconnect, {
+      road.clock.after(Math.min(Math.max(delayMs, MIN_PAUSE_MS), MAX_PAUSE_MS), reconnect, {
         background: true,
       }),
   })
@@ -84,6 +87,58 @@ function ownFetch({ url: own, headers, fetch }: WebRoad): (url: string | URL, in
   return async (url, init) => {
     const all = new Headers(init?.headers)
     if (new URL(url).origin === own.origin) for (const [name, value] of Object.entries(headers)) all.set(name, value)
-    return boundResponse(await fetch(url, { ...init, headers: all }), MOST_MESSAGE_BYTES)
+    return boundResponse(await fetch(url, { ...init, headers: all }), MAX_MESSAGE_BYTES)
   }
+}
+
+/** An answer whose body breaks off when it, or one event of a stream of events, becomes too long. */
+export function boundResponse(response: Response, maxBytes: number): Response {
+  const { body, status, statusText, headers } = response
+  if (!body) return response
+  const isStream = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
+  const bounded = body.pipeThrough(isStream ? boundEvents(maxBytes) : boundWhole(maxBytes))
+  return new Response(bounded, { status, statusText, headers })
+}
+
+function boundWhole(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+/** An empty line ends an event; a line ends with CR, LF or both. */
+function boundEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  let before = LINE_FEED
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const byte of chunk) {
+        const isSecondHalf = byte === LINE_FEED && before === CARRIAGE_RETURN
+        const isEmptyLine = !isSecondHalf && isBreak(byte) && isBreak(before)
+        bytes = isEmptyLine ? 0 : bytes + 1
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
+        if (!isSecondHalf) before = byte
+      }
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+function isBreak(byte: number): boolean {
+  return byte === LINE_FEED || byte === CARRIAGE_RETURN
+}
+
+function tooLarge(maxBytes: number): ToolError {
+  return new ToolError(
+    'HTTP_TOO_LARGE',
+    `An answer has more than ${maxBytes} bytes, which is the limit of a message.`,
+    {
+      hint: 'Ask the server for less in one call.',
+    },
+  )
 }

@@ -1,5 +1,5 @@
-import { ToolError } from '../../errors.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { ToolError } from '../../core/errors.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { ownObject, ownText, ownValue } from './own-value.ts'
 import type { Parameter } from './parameter.ts'
 import type { Body } from './read-body.ts'

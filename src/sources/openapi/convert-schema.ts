@@ -1,13 +1,18 @@
-import { ToolError } from '../../errors.ts'
-import { cloneJson } from '../../schema/clone-json.ts'
-import { linearRegExp } from '../../schema/linear-regexp.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { ToolError } from '../../core/errors.ts'
+import { cloneJson } from '../../core/schema/clone-json.ts'
+import { linearRegExp } from '../../core/schema/linear-regexp.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { findReference } from './find-reference.ts'
-import { isPlainKeyword } from './is-plain-keyword.ts'
-import { modernKeywords } from './modern-keywords.ts'
-import { type JsonObject, ownText, ownValue } from './own-value.ts'
+import { type JsonRecord, ownText, ownValue } from './own-value.ts'
 import type { OpenApiDocument } from './read-document.ts'
 import { shortText } from './short-text.ts'
+
+const NUMBERS = new Set(
+  `multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems minContains
+  maxContains minProperties maxProperties`.split(/\s+/),
+)
+
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
 /** Keywords that hold one schema, several, or some by name. */
 const ONE = 'items contains additionalProperties propertyNames not if then else unevaluatedItems unevaluatedProperties'
@@ -20,10 +25,10 @@ const FORMS: ReadonlyMap<string, 'one' | 'several' | 'named'> = new Map([
   ...NAMED.split(' ').map((keyword) => [keyword, 'named'] as const),
 ])
 
-const MOST_PARTS = 10_000
-const DEEPEST = 40
-const MOST_WORDS = 500
-const MOST_DEFAULT_CHARS = 60
+const MAX_PARTS = 10_000
+const MAX_DEPTH = 40
+const MAX_WORDS = 500
+const MAX_DEFAULT_CHARS = 60
 
 /**
  * Copies schemas of one operation out of a document, as JSON Schema 2020-12. What they refer to comes along once, under
@@ -34,13 +39,13 @@ export class SchemaConverter {
   /** Names under `$defs` by the place in the document. */
   readonly #names = new Map<string, string>()
   readonly #waiting: { readonly name: string; readonly schema: unknown }[] = []
-  #partsLeft = MOST_PARTS
+  #partsLeft = MAX_PARTS
 
   constructor(document: OpenApiDocument) {
     this.#document = document
   }
 
-  convert(schema: unknown, depth = 0): JsonObject {
+  convert(schema: unknown, depth = 0): JsonRecord {
     this.#spend(depth)
     if (schema === false) return { not: {} }
     if (!isPlainObject(schema)) return {}
@@ -52,15 +57,15 @@ export class SchemaConverter {
   }
 
   /** All that was referred to so far. */
-  definitions(): JsonObject | undefined {
-    const definitions: [string, JsonObject][] = []
+  definitions(): JsonRecord | undefined {
+    const definitions: [string, JsonRecord][] = []
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       definitions.push([next.name, this.convert(next.schema)])
     }
     return definitions.length > 0 ? Object.fromEntries(definitions) : undefined
   }
 
-  #keywords(schema: JsonObject, depth: number): JsonObject {
+  #keywords(schema: JsonRecord, depth: number): JsonRecord {
     const hidden = readOnlyNames(schema)
     const entries = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
       switch (FORMS.get(keyword)) {
@@ -77,7 +82,7 @@ export class SchemaConverter {
     return Object.fromEntries([...entries, ...this.#pattern(schema), ...describe(schema)])
   }
 
-  #named(schemas: JsonObject, hidden: ReadonlySet<string>, depth: number): JsonObject {
+  #named(schemas: JsonRecord, hidden: ReadonlySet<string>, depth: number): JsonRecord {
     const shown = Object.entries(schemas).filter(([name]) => !hidden.has(name))
     return Object.fromEntries(shown.map(([name, schema]) => [name, this.convert(schema, depth + 1)]))
   }
@@ -90,7 +95,7 @@ export class SchemaConverter {
   }
 
   /** A pattern that cannot be checked in linear time is left to the server. */
-  #pattern({ pattern }: JsonObject): [string, unknown][] {
+  #pattern({ pattern }: JsonRecord): [string, unknown][] {
     if (typeof pattern !== 'string') return []
     try {
       linearRegExp(pattern)
@@ -100,7 +105,7 @@ export class SchemaConverter {
     }
   }
 
-  #refer(reference: string): JsonObject {
+  #refer(reference: string): JsonRecord {
     const { pointer, value } = findReference(this.#document, reference)
     const known = this.#names.get(pointer)
     if (known !== undefined) return { $ref: `#/$defs/${known}` }
@@ -120,14 +125,14 @@ export class SchemaConverter {
 
   #spend(depth: number): void {
     this.#partsLeft--
-    if (depth <= DEEPEST && this.#partsLeft >= 0) return
-    const what = depth > DEEPEST ? `are nested deeper than ${DEEPEST} levels` : `have more than ${MOST_PARTS} parts`
+    if (depth <= MAX_DEPTH && this.#partsLeft >= 0) return
+    const what = depth > MAX_DEPTH ? `are nested deeper than ${MAX_DEPTH} levels` : `have more than ${MAX_PARTS} parts`
     throw new ToolError('CONFIG_INVALID', `Its schemas ${what}.`)
   }
 }
 
 /** What only the server may set is none of the caller's arguments. */
-function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
+function readOnlyNames(schema: JsonRecord): ReadonlySet<string> {
   const properties = ownValue(schema, 'properties')
   if (!isPlainObject(properties)) return NO_NAMES
   const names = Object.entries(properties).filter(([, property]) => ownValue(property, 'readOnly') === true)
@@ -137,14 +142,71 @@ function readOnlyNames(schema: JsonObject): ReadonlySet<string> {
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
- * A default is what the server assumes, so it is told and not filled in: sent along with an update, it would overwrite
+ * A default is what the server assumes, so it is notified and not filled in: sent along with an update, it would overwrite
  * what was there.
  */
-function describe(schema: JsonObject): [string, unknown][] {
+function describe(schema: JsonRecord): [string, unknown][] {
   const words = ownText(schema, 'description') ?? ownText(schema, 'title') ?? ''
   const fallback = ownValue(schema, 'default')
   const shown = fallback === undefined ? '' : JSON.stringify(fallback)
-  const assumed = shown === '' || shown.length > MOST_DEFAULT_CHARS ? '' : `${shown} unless said.`
-  const text = [shortText(words, MOST_WORDS), shortText(assumed, MOST_WORDS)].filter(Boolean).join(' ')
+  const assumed = shown === '' || shown.length > MAX_DEFAULT_CHARS ? '' : `Default: ${shown}.`
+  const text = [shortText(words, MAX_WORDS), shortText(assumed, MAX_WORDS)].filter(Boolean).join(' ')
   return text === '' ? [] : [['description', text]]
+}
+
+/** True for a keyword of JSON Schema that holds no schema, with a value it can have: documents are often careless. */
+function isPlainKeyword(keyword: string, value: unknown): boolean {
+  if (NUMBERS.has(keyword)) return typeof value === 'number' && Number.isFinite(value)
+  switch (keyword) {
+    case 'type':
+      return [value].flat().every((type) => typeof type === 'string' && TYPES.has(type))
+    case 'enum':
+      return Array.isArray(value) && value.length > 0
+    case 'const':
+      return true
+    case 'format':
+      return typeof value === 'string'
+    case 'uniqueItems':
+      return typeof value === 'boolean'
+    case 'dependentRequired':
+      return isPlainObject(value) && Object.values(value).every(Array.isArray)
+    default:
+      return false
+  }
+}
+
+/** One schema of OpenAPI 3.0 in the words of JSON Schema 2020-12; those below it are not looked at. */
+function modernKeywords(schema: JsonRecord): JsonRecord {
+  const { nullable, exclusiveMinimum, exclusiveMaximum, ...others } = schema
+  const bounded = {
+    ...others,
+    ...bound('minimum', 'exclusiveMinimum', schema),
+    ...bound('maximum', 'exclusiveMaximum', schema),
+  }
+  return nullable === true ? orNull(withoutUndefined(bounded)) : withoutUndefined(bounded)
+}
+
+type Limit = 'minimum' | 'maximum'
+
+type Exclusive = 'exclusiveMinimum' | 'exclusiveMaximum'
+
+/** `{ minimum: 1, exclusiveMinimum: true }` is `{ exclusiveMinimum: 1 }` now. */
+function bound(limit: Limit, exclusive: Exclusive, schema: JsonRecord): JsonRecord {
+  // Documents that were converted by half may have the new form already.
+  if (typeof schema[exclusive] === 'number') return { [exclusive]: schema[exclusive] }
+  return schema[exclusive] === true ? { [limit]: undefined, [exclusive]: schema[limit] } : {}
+}
+
+function orNull(schema: JsonRecord): JsonRecord {
+  const { type, enum: values } = schema
+  if (typeof type !== 'string') {
+    const { description, ...others } = schema
+    return { ...(description !== undefined && { description }), anyOf: [others, { type: 'null' }] }
+  }
+  const allowed = Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}
+  return { ...schema, type: [type, 'null'], ...allowed }
+}
+
+function withoutUndefined(schema: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }

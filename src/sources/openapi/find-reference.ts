@@ -1,22 +1,22 @@
-import { ToolError } from '../../errors.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import { pointerKeys, valueAt } from '../../value/json-pointer.ts'
+import { ToolError } from '../../core/errors.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
 import { ownText } from './own-value.ts'
 import type { OpenApiDocument } from './read-document.ts'
 
 /** What a reference means, and the last reference on the way there. */
-export interface Found {
+export interface FoundReference {
   readonly value: unknown
   readonly pointer: string
 }
 
-const MOST_HOPS = 20
-const CIRCLE = `leads in a circle, or over more than ${MOST_HOPS} others`
+const MAX_HOPS = 20
+const CIRCLE = `leads in a circle, or over more than ${MAX_HOPS} others`
 
 /** What something in a document is: itself, or what its `$ref` leads to. Only inside the document, never over the network. */
 export function dereference(document: OpenApiDocument, given: unknown): unknown {
   let value = given
-  for (let hop = 0; hop < MOST_HOPS; hop++) {
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
     const reference = ownText(value, '$ref')
     if (reference === undefined) return value
     value = findReference(document, reference).value
@@ -25,9 +25,9 @@ export function dereference(document: OpenApiDocument, given: unknown): unknown 
 }
 
 /** Follows a reference, and those it leads to. */
-export function findReference({ root }: OpenApiDocument, reference: string): Found {
+export function findReference({ root }: OpenApiDocument, reference: string): FoundReference {
   let pointer = reference
-  for (let hop = 0; hop < MOST_HOPS; hop++) {
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
     const value = lookUp(root, pointer)
     const next = isPlainObject(value) && Object.keys(value).length === 1 ? ownText(value, '$ref') : undefined
     if (next === undefined) return { value, pointer }

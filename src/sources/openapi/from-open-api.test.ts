@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useHttpHub } from '../../../test/support/http-hub.ts'
-import type { HubOptions } from '../../options.ts'
+import type { HubOptions } from '../../core/options.ts'
 import { fromOpenApi, type OpenApiOptions } from './from-open-api.ts'
 
 const PETSTORE = `
@@ -121,7 +121,7 @@ describe('fromOpenApi', () => {
       additionalProperties: false,
       properties: {
         'X-Trace': { type: 'string' },
-        limit: { type: 'integer', exclusiveMinimum: 0, maximum: 100, description: 'How many at once. 20 unless said.' },
+        limit: { type: 'integer', exclusiveMinimum: 0, maximum: 100, description: 'How many at once. Default: 20.' },
         tags: { type: 'array' },
       },
     })

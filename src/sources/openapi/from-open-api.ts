@@ -1,19 +1,27 @@
-import { type AnyTool, type Context, defineTool } from '../../define.ts'
-import { messageOf, ToolError } from '../../errors.ts'
-import { toModernSchema } from '../../schema/to-modern-schema.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import { authHeaders } from './auth-headers.ts'
+import { type AnyTool, type Context, defineTool } from '../../core/define.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { toWireName } from '../../core/names.ts'
+import { toModernSchema } from '../../core/schema/to-modern-schema.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { buildRequest } from './build-request.ts'
 import { dereference } from './find-reference.ts'
-import type { OpenApiOptions, SkippedOperation } from './open-api-options.ts'
+import type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './open-api-options.ts'
 import { OperationFilter } from './operation-filter.ts'
-import { operationName } from './operation-name.ts'
-import { type JsonObject, ownList, ownObject, ownText, ownValue } from './own-value.ts'
-import { type OpenApiDocument, readDocument } from './read-document.ts'
+import { type JsonRecord, ownList, ownObject, ownText, ownValue } from './own-value.ts'
+import { type OpenApiDocument, readOpenApiDocument } from './read-document.ts'
 import { type Operation, type OperationPlace, readOperation } from './read-operation.ts'
 import { type ApiAnswer, readResponse, showAnswer } from './read-response.ts'
 import { shortText } from './short-text.ts'
+
+const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+
+const MAX_LENGTH = 64
+
+const HASH_CHARS = 6
 
 export type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './open-api-options.ts'
 
@@ -27,8 +35,8 @@ export interface OpenApiTools {
 
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace'] as const
 const NAMESPACE = /^[A-Za-z][A-Za-z0-9_-]{0,23}$/
-const MOST_TOOLS = 1_000
-const MOST_WORDS = 1_500
+const MAX_TOOLS = 1_000
+const MAX_WORDS = 1_500
 const RETRIES = 2
 
 /**
@@ -38,7 +46,7 @@ const RETRIES = 2
  * const { tools, skipped } = fromOpenApi(await readFile('petstore.yaml', 'utf8'), { namespace: 'pets', auth: { type: 'bearer', secret: 'petstore' } })
  */
 export function fromOpenApi(document: object | string, options: OpenApiOptions = {}): OpenApiTools {
-  const read = readDocument(document)
+  const read = readOpenApiDocument(document)
   const { namespace = 'api' } = options
   if (!NAMESPACE.test(namespace)) throw badNamespace(namespace)
   const auth = authHeaders(options.auth)
@@ -77,7 +85,7 @@ function placesOf(document: OpenApiDocument, skipped: SkippedOperation[]): Opera
   })
 }
 
-function tagsOf(operation: JsonObject): string[] {
+function tagsOf(operation: JsonRecord): string[] {
   return ownList(operation, 'tags').filter((tag) => typeof tag === 'string')
 }
 
@@ -85,10 +93,10 @@ function checkWanted({ method, operation }: OperationPlace, { deprecated }: Open
   if (ownValue(operation, 'deprecated') === true && !deprecated)
     throw new ToolError('CONFIG_INVALID', 'It is deprecated; the option deprecated takes such ones, too.')
   if (method === 'TRACE') throw new ToolError('CONFIG_INVALID', 'The network guard sends no TRACE.')
-  if (count >= MOST_TOOLS)
+  if (count >= MAX_TOOLS)
     throw new ToolError(
       'CONFIG_INVALID',
-      `There are ${MOST_TOOLS} tools already; choose some with the option operations.`,
+      `There are ${MAX_TOOLS} tools already; choose some with the option operations.`,
     )
 }
 
@@ -103,7 +111,7 @@ function toTool(
   toModernSchema(operation.input, 'input')
   const tag = tagsOf(given)[0]
   const targets = (input: unknown) => {
-    const { url } = buildRequest(operation, input as JsonObject)
+    const { url } = buildRequest(operation, input as JsonRecord)
     return isSending(method) ? { network: url, send: url } : { network: url }
   }
   const capabilities: readonly ('network' | 'send')[] = isSending(method) ? ['network', 'send'] : ['network']
@@ -119,7 +127,7 @@ function toTool(
     group: namespace,
     // A request has a limit of its own, and time to tell of it.
     timeoutMs: timeoutMs === undefined ? undefined : timeoutMs + 5_000,
-    execute: (input: unknown, ctx) => send(operation, input as JsonObject, ctx, timeoutMs),
+    execute: (input: unknown, ctx) => send(operation, input as JsonRecord, ctx, timeoutMs),
     toModel: (answer) => showAnswer(answer as ApiAnswer),
   })
 }
@@ -135,7 +143,7 @@ const ANSWER = {
   additionalProperties: false,
 }
 
-async function send(operation: Operation, input: JsonObject, ctx: Context<'network'>, timeoutMs: number | undefined) {
+async function send(operation: Operation, input: JsonRecord, ctx: Context<'network'>, timeoutMs: number | undefined) {
   const { url, headers, body } = buildRequest(operation, input)
   const { method } = operation
   const retries = isSending(method) ? 0 : RETRIES
@@ -153,11 +161,11 @@ function isSending(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-function describe({ method, path }: Operation, given: JsonObject): string {
+function describe({ method, path }: Operation, given: JsonRecord): string {
   const summary = ownText(given, 'summary') ?? ''
   const words = ownText(given, 'description') ?? ''
   const text = words.startsWith(summary) ? words : `${summary}\n\n${words}`
-  return `${shortText(text.trim(), MOST_WORDS)}\n\n${shortText(`${method} ${path}`, 200)}`.trim()
+  return `${shortText(text.trim(), MAX_WORDS)}\n\n${shortText(`${method} ${path}`, 200)}`.trim()
 }
 
 function skippedBy({ method, path }: Pick<OperationPlace, 'method' | 'path'>, error: unknown): SkippedOperation {
@@ -170,5 +178,63 @@ function skippedBy({ method, path }: Pick<OperationPlace, 'method' | 'path'>, er
 function badNamespace(namespace: string): ToolError {
   return new ToolError('CONFIG_INVALID', `${JSON.stringify(namespace)} is no namespace for tools.`, {
     hint: 'Use letters, digits, _ and -, beginning with a letter, at most 24: github.',
+  })
+}
+
+/** What the name of an operation is made of. */
+interface NameParts {
+  readonly namespace: string
+  readonly tag: string | undefined
+  readonly operationId: string | undefined
+  readonly method: string
+  readonly path: string
+}
+
+/** `<namespace>/<tag>.<operationId>` as a tool name. One that is too long, or there already, ends with a hash of method and path. */
+function operationName(parts: NameParts, taken: Set<string>): string {
+  const tag = plain(parts.tag)
+  const id = plain(parts.operationId) || plain(`${parts.method.toLowerCase()} ${parts.path}`) || 'operation'
+  const whole = `${parts.namespace}/${tag ? `${tag}.` : ''}${id}`
+  const isFree = whole.length <= MAX_LENGTH && !taken.has(toWireName(whole))
+  const mark = sha256(`${parts.method} ${parts.path}`).slice(0, HASH_CHARS)
+  const name = isFree ? whole : `${whole.slice(0, MAX_LENGTH - HASH_CHARS - 1).replace(/[./]$/, '')}-${mark}`
+  taken.add(toWireName(name))
+  return name
+}
+
+function plain(text = ''): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]+/g, '_').replaceAll(/^_+|_+$/g, '')
+}
+
+/** The headers that say who asks. A secret stands there by its name; the network guard fills it in at the last moment. */
+function authHeaders(auth: OpenApiAuth | undefined): Readonly<Record<string, string>> {
+  if (!auth) return {}
+  if (auth.type === 'query') throw inUrl(auth.name)
+  if (!SECRET_NAME.test(auth.secret)) throw unusable(`${JSON.stringify(auth.secret)} is no name of a secret.`)
+  const reference = `\${secret:${auth.secret}}`
+  switch (auth.type) {
+    case 'bearer':
+      return { authorization: `Bearer ${reference}` }
+    case 'basic':
+      return { authorization: `Basic ${reference}` }
+    case 'header': {
+      const name = auth.name.toLowerCase()
+      if (!HEADER_NAME.test(name)) throw unusable(`${JSON.stringify(auth.name)} is no name of a header.`)
+      return { [name]: reference }
+    }
+    default:
+      throw unusable(`The type ${JSON.stringify((auth as { type: unknown }).type)} is not known.`)
+  }
+}
+
+function inUrl(name: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `A secret cannot be sent in the URL, as ${JSON.stringify(name)}.`, {
+    hint: 'URLs end up in logs and records. Most APIs take the key in a header too: { type: "header", name: "X-Api-Key", secret }.',
+  })
+}
+
+function unusable(message: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The option auth cannot be used: ${message}`, {
+    hint: 'Give { type: "bearer", secret: "github" }, the name of a secret of the hub.',
   })
 }

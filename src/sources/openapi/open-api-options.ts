@@ -12,10 +12,10 @@ export type OpenApiAuth =
 
 /** How an HTTP API becomes tools. */
 export interface OpenApiOptions {
-  /** Begins the names of its tools, `<namespace>/<tag>.<operationId>`, and is their group; `api` unless said. */
+  /** Begins the names of its tools, `<namespace>/<tag>.<operationId>`, and is their group. Default: `api`. */
   readonly namespace?: string
   /**
-   * The operations to take, all unless said: `getPet`, `list*` by operationId, `tag:pets`, `GET *`, `* /pets/*` by method
+   * The operations to take (default: all): `getPet`, `list*` by operationId, `tag:pets`, `GET *`, `* /pets/*` by method
    * and path; with `!` before it, one to leave out.
    */
   readonly operations?: readonly string[]
@@ -25,7 +25,7 @@ export interface OpenApiOptions {
   readonly server?: string | { readonly variables: Readonly<Record<string, string>> }
   /** Take deprecated operations, too. */
   readonly deprecated?: boolean
-  /** Time for one request, its redirects and body; as the hub says unless said. */
+  /** Time for one request, its redirects and body. Default: as the hub says. */
   readonly timeoutMs?: number
 }
 

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 
 /** A part of a document that was read from somewhere. */
-export type JsonObject = Readonly<Record<string, unknown>>
+export type JsonRecord = Readonly<Record<string, unknown>>
 
 /** What an object of a document has under a key of its own; keys come from outside, and `constructor` is one too. */
 export function ownValue(object: unknown, key: string): unknown {
@@ -9,7 +9,7 @@ export function ownValue(object: unknown, key: string): unknown {
 }
 
 /** The same, when it is an object; an empty one otherwise. */
-export function ownObject(object: unknown, key: string): JsonObject {
+export function ownObject(object: unknown, key: string): JsonRecord {
   const value = ownValue(object, key)
   return isPlainObject(value) ? value : {}
 }

@@ -1,7 +1,7 @@
-import type { JsonObject } from './own-value.ts'
+import type { JsonRecord } from './own-value.ts'
 
 /** Where a parameter goes. */
-export type Place = 'path' | 'query' | 'header' | 'cookie'
+export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 
 /** How lists and objects are written. */
 export type Style = 'form' | 'simple' | 'label' | 'matrix' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
@@ -12,7 +12,7 @@ export interface Parameter {
   readonly key: string
   /** Its name in the request. */
   readonly name: string
-  readonly place: Place
+  readonly place: ParameterPlace
   readonly isRequired: boolean
   readonly style: Style
   readonly explode: boolean
@@ -20,11 +20,11 @@ export interface Parameter {
   readonly allowReserved: boolean
   /** Written as JSON, whatever it is. */
   readonly isJson: boolean
-  readonly schema: JsonObject
+  readonly schema: JsonRecord
 }
 
 /** The styles that a place can have, its usual one first. */
-export const STYLES: Readonly<Record<Place, readonly Style[]>> = {
+export const STYLES: Readonly<Record<ParameterPlace, readonly Style[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],

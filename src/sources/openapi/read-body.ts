@@ -1,7 +1,7 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 import type { SchemaConverter } from './convert-schema.ts'
 import { dereference } from './find-reference.ts'
-import { type JsonObject, ownObject, ownText, ownValue } from './own-value.ts'
+import { type JsonRecord, ownObject, ownText, ownValue } from './own-value.ts'
 import type { OpenApiDocument } from './read-document.ts'
 import { shortText } from './short-text.ts'
 
@@ -11,12 +11,12 @@ export interface Body {
   /** As the `content-type` header says it. */
   readonly mediaType: string
   readonly isRequired: boolean
-  readonly schema: JsonObject
+  readonly schema: JsonRecord
   /** How the fields of a form are written. */
-  readonly encoding: JsonObject
+  readonly encoding: JsonRecord
 }
 
-const MOST_WORDS = 500
+const MAX_WORDS = 500
 const KINDS: readonly (readonly [Body['kind'], RegExp])[] = [
   ['json', /^(application\/json|[^;]+\+json)\b/i],
   ['form', /^application\/x-www-form-urlencoded\b/i],
@@ -25,9 +25,9 @@ const KINDS: readonly (readonly [Body['kind'], RegExp])[] = [
 ]
 
 /** The body of an operation in the first form that can be sent here, or none. */
-export function readBody(
+export function readResponseBody(
   document: OpenApiDocument,
-  operation: JsonObject,
+  operation: JsonRecord,
   converter: SchemaConverter,
 ): Body | undefined {
   const given = dereference(document, ownValue(operation, 'requestBody'))
@@ -44,7 +44,7 @@ export function readBody(
       kind,
       mediaType: mediaType.includes('*') ? 'application/json' : mediaType,
       isRequired: ownValue(given, 'required') === true,
-      schema: words ? { ...schema, description: shortText(words, MOST_WORDS) } : schema,
+      schema: words ? { ...schema, description: shortText(words, MAX_WORDS) } : schema,
       encoding: ownObject(media, 'encoding'),
     }
   }

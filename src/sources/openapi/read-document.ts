@@ -1,19 +1,19 @@
-import { parseYaml } from '../../config/parse-yaml.ts'
-import { messageOf, ToolError } from '../../errors.ts'
-import { isPlainObject } from '../../value/is-plain-object.ts'
-import { type JsonObject, ownText, ownValue } from './own-value.ts'
+import { parseYaml } from '../../core/document/parse-yaml.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { type JsonRecord, ownText, ownValue } from './own-value.ts'
 
 /** A document that says it is OpenAPI, and by which rules its schemas are written. */
 export interface OpenApiDocument {
-  readonly root: JsonObject
+  readonly root: JsonRecord
   /** 3.0 has schemas of its own kind; from 3.1 on they are JSON Schema 2020-12. */
   readonly is30: boolean
 }
 
-const MOST_CHARS = 10_485_760
+const MAX_CHARS = 10_485_760
 
 /** Reads an OpenAPI document, as an object or as the text of a JSON or YAML file. */
-export function readDocument(given: unknown): OpenApiDocument {
+export function readOpenApiDocument(given: unknown): OpenApiDocument {
   const root = typeof given === 'string' ? parse(given) : given
   if (!isPlainObject(root)) throw unusable('it is no object')
   const version = ownText(root, 'openapi')
@@ -26,7 +26,7 @@ export function readDocument(given: unknown): OpenApiDocument {
 }
 
 function parse(text: string): unknown {
-  if (text.length > MOST_CHARS) throw unusable(`it has ${text.length} characters, the limit is ${MOST_CHARS}`)
+  if (text.length > MAX_CHARS) throw unusable(`it has ${text.length} characters, the limit is ${MAX_CHARS}`)
   if (/^\s*\{/.test(text)) return parseJson(text)
   return parseYaml(text, 'The OpenAPI document').value
 }

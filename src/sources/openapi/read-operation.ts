@@ -1,12 +1,31 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import { SchemaConverter } from './convert-schema.ts'
+import { dereference } from './find-reference.ts'
 import type { OpenApiOptions } from './open-api-options.ts'
-import { type JsonObject, ownValue } from './own-value.ts'
+import { type JsonRecord, ownList, ownObject, ownText, ownValue } from './own-value.ts'
 import type { Parameter } from './parameter.ts'
-import { type Body, readBody } from './read-body.ts'
+import { type ParameterPlace, STYLES, type Style } from './parameter.ts'
+import { type Body, readResponseBody } from './read-body.ts'
 import type { OpenApiDocument } from './read-document.ts'
-import { readParameters } from './read-parameters.ts'
-import { serverUrl } from './server-url.ts'
+import { shortText } from './short-text.ts'
+
+/** Set by the body, by what the caller can read, and by `auth`: the specification leaves them out, too. */
+const OWN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
+
+/** The network guard sets these itself. */
+const GUARDED_HEADERS =
+  /^(host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie|proxy-.*)$/
+
+const RESERVED_KEYS: ReadonlySet<string> = new Set(['body', 'constructor', 'prototype', '__proto__'])
+
+const MAX_PARAMETERS = 200
+
+const MAX_KEY_CHARS = 64
+
+const MAX_WORDS = 500
+
+const VARIABLE = /\{([^{}]+)\}/g
 
 /** An operation, ready to be sent. */
 export interface Operation {
@@ -17,7 +36,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[]
   readonly body: Body | undefined
   /** Schema of the arguments of its tool. */
-  readonly input: JsonObject
+  readonly input: JsonRecord
   /** Headers that every request has; secrets by name. */
   readonly headers: Readonly<Record<string, string>>
 }
@@ -26,8 +45,8 @@ export interface Operation {
 export interface OperationPlace {
   readonly method: string
   readonly path: string
-  readonly pathItem: JsonObject
-  readonly operation: JsonObject
+  readonly pathItem: JsonRecord
+  readonly operation: JsonRecord
 }
 
 const ASKING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -60,8 +79,8 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-function bodyOf(document: OpenApiDocument, method: string, operation: JsonObject, converter: SchemaConverter) {
-  if (!ASKING.has(method)) return readBody(document, operation, converter)
+function bodyOf(document: OpenApiDocument, method: string, operation: JsonRecord, converter: SchemaConverter) {
+  if (!ASKING.has(method)) return readResponseBody(document, operation, converter)
   if (ownValue(operation, 'requestBody') === undefined) return undefined
   throw new ToolError('CONFIG_INVALID', `It is a ${method} with a body, which many servers and proxies drop.`)
 }
@@ -75,7 +94,7 @@ function checkPath(path: string, parameters: readonly Parameter[]): void {
   throw new ToolError('CONFIG_INVALID', `Its path has the parameter ${missing}, which is not described.`)
 }
 
-function inputSchema(parameters: readonly Parameter[], body: Body | undefined, converter: SchemaConverter): JsonObject {
+function inputSchema(parameters: readonly Parameter[], body: Body | undefined, converter: SchemaConverter): JsonRecord {
   const properties = parameters.map(({ key, schema }) => [key, schema] as const)
   const required = parameters.filter(({ isRequired }) => isRequired).map(({ key }) => key)
   const definitions = converter.definitions()
@@ -86,4 +105,124 @@ function inputSchema(parameters: readonly Parameter[], body: Body | undefined, c
     additionalProperties: false,
     ...(definitions && { $defs: definitions }),
   }
+}
+
+/** Where an operation is: what the owner says, or the first server of the operation, its path or the document. */
+function serverUrl(sources: readonly JsonRecord[], server: OpenApiOptions['server']): string {
+  if (typeof server === 'string') return checked(server)
+  const given = sources.map((source) => ownList(source, 'servers')[0]).find((each) => each !== undefined)
+  const url = ownText(given, 'url')
+  if (url === undefined) throw nowhere('the document names no server')
+  const variables = ownObject(given, 'variables')
+  return checked(url.replaceAll(VARIABLE, (_, name: string) => variableValue(name, variables, server?.variables)))
+}
+
+function variableValue(name: string, variables: JsonRecord, given: Readonly<Record<string, string>> = {}): string {
+  const variable = ownObject(variables, name)
+  const value = Object.hasOwn(given, name) ? given[name] : ownText(variable, 'default')
+  if (value === undefined) throw nowhere(`its server has the variable ${shortText(name, 50)}, which has no value`)
+  const allowed = ownList(variable, 'enum')
+  if (allowed.length === 0 || allowed.includes(value)) return value
+  throw nowhere(`${shortText(name, 50)} of its server is one of ${shortText(allowed.join(', '), 200)}`)
+}
+
+function checked(text: string): string {
+  const shown = JSON.stringify(shortText(text, 200))
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw nowhere(`its server ${shown} is no complete URL`)
+  const { username, password, search, hash } = new URL(text)
+  if (username || password || search || hash || text.includes('?') || text.includes('#'))
+    throw nowhere(`its server ${shown} has more than a host and a path`)
+  return text.replace(/\/+$/, '')
+}
+
+function nowhere(why: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `It is not known where the API is: ${why}.`, {
+    hint: 'Say it with the option server: "https://api.example.org/v1".',
+  })
+}
+
+/** The parameters of an operation: those of its path, and its own, which win. Those that `auth` fills in are nobody's. */
+function readParameters(
+  document: OpenApiDocument,
+  sources: readonly JsonRecord[],
+  converter: SchemaConverter,
+  filled: ReadonlySet<string>,
+): Parameter[] {
+  const found = new Map<string, JsonRecord>()
+  for (const given of sources.flatMap((source) => ownList(source, 'parameters'))) {
+    const parameter = dereference(document, given) as JsonRecord
+    const name = ownText(parameter, 'name')
+    const place = ownText(parameter, 'in')
+    if (name === undefined || !isPlace(place)) throw broken('A parameter has no name, or no place that is known.')
+    if (!isLeftOut(place, name, filled, ownValue(parameter, 'required') === true))
+      found.set(`${place} ${name}`, parameter)
+  }
+  if (found.size > MAX_PARAMETERS) throw broken(`It has ${found.size} parameters, the limit is ${MAX_PARAMETERS}.`)
+  const keys = new Set<string>()
+  return [...found.values()].map((parameter) => readParameter(parameter, keys, converter))
+}
+
+function isPlace(place: unknown): place is ParameterPlace {
+  return typeof place === 'string' && Object.hasOwn(STYLES, place)
+}
+
+function isLeftOut(place: ParameterPlace, name: string, filled: ReadonlySet<string>, isRequired: boolean): boolean {
+  if (place !== 'header') return false
+  const lower = name.toLowerCase()
+  return OWN_HEADERS.has(lower) || filled.has(lower) || (GUARDED_HEADERS.test(lower) && !isRequired)
+}
+
+function readParameter(given: JsonRecord, keys: Set<string>, converter: SchemaConverter): Parameter {
+  const name = ownText(given, 'name')!
+  const place = ownText(given, 'in') as ParameterPlace
+  if (place === 'header' && GUARDED_HEADERS.test(name.toLowerCase()))
+    throw broken(`Its header ${shortText(name, 50)} is set by the network guard.`)
+  const style = readStyle(place, ownText(given, 'style'))
+  const [mediaType] = Object.keys(ownObject(given, 'content'))
+  const holder = mediaType === undefined ? given : ownObject(ownObject(given, 'content'), mediaType)
+  return {
+    key: newKey(place, name, keys),
+    name,
+    place,
+    isRequired: place === 'path' || ownValue(given, 'required') === true,
+    style,
+    explode: readExplode(given, style),
+    allowReserved: ownValue(given, 'allowReserved') === true,
+    isJson: mediaType !== undefined,
+    schema: convertDescribed(ownValue(holder, 'schema'), ownText(given, 'description'), converter),
+  }
+}
+
+function readStyle(place: ParameterPlace, given: string | undefined): Style {
+  const [usual] = STYLES[place] as [Style]
+  const style = STYLES[place].find((each) => each === (given ?? usual))
+  if (style) return style
+  throw broken(`Its ${place} has a parameter of the style ${shortText(String(given), 30)}, which there is none.`)
+}
+
+function readExplode(given: JsonRecord, style: Style): boolean {
+  const explode = ownValue(given, 'explode')
+  return typeof explode === 'boolean' ? explode : style === 'form'
+}
+
+/** Model providers take few characters in names of arguments; and two parameters may have one name in different places. */
+function newKey(place: ParameterPlace, name: string, keys: Set<string>): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, MAX_KEY_CHARS) || place
+  const prefixed = `${place}_${plain}`.slice(0, MAX_KEY_CHARS - 4)
+  let key = RESERVED_KEYS.has(plain) || keys.has(plain) ? prefixed : plain
+  for (let count = 2; keys.has(key); count++) key = `${prefixed}_${count}`
+  keys.add(key)
+  return key
+}
+
+/** What a parameter says of itself goes before what its schema says. */
+function convertDescribed(schema: unknown, words: string | undefined, converter: SchemaConverter): JsonRecord {
+  if (!words) return converter.convert(schema)
+  if (isPlainObject(schema) && ownText(schema, '$ref') === undefined)
+    return converter.convert({ ...schema, description: words })
+  return { ...converter.convert(schema), description: shortText(words, MAX_WORDS) }
+}
+
+function broken(message: string): ToolError {
+  return new ToolError('CONFIG_INVALID', message)
 }

@@ -1,8 +1,8 @@
-import type { GuardedResponse } from '../../contracts/handles.ts'
-import type { BaseContext } from '../../define.ts'
-import { type ErrorCode, messageOf, ToolError } from '../../errors.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { type ErrorCode, messageOf, ToolError } from '../../core/errors.ts'
+import type { GuardedResponse } from '../../core/handles.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 import { shownHeaders } from '../../tools/http/shown-headers.ts'
-import { escapeLine } from '../../value/escape-text.ts'
 import { ownObject, ownText } from './own-value.ts'
 import type { Operation } from './read-operation.ts'
 
@@ -14,7 +14,7 @@ export interface ApiAnswer {
   readonly body: unknown
 }
 
-const MOST_WORDS = 300
+const MAX_WORDS = 300
 const TEXT = /^(text\/|[^;]*(json|xml|javascript|yaml|x-www-form-urlencoded))/i
 
 /** Reads an answer; one that says no is thrown, with all it says. */
@@ -91,7 +91,7 @@ function wordsOf(body: unknown): string {
   const error = ownObject(body, 'error')
   const words = ['message', 'detail', 'error_description', 'title', 'error']
   const said = words.map((key) => ownText(body, key) ?? ownText(error, key)).find((text) => text !== undefined)
-  return escapeLine((said ?? (typeof body === 'string' ? body : '')).slice(0, MOST_WORDS)).trim()
+  return escapeLine((said ?? (typeof body === 'string' ? body : '')).slice(0, MAX_WORDS)).trim()
 }
 
 function retryAfter(value: string | undefined, now: number) {

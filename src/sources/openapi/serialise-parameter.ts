@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../value/is-plain-object.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
 import type { Parameter, Style } from './parameter.ts'
 
 /** How one value is written, of a parameter or of a field of a form. */
@@ -7,7 +7,7 @@ export type Writing = Pick<Parameter, 'name' | 'style' | 'explode' | 'allowReser
 type Encode = (text: string) => string
 type Pair = readonly [key: string, value: string]
 
-const DEEPEST = 5
+const MAX_DEPTH = 5
 
 /** A parameter in a query, a form or a cookie: `color=blue`, one text for each pair. */
 export function serialisePairs(writing: Writing, value: unknown): string[] {
@@ -60,7 +60,7 @@ export function serialiseHeader({ explode, isJson }: Writing, value: unknown): s
 function deepPairs(name: string, value: Readonly<Record<string, unknown>>, encode: Encode, depth: number): string[] {
   return Object.entries(value).flatMap(([key, part]) => {
     const path = `${name}[${key}]`
-    if (isPlainObject(part) && depth < DEEPEST) return deepPairs(path, part, encode, depth + 1)
+    if (isPlainObject(part) && depth < MAX_DEPTH) return deepPairs(path, part, encode, depth + 1)
     return [part]
       .flat()
       .filter(isThere)

@@ -1,17 +1,27 @@
 import { basename, resolve } from 'node:path'
-import type { AnyTool } from '../../define.ts'
-import { errnoOf } from '../../disk/errno.ts'
-import { listOurFiles } from '../../disk/list-our-files.ts'
-import { resourceError } from '../../disk/resource-error.ts'
-import { watchFolder } from '../../disk/watch-folder.ts'
-import { messageOf, ToolError } from '../../errors.ts'
-import type { SourceHost, ToolSource } from '../../source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { loadToolFile } from './load-tool-file.ts'
+import { pathToFileURL } from 'node:url'
+import type { Clock } from '../../core/clock.ts'
+import type { AnyTool } from '../../core/define.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { type AgentTool, fromAgentTool } from '../../core/from-agent-tool.ts'
+import type { SourceHost, ToolSource } from '../../core/source.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { isOutOfResources, loadWithRoom } from '../../lib/lazy-module.ts'
+import { listOurFiles } from '../../lib/list-our-files.ts'
+import { resourceError } from '../../lib/resource-error.ts'
+import { syntaxLine } from '../../lib/syntax-line.ts'
+import { watchFolder } from '../../lib/watch-folder.ts'
+import { withinTime } from './within.ts'
+
+/** What only a plugin that is listed may have: it acts on calls of others, or must be set up and closed. */
+const LISTED_ONLY = ['hooks', 'setup', 'close', 'required'] as const
+
+const LOAD_MS = 10_000
 
 /** How a folder of tools is kept. */
 export interface FolderOptions {
-  /** Loads what is added or changed and drops what is removed, while the hub lives; false unless said. */
+  /** Loads what is added or changed and drops what is removed, while the hub lives. Default: false. */
   readonly watch?: boolean
 }
 
@@ -23,12 +33,12 @@ interface LoadedFile {
 }
 
 const MODULE = /^[^.].*\.m?js$/
-const MOST_FILES = 500
+const MAX_FILES = 500
 /** Editors write a file in several steps; the last one counts. */
 const SETTLE_MS = 100
 /** Where the system does not tell of changes, they are found so late. */
 const LOOK_EVERY_MS = 2_000
-const MOST_MESSAGE_CHARS = 500
+const MAX_MESSAGE_CHARS = 500
 
 /**
  * The tools in the modules of a folder: every `*.mjs` and `*.js` in it exports by default a tool, a list of tools, an S3
@@ -74,7 +84,7 @@ class FolderTools {
     this.#host = host
   }
 
-  /** Loads what has changed since the last time; one after the other, whoever asks. */
+  /** Loads what has changed since the last time; one after the other, anyone who asks. */
   load(): Promise<void> {
     const loaded = this.#loading.then(() => this.#load())
     this.#loading = loaded.catch(() => {})
@@ -133,12 +143,12 @@ class FolderTools {
     const present = new Map<string, { version: string; load: () => Promise<Omit<LoadedFile, 'version'>> }>()
     try {
       const { files, refused } = await listOurFiles(this.#folder, (name) => MODULE.test(name))
-      for (const file of files.slice(0, MOST_FILES))
+      for (const file of files.slice(0, MAX_FILES))
         present.set(file.name, { version: file.version, load: () => this.#import(file) })
-      for (const { name, why } of refused.slice(0, MOST_FILES))
+      for (const { name, why } of refused.slice(0, MAX_FILES))
         present.set(name, { version: why, load: async () => ({ tools: [], problem: `it ${why}.` }) })
-      if (files.length <= MOST_FILES) return { present }
-      return { present, problem: `it has ${files.length} modules; the first ${MOST_FILES} are loaded.` }
+      if (files.length <= MAX_FILES) return { present }
+      return { present, problem: `it has ${files.length} modules; the first ${MAX_FILES} are loaded.` }
     } catch (error) {
       throwIfExhausted(error)
       return { present, problem: errnoOf(error) === 'ENOENT' ? 'there is none.' : messageOf(error) }
@@ -154,7 +164,7 @@ class FolderTools {
     }
   }
 
-  /** The whole set, the first file of a name winning; what is left out is told once. */
+  /** The whole set, the first file of a name winning; what is left out is reported once. */
   #offer(): void {
     const problems = this.#problem === undefined ? [] : [`The folder of tools ${this.#folder}: ${this.#problem}`]
     const tools = new Map<string, AnyTool>()
@@ -205,11 +215,73 @@ class FolderTools {
 /** A module may throw any text. */
 function shown(text: string): string {
   const line = escapeLine(text)
-  return line.length > MOST_MESSAGE_CHARS ? `${line.slice(0, MOST_MESSAGE_CHARS)}…` : line
+  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line
 }
 
 /** What failed only because resources ran out says nothing about the file. */
 function throwIfExhausted(error: unknown): void {
   const exhausted = resourceError(error, 'The folder of tools cannot be read')
   if (exhausted) throw exhausted
+}
+
+/** Imports the tools of one module; another version of the same file is another module. */
+function loadToolFile(
+  { path, version }: { readonly path: string; readonly version: string },
+  clock: Clock,
+): Promise<readonly AnyTool[]> {
+  const url = pathToFileURL(path)
+  url.searchParams.set('version', version)
+  const load = async () => {
+    const module = await importModule(path, url)
+    return toolsOfExport(module.default)
+  }
+  return withinTime(load(), LOAD_MS, clock, () => new Error(`it did not load within ${LOAD_MS} ms.`))
+}
+
+async function importModule(path: string, url: URL): Promise<{ readonly default?: unknown }> {
+  try {
+    return await loadWithRoom(() => import(url.href))
+  } catch (cause) {
+    if (isOutOfResources(cause)) throw cause
+    const line = await syntaxLine(path, cause)
+    throw line === undefined ? cause : new Error(`line ${line}: ${messageOf(cause)}`, { cause })
+  }
+}
+
+/**
+ * The tools that a module exports by default: a tool, an S3 AgentTool, a list of them, a plugin with nothing but tools,
+ * or a function that gives one of these.
+ */
+async function toolsOfExport(exported: unknown): Promise<readonly AnyTool[]> {
+  if (exported === undefined) throw new Error('it has no default export.')
+  const given: unknown = typeof exported === 'function' ? await exported({}) : exported
+  if (Array.isArray(given)) return given.map(toTool)
+  return isPlugin(given) ? toolsOfPlugin(given) : [toTool(given, 0)]
+}
+
+function toolsOfPlugin(plugin: Readonly<Record<string, unknown>>): readonly AnyTool[] {
+  const listed = LISTED_ONLY.find((key) => plugin[key] !== undefined)
+  if (listed !== undefined)
+    throw new Error(`it is a plugin with ${listed}, not tools alone: list it under plugins: in tool-hub.yaml.`)
+  const { tools = [] } = plugin
+  if (!Array.isArray(tools)) throw new Error('its tools are no list.')
+  return tools.map(toTool)
+}
+
+function toTool(value: unknown, index: number): AnyTool {
+  const which = index > 0 ? ` (entry ${index + 1} of its list)` : ''
+  if (!isObject(value) || typeof value.execute !== 'function' || typeof value.name !== 'string')
+    throw new Error(`it exports neither a tool nor a list of tools: no name, or no execute function${which}.`)
+  if ('input' in value) return value as unknown as AnyTool
+  if ('parameters' in value) return fromAgentTool(value as unknown as AgentTool)
+  throw new Error(`the tool ${value.name.slice(0, 64)} has neither input nor parameters, the schema of its arguments.`)
+}
+
+function isPlugin(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value) || 'execute' in value) return false
+  return ['tools', ...LISTED_ONLY].some((key) => key in value)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

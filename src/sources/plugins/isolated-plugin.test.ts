@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { HubOptions } from '../../options.ts'
-import { toAgentToolResult } from '../../project-result.ts'
-import type { ApprovalRequest } from '../../result.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { toAgentToolResult } from '../../core/project-result.ts'
+import type { ApprovalRequest } from '../../core/result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import { toDefinitions } from './isolated/to-definitions.ts'
@@ -331,7 +331,7 @@ describe('a plugin whose process breaks', () => {
   it.each([
     ['exits', 'p.exit', {}, /ended \(exit code 3\)/],
     ['lies', 'p.lie', { line: 'not JSON' }, /said something that is no message/],
-    ['floods', 'p.flood', {}, /said more than 10000000 bytes at once/],
+    ['floods', 'p.flood', {}, /said more than 10000000 bytes in one line/],
   ])('because it %s fails the calls it has, and is started anew for the next', async (_, name, input, message) => {
     const waiting = call('p.wait')
     expect((await call(name, input)).error).toMatchObject({

@@ -1,36 +1,57 @@
+import { hash } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ProgramFence } from '../../contracts/commands.ts'
-import { type AnyTool, type BaseContext, defineTool } from '../../define.ts'
-import { lookAtFolder } from '../../disk/look-at-folder.ts'
-import { messageOf, ToolError } from '../../errors.ts'
-import { ownFile } from '../../own-file.ts'
-import type { Content } from '../../result.ts'
-import type { SourceHost, ToolSource } from '../../source.ts'
-import { toolFailure } from '../../tool-failure.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { withStop } from '../../value/with-stop.ts'
-import { declaredTargets } from './isolated/declared-targets.ts'
-import { linkedPackage } from './isolated/linked-package.ts'
+import type { ProgramFence } from '../../core/commands.ts'
+import type { Capability, Targets } from '../../core/define.ts'
+import { type AnyTool, type BaseContext, defineTool } from '../../core/define.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import type { Content } from '../../core/result.ts'
+import type { SourceHost, ToolSource } from '../../core/source.ts'
+import { toolFailure } from '../../core/tool-failure.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
+import { lookAtFolder } from '../../lib/look-at-folder.ts'
+import { ownFile } from '../../lib/own-file.ts'
+import { withStop } from '../../lib/with-stop.ts'
 import { content, type IsolatedDefinition } from './isolated/messages.ts'
-import { packagesAbove } from './isolated/packages-above.ts'
 import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
-import { ShownContent } from './isolated/shown-content.ts'
 import { toDefinitions } from './isolated/to-definitions.ts'
+
+const MAX_KEPT = 100
+
+/**
+ * What a plugin's `toModel` said of its data: asked in its process with the data, wanted in the hub a little later. Data
+ * that was changed on the way, by a hook or because it held a secret, is shown as it then is.
+ */
+class ShownContent {
+  readonly #content = new Map<string, Content>()
+
+  keep(data: unknown, content: Content): void {
+    this.#content.set(keyOf(data), content)
+    if (this.#content.size > MAX_KEPT) this.#content.delete(this.#content.keys().next().value!)
+  }
+
+  readonly show = (data: unknown): Content => {
+    const key = keyOf(data)
+    const content = this.#content.get(key)
+    this.#content.delete(key)
+    return content ?? (typeof data === 'string' ? data : JSON.stringify(data))
+  }
+}
 
 /** How a plugin is isolated. */
 export interface IsolateOptions {
   /** What the function that it exports gets. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** As messages call it, and rules its tools: `group:plugin/<name>`; the name of its file unless said. */
+  /** As messages call it, and rules its tools: `group:plugin/<name>`. Default: the name of its file. */
   readonly name?: string
-  /** Without it no call passes: a plugin that does not load closes the road. False unless said. */
+  /** Without it no call passes: the pipeline refuses every call while the plugin cannot be loaded. Default: false. */
   readonly required?: boolean
   /** What its process gets beside its own folder, the packages around it, and the system's own folders. */
   readonly fence?: ProgramFence
 }
 
-const MOST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 const FIRST_PAUSE_MS = 500
 
 /**
@@ -148,7 +169,7 @@ class IsolatedPlugin {
     }
   }
 
-  /** One that ended by itself; the next call starts it again at once, further ones later and later. */
+  /** One that ended by itself; the next call starts it again immediately, further ones later and later. */
   #countFailure(process: PluginProcess | undefined): void {
     if (!process || process !== this.#process) return
     this.#process = undefined
@@ -156,7 +177,7 @@ class IsolatedPlugin {
   }
 
   #pause(): void {
-    const pauseMs = this.#failures === 0 ? 0 : Math.min(MOST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1))
+    const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1))
     this.#failures++
     this.#notBefore = this.#host.clock.now() + pauseMs
   }
@@ -229,4 +250,65 @@ function paused(label: string, failures: number, waitMs: number): ToolError {
       details: { retryAfterMs: waitMs },
     },
   )
+}
+
+/**
+ * What to do about a package that a plugin did not find though it is there: the fence has the real folders of packages,
+ * and not the links by which some installers lay them out. Undefined when that is not what is wrong.
+ */
+function linkedPackage(file: string, message: string): string | undefined {
+  const [, name] = /Cannot find package '((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)'/.exec(message) ?? []
+  if (name === undefined) return undefined
+  for (const packages of packagesAbove(dirname(file))) {
+    const link = join(packages, name)
+    const found = lookAtFolder(link)
+    if (!found || found.path === link) continue
+    // The folder that holds the link, and what it leads to.
+    const missing = [isLink(packages) ? dirname(packages) : undefined, found.path].filter((path) => path !== undefined)
+    const places = missing.map((path) => JSON.stringify(path)).join(', ')
+    return escapeLine(`${link} is reached by a link, which it does not see: add isolate: { readable: [${places}] }.`)
+  }
+  return undefined
+}
+
+function isLink(folder: string): boolean {
+  return lookAtFolder(folder)?.path !== folder
+}
+
+function keyOf(data: unknown): string {
+  return hash('sha256', JSON.stringify(data) ?? '', 'base64')
+}
+
+type Declared = NonNullable<IsolatedDefinition['targets']>
+
+/**
+ * The targets of a call, read out of its input at the places that the tool names: `{ 'write:fs': '/path' }`. Where no text
+ * stands there, the capability is judged without a target, which is the strictest. For commands a list is one command.
+ */
+function declaredTargets(declared: Declared, input: unknown): Targets {
+  const targets: Partial<Record<Capability, unknown>> = {}
+  for (const [capability, pointers] of Object.entries(declared) as [Capability, string | string[]][]) {
+    const values = [pointers].flat().map((pointer) => valueAt(input, pointerKeys(pointer)))
+    const found = capability === 'exec' ? commandOf(values) : textsOf(values)
+    if (found !== undefined) targets[capability] = found
+  }
+  return targets as Targets
+}
+
+function textsOf(values: readonly unknown[]): string[] | undefined {
+  const texts = values.flat()
+  return texts.length > 0 && texts.every((text) => typeof text === 'string') ? texts : undefined
+}
+
+function commandOf([value, ...others]: readonly unknown[]): unknown {
+  if (others.length > 0) return undefined
+  if (typeof value === 'string') return { command: value }
+  const words = textsOf([value])
+  return Array.isArray(value) && words ? { argv: words } : undefined
+}
+
+/** Where Node looks for the packages that a module in this folder imports, nearest first. */
+function packagesAbove(folder: string): string[] {
+  const above = dirname(folder)
+  return [join(folder, 'node_modules'), ...(above === folder ? [] : packagesAbove(above))]
 }

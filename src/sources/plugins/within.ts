@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../core/clock.ts'
 
 /** What a work gives when it is done in time; its error, or `late()`, otherwise. */
-export function within<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
+export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(late()))
     work.then(resolve, reject).finally(cancel)

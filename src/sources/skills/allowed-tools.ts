@@ -1,8 +1,8 @@
-import type { Capability } from '../../define.ts'
-import { escapeLine } from '../../value/escape-text.ts'
+import type { Capability } from '../../core/define.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
 
-const MOST_WISHES = 100
-const MOST_CHARS = 100
+const MAX_REQUESTS = 100
+const MAX_CHARS = 100
 
 /** How other programs call what tools of ours need. */
 const FOREIGN: ReadonlyMap<string, Capability> = new Map([
@@ -20,7 +20,7 @@ export function readAllowedTools(written: string | readonly string[]): {
   const wishes = (typeof written === 'string' ? splitWishes(written) : written)
     .map((wish) => shown(wish.trim()))
     .filter((wish) => wish !== '')
-    .slice(0, MOST_WISHES)
+    .slice(0, MAX_REQUESTS)
   return { wants: [...new Set(wishes.map(inOurWords))], asWritten: wishes.join(' ') }
 }
 
@@ -38,5 +38,5 @@ function inOurWords(wish: string): string {
 
 /** An approver reads it. */
 function shown(text: string): string {
-  return escapeLine(text).slice(0, MOST_CHARS)
+  return escapeLine(text).slice(0, MAX_CHARS)
 }

@@ -3,7 +3,7 @@ import { readResult } from '../../tools/fs/read/read-result.ts'
 
 const { text, bytes, page, image } = readResult.shape
 
-/** What loading a skill gives back: its text and files, or one of the files. */
+/** What loading a skill returns: its text and files, or one of the files. */
 export const loadedSkill = z.strictObject({
   name: z.string(),
   folder: z.string().describe('Where it lies; paths in its text are relative to it.'),
@@ -23,5 +23,5 @@ export const loadedSkill = z.strictObject({
   hasMore: z.boolean().optional().describe('There are more files than are named.'),
 })
 
-/** What loading a skill gives back. */
+/** What loading a skill returns. */
 export type LoadedSkill = z.infer<typeof loadedSkill>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseYaml } from '../../config/parse-yaml.ts'
-import { configError } from '../../config/problem.ts'
+import { parseYaml } from '../../core/document/parse-yaml.ts'
+import { configError } from '../../core/document/problem.ts'
 import { readAllowedTools } from './allowed-tools.ts'
 import { splitFrontmatter } from './split-frontmatter.ts'
 import { visibleText } from './visible-text.ts'
@@ -34,7 +34,7 @@ const frontmatter = z.object({
   'allowed-tools': z.union([z.string().max(10_000), z.array(z.string().max(1_000)).max(1_000)]).optional(),
 })
 
-/** Reads the beginning of a SKILL.md; what is wrong is told with `label` and line. */
+/** Reads the beginning of a SKILL.md; what is wrong is reported with `label` and line. */
 export function parseSkill(head: string, label: string): SkillFacts {
   const { yaml, bodyLine } = splitFrontmatter(head, label)
   const { value, locate } = parseYaml(yaml, label)

@@ -1,6 +1,6 @@
-import { expandHome } from '../../disk/expand-home.ts'
-import { lookAtFolder } from '../../disk/look-at-folder.ts'
-import type { Sandbox } from '../../options.ts'
+import type { Sandbox } from '../../core/options.ts'
+import { expandHome } from '../../lib/expand-home.ts'
+import { lookAtFolder } from '../../lib/look-at-folder.ts'
 
 /**
  * The sandbox roots by which tools read skills and commands run their scripts; nobody changes them. A folder that another

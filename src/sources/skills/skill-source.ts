@@ -1,8 +1,53 @@
-import type { ToolSource } from '../../source.ts'
-import { escapeLine } from '../../value/escape-text.ts'
-import { createListSkills } from './list-skills.ts'
-import { createLoadSkill } from './load-skill.ts'
-import { SkillShelf } from './skill-shelf.ts'
+import { z } from 'zod'
+import { type AnyTool, type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { didYouMean } from '../../core/names.ts'
+import type { SourceHost, ToolSource } from '../../core/source.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+import { shortPath } from '../../lib/short-path.ts'
+import { readFilePage } from '../../tools/fs/read/read-page.ts'
+import { HEAD_BYTES } from './head-bytes.ts'
+import { type LoadedSkill, loadedSkill } from './loaded-skill.ts'
+import type { SkillFacts } from './parse-skill.ts'
+import { showSkill } from './show-skill.ts'
+import { requestFor, type Skill, SkillRegistry } from './skill-registry.ts'
+import { visibleText } from './visible-text.ts'
+
+const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
+
+const line = z.int().min(1).max(2_000_000_000)
+
+const name = z.string().min(1).max(64).describe('The name of the skill, as the list has it.')
+
+const part = {
+  resource: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .refine(isInside, 'must be a path inside the skill: references/guide.md')
+    .optional()
+    .describe('A file of the skill to read instead of its text: references/guide.md'),
+  offset: line.optional().describe('The first line to read; lines are 1-based.'),
+  limit: line.optional().describe('The most lines to read. Default: 2000.'),
+}
+
+const PAGE = { limit: 2_000, maxBytes: 51_200 }
+
+const MAX_FILES = 200
+
+const MAX_DEPTH = 5
+
+const output = z.strictObject({
+  skills: z.array(
+    z.strictObject({
+      id: z.string().describe('What core/skill.load takes.'),
+      name: z.string(),
+      description: z.string(),
+      location: z.string().describe('Its folder, in short.'),
+    }),
+  ),
+})
 
 /**
  * Skills in the public Agent Skills form: folders with a SKILL.md. A model sees their names and descriptions by
@@ -14,7 +59,7 @@ export function createSkillSource(folders: readonly string[]): ToolSource {
   return {
     name: 'skills',
     async start(host) {
-      const shelf = new SkillShelf(folders, host)
+      const shelf = new SkillRegistry(folders, host)
       const tools = [createListSkills(shelf), createLoadSkill(shelf, host)]
       const offering = shelf.scan().then(() => host.offer(tools))
       for (const prefix of ['core/skill.', 'core_skill_', 'list_skills', 'load_skill', 'skill'])
@@ -22,4 +67,136 @@ export function createSkillSource(folders: readonly string[]): ToolSource {
       for (const { name, why } of await offering) host.warn(escapeLine(`The tool ${name} is left out: ${why}`))
     },
   }
+}
+
+/** The tool that shows which skills there are, and no more of them. */
+function createListSkills(shelf: SkillRegistry): AnyTool {
+  return defineTool({
+    name: 'core/skill.list',
+    kind: 'skill',
+    title: 'List the skills',
+    description:
+      'List the skills: instructions for particular kinds of work, with a description of when each helps. Look here ' +
+      'before such work, then load the one that fits. Not for tools or files.',
+    input: z.strictObject({}),
+    output,
+    capabilities: ['read:fs'],
+    targets: () => ({ 'read:fs': [...shelf.folders] }),
+    timeoutMs: 15_000,
+    overflow: 'head',
+    category: 'read',
+    tags: ['skill', 'list'],
+    version: '1.0.0',
+    examples: [{ input: {} }],
+    dialects: { files: { name: 'list_skills' } },
+    async execute(_, ctx) {
+      await shelf.scan()
+      const skills = shelf.list().map(({ name, description, folder }) => {
+        return { id: name, name, description, location: shortPath(folder) }
+      })
+      ctx.evidence({ type: 'text', ref: 'skills', summary: `${skills.length} skills` })
+      return { skills }
+    },
+    toModel: ({ skills }) => {
+      if (skills.length === 0) return 'There are no skills.'
+      return skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n')
+    },
+  })
+}
+
+/** The tool that gives a model the text of a skill and says which files it has; with `resource`, one of these files. */
+function createLoadSkill(shelf: SkillRegistry, host: Pick<SourceHost, 'request'>): AnyTool {
+  const description =
+    'Load a skill by its name: its instructions, and which files it has. With resource, read one of these files (text, or ' +
+    'an image). Its scripts are run with core/exec.run. Use it when the description of the skill fits the work, once.'
+  return defineTool({
+    name: 'core/skill.load',
+    kind: 'skill',
+    title: 'Load a skill',
+    description,
+    input: z.strictObject({ name, ...part }),
+    output: loadedSkill,
+    capabilities: ['read:fs'],
+    targets: (input) => ({ 'read:fs': pathsOf(shelf.get(input.name), input.resource) }),
+    timeoutMs: 30_000,
+    maxOutputChars: 80_000,
+    overflow: 'head',
+    category: 'read',
+    tags: ['skill', 'read'],
+    version: '1.0.0',
+    examples: [
+      { input: { name: 'pdf-forms' } },
+      { input: { name: 'pdf-forms', resource: 'references/fields.md' }, note: 'a file that it names' },
+    ],
+    dialects: {
+      coding: { name: 'skill' },
+      files: {
+        name: 'load_skill',
+        input: z.strictObject({ skill_id: name, ...part }),
+        toInput: ({ skill_id, ...rest }) => ({ name: skill_id, ...rest }),
+      },
+    },
+    async execute({ name, resource, offset, limit = PAGE.limit }, ctx) {
+      const skill = await find(shelf, name)
+      const facts = await readFacts(skill, ctx)
+      requestFor(facts, ctx.run, host)
+      const isBody = resource === undefined
+      const path = isBody ? skill.file : `${skill.folder}/${resource}`
+      const from = offset ?? (isBody ? facts.bodyLine : 1)
+      const found = await readFilePage(path, { ...PAGE, offset: from, limit, images: !isBody }, ctx)
+      const { text, hidden } = visibleText(found.text)
+      if (hidden > 0) ctx.notice(`${hidden} invisible characters in ${path} were left out.`)
+      const { bytes, page, image } = found
+      const read = { text, bytes, ...(page && { page }), ...(image && { image }) }
+      if (!isBody) return { name, folder: skill.folder, resource, ...read }
+      return { name, folder: skill.folder, ...aboutSkill(facts), ...read, ...(await filesOf(skill, ctx)) }
+    },
+    toModel: showSkill,
+  })
+}
+
+/** One that came since the last look is found too; reading it is judged when it is read. */
+async function find(shelf: SkillRegistry, name: string): Promise<Skill> {
+  if (!shelf.get(name)) await shelf.scan()
+  const skill = shelf.get(name)
+  if (skill) return skill
+  const names = shelf.list().map((each) => each.name)
+  throw new ToolError('NOT_FOUND', `There is no skill ${JSON.stringify(name)}; there are ${names.length}.`, {
+    fix: { hint: didYouMean(name, names) || 'List the skills to see their names.' },
+  })
+}
+
+/** What it says of itself now, through the guard like all that a call reads. */
+async function readFacts({ file }: Skill, ctx: Context<'read:fs'>): Promise<SkillFacts> {
+  const { content } = await ctx.fs.readBytes(file, { maxBytes: HEAD_BYTES })
+  const { parseSkill } = await loadParseSkill()
+  return parseSkill(Buffer.from(content).toString('utf8'), file)
+}
+
+function aboutSkill({ description, license, compatibility, wants }: SkillFacts) {
+  return {
+    description,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(wants.length > 0 && { requests: [...wants] }),
+  }
+}
+
+async function filesOf({ folder }: Skill, ctx: Context<'read:fs'>): Promise<Pick<LoadedSkill, 'files' | 'hasMore'>> {
+  const listing = await ctx.fs.list(folder, { recursive: true, maxDepth: MAX_DEPTH, maxEntries: MAX_FILES })
+  const files = listing.entries.filter(({ type, name }) => type === 'file' && name !== 'SKILL.md')
+  return {
+    files: files.map(({ name, size }) => ({ path: visibleText(name).text, bytes: size })),
+    ...(!listing.isComplete && { hasMore: true }),
+  }
+}
+
+/** Nothing for a skill that nobody knows: then there is nothing to read. */
+function pathsOf(skill: Skill | undefined, resource: string | undefined): string[] {
+  if (!skill) return []
+  return resource === undefined ? [skill.file, skill.folder] : [skill.file, `${skill.folder}/${resource}`]
+}
+
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && !path.split('/').includes('..')
 }

@@ -1,4 +1,4 @@
-import { configError } from '../../config/problem.ts'
+import { configError } from '../../core/document/problem.ts'
 import { HEAD_BYTES } from './head-bytes.ts'
 
 /** The YAML between the first two `---` of a text, its lines numbered as in the file, and the line after it. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { newOwner } from '../../disk/process-owner.ts'
-import { loadSqlite } from './load-sqlite.ts'
-import { openStore } from './open-store.ts'
+import { newOwner } from '../../lib/process-owner.ts'
+import { openStore } from '../sqlite.ts'
+import { loadSqlite } from './database.ts'
 
 const folder = join(temporaryFolder('durable'), 'data')
 const store = openStore(folder, { busyTimeoutMs: 0 })
@@ -26,7 +26,7 @@ const schedule = {
   ...{ id: 's', principal: 'p', name: 's', body: '{}', state: 'on' as const, version: 0, createdAt: 1, runs: 0 },
 }
 const run = { schedule: 's', dueAt: 1, status: 'waiting' as const, missed: 0, owner: 'me', leasedUntil: 9 }
-const overlap = { policy: 'queue' as const, mostActive: 9 }
+const overlap = { policy: 'queue' as const, maxActive: 9 }
 const firing = { id: 's', version: 1, state: 'on' as const, dueAt: 2, nextAt: 3, at: 1, overlap }
 const message = {
   ...{ id: 'inbox-1', at: 1, level: 'info' as const, text: 't', caller: 'a', run: 'r', callId: 'c' },
@@ -38,10 +38,10 @@ const words = { level: 'info' as const, text: 'x', isUntrusted: false }
 const DURABLE: readonly (readonly [name: string, write: () => unknown])[] = [
   ['keys.claim', () => store.keys.claim('k', { argsHash: 'h', owner: 'o', now: 0 })],
   ['keys.finish', () => store.keys.finish('k', { owner: 'o', expiresAt: 9 })],
-  ['asks.file', () => store.asks.file(ask)],
-  ['asks.adopt', () => store.asks.adopt({ hash: 'h', caller: 'c', owner: 'o', now: 1 })],
-  ['asks.answer', () => store.asks.answer('a', { reply: '{}', by: 'b', via: 'v', at: 2 })],
-  ['asks.use', () => store.asks.use('a')],
+  ['approvals.file', () => store.approvals.file(ask)],
+  ['approvals.adopt', () => store.approvals.adopt({ hash: 'h', caller: 'c', owner: 'o', now: 1 })],
+  ['approvals.answer', () => store.approvals.answer('a', { reply: '{}', by: 'b', via: 'v', at: 2 })],
+  ['approvals.use', () => store.approvals.use('a')],
   ['grants.put', () => store.grants.put({ id: 'g', tool: 't', body: '{}', createdAt: 1 })],
   ['grants.remove', () => store.grants.remove('g')],
   ['tokens.add', () => store.tokens.add({ id: 't', name: 't', hash: 'h', body: '{}', createdAt: 1 })],
@@ -62,12 +62,11 @@ const DURABLE: readonly (readonly [name: string, write: () => unknown])[] = [
   ['sessions.reopen', () => store.sessions.reopen('s', 'p')],
   [
     'mail.put',
-    () =>
-      store.mail.put({ id: 'm', inbox: 'i', sender: 's', text: '', isTainted: false, sentAt: 1 }, { mostUnread: 9 }),
+    () => store.mail.put({ id: 'm', inbox: 'i', sender: 's', text: '', isTainted: false, sentAt: 1 }, { maxUnread: 9 }),
   ],
   ['heads.put', () => store.heads.put({ run: 'r', opening: 'o', seq: 1, hash: 'h', at: 1 })],
   ['heads.remove', () => store.heads.remove('r', { by: 'ada', at: 2 })],
-  ['canvases.add', () => store.canvases.add(canvas, { mostOfRun: 9 })],
+  ['canvases.add', () => store.canvases.add(canvas, { maxOfRun: 9 })],
   ['canvases.addVersion', () => store.canvases.addVersion('c', version, { keep: 2 })],
   ['canvases.hide', () => store.canvases.hide('c', 2)],
   ['schedules.add', () => store.schedules.add(schedule, { most: 9 })],

@@ -13,11 +13,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
-import { adoptDataFolder } from '../../disk/data-folder.ts'
-import type { Store } from '../../store.ts'
+import type { Store } from '../../core/store.ts'
+import { adoptDataFolder } from '../../lib/data-folder.ts'
+import { openStore } from '../sqlite.ts'
+import { loadSqlite } from './database.ts'
 import { acceptStore, isOlderStore } from './generation.ts'
-import { loadSqlite } from './load-sqlite.ts'
-import { openStore } from './open-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tool-hub-generation-'))
 const opened: Store[] = []

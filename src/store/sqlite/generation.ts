@@ -1,54 +1,52 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { readOurs } from '../../disk/owned-by-us.ts'
-import { shortPath } from '../../disk/short-path.ts'
-import { ToolError } from '../../errors.ts'
-import type { Connection } from './connection.ts'
+import { ToolError } from '../../core/errors.ts'
+import { readOurs } from '../../lib/owned-by-us.ts'
+import { shortPath } from '../../lib/short-path.ts'
+import type { StoreFile } from './store-file.ts'
 
-/** Beside the store: the newest generation that the store is known to have had. */
+/** The file next to the store with the newest generation that the store is known to have had. */
 const MARK = 'store.generation'
 const MAX_BYTES = 100
+const READ = `SELECT value FROM counters WHERE name = 'generation'`
+const WRITE = `INSERT INTO counters (name, value) VALUES ('generation', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 /**
- * Finds a store that is older than it was: an older copy that was put in its place, or a log that was removed or
- * damaged. A number in the store grows after durable writes, and once that is synced it is written to a file beside
+ * Detects a store that is older than it was: an older copy that was put in its place, or a log that was removed or
+ * damaged. A number in the store grows after durable writes, and once it is synced it is written to a file next to
  * the store. So the store is never behind that file, whenever a process is killed or the power is lost.
  */
 export class Generation {
-  readonly #connection: Connection
+  readonly #store: StoreFile
   readonly #path: string
-  readonly #read
-  readonly #write
+  readonly #markMs: number
   #timer: NodeJS.Timeout | undefined
   #advancing: Promise<void> | undefined
 
-  constructor(connection: Connection) {
-    this.#connection = connection
-    this.#path = join(dirname(connection.path), MARK)
-    this.#read = connection.statement<{ value: number }>(`SELECT value FROM counters WHERE name = 'generation'`)
-    this.#write = connection.statement(
-      `INSERT INTO counters (name, value) VALUES ('generation', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    )
+  constructor(store: StoreFile, markMs: number) {
+    this.#store = store
+    this.#path = join(dirname(store.path), MARK)
+    this.#markMs = markMs
   }
 
-  /** Something durable was written. This is in the way of every call: it sets a timer or does nothing. */
+  /** To be called after durable writes. It is on the path of every call, so it only sets a timer or does nothing. */
   request(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#advancing = this.#advance()
-    }, this.#connection.options.markMs).unref()
+    }, this.#markMs).unref()
   }
 
-  /** Throws if the store is older than the file beside it says. */
+  /** Throws if the store is older than the file next to it says. */
   assertCurrent(): void {
-    // The file first: others write to the store before they write to it.
+    // The file first: others write it after the store.
     const marked = this.#marked()
     const own = this.#own()
-    if (marked > own) throw olderStore(this.#connection.path, own, marked)
+    if (marked > own) throw olderStore(this.#store.path, own, marked)
   }
 
-  /** Marks what was not marked yet. What it writes to the store is there when this returns. */
+  /** Writes a mark that is due. What it writes to the store is written when this returns. */
   close(): Promise<void> | undefined {
     if (!this.#timer) return this.#advancing
     clearTimeout(this.#timer)
@@ -58,20 +56,20 @@ export class Generation {
 
   async #advance(): Promise<void> {
     try {
-      const next = this.#connection.transaction(() => {
+      const next = this.#store.driver.transaction(() => {
         const own = this.#own()
         // Until the owner accepts it, an older store must stay recognizable.
         if (this.#marked() > own) return undefined
-        // A time, so that it never grows into the generations of a newer store that was given up.
+        // A time, so that it never reaches the generations of a newer store that was given up.
         const value = Math.max(own + 1, Date.now())
-        this.#write.run(value)
+        this.#store.driver.run(WRITE, [value])
         return value
       })
       if (next === undefined) return
-      await this.#connection.synced()
+      await this.#store.synced()
       await this.#mark(next)
     } catch {
-      // The file stays as it is, and the store is ahead of it. Whoever writes or checks is told why the disk refuses.
+      // The file stays as it is, and the store is ahead of it. The next write or check reports what is wrong with the disk.
     }
   }
 
@@ -87,18 +85,19 @@ export class Generation {
   }
 
   #own(): number {
-    return this.#read.get()?.value ?? 0
+    const row = this.#store.driver.get(READ) as { readonly value: number } | undefined
+    return row?.value ?? 0
   }
 
   #marked(): number {
     const text = readOurs(this.#path, MAX_BYTES)
     if (text === undefined) return 0
-    // One that is damaged proves nothing, so the owner has to look.
+    // A damaged mark proves nothing, so the owner has to look.
     return /^\d{1,15}\n$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
   }
 }
 
-/** Accepts the store of a data folder as it is, also if it is older than it was: by the word of the owner. */
+/** Accepts the store of a data folder as it is, even if it is older than it was; the owner decides that. */
 export async function acceptStore(folder: string): Promise<void> {
   await rm(join(folder, MARK), { force: true })
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Store } from '../../store.ts'
+import type { Store } from '../../core/store.ts'
+import { openStore } from '../sqlite.ts'
 import { LogSync, type SyncFile } from './log-sync.ts'
-import { openStore } from './open-store.ts'
 
 let root: string
 let folders = 0

@@ -1,21 +1,21 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
-import { GroupCommit } from '../../disk/group-commit.ts'
-import { shortPath } from '../../disk/short-path.ts'
-import { syncFolder } from '../../disk/sync-folder.ts'
-import { messageOf, ToolError } from '../../errors.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { GroupCommit } from '../../lib/group-commit.ts'
+import { shortPath } from '../../lib/short-path.ts'
+import { syncFolder } from '../../lib/sync-folder.ts'
 
-/** Syncs an open file; tests put a failing disk here. */
+/** Syncs an open file; tests replace it with a failing disk. */
 export type SyncFile = (descriptor: number, done: (error: Error | null) => void) => void
 
-/** What nobody waits for is synced this long after it was written. */
+/** A write that nobody waits for is synced this long after it. */
 const BEHIND_MS = 1_000
 
 /**
- * Makes commits survive a loss of power. SQLite commits with `synchronous = NORMAL`: into its write-ahead log, which it
- * does not sync. Here that log is synced in another thread, once for all who wait meanwhile; with `synchronous = FULL`
- * each commit would sync by itself, and the whole process would wait for it. A sync covers all commits before it, also
- * those of other processes. Checkpoints need no help: SQLite syncs the log before and the file after.
+ * Makes commits survive a loss of power. With `synchronous = NORMAL`, SQLite commits to its write-ahead log and does not
+ * sync it. This class syncs the log in another thread, once for all callers that wait meanwhile; with `synchronous = FULL`
+ * each commit would block the whole process. A sync covers all commits before it, also those of other processes.
+ * Checkpoints need no help: SQLite syncs the log before and the file after them.
  */
 export class LogSync {
   readonly #path: string
@@ -29,23 +29,23 @@ export class LogSync {
   #problem: ToolError | undefined
   #isClosed = false
 
-  /** `path` is that of the store; its log lies beside it. */
+  /** `path` is the file of the store; its log has the same name with `-wal`. */
   constructor(path: string, syncFile: SyncFile = fs.fdatasync) {
     this.#path = path
     this.#syncFile = syncFile
   }
 
-  /** Something was committed; it is synced soon, whether or not somebody waits for it. */
+  /** To be called after every commit: it is synced soon, whether or not somebody waits for it. */
   wrote(): void {
     this.#written++
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      // Whoever waits for a sync is told why it fails, and so is `check`.
+      // The next caller that waits for a sync is shown why it failed, and so is `check`.
       this.synced()?.catch(() => {})
     }, BEHIND_MS).unref()
   }
 
-  /** Resolves when all that was committed so far survives a loss of power; undefined when it does already. */
+  /** Resolves when all that was committed so far survives a loss of power; `undefined` if it already does. */
   synced(): Promise<void> | undefined {
     if (this.#problem) return Promise.reject(this.#problem)
     return this.#synced === this.#written ? undefined : this.#group.wait()
@@ -54,7 +54,7 @@ export class LogSync {
   /** Syncs what is left. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
-    // Whoever waited for it was told; what is left is synced by the checkpoint of whoever closes the file last.
+    // Callers that waited were shown the error; the rest is synced by the checkpoint of the last process that closes the file.
     await this.synced()?.catch(() => {})
     this.#isClosed = true
     if (this.#descriptor !== undefined) fs.closeSync(this.#descriptor)
@@ -73,7 +73,7 @@ export class LogSync {
     await new Promise<void>((resolve, reject) => {
       this.#syncFile(this.#descriptor!, (error) => {
         if (!error) return resolve()
-        // The system may have dropped what it could not store, and a later sync would not tell: this one stays.
+        // The system may have dropped what it could not write, and a later sync would not report it: the error stays.
         this.#problem = this.#refused(error)
         reject(this.#problem)
       })
@@ -81,7 +81,7 @@ export class LogSync {
     this.#synced = upTo
   }
 
-  /** The names of the store and its log, and that of their folder. */
+  /** Syncs the names of the store and its log, and that of their folder. */
   async #syncFolders(): Promise<void> {
     const folder = dirname(this.#path)
     await Promise.all([syncFolder(folder), syncFolder(dirname(folder))])

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { markDataFolder } from '../../disk/data-folder.ts'
-import { loadSqlite, type SqliteDatabase } from './load-sqlite.ts'
+import { markDataFolder } from '../../lib/data-folder.ts'
+import { openStore } from '../sqlite.ts'
+import { loadSqlite, type SqliteDatabase } from './database.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
-import { openStore } from './open-store.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -1,17 +1,17 @@
-import { ToolError } from '../../errors.ts'
-import type { SqliteDatabase } from './load-sqlite.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { SqliteDatabase } from './database.ts'
 
 /** Marks the file as a store of tool-hub: "thub". */
 const APPLICATION_ID = 0x74687562
 
-/** Takes a file from its version to the last one, each step whole or not at all; `user_version` holds the version. */
+/** Takes a file from its version, which is in `user_version`, to the last one, each step as a whole. */
 export function migrate(database: SqliteDatabase, path: string, steps: readonly string[]): void {
   if (versionOf(database, path, steps) === steps.length) return
   while (!takeStep(database, path, steps));
 }
 
 function takeStep(database: SqliteDatabase, path: string, steps: readonly string[]): boolean {
-  // Looked at again under the lock: several processes may open a new file at the same time.
+  // Read again under the lock: several processes may open a new file at the same time.
   database.exec('BEGIN IMMEDIATE')
   try {
     const version = versionOf(database, path, steps)

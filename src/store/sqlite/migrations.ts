@@ -1,6 +1,6 @@
-import { NOTE_INDEX } from './notes-index.ts'
+import { NOTE_INDEX } from '../sql/notes-index.ts'
 
-/** Written with every call, so that the sweep has no index of times: each would cost a page more at every write. */
+/** Written with every call, so the sweep has no index of times: each would cost one more page at every write. */
 const KEYS_BUDGETS_RATES = `
 CREATE TABLE idempotency_keys (
   name TEXT PRIMARY KEY,
@@ -146,7 +146,7 @@ CREATE INDEX runs_time ON runs (started_at);
 CREATE INDEX runs_caller ON runs (caller, started_at);
 `
 
-/** The number of an event is counted in a row of its own: swept events must not give theirs to new ones. */
+/** Event numbers come from a counter: new events must not get the numbers of those that were swept. */
 const EVENTS = `
 CREATE TABLE counters (
   name TEXT PRIMARY KEY,
@@ -162,7 +162,7 @@ CREATE TABLE events (
 CREATE INDEX events_age ON events (created_at);
 `
 
-/** What waits of one caller is counted, and lists are made, without reading asks, which may be large. */
+/** Requests of a caller are counted and listed without reading their content, which may be large. */
 const ASK_INDEXES = `
 DROP INDEX asks_state;
 CREATE INDEX asks_state ON asks (state, asked_at, id, kind, caller, expires_at);
@@ -234,7 +234,7 @@ INSERT INTO counters (name, value) VALUES ('agent_sessions', 0);
 INSERT INTO counters (name, value) VALUES ('agent_mail', 0);
 `
 
-/** What agents show; the version that is shown is a row of its own, so that a list reads no others. */
+/** The version of a canvas that is shown has a row of its own, so that a list reads no others. */
 const CANVASES = `
 CREATE TABLE canvases (
   id TEXT PRIMARY KEY,
@@ -263,7 +263,7 @@ CREATE TABLE canvas_versions (
 );
 `
 
-/** The runs of schedules are counted in a row of their own, as events are: those that are forgotten must not give theirs away. */
+/** Runs of schedules are numbered by a counter, as events are. */
 const SCHEDULES = `
 CREATE TABLE schedules (
   id TEXT PRIMARY KEY,
@@ -305,7 +305,7 @@ CREATE INDEX schedule_runs_active ON schedule_runs (active, seq);
 INSERT INTO counters (name, value) VALUES ('schedule-runs', 0);
 `
 
-/** Nothing ever wrote to `notes`; its place takes what can be searched. Updated notes get a new number: the last written is the newest. */
+/** Nothing ever wrote to `notes`; `memory_notes` replaces it. An updated note gets a new number: the last written is the newest. */
 const MEMORY = `
 DROP TABLE notes;
 INSERT INTO counters (name, value) VALUES ('notes', 0);
@@ -327,7 +327,7 @@ CREATE TABLE memory_notes (
 CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
 ${NOTE_INDEX}`
 
-/** One row an opening of a run: the earlier one goes when the next continues it, and stays as evidence when it does not. */
+/** One row for each opening of a run: an earlier one is removed if the next continues it, and stays as evidence if it does not. */
 const RUN_HEADS = `
 CREATE TABLE run_heads (
   run TEXT NOT NULL,
@@ -340,7 +340,7 @@ CREATE TABLE run_heads (
 );
 `
 
-/** Whose a run is, so that the runs of a principal are found without reading their calls; and what a call was for. */
+/** The principal of a run, so that its runs are found without reading their calls; and the purpose of a call. */
 const RUN_PRINCIPALS = `
 ALTER TABLE calls ADD COLUMN purpose TEXT;
 ALTER TABLE runs ADD COLUMN principal TEXT;
@@ -351,10 +351,10 @@ UPDATE runs SET principal = COALESCE(
 CREATE INDEX runs_principal ON runs (principal, started_at);
 `
 
-/** What a call asked for, as lists show it. */
+/** The request of a call, as lists show it. */
 const CALL_REQUESTS = 'ALTER TABLE calls ADD COLUMN request TEXT;'
 
-/** The steps from an empty file to the present one, in order; one that was released is never changed. */
+/** The steps from an empty file to the current version, in order; a released step is never changed. */
 export const MIGRATIONS: readonly string[] = [
   KEYS_BUDGETS_RATES,
   ASKS_GRANTS,

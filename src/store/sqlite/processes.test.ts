@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStore } from './open-store.ts'
+import { openStore } from '../sqlite.ts'
 
 const LOADER = pathToFileURL(join(import.meta.dirname, '../../../test/support/load-typescript.mjs')).href
-const MODULE = pathToFileURL(join(import.meta.dirname, 'open-store.ts')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '../sqlite.ts')).href
 
 let root: string
 const children: ChildProcess[] = []

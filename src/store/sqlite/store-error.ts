@@ -1,8 +1,8 @@
-import { shortPath } from '../../disk/short-path.ts'
-import { messageOf, ToolError } from '../../errors.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { shortPath } from '../../lib/short-path.ts'
 
-/** What SQLite says in words, by its primary code: not every one of its methods gives the number. */
-const WORDS: ReadonlyMap<string, number> = new Map([
+/** The primary code of each message: not every method of SQLite reports the number. */
+const CODES: ReadonlyMap<string, number> = new Map([
   ['database is locked', 5],
   ['database table is locked', 6],
   ['attempt to write a readonly database', 8],
@@ -12,9 +12,8 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['unable to open database file', 14],
   ['file is not a database', 26],
 ])
-const CONSTRAINT = 19
 
-/** An error of SQLite as one that says what to do; any other comes back as it is. */
+/** An error of SQLite as one that says what to do; any other error is returned as it is. */
 export function toStoreError(error: unknown, path: string): unknown {
   const code = codeOf(error)
   const name = shortPath(path)
@@ -56,7 +55,7 @@ export function toStoreError(error: unknown, path: string): unknown {
   }
 }
 
-/** The file cannot be relied on: what it says may be wrong, and what is asked of it may be missing. */
+/** The error for a file that cannot be relied on: what it contains may be wrong or incomplete. */
 export function damaged(path: string, sqlite: string, cause?: unknown): ToolError {
   return new ToolError('CONFIG_INVALID', `The store ${shortPath(path)} is damaged, or no store: ${sqlite}.`, {
     hint: 'Move it away with its -wal and -shm files and put a backup in its place; without one, start anew.',
@@ -65,7 +64,7 @@ export function damaged(path: string, sqlite: string, cause?: unknown): ToolErro
   })
 }
 
-/** The file is another one than the one that is open. */
+/** The error for a file that is not the one that was opened. */
 export function replaced(path: string): ToolError {
   return new ToolError(
     'CONFIG_INVALID',
@@ -77,20 +76,15 @@ export function replaced(path: string): ToolError {
   )
 }
 
-/** Whether SQLite says that the file is damaged. */
+/** Whether SQLite reports that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error)
   return code === 11 || code === 26
 }
 
-/** Whether a row was refused because there is another of the same name. */
-export function isDuplicate(error: unknown): boolean {
-  return codeOf(error) === CONSTRAINT
-}
-
-/** The primary code; undefined for what is no error of SQLite. */
+/** The primary code; `undefined` for other errors. */
 function codeOf(error: unknown): number | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
-  return WORDS.get(error.message)
+  return CODES.get(error.message)
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { loadSqlite } from './load-sqlite.ts'
-import { openStore } from './open-store.ts'
+import { openStore } from '../sqlite.ts'
+import { loadSqlite } from './database.ts'
 
 const folder = join(temporaryFolder('sweep'), 'data')
 const store = openStore(folder)
@@ -40,7 +40,7 @@ it.each<[table: string, goesAt: number, add: () => unknown]>([
     'asks',
     30 * DAY + 101,
     () =>
-      store.asks.file({
+      store.approvals.file({
         ...{ id: 'a', kind: 'approval', callId: 'c', run: 'r', tool: 't', caller: 'c', hash: 'h', request: '{}' },
         ...{ askedAt: 1, expiresAt: 100, owner: 'o' },
       }),
@@ -59,7 +59,7 @@ it.each<[table: string, goesAt: number, add: () => unknown]>([
     'agent_mail',
     30 * DAY + 101,
     () =>
-      store.mail.put({ id: 'm', inbox: 'i', sender: 's', text: '', isTainted: false, sentAt: 100 }, { mostUnread: 9 }),
+      store.mail.put({ id: 'm', inbox: 'i', sender: 's', text: '', isTainted: false, sentAt: 100 }, { maxUnread: 9 }),
   ],
 ])('takes what has expired out of the table %s', async (table, goesAt, add) => {
   await store.sweep(40 * DAY)

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { servePages } from '../../../test/support/web-pages.ts'
-import type { ApprovalRequest, ToolResult } from '../../result.ts'
+import type { ApprovalRequest, ToolResult } from '../../core/result.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import type { BrowserOutput } from './browser-output.ts'
 

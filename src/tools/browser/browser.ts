@@ -1,5 +1,5 @@
-import { browserTargets } from '../../contracts/browser-target.ts'
-import { defineTool } from '../../define.ts'
+import { browserTargets } from '../../core/browser-target.ts'
+import { defineTool } from '../../core/define.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { type BrowserInput, browserInput } from './browser-input.ts'
 import { type BrowserOutput, browserOutput } from './browser-output.ts'

@@ -1,5 +1,5 @@
-import type { BrowserStatus, PageState } from '../../contracts/browser.ts'
-import { ToolError } from '../../errors.ts'
+import type { BrowserStatus, PageState } from '../../core/browser.ts'
+import { ToolError } from '../../core/errors.ts'
 import type { BrowserInput } from './browser-input.ts'
 import type { BrowserOutput } from './browser-output.ts'
 import { type BrowserContext, keepBytes } from './keep-bytes.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Context } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import type { Context } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import type { BrowserOutput } from './browser-output.ts'
 
 /** What the browser tool may use. */

@@ -1,4 +1,4 @@
-import type { Content } from '../../result.ts'
+import type { Content } from '../../core/result.ts'
 import { wrapUntrusted } from '../web/wrap-untrusted.ts'
 import type { BrowserOutput } from './browser-output.ts'
 

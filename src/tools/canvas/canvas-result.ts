@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { CANVAS_KINDS, type Canvas } from '../../contracts/canvas.ts'
-import type { Content } from '../../result.ts'
+import { CANVAS_KINDS, type Canvas } from '../../core/canvas.ts'
+import type { Content } from '../../core/result.ts'
 
 /** What an agent can do with canvases. */
 export const CANVAS_ACTIONS = ['present', 'update', 'hide', 'list', 'eval', 'snapshot'] as const

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { CANVAS_KINDS, type CanvasDrawing } from '../../contracts/canvas.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { CANVAS_KINDS, type CanvasDrawing } from '../../core/canvas.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { actionNeeds } from '../action-needs.ts'
 import { CANVAS_ACTIONS, type CanvasResult, canvasResult, showCanvas, summarise } from './canvas-result.ts'
 import { formProblem, readForm } from './read-form.ts'
 
-const LONGEST_WAIT_MS = 3_600_000
+const MAX_WAIT_MS = 3_600_000
 
 const fields = z.strictObject({
   action: z.enum(CANVAS_ACTIONS).describe('present shows something, update adds a version, eval runs a script in it.'),
@@ -38,7 +38,7 @@ const fields = z.strictObject({
   waitMs: z
     .int()
     .min(1_000)
-    .max(LONGEST_WAIT_MS)
+    .max(MAX_WAIT_MS)
     .default(300_000)
     .describe('form: how long to wait for the answer, in milliseconds.'),
 })
@@ -75,7 +75,7 @@ export const canvas = defineTool({
   targets: (wish) => ({
     canvas: wish.action === 'list' ? [] : [wish.action, ...(mayHoldScripts(wish) ? ['script'] : [])],
   }),
-  timeoutMs: LONGEST_WAIT_MS + 60_000,
+  timeoutMs: MAX_WAIT_MS + 60_000,
   category: 'other',
   tags: ['person', 'show', 'chart', 'diagram', 'form'],
   version: '1.0.0',

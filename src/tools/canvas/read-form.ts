@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 
-const MOST_FIELDS = 50
+const MAX_FIELDS = 50
 const words = z.string().max(4_000)
 const option = z.union([z.string().max(200), z.number(), z.boolean()])
 
@@ -26,7 +26,7 @@ export function readForm(content: string): z.infer<typeof form> {
     throw invalid(`${issue!.path.join('.') || 'the content'}: ${issue!.message}`)
   }
   const count = Object.keys(parsed.data.properties).length
-  if (count === 0 || count > MOST_FIELDS) throw invalid(`it has ${count} fields, and 1 to ${MOST_FIELDS} are possible`)
+  if (count === 0 || count > MAX_FIELDS) throw invalid(`it has ${count} fields, and 1 to ${MAX_FIELDS} are possible`)
   return parsed.data
 }
 

@@ -5,7 +5,7 @@ import {
   type ScheduleRun,
   type ScheduleStatus,
   type When,
-} from '../../contracts/schedules.ts'
+} from '../../core/schedules.ts'
 
 const status = z.enum(SCHEDULE_RUN_STATUSES)
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { cronProblem } from '../../contracts/cron-problem.ts'
-import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../../contracts/schedules.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { cronProblem } from '../../core/cron-problem.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../../core/schedules.ts'
 import { actionNeeds } from '../action-needs.ts'
 import { cronResult, showCron, toRun, toSchedule, toShortSchedule, toStatus } from './cron-result.ts'
 

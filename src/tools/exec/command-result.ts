@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { RunningCommand } from '../../contracts/commands.ts'
+import type { RunningCommand } from '../../core/commands.ts'
 
 /** What is known of a command, and the last of what it has written. */
 export const commandResult = z.strictObject({
-  status: z.enum(['exited', 'running']).describe('running: it goes on in the background.'),
+  status: z.enum(['exited', 'running']).describe('running: it continues in the background.'),
   sessionId: z.string().optional().describe('The name of a command in the background, for core/exec.process.'),
   stdout: z.string().describe('The last of standard output.'),
   stderr: z.string().describe('The last of standard error.'),

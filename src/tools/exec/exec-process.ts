@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { CommandState, RunningCommand } from '../../contracts/commands.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import type { CommandState, RunningCommand } from '../../core/commands.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { actionNeeds } from '../action-needs.ts'
 import { describeCommand } from './command-result.ts'
 import { isKey, keyBytes, notAKey } from './keys.ts'
 import { processResult, showProcess } from './process-result.ts'
 
-const LONGEST_POLL_MS = 30_000
+const MAX_POLL_MS = 30_000
 const PASTE = { begin: '\x1b[200~', end: '\x1b[201~' }
 /** Input makes a program do things, as a command does; looking and ending do not. */
 const SAYS_SOMETHING: ReadonlySet<string> = new Set(['write', 'send-keys', 'submit', 'paste'])
@@ -20,10 +20,10 @@ const fields = z.strictObject({
   timeout: z
     .int()
     .min(0)
-    .max(LONGEST_POLL_MS)
+    .max(MAX_POLL_MS)
     .default(0)
     .describe('poll: wait at most so many milliseconds for news, 30000 at most.'),
-  offset: z.int().min(1).optional().describe('log: the first line, 1-based; the last 200 lines unless said.'),
+  offset: z.int().min(1).optional().describe('log: the first line, 1-based. Default: the last 200 lines.'),
   limit: z.int().min(1).max(2_000).default(200).describe('log: the most lines.'),
   data: z.string().max(1_000_000).optional().describe('write, submit, paste: the text.'),
   keys: z
@@ -66,7 +66,7 @@ export const execProcess = defineTool({
   output: processResult,
   capabilities: ['exec'],
   targets: ({ action }) => (SAYS_SOMETHING.has(action) ? {} : { exec: [] }),
-  timeoutMs: LONGEST_POLL_MS + 10_000,
+  timeoutMs: MAX_POLL_MS + 10_000,
   maxOutputChars: 60_000,
   overflow: 'tail',
   category: 'execute',

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import type { CommandLine, CommandRequest, RunningCommand } from '../../contracts/commands.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import type { CommandLine, CommandRequest, RunningCommand } from '../../core/commands.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { type CommandResult, commandResult, describeCommand } from './command-result.ts'
 import { showCommand, showShell, uncoveredNote } from './show-command.ts'
 
-const LONGEST_MS = 600_000
+const MAX_MS = 600_000
 const FOREGROUND_MS = 60_000
 const BACKGROUND_MS = 1_800_000
-const LONGEST_BACKGROUND_MS = 86_400_000
+const MAX_BACKGROUND_MS = 86_400_000
 const YIELD_MS = 10_000
 
 const command = z.string().min(1).max(65_536).describe('A command line for bash.')
-const cwd = z.string().min(1).max(4_096).optional().describe('The folder to run in; the sandbox root unless said.')
+const cwd = z.string().min(1).max(4_096).optional().describe('The folder to run in. Default: the sandbox root.')
 const env = z
   .record(z.string(), z.string())
   .optional()
@@ -20,12 +20,12 @@ const env = z
 const timeout = z
   .int()
   .min(0)
-  .max(LONGEST_MS)
+  .max(MAX_MS)
   .optional()
   .describe(
-    'Milliseconds after which it is ended: 60000 unless said, in the background 1800000; 0 is as long as possible.',
+    'Milliseconds after which it is ended; 0 is as long as possible. Default: 60000, in the background 1800000.',
   )
-const background = z.boolean().optional().describe('Do not wait: go on at once with a sessionId.')
+const background = z.boolean().optional().describe('Do not wait: return immediately with a sessionId.')
 const pty = z.boolean().optional().describe('Give it a terminal, for programs that want one.')
 const mergeStderr = z
   .boolean()
@@ -34,7 +34,7 @@ const mergeStderr = z
 const yieldMs = z
   .int()
   .min(10)
-  .max(LONGEST_MS)
+  .max(MAX_MS)
   .optional()
   .describe('Wait so many milliseconds, then let it go on in the background.')
 const stdin = z.string().max(5_000_000).optional().describe('Text for its standard input.')
@@ -75,7 +75,7 @@ export const execRun = defineTool({
     network: [],
     send: [],
   }),
-  timeoutMs: LONGEST_MS + 10_000,
+  timeoutMs: MAX_MS + 10_000,
   overflow: 'middle',
   category: 'execute',
   tags: ['command', 'shell', 'process'],
@@ -89,7 +89,7 @@ export const execRun = defineTool({
       name: 'exec',
       argumentAliases: ALIASES,
       description:
-        'Run a shell command in the sandbox. After yieldMs (10 s) it goes on in the background with a sessionId: use ' +
+        'Run a shell command in the sandbox. After yieldMs (10 s) it continues in the background with a sessionId: use ' +
         'process to poll it. For files use read, write, edit, grep, find and ls instead.',
       input: z.strictObject({
         ...DIALECT_INPUT,
@@ -102,8 +102,7 @@ export const execRun = defineTool({
     shell: {
       name: 'bash',
       argumentAliases: ALIASES,
-      description:
-        'Run a bash command in the sandbox and wait for its end (timeout in milliseconds, 60000 unless said).',
+      description: 'Run a bash command in the sandbox and wait for its end (timeout in milliseconds, default 60000).',
       input: z.strictObject(DIALECT_INPUT),
       toModel: showCommand,
     },
@@ -150,7 +149,7 @@ function timeLimit({ timeout, background, yieldMs }: Input): number {
   const canGoOn = background || yieldMs !== undefined
   if (timeout === undefined) return canGoOn ? BACKGROUND_MS : FOREGROUND_MS
   if (timeout > 0) return timeout
-  return canGoOn ? LONGEST_BACKGROUND_MS : LONGEST_MS
+  return canGoOn ? MAX_BACKGROUND_MS : MAX_MS
 }
 
 async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context<'exec'>): Promise<CommandResult> {
@@ -170,7 +169,9 @@ async function conclude(running: RunningCommand, timeoutMs: number, ctx: Context
   }
   if (exitCode === 0) return result
   if (NO_NETWORK.test(result.tail))
-    ctx.notice('Commands reach only hosts that sandbox.network names and rules allow; docs/commands.md shows how.')
+    ctx.notice(
+      'Commands reach only hosts that sandbox.network names and rules allow; docs/reference/commands.md shows how.',
+    )
   if (NO_IDENTITY.test(result.tail))
     ctx.notice(
       'git knows no user.name and user.email here. Have the user set them in their own git config, outside of the sandbox; git config --global inside of it is lost with the command.',

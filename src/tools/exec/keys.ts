@@ -1,4 +1,4 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 
 /** What a terminal sends for the keys that have names. */
 const KEYS: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { commandResult } from './command-result.ts'
 import { showCommand } from './show-command.ts'
 
-/** What each action of core/exec.process gives back. */
+/** What each action of core/exec.process returns. */
 export const processResult = z.strictObject({
   action: z.string().describe('What was done.'),
   sessionId: z.string().optional().describe('The command it was done to.'),

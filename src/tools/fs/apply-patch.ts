@@ -1,9 +1,13 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import type { ReadContext, TextChange } from '../../core/define.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { FileChange } from '../../core/handles.ts'
 import { pathsOf } from './patch/check-paths.ts'
 import { parsePatch } from './patch/parse-patch.ts'
+import type { PatchSection } from './patch/patch.ts'
 import { type PatchedFile, planPatch } from './patch/plan-patch.ts'
-import { previewPatch } from './patch/preview-patch.ts'
+import { readSource } from './read/read-source.ts'
 
 const input = z
   .string()
@@ -16,7 +20,7 @@ const input = z
   )
 
 const description =
-  'Change several files at once by a patch: add, update, move and delete; all of it happens or nothing. Show three lines ' +
+  'Change several files in one call by a patch: add, update, move and delete; all of it happens or nothing. Show three lines ' +
   'around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.'
 
 /** Changes several files by a patch. */
@@ -77,4 +81,51 @@ export const applyPatch = defineTool({
 function describeFile({ path, change, to, added, removed }: PatchedFile): string {
   const where = to === undefined ? path : `${path} -> ${to}`
   return change === 'deleted' ? `deleted ${where}` : `${change} ${where} (+${added} -${removed})`
+}
+
+/** What a patch would make of each file that it names, in its own order. */
+async function previewPatch(sections: readonly PatchSection[], ctx: ReadContext): Promise<TextChange[]> {
+  const { changes } = await planPatch(sections, ctx)
+  const origins = new Map<string, string>()
+  for (const change of changes) {
+    if (change.type === 'remove' && change.movedTo !== undefined) origins.set(change.movedTo, change.path)
+  }
+  const previews: TextChange[] = []
+  for (const change of changes) {
+    ctx.signal.throwIfAborted()
+    const preview = await previewChange(change, origins, ctx)
+    if (preview !== undefined) previews.push(preview)
+  }
+  return previews
+}
+
+async function previewChange(
+  change: FileChange,
+  origins: ReadonlyMap<string, string>,
+  ctx: ReadContext,
+): Promise<TextChange | undefined> {
+  const { path } = change
+  if (change.type === 'remove') return change.movedTo === undefined ? previewRemoval(path, ctx) : undefined
+  // A plan holds whole texts.
+  const after = change.content as string
+  if (change.type === 'replace') return { path, before: await textOf(path, ctx), after }
+  const origin = origins.get(path)
+  if (origin === undefined) return { path, before: undefined, after }
+  return { path: origin, movedTo: path, before: await textOf(origin, ctx), after }
+}
+
+/** A patch may delete any file; one that is no text has nothing to show. */
+async function previewRemoval(path: string, { fs }: ReadContext): Promise<TextChange | undefined> {
+  try {
+    return { path, before: await fs.readText(path), after: undefined }
+  } catch (error) {
+    if (ToolError.is(error) && error.code === 'INPUT_SCHEMA_INVALID') return undefined
+    throw error
+  }
+}
+
+/** With its mark, which the text after the patch has too. */
+async function textOf(path: string, ctx: ReadContext): Promise<string> {
+  const { mark, text } = await readSource(path, ctx)
+  return mark + text
 }

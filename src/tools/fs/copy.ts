@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
 import { pathSchema } from './path-schema.ts'
-import { count } from './quote.ts'
+import { countOf } from './quote.ts'
 
 /** Copies a file or a folder. */
 export const copy = defineTool({
@@ -34,9 +34,9 @@ export const copy = defineTool({
   ],
   async execute({ from, to, mkdirp }, ctx) {
     const { files, bytes, skipped } = await ctx.fs.copy(from, to, { mkdirp })
-    ctx.evidence({ type: 'file', ref: to, summary: `copied from ${from}: ${count(files, 'file')}, ${bytes} bytes` })
+    ctx.evidence({ type: 'file', ref: to, summary: `copied from ${from}: ${countOf(files, 'file')}, ${bytes} bytes` })
     return { from, to, files, bytes, skipped }
   },
   toModel: ({ from, to, files, bytes, skipped }) =>
-    `Copied ${from} to ${to}: ${count(files, 'file')}, ${bytes} bytes${skipped > 0 ? `; ${skipped} links or special files left out` : ''}.`,
+    `Copied ${from} to ${to}: ${countOf(files, 'file')}, ${bytes} bytes${skipped > 0 ? `; ${skipped} links or special files left out` : ''}.`,
 })

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { pathSchema } from './path-schema.ts'
-import { count, quote } from './quote.ts'
+import { countOf, quote } from './quote.ts'
 
-const MOST_COUNTED = 5_000
+const MAX_COUNTED = 5_000
 const NAMES = { file: 'a file', directory: 'a folder', symlink: 'a link', other: 'a special file' }
 
-/** Deletes a file or a folder, when it is told twice. */
+/** Deletes a file or a folder after a confirmation call. */
 export const deletePath = defineTool({
   name: 'core/fs.deletePath',
   title: 'Delete a file or folder',
   description:
-    'Delete a file or a folder. Call it without confirm first: nothing is deleted and you are told what would be. Then ' +
+    'Delete a file or a folder. Call it without confirm first: nothing is deleted, and the result says what would be. Then ' +
     'repeat it with confirm: true. A folder that is not empty also needs recursive: true. Owners have to allow it by a rule.',
   input: z.strictObject({
     path: pathSchema('What to delete.'),
@@ -50,12 +50,12 @@ export const deletePath = defineTool({
   async execute({ path, confirm, recursive }, ctx) {
     if (!confirm) throw await unconfirmed(path, ctx)
     const { type, files, bytes } = await ctx.fs.remove(path, { recursive })
-    ctx.evidence({ type: 'file', ref: path, summary: `deleted: ${type}, ${count(files, 'file')}, ${bytes} bytes` })
+    ctx.evidence({ type: 'file', ref: path, summary: `deleted: ${type}, ${countOf(files, 'file')}, ${bytes} bytes` })
     return { path, type, files, bytes }
   },
   toModel: ({ path, type, files, bytes }) =>
     type === 'directory'
-      ? `Deleted ${path} with ${count(files, 'file')}, ${bytes} bytes.`
+      ? `Deleted ${path} with ${countOf(files, 'file')}, ${bytes} bytes.`
       : `Deleted ${path}, ${bytes} bytes.`,
 })
 
@@ -71,11 +71,11 @@ async function unconfirmed(path: string, ctx: Context<'read:fs'>): Promise<ToolE
 }
 
 async function describeFolder(path: string, ctx: Context<'read:fs'>): Promise<string> {
-  const options = { recursive: true, includeHidden: true, maxEntries: MOST_COUNTED }
+  const options = { recursive: true, includeHidden: true, maxEntries: MAX_COUNTED }
   const { entries, isComplete } = await ctx.fs.list(path, options)
   if (entries.length === 0) return 'an empty folder'
   const files = entries.filter(({ type }) => type !== 'directory')
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   const least = isComplete ? '' : 'at least '
-  return `a folder with ${least}${count(files.length, 'file')} and ${count(entries.length - files.length, 'folder')} in it, ${bytes} bytes`
+  return `a folder with ${least}${countOf(files.length, 'file')} and ${countOf(entries.length - files.length, 'folder')} in it, ${bytes} bytes`
 }

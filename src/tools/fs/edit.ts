@@ -1,9 +1,18 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { editFile, planEdit } from './edit/edit-file.ts'
+import type { Context, ReadContext } from '../../core/define.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Written } from '../../core/handles.ts'
+import { applyEdits, type Edited } from './edit/apply-edits.ts'
+import type { Edit, Replacement } from './edit/edit.ts'
 import { codingEditInput, editInput, editsOf } from './edit/edit-input.ts'
+import { type RegionDiff, regionDiff } from './edit/region-diff.ts'
 import { PATH_ALIASES } from './path-schema.ts'
-import { count } from './quote.ts'
+import { countOf } from './quote.ts'
+import { MAX_SOURCE_BYTES, readSource, type SourceFile } from './read/read-source.ts'
+
+/** Models edit one file by several calls at the same time; each of them may have to look again when another was faster. */
+const MAX_ATTEMPTS = 20
 
 /** Replaces parts of a text file. */
 export const edit = defineTool({
@@ -11,7 +20,7 @@ export const edit = defineTool({
   title: 'Edit a text file',
   description:
     'Replace a text in a file by another; every other byte stays. The old text must stand there exactly once, unless ' +
-    'replaceAll is set; blanks at line ends and kinds of quotes are forgiven. Use edits for several changes at once. Not ' +
+    'replaceAll is set; blanks at line ends and kinds of quotes are forgiven. Use edits for several changes in one call. Not ' +
     'for new files: write them.',
   input: editInput,
   output: z.strictObject({
@@ -55,7 +64,7 @@ export const edit = defineTool({
       },
       description:
         'Replace oldString by newString in a file. Copy oldString exactly from the file, without line numbers; it must be ' +
-        'unique, so give lines around it, or set replaceAll. Use edits for several changes at once.',
+        'unique, so give lines around it, or set replaceAll. Use edits for several changes in one call.',
       input: codingEditInput,
       toInput: ({ path, oldString, newString, replaceAll, edits }) => ({
         path,
@@ -69,13 +78,77 @@ export const edit = defineTool({
   async execute({ path, indentation, ...input }, ctx) {
     const { replacements, forgiven, ...changes } = await editFile(path, { edits: editsOf(input), indentation }, ctx)
     const { bytes, sha256 } = changes
-    const summary = `${count(replacements, 'replacement')}, ${bytes} bytes, sha256 ${sha256}`
+    const summary = `${countOf(replacements, 'replacement')}, ${bytes} bytes, sha256 ${sha256}`
     ctx.evidence({ type: 'file', ref: path, summary })
     const result = { path, replacements, ...changes }
     return forgiven.length === 0 ? result : { ...result, forgiven: [...forgiven] }
   },
   toModel: ({ path, replacements, diff, forgiven }) => {
     const how = forgiven ? ` (forgiven: ${forgiven.join(', ')})` : ''
-    return `Changed ${count(replacements, 'place')} in ${path}${how}.\n${diff}`
+    return `Changed ${countOf(replacements, 'place')} in ${path}${how}.\n${diff}`
   },
 })
+
+/** What became of a file. */
+interface EditedFile extends Written, RegionDiff, Pick<Edited, 'forgiven'> {
+  readonly replacements: number
+}
+
+/** Edits, and whether they are found in another indentation, too. */
+interface EditOrder {
+  readonly edits: readonly Edit[]
+  readonly indentation?: boolean
+}
+
+/** Edits a file that may change meanwhile: an edit that still fits is made in what the file holds then. */
+async function editFile(path: string, order: EditOrder, ctx: Context<'read:fs' | 'write:fs'>): Promise<EditedFile> {
+  for (let attempt = 1; ; attempt++) {
+    const { source, edited } = await planEdit(path, order, ctx)
+    const { text, mark, bytes, sha256 } = source
+    const options = { overwrite: true, replaces: sha256 }
+    const isAscii = text.length === bytes
+    const writing = isAscii
+      ? ctx.fs.writeBytes(path, assembleBytes(text, edited.replacements), options)
+      : ctx.fs.writeText(path, mark + edited.text, options)
+    // The diff is made while the disk is at work.
+    const diff = regionDiff(text, edited.replacements, { path })
+    const written = await writing.catch((error: unknown) => {
+      if (attempt === MAX_ATTEMPTS || !isConflict(error)) throw error
+    })
+    if (written) return { ...written, ...diff, replacements: edited.replacements.length, forgiven: edited.forgiven }
+  }
+}
+
+/** Reads a file and works out what becomes of it; nothing is changed yet. */
+async function planEdit(
+  path: string,
+  { edits, indentation }: EditOrder,
+  ctx: Pick<ReadContext, 'fs'>,
+): Promise<{ readonly source: SourceFile; readonly edited: Edited }> {
+  const source = await readSource(path, ctx)
+  const { text, bytes } = source
+  return { source, edited: applyEdits(text, edits, { path, indentation, bytes, maxBytes: MAX_SOURCE_BYTES }) }
+}
+
+function isConflict(error: unknown): boolean {
+  return ToolError.is(error) && error.code === 'CONFLICT'
+}
+
+/**
+ * A text of ASCII after its replacements, as bytes. Each of its characters is a byte, so that what stays is copied and not
+ * encoded again, which for a large file takes longer than all the rest of an edit.
+ */
+export function assembleBytes(ascii: string, replacements: readonly Replacement[]): Buffer {
+  let size = ascii.length
+  for (const { start, end, text } of replacements) size += Buffer.byteLength(text) - (end - start)
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let from = 0
+  let at = 0
+  for (const { start, end, text } of replacements) {
+    at += bytes.write(ascii.slice(from, start), at, 'latin1')
+    at += bytes.write(text, at, 'utf8')
+    from = end
+  }
+  bytes.write(ascii.slice(from), at, 'latin1')
+  return bytes
+}

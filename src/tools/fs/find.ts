@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
 import { joinPath, PATH_ALIASES, pathSchema } from './path-schema.ts'
-import { count } from './quote.ts'
+import { countOf } from './quote.ts'
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(1_000).describe('A glob: *.ts at any depth, src/** from the folder on.'),
   path: pathSchema('The folder to look in.').default('.'),
-  limit: z.int().min(1).max(5_000).default(1_000).describe('The most files to give back.'),
+  limit: z.int().min(1).max(5_000).default(1_000).describe('The most files to return.'),
 })
 
 /** Finds files by name. */
@@ -46,10 +46,14 @@ export const find = defineTool({
   async execute({ pattern, path, limit, includeHidden, includeIgnored }, ctx) {
     const most = Math.min(limit, ctx.constraints.maxResults ?? limit)
     const { files, isComplete } = await ctx.fs.find(path, { pattern, limit: most, includeHidden, includeIgnored })
-    ctx.evidence({ type: 'file', ref: path, summary: `${count(files.length, 'file')} for ${JSON.stringify(pattern)}` })
+    ctx.evidence({
+      type: 'file',
+      ref: path,
+      summary: `${countOf(files.length, 'file')} for ${JSON.stringify(pattern)}`,
+    })
     if (!isComplete)
       ctx.truncated(
-        `Only the first ${count(files.length, 'file')}; the limit is ${most}. Narrow the pattern or the path, or raise limit.`,
+        `Only the first ${countOf(files.length, 'file')}; the limit is ${most}. Narrow the pattern or the path, or raise limit.`,
       )
     const searched = files.length === 0 ? (await ctx.fs.stat(path)).path : undefined
     return { files: files.map((file) => joinPath(path, file)), isComplete, ...(searched && { searched }) }

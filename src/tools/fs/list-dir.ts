@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 
 const path = pathSchema('The folder to list.')
@@ -26,7 +26,7 @@ export const listDir = defineTool({
     'named, not followed. Use it to look around. Not to look for files by name: find them.',
   input: z.strictObject({
     path,
-    maxEntries: z.int().min(1).max(5_000).default(2_000).describe('The most entries to give back.'),
+    maxEntries: z.int().min(1).max(5_000).default(2_000).describe('The most entries to return.'),
     includeHidden: z.boolean().default(false).describe('Also names that begin with a dot.'),
     recursive: z.boolean().default(false).describe('Also what is in the folders below.'),
     maxDepth: z.int().min(1).max(10).default(10).describe('How deep to go with recursive; 1 is the folder itself.'),
@@ -46,7 +46,7 @@ export const listDir = defineTool({
       description: 'List a folder, hidden entries too: one name a line, folders end with /.',
       input: z.strictObject({
         path: path.default('.'),
-        limit: z.int().min(1).max(5_000).default(500).describe('The most entries to give back.'),
+        limit: z.int().min(1).max(5_000).default(500).describe('The most entries to return.'),
       }),
       toInput: ({ path, limit }) => ({ path, maxEntries: limit, includeHidden: true }),
       toModel: showNames,

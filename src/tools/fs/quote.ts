@@ -4,6 +4,6 @@ export function quote(text: string, most = 200): string {
 }
 
 /** `1 file`, `2 files`. */
-export function count(number: number, noun: string): string {
+export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

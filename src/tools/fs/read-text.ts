@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
-import { artifactHash } from '../../result.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { artifactHash } from '../../core/result.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
-import { readPage } from './read/read-page.ts'
+import { readFilePage } from './read/read-page.ts'
 import { readRange } from './read/read-range.ts'
 import { readResult } from './read/read-result.ts'
-import { readWhole } from './read/read-whole.ts'
+import { readWholeFile } from './read/read-whole.ts'
 import { showLines, showNumbered, showPlain } from './read/show-text.ts'
 
 const path = pathSchema('The file to read, or artifact:<sha256> of this run.')
@@ -103,8 +103,8 @@ export const readText = defineTool({
       if (byteOffset !== undefined || byteLimit !== undefined)
         return await readRange(path, { byteOffset, byteLimit }, ctx)
       if (offset !== undefined || limit !== undefined || images)
-        return await readPage(path, { offset, limit, maxBytes, images }, ctx)
-      return await readWhole(path, maxBytes, ctx)
+        return await readFilePage(path, { offset, limit, maxBytes, images }, ctx)
+      return await readWholeFile(path, maxBytes, ctx)
     } catch (error) {
       if (ToolError.is(error) && error.code === 'INPUT_SCHEMA_INVALID' && (await isFolder(path, ctx)))
         throw adviseListing(error)

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { artifactHash } from '../../result.ts'
+import { defineTool } from '../../core/define.ts'
+import { artifactHash } from '../../core/result.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
-import { ALL_FILES, MOST_FILES, MOST_MATCHES, runSearch } from './search/run-search.ts'
+import { countOf } from './quote.ts'
+import { ALL_FILES, MAX_FILES, MAX_MATCHES, searchFiles } from './search/run-search.ts'
+import type { SearchTextResult } from './search/search-result.ts'
 import { searchResult } from './search/search-result.ts'
-import { showFound } from './search/show-found.ts'
 
 const DEFAULT_GLOB = '**/*.{md,txt,log,json,ts,js,py,java,scala}'
 
@@ -20,20 +21,15 @@ const input = z.strictObject({
   root: pathSchema('The folder (or file) to search in, or artifact:<sha256> of this run.'),
   query: z.string().min(1).max(10_000).describe('What to look for: plain text, unless regex is set.'),
   glob: glob.default(DEFAULT_GLOB).describe('Which files to search; ** searches all.'),
-  maxMatches: z.int().min(1).max(MOST_MATCHES).default(200).describe('The most matches to give back.'),
-  maxFiles: z.int().min(1).max(MOST_FILES).default(MOST_FILES).describe('The most files with matches.'),
+  maxMatches: z.int().min(1).max(MAX_MATCHES).default(200).describe('The most matches to return.'),
+  maxFiles: z.int().min(1).max(MAX_FILES).default(MAX_FILES).describe('The most files with matches.'),
   regex: z.boolean().default(false).describe('The query is a regular expression.'),
   ignoreCase: z.boolean().default(false).describe('Upper and lower case are the same.'),
   type,
   context,
   outputMode: outputMode.default('content'),
   multiline,
-  offset: z
-    .int()
-    .min(0)
-    .max(MOST_MATCHES)
-    .optional()
-    .describe('Leave out so many matches (or files) at the beginning.'),
+  offset: z.int().min(0).max(MAX_MATCHES).optional().describe('Leave out so many matches (or files) at the beginning.'),
   includeHidden: z.boolean().default(false).describe('Also files whose names begin with a dot.'),
   includeIgnored: z.boolean().default(false).describe('Also what .gitignore leaves out.'),
 })
@@ -80,8 +76,8 @@ export const searchText = defineTool({
         outputMode: outputMode.default('content'),
         context,
         caseInsensitive: z.boolean().default(false).describe('Upper and lower case are the same.'),
-        headLimit: z.int().min(1).max(MOST_MATCHES).default(100).describe('The most matches (or files) to show.'),
-        offset: z.int().min(0).max(MOST_MATCHES).default(0).describe('Leave out so many at the beginning.'),
+        headLimit: z.int().min(1).max(MAX_MATCHES).default(100).describe('The most matches (or files) to show.'),
+        offset: z.int().min(0).max(MAX_MATCHES).default(0).describe('Leave out so many at the beginning.'),
         multiline,
       }),
       toInput: ({ pattern, path, glob = ALL_FILES, caseInsensitive, headLimit, ...rest }) => ({
@@ -115,11 +111,49 @@ export const searchText = defineTool({
       toModel: showFound,
     },
   },
-  execute: (request, ctx) => runSearch(artifactHash(request.root) ? { ...request, glob: ALL_FILES } : request, ctx),
+  execute: (request, ctx) => searchFiles(artifactHash(request.root) ? { ...request, glob: ALL_FILES } : request, ctx),
   toModel: showFound,
 })
 
 /** What `headLimit` bounds depends on what is shown. */
 function within(mode: z.infer<typeof outputMode>, limit: number): { maxMatches?: number; maxFiles?: number } {
-  return mode === 'content' ? { maxMatches: limit } : { maxFiles: Math.min(limit, MOST_FILES) }
+  return mode === 'content' ? { maxMatches: limit } : { maxFiles: Math.min(limit, MAX_FILES) }
+}
+
+/** The form that grep prints: `file:line:text`, `file-line-text` around a match, `--` between places; or files, or `file:count`. */
+function showFound(result: SearchTextResult): string {
+  const { matches, files } = result
+  const found = files ? files.map(showFile) : showLines(matches)
+  return [...(found.length === 0 ? [nothing(result)] : found), ...notes(result)].join('\n')
+}
+
+function nothing({ page, files, searched }: SearchTextResult): string {
+  if (!page || page.total === 0) return searched ? `No matches found in ${searched}.` : 'No matches found.'
+  const what = files ? 'files with matches' : 'matches'
+  return `No more matches: offset=${page.offset} is after the last of ${page.total} ${what}.`
+}
+
+function showFile({ file, matches }: { file: string; matches?: number }): string {
+  return matches === undefined ? file : `${file}:${matches}`
+}
+
+function showLines(matches: SearchTextResult['matches']): string[] {
+  const hasContext = matches.some(({ isContext }) => isContext)
+  return matches.flatMap(({ file, lineNo, excerpt, isContext }, index) => {
+    const before = matches[index - 1]
+    const isApart = hasContext && before && (before.file !== file || before.lineNo + 1 !== lineNo)
+    const mark = isContext ? '-' : ':'
+    return [...(isApart ? ['--'] : []), `${file}${mark}${lineNo}${mark}${excerpt}`]
+  })
+}
+
+function notes({ skipped, page, matches, files }: SearchTextResult): string[] {
+  const shown = files ? files.length : matches.filter(({ isContext }) => !isContext).length
+  const lines: string[] = []
+  if (page?.next !== undefined) {
+    const range = `${page.offset + 1}-${page.offset + shown}`
+    lines.push(`[Showing ${range} of ${page.total}. Use offset=${page.next} to see more.]`)
+  }
+  if (skipped) lines.push(`[${countOf(skipped, 'file')} could not be looked into.]`)
+  return lines
 }

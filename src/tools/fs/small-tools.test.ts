@@ -5,11 +5,11 @@ import { fileHub } from '../../../test/support/file-hub.ts'
 import { copy } from './copy.ts'
 import { mkdir } from './mkdir.ts'
 import { move } from './move.ts'
-import { sha256 } from './sha256.ts'
+import { sha256File } from './sha256-file.ts'
 import { stat } from './stat.ts'
 
 const FILES = { 'a.txt': 'abc', 'folder/b.txt': 'hi', 'folder/sub/c.txt': '' }
-const hubOf = () => fileHub(FILES, { tools: [copy, mkdir, move, sha256, stat] })
+const hubOf = () => fileHub(FILES, { tools: [copy, mkdir, move, sha256File, stat] })
 const ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
 
 it('core/fs.stat tells what a path is', async () => {

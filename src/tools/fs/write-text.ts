@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
-import { count } from './quote.ts'
+import { countOf } from './quote.ts'
 import { readIfThere } from './read/read-if-there.ts'
 
 const path = pathSchema('The file to write.')
@@ -71,7 +71,7 @@ export const writeText = defineTool({
     ctx.evidence({ type: 'file', ref: path, summary: `${bytes} bytes, sha256 ${sha256}` })
     return { path, bytes, sha256 }
   },
-  toModel: ({ path, bytes }) => `Wrote ${count(bytes, 'byte')} to ${path}.`,
+  toModel: ({ path, bytes }) => `Wrote ${countOf(bytes, 'byte')} to ${path}.`,
 })
 
 /** Tool sets that call this argument `filePath` require an absolute path, so that no model writes to a place it did not mean. */

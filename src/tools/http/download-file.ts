@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 import { maxBytesSchema, timeoutSchema, urlSchema } from './request-schema.ts'
 import { shownUrl } from './shown-url.ts'
 
@@ -12,7 +12,7 @@ export const downloadFile = defineTool({
   title: 'Download a file',
   description:
     'Download a URL into a file of the sandbox: whole or not at all, any type, with its SHA-256. Use it for binary files ' +
-    'and for what is too large to read at once; core/http.head tells first how large it is. Not for small texts you want ' +
+    'and for what is too large to read in one result; core/http.head tells first how large it is. Not for small texts you want ' +
     'to read now (core/http.fetchText, core/http.fetchJson).',
   input: z.strictObject({
     url: urlSchema,

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { GuardedResponse } from '../../contracts/handles.ts'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { GuardedResponse } from '../../core/handles.ts'
 import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
 import { shownHeaders } from './shown-headers.ts'
 
 const RETRIES = 2
 const DIGEST_CHARS = 200
-const MOST_KEYS = 10
+const MAX_KEYS = 10
 const JSON_TYPES = 'application/json, application/*+json;q=0.9, */*;q=0.1'
 
 const jsonSchema = z
@@ -127,6 +127,6 @@ function describe(json: z.infer<typeof jsonSchema>): string {
   if (json === null) return 'no body'
   if (Array.isArray(json)) return `a list of ${json.length}`
   const keys = Object.keys(json)
-  const named = keys.slice(0, MOST_KEYS).map((key) => key.slice(0, 40))
-  return `an object with ${named.join(', ') || 'no keys'}${keys.length > MOST_KEYS ? ', …' : ''}`
+  const named = keys.slice(0, MAX_KEYS).map((key) => key.slice(0, 40))
+  return `an object with ${named.join(', ') || 'no keys'}${keys.length > MAX_KEYS ? ', …' : ''}`
 }

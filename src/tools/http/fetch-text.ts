@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { FetchOptions } from '../../contracts/handles.ts'
-import { type Context, defineTool, type Targets } from '../../define.ts'
+import { type Context, defineTool, type Targets } from '../../core/define.ts'
+import type { FetchOptions } from '../../core/handles.ts'
 import { type FetchedText, toFetchedText } from './fetched-text.ts'
 import { keepWhole } from './keep-whole.ts'
 import {

@@ -1,7 +1,7 @@
-import type { GuardedResponse } from '../../contracts/handles.ts'
+import type { GuardedResponse } from '../../core/handles.ts'
 import { shownHeaders } from './shown-headers.ts'
 
-/** What fetchText gives back. */
+/** What fetchText returns. */
 export interface FetchedText {
   readonly url: string
   readonly status: number
@@ -11,7 +11,7 @@ export interface FetchedText {
   readonly fileRef?: string
 }
 
-/** The text of an answer, or its beginning, with what is told about it. */
+/** The text of an answer, or its beginning, with what is reported about it. */
 export async function toFetchedText(response: GuardedResponse): Promise<FetchedText> {
   const { url, status, headers } = response
   const { length: bytes } = await response.bytes()

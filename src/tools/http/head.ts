@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { GuardedResponse } from '../../contracts/handles.ts'
-import type { Context } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import type { Context } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { GuardedResponse } from '../../core/handles.ts'
 import type { FetchedText } from './fetched-text.ts'
 
 type Ctx = Context<'network' | 'write:fs'>

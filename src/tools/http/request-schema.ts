@@ -21,9 +21,7 @@ export const timeoutSchema = (most: number) =>
     .min(1_000)
     .max(most)
     .optional()
-    .describe(
-      'Time for the whole request with its redirects, repetitions and body, in milliseconds; 15000 unless said.',
-    )
+    .describe('Time for the whole request with its redirects, repetitions and body, in milliseconds. Default: 15000.')
 
 /** How much of an answer is taken. */
 export const maxBytesSchema = (most: number, usual: number, key: 'limits.http' | 'limits.download') =>

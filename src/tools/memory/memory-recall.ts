@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MEMORY_SCOPES } from '../../contracts/memory.ts'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
+import { MEMORY_SCOPES } from '../../core/memory.ts'
 import { memoryScope, memoryTags, noteEntry, showNotes } from './memory-shapes.ts'
 
 /** Finds what was written down before. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { useMessages } from '../../../test/support/message-hub.ts'
 import { KNOWN } from '../../../test/support/message-services.ts'
-import type { Channel } from '../../contracts/messages.ts'
+import type { Channel } from '../../core/messages.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { testHub } from '../../testing/test-hub.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { messageTargets } from '../../contracts/message-target.ts'
-import type { MessageOutcome } from '../../contracts/messages.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { messageTargets } from '../../core/message-target.ts'
+import type { MessageOutcome } from '../../core/messages.ts'
 import { actionNeeds } from '../action-needs.ts'
 import { messageResult, showMessage } from './message-result.ts'
 

@@ -39,10 +39,10 @@ export const sessionMessage = z.strictObject({
 export const sessionName = z.string().min(1).max(64).describe('Id or label of the session; parent is the one above.')
 
 /** The longest wait for another session. */
-export const LONGEST_WAIT_MS = 600_000
+export const MAX_WAIT_MS = 600_000
 
 /** How long to wait. */
-export const waitMs = z.int().min(0).max(LONGEST_WAIT_MS)
+export const waitMs = z.int().min(0).max(MAX_WAIT_MS)
 
 /** A whole call has a little longer than its wait. */
-export const CALL_MS = LONGEST_WAIT_MS + 10_000
+export const CALL_MS = MAX_WAIT_MS + 10_000

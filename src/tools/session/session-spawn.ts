@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../contracts/sessions.ts'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
+import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../core/sessions.ts'
 import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
 import { showEntry } from './show-session.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SessionWork } from '../../contracts/sessions.ts'
+import type { SessionWork } from '../../core/sessions.ts'
 import { type TestHub, testHub } from '../../testing/test-hub.ts'
 import { toolContract } from '../../testing/tool-contract.ts'
 import { sessionHistory } from './session-history.ts'

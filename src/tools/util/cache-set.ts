@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
+import { defineTool } from '../../core/define.ts'
 
 /** Keeps a value for later calls of the run. */
 export const cacheSet = defineTool({
@@ -17,7 +17,7 @@ export const cacheSet = defineTool({
       .min(1)
       .max(86_400_000)
       .optional()
-      .describe('Forget it after so many milliseconds; with the run unless said.'),
+      .describe('Milliseconds after which it is forgotten. Default: at the end of the run.'),
   }),
   output: z.strictObject({
     stored: z.literal(true).describe('Always true: a value that does not fit is an error.'),

@@ -1,7 +1,7 @@
 import { countCodePoints, isSecondHalf } from './code-points.ts'
 
 /** How far to cut a text, and which part to keep. */
-export interface CutOptions {
+export interface FitOptions {
   readonly maxChars: number
   readonly maxBytes: number
   readonly keep: 'head' | 'tail' | 'middle'
@@ -26,7 +26,7 @@ interface Room {
 const SHORT_MARKER = '[…{cut} cut…]'
 
 /** Cuts a text to its limits, marker included, between characters as a reader sees them. */
-export function cutText(text: string, { maxChars, maxBytes, keep, marker }: CutOptions): CutText {
+export function cutToFit(text: string, { maxChars, maxBytes, keep, marker }: FitOptions): CutText {
   const size = measure(text)
   if (size.chars <= maxChars && size.bytes <= maxBytes) return { text, cutChars: 0, ...size }
 

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 
-const MOST_BYTES = 10_485_760
+const MAX_BYTES = 10_485_760
 const compress = promisify(gzip)
 
 /** Compresses a text. */
@@ -27,7 +27,7 @@ export const gzipCompress = defineTool({
   async execute({ text }, ctx) {
     ctx.signal.throwIfAborted()
     const originalBytes = Buffer.byteLength(text)
-    if (originalBytes > MOST_BYTES) throw tooLarge(originalBytes)
+    if (originalBytes > MAX_BYTES) throw tooLarge(originalBytes)
     const data = await compress(text)
     ctx.signal.throwIfAborted()
     ctx.evidence({ type: 'tool', ref: ctx.callId, summary: `compressed ${originalBytes} bytes into ${data.length}` })
@@ -37,7 +37,7 @@ export const gzipCompress = defineTool({
 })
 
 function tooLarge(bytes: number): ToolError {
-  return new ToolError('FILE_TOO_LARGE', `The text has ${bytes} bytes, the limit is ${MOST_BYTES}.`, {
+  return new ToolError('FILE_TOO_LARGE', `The text has ${bytes} bytes, the limit is ${MAX_BYTES}.`, {
     hint: 'Compress it in parts, or write it to a file.',
   })
 }

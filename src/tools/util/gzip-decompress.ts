@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 
 const decompress = promisify(gunzip)
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,10 +1,18 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+import { Meter } from './meter.ts'
+import { invalidPath } from './select/invalid-path.ts'
 import { jsonSize } from './select/json-size.ts'
-import { select } from './select/select.ts'
 
-const MOST_BYTES = 10_485_760
+const loadJsonpath = lazyModule(() => import('./select/jsonpath.ts'))
+
+const loadJmespath = lazyModule(() => import('./select/jmespath.ts'))
+
+const CHEAPER = 'Name the keys instead of searching everywhere (.., *), filter once, or select in two calls.'
+
+const MAX_BYTES = 10_485_760
 
 /** Picks values out of a JSON value by JSONPath or JMESPath. */
 export const jsonSelect = defineTool({
@@ -24,7 +32,7 @@ export const jsonSelect = defineTool({
     maxBytes: z
       .int()
       .min(1024)
-      .max(MOST_BYTES)
+      .max(MAX_BYTES)
       .default(1_048_576)
       .describe('The most bytes the selected value may have as JSON.'),
   }),
@@ -43,7 +51,7 @@ export const jsonSelect = defineTool({
   version: '1.0.0',
   async execute({ json, path, maxBytes }, ctx) {
     const value = await select(json, path)
-    const bytes = jsonSize(value, MOST_BYTES)
+    const bytes = jsonSize(value, MAX_BYTES)
     if (bytes > maxBytes) throw tooLarge(bytes, maxBytes)
     ctx.evidence({ type: 'tool', ref: ctx.callId, summary: `selected ${describe(value)}, ${bytes} bytes of JSON` })
     return { value }
@@ -52,7 +60,7 @@ export const jsonSelect = defineTool({
 })
 
 function tooLarge(bytes: number, maxBytes: number): ToolError {
-  const size = bytes > MOST_BYTES ? `more than ${MOST_BYTES}` : bytes
+  const size = bytes > MAX_BYTES ? `more than ${MAX_BYTES}` : bytes
   return new ToolError('FILE_TOO_LARGE', `The selected value has ${size} bytes as JSON, the limit is ${maxBytes}.`, {
     fix: {
       key: 'maxBytes',
@@ -66,4 +74,28 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (value === null) return 'null'
   return typeof value === 'object' ? `an object with ${Object.keys(value).length} keys` : `a ${typeof value}`
+}
+
+type Language = (json: unknown, path: string, meter: Meter) => unknown
+
+/** Selects by JSONPath when the path begins with `$`, by JMESPath otherwise; a language is loaded when first used. */
+async function select(json: unknown, path: string): Promise<unknown> {
+  if (path.startsWith('$')) {
+    const { selectByJsonPath } = await loadJsonpath()
+    return run(selectByJsonPath, json, path)
+  }
+  if (path.trimStart().startsWith('$')) throw invalidPath('a JSONPath has no blanks before its $.', { index: 0 })
+  const { selectByJmesPath } = await loadJmespath()
+  return run(selectByJmesPath, json, path)
+}
+
+function run(language: Language, json: unknown, path: string): unknown {
+  try {
+    return language(json, path, new Meter('The path', CHEAPER)) ?? null
+  } catch (error) {
+    if (ToolError.is(error)) throw error
+    // The stack is the only bound on how deep a path of a few thousand characters can nest.
+    if (error instanceof RangeError) throw invalidPath('it is nested too deeply.', { cause: error })
+    throw error
+  }
 }

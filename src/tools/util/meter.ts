@@ -1,13 +1,13 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 
 /** About half a second of work; an ordinary call takes a few hundred steps. */
-const MOST_STEPS = 5_000_000
+const MAX_STEPS = 5_000_000
 
 /** Counts the work that a model's expression or template causes: it runs on the main thread, so it may not hold up others. */
 export class Meter {
   readonly #subject: string
   readonly #hint: string
-  #left = MOST_STEPS
+  #left = MAX_STEPS
 
   constructor(subject: string, hint: string) {
     this.#subject = subject
@@ -18,7 +18,7 @@ export class Meter {
   spend(steps: number): void {
     this.#left -= steps
     if (steps >= 0 && this.#left >= 0) return
-    throw new ToolError('INPUT_SCHEMA_INVALID', `${this.#subject} needs more than ${MOST_STEPS} steps on this data.`, {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${this.#subject} needs more than ${MAX_STEPS} steps on this data.`, {
       hint: this.#hint,
     })
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { lazyModule } from '../../disk/lazy-module.ts'
+import { defineTool } from '../../core/define.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
 
 const loadTemplateRenderer = lazyModule(() => import('./mustache/template-renderer.ts'))
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { cutText } from './cut-text.ts'
+import { defineTool } from '../../core/define.ts'
+import { cutToFit } from './cut-text.ts'
 
-const MOST = 1_000_000
+const MAX_COUNT = 1_000_000
 
 /** Shortens a text and says how much was cut. */
 export const textTruncate = defineTool({
@@ -14,11 +14,16 @@ export const textTruncate = defineTool({
     'file: read only that part.',
   input: z.strictObject({
     text: z.string().describe('The text to shorten.'),
-    maxChars: z.int().min(1).max(MOST).default(30_000).describe('The most characters (code points), marker included.'),
+    maxChars: z
+      .int()
+      .min(1)
+      .max(MAX_COUNT)
+      .default(30_000)
+      .describe('The most characters (code points), marker included.'),
     maxBytes: z
       .int()
       .min(1)
-      .max(4 * MOST)
+      .max(4 * MAX_COUNT)
       .optional()
       .describe('The most bytes as UTF-8, marker included.'),
     keep: z
@@ -45,7 +50,7 @@ export const textTruncate = defineTool({
   tags: ['text', 'truncate', 'shorten', 'limit'],
   version: '1.0.0',
   execute({ text, maxChars, maxBytes = Number.POSITIVE_INFINITY, keep, marker }, ctx) {
-    const result = cutText(text, { maxChars, maxBytes, keep, marker })
+    const result = cutToFit(text, { maxChars, maxBytes, keep, marker })
     const summary = result.cutChars === 0 ? 'the text fits' : `cut ${result.cutChars} characters, kept the ${keep}`
     ctx.evidence({
       type: 'tool',

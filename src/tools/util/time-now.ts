@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
 
 /** Tells the time. */
 export const timeNow = defineTool({

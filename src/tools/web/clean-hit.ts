@@ -1,6 +1,6 @@
 import type { RawHit } from './search-provider.ts'
 
-/** One hit as it is given back. */
+/** One hit as it is returned. */
 export interface SearchHit {
   /** Title of the page, one line. */
   readonly title: string

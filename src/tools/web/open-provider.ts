@@ -1,16 +1,45 @@
-import { ToolError } from '../../errors.ts'
+import { z } from 'zod'
+import { ToolError } from '../../core/errors.ts'
 import { brave } from './providers/brave.ts'
-import { searxng } from './providers/searxng.ts'
+import { readHits } from './providers/read-hits.ts'
 import { tavily } from './providers/tavily.ts'
-import type { RawHit, SearchProvider, SearchQuery, SearchRequest } from './search-provider.ts'
+import { withSites } from './providers/with-sites.ts'
+import type { RawHit, SearchProvider, SearchQuery, WebSearchRequest } from './search-provider.ts'
+
+const answer = z.object({ results: z.array(z.unknown()).max(1_000) })
+
+const hit = z.object({
+  title: z.string().nullish(),
+  url: z.string(),
+  content: z.string().nullish(),
+  publishedDate: z.string().nullish(),
+})
+
+/** SearXNG: a service that people run themselves, without a key; its settings must allow the format json. */
+const searxng: SearchProvider = {
+  name: 'searxng',
+  request: (query, { url }) => {
+    const parameters = new URLSearchParams({ q: withSites(query), format: 'json' })
+    if (query.freshness) parameters.set('time_range', query.freshness)
+    if (query.language) parameters.set('language', query.language)
+    return { url: `${url}/search?${parameters}`, method: 'GET', headers: { accept: 'application/json' } }
+  },
+  parse: (json) =>
+    readHits(answer.parse(json).results, hit).map(({ title, url, content, publishedDate }) => ({
+      title: title ?? '',
+      url,
+      snippet: content ?? '',
+      ...(publishedDate ? { published: publishedDate } : {}),
+    })),
+}
 
 /** How to search: a service that is built in, or one of your own. */
 export interface WebSearchConfig {
   /** One that is built in, by name, or your own. */
   readonly provider: 'tavily' | 'brave' | 'searxng' | SearchProvider
-  /** Where the service answers; its public address unless said. SearXNG has none. */
+  /** Where the service answers. Default: its public address. SearXNG has none. */
   readonly url?: string
-  /** Name of the secret with its key; the provider's own name unless said. */
+  /** Name of the secret with its key. Default: the provider's own name. */
   readonly secret?: string
 }
 
@@ -20,7 +49,7 @@ export interface OpenProvider {
   readonly secret: string
   readonly keyVariable: string
   readonly ignores: readonly (keyof SearchQuery)[]
-  request(query: SearchQuery): SearchRequest
+  request(query: SearchQuery): WebSearchRequest
   parse(answer: unknown): readonly RawHit[]
 }
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../errors.ts'
+import { ToolError } from '../../core/errors.ts'
 import type { OpenProvider } from './open-provider.ts'
 
 const PREVIEW_CHARS = 200

@@ -23,7 +23,7 @@ export interface SearchPlace {
 }
 
 /** A request as the service wants it. */
-export interface SearchRequest {
+export interface WebSearchRequest {
   /** Where to send it; on the host of the place. */
   readonly url: string
   /** `POST` also needs the capability `send`. */
@@ -54,10 +54,10 @@ export interface SearchProvider {
   readonly url?: string
   /** Where its key usually is: `TAVILY_API_KEY`; none for services without keys. */
   readonly keyVariable?: string
-  /** What it cannot do; the caller is told. */
+  /** What it cannot do; the caller is notified. */
   readonly ignores?: readonly (keyof SearchQuery)[]
   /** The request for a query; it is sent through the network guard. */
-  request(query: SearchQuery, place: SearchPlace): SearchRequest
+  request(query: SearchQuery, place: SearchPlace): WebSearchRequest
   /** Throws when the answer has another form. */
   parse(answer: unknown): readonly RawHit[]
 }

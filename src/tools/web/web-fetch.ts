@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { GuardedResponse } from '../../contracts/handles.ts'
-import { type Context, defineTool } from '../../define.ts'
-import { ToolError } from '../../errors.ts'
+import { type Context, defineTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { GuardedResponse } from '../../core/handles.ts'
 import { shownUrl } from '../http/shown-url.ts'
-import { cutText } from '../util/cut-text.ts'
+import { cutToFit } from '../util/cut-text.ts'
 import { isText } from './is-text.ts'
 import { wrapUntrusted } from './wrap-untrusted.ts'
 
@@ -21,7 +21,7 @@ const input = z.strictObject({
     .min(100)
     .max(1_000_000)
     .default(20_000)
-    .describe('The most characters of the text to give back; the whole becomes an artifact.'),
+    .describe('The most characters of the text to return; the whole becomes an artifact.'),
 })
 
 /** Reads a web page as a person would. */
@@ -63,7 +63,7 @@ export const webFetch = defineTool({
     if (!isText(contentType)) throw notText(response.url, contentType)
     const page = await response.readable({ as: extractMode })
     if (response.isCut) ctx.notice('The page is longer than a response may be; only its beginning was read.')
-    const { text, cutChars, chars } = cutText(page.text, {
+    const { text, cutChars, chars } = cutToFit(page.text, {
       maxChars,
       maxBytes: Number.MAX_SAFE_INTEGER,
       keep: 'head',

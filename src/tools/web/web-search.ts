@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool, type Targets } from '../../define.ts'
+import { type Context, defineTool, type Targets } from '../../core/define.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { cleanHit, type SearchHit } from './clean-hit.ts'
 import { type OpenProvider, openProvider, type WebSearchConfig } from './open-provider.ts'

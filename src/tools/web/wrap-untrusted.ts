@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 /**
  * Brackets of any script before the word of the frame: what could pass for its beginning or end. A run of brackets is
- * looked at once, from its beginning: a page may be nothing but brackets.
+ * looked in one pass, from its beginning: a page may be nothing but brackets.
  */
 const LOOK_ALIKE = /(?<![<＜‹«〈⟨《])[<＜‹«〈⟨《]{2,}(?![<＜‹«〈⟨《])(?=[^\n]{0,40}?untrusted)/giu
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 
 const TOKEN_URL = 'https://auth.example/token'

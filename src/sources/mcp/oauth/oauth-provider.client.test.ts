@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { systemClock } from '../../../clock.ts'
+import { systemClock } from '../../../core/clock.ts'
 import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
-import { SignInStore } from './sign-in-store.ts'
+import { SealedSignInStore } from './sign-in-store.ts'
 
 const url = 'https://mcp.example/mcp'
 const redirectUrl = 'http://127.0.0.1:4711/callback'
@@ -34,7 +34,7 @@ const open = (options: Partial<OAuthOptions> = {}) =>
     host: { data, clock: systemClock, hide: (values) => void hidden.push(values) },
     ...options,
   })
-const stored = () => new SignInStore(data, 's', url).read()
+const stored = () => new SealedSignInStore(data, 's', url).read()
 
 describe('the client', () => {
   it('says what it is, and where it listens', () => {

@@ -7,11 +7,11 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { ToolError } from '../../../errors.ts'
-import type { McpOAuth } from '../../../options.ts'
-import type { SourceHost } from '../../../source.ts'
-import { escapeLine } from '../../../value/escape-text.ts'
-import { type SignInEntry, SignInStore } from './sign-in-store.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { McpOAuth } from '../../../core/options.ts'
+import type { SourceHost } from '../../../core/source.ts'
+import { escapeLine } from '../../../lib/escape-text.ts'
+import { SealedSignInStore, type SignInEntry } from './sign-in-store.ts'
 
 /** What signing in to a server needs to know. */
 export interface OAuthOptions {
@@ -47,7 +47,7 @@ export function openOAuth(options: OAuthOptions): OAuthClientProvider {
 class Provider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string
   readonly #options: OAuthOptions
-  readonly #store: SignInStore
+  readonly #store: SealedSignInStore
   /** Never on disk: who begins to sign in is who ends it. */
   #verifier: string | undefined
   /** The refresh token that is being used. */
@@ -58,7 +58,7 @@ class Provider implements OAuthClientProvider {
   constructor(options: OAuthOptions) {
     const { server, url, oauth, host } = options
     this.#options = options
-    this.#store = new SignInStore(host.data, server, url)
+    this.#store = new SealedSignInStore(host.data, server, url)
     if (isMetadataUrl(oauth)) this.clientMetadataUrl = oauth.clientId
   }
 

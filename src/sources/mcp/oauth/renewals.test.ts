@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ToolError } from '../../../errors.ts'
-import { Renewals } from './renewals.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { Renewals } from './oauth-fetch.ts'
 
 const answer =
   (status: number, body: unknown = {}) =>

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { forgetSignIns, SignInStore } from './sign-in-store.ts'
+import { forgetSignIns, SealedSignInStore } from './sign-in-store.ts'
 
 const URL = 'https://mcp.example/mcp'
 const tokens = (access_token: string) => ({ access_token, token_type: 'Bearer' })
@@ -13,8 +13,9 @@ beforeEach(() => {
 })
 afterEach(() => void vi.unstubAllEnvs())
 
-const open = (url = URL, server = 's') => new SignInStore(data, server, url)
-const keep = (store: SignInStore, access: string) => store.change((entry) => ({ ...entry, tokens: tokens(access) }))
+const open = (url = URL, server = 's') => new SealedSignInStore(data, server, url)
+const keep = (store: SealedSignInStore, access: string) =>
+  store.change((entry) => ({ ...entry, tokens: tokens(access) }))
 
 it('keeps what was got for a server and a URL, whatever stands behind its #', () => {
   keep(open(), 'one')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { SealedFile } from '../../../store/sealed-file.ts'
 
 /** What is kept about one server at one URL. */
@@ -9,21 +9,21 @@ export interface SignInEntry {
   readonly tokens?: StoredOAuthTokens | undefined
   /** As the authorization server knows this client; of one that the owner named only whose it is. */
   readonly client?: StoredOAuthClientInformation | undefined
-  /** Where the server sends whoever signs in. */
+  /** Where the server sends anyone who signs in. */
   readonly discovery?: OAuthDiscoveryState | undefined
   /** What a call lacked, to be asked for at the next sign-in. */
   readonly lackingScope?: string | undefined
 }
 
-const MOST_SERVERS = 1_000
-const MOST_BYTES = 4_000_000
+const MAX_SERVERS = 1_000
+const MAX_BYTES = 4_000_000
 /** Of one server, so that none can take the room of the others. */
-const MOST_ENTRY_CHARS = 200_000
+const MAX_ENTRY_CHARS = 200_000
 
 const NOTHING: SignInEntry = {}
 
-const text = z.string().max(MOST_ENTRY_CHARS)
-// What is in them was checked by whoever put it here, and nobody else can have.
+const text = z.string().max(MAX_ENTRY_CHARS)
+// What is in them was checked by anyone who put it here, and nobody else can have.
 const entrySchema = z.strictObject({
   server: text,
   url: text,
@@ -32,12 +32,12 @@ const entrySchema = z.strictObject({
   discovery: z.custom<OAuthDiscoveryState>(isObject).optional(),
   lackingScope: text.optional(),
 })
-const fileSchema = z.strictObject({ version: z.literal(1), servers: z.array(entrySchema).max(MOST_SERVERS) })
+const fileSchema = z.strictObject({ version: z.literal(1), servers: z.array(entrySchema).max(MAX_SERVERS) })
 type Entry = z.infer<typeof entrySchema>
 type File = z.infer<typeof fileSchema>
 
 /** The sign-ins of a server at one URL, encrypted at rest. What was got for one URL is never seen under another. */
-export class SignInStore {
+export class SealedSignInStore {
   readonly #file: SealedFile<File>
   readonly #server: string
   readonly #url: string
@@ -61,7 +61,7 @@ export class SignInStore {
       if (after === before) return file
       const entry = { ...before, ...after, server: this.#server, url: this.#url }
       const chars = JSON.stringify(entry).length
-      if (chars > MOST_ENTRY_CHARS) throw tooMuch(this.#server, chars)
+      if (chars > MAX_ENTRY_CHARS) throw tooMuch(this.#server, chars)
       return { ...file, servers: [...file.servers.filter((other) => other !== known), entry] }
     })
   }
@@ -89,7 +89,7 @@ function openFile(data: string): SealedFile<File> {
     empty: { version: 1, servers: [] },
     what: 'The sign-ins to MCP servers',
     hint: `Set TOOL_HUB_KEY to the key they were written with; or delete ${path} and sign in again: tool-hub mcp login.`,
-    maxBytes: MOST_BYTES,
+    maxBytes: MAX_BYTES,
   })
 }
 
@@ -107,7 +107,7 @@ function isObject(value: unknown): boolean {
 function tooMuch(server: string, chars: number): ToolError {
   return new ToolError(
     'UPSTREAM_ERROR',
-    `What ${server} says about signing in has ${chars} characters, the limit is ${MOST_ENTRY_CHARS}.`,
+    `What ${server} says about signing in has ${chars} characters, the limit is ${MAX_ENTRY_CHARS}.`,
     { retryable: false },
   )
 }

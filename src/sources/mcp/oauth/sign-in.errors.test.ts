@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { systemClock } from '../../../clock.ts'
-import { ToolError } from '../../../errors.ts'
-import type { WebFetch } from '../../../source.ts'
+import { systemClock } from '../../../core/clock.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { WebFetch } from '../../../core/source.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { signInToServer } from './sign-in.ts'
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthResult, OAuthClientProvider } from '@modelcontextprotocol/client'
-import { lazyModule } from '../../../disk/lazy-module.ts'
-import { messageOf, ToolError } from '../../../errors.ts'
-import { openWebCallback } from '../../../guards/network/web-callback.ts'
-import type { WebFetch } from '../../../source.ts'
-import { escapeLine } from '../../../value/escape-text.ts'
+import { messageOf, ToolError } from '../../../core/errors.ts'
+import type { WebFetch } from '../../../core/source.ts'
+import { escapeLine } from '../../../lib/escape-text.ts'
+import { lazyModule } from '../../../lib/lazy-module.ts'
+import { openWebCallback } from '../../../sandbox/network/index.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
-import { forgetSignIns, SignInStore } from './sign-in-store.ts'
+import { forgetSignIns, SealedSignInStore } from './sign-in-store.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
@@ -24,7 +24,7 @@ export interface SignInOptions extends Omit<OAuthOptions, 'signIn'> {
 type Sdk = typeof import('@modelcontextprotocol/client')
 
 const TIMEOUT_MS = 300_000
-const MOST_MESSAGE_CHARS = 500
+const MAX_MESSAGE_CHARS = 500
 
 /** Signs a person in to a server by the browser, and keeps the tokens; what was kept before holds until that worked. */
 export async function signInToServer(options: SignInOptions): Promise<void> {
@@ -56,7 +56,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
     const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
     offersNone = !found.resourceMetadata && !found.authorizationServerMetadata
     await provider.saveDiscoveryState?.({ ...found, resourceMetadataUrl: challenge.place?.resourceMetadataUrl.href })
-    const { lackingScope } = new SignInStore(host.data, server, url).read()
+    const { lackingScope } = new SealedSignInStore(host.data, server, url).read()
     const scope = oauth?.scopes?.join(' ') ?? sdk.computeScopeUnion(challenge.scope, lackingScope)
     const begun = await sdk.auth(provider, {
       serverUrl: url,
@@ -162,5 +162,5 @@ function toSignInError(
 }
 
 function shorten(text: string): string {
-  return escapeLine(text.slice(0, MOST_MESSAGE_CHARS))
+  return escapeLine(text.slice(0, MAX_MESSAGE_CHARS))
 }

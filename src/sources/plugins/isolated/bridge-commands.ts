@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { CommandRequest, RunningCommand } from '../../../contracts/commands.ts'
-import type { BaseContext, Context } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
-import type { Use } from './call-bridge.ts'
+import type { CommandRequest, RunningCommand } from '../../../core/commands.ts'
+import type { BaseContext, Context } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { CapabilityUse } from './call-bridge.ts'
 
-const MOST_COMMANDS = 100
-const MOST_WAIT_MS = 600_000
+const MAX_COMMANDS = 100
+const MAX_WAIT_MS = 600_000
 
 const text = z.string().max(1_000_000)
 const request = z.strictObject({
@@ -18,15 +18,15 @@ const request = z.strictObject({
   background: z.boolean().optional(),
   timeoutMs: z.number().min(1),
 })
-const wait = z.strictObject({ withinMs: z.number().min(0).max(MOST_WAIT_MS).optional() }).default({})
+const wait = z.strictObject({ withinMs: z.number().min(0).max(MAX_WAIT_MS).optional() }).default({})
 const lines = z.strictObject({ offset: z.int().min(0).optional(), limit: z.int().min(0).optional() }).optional()
 
 /** The commands of a call, when its tool declared them; each answer has what is then known of the command. */
-export function useCommands(ctx: BaseContext): [string, Use][] {
+export function useCommands(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('exec' in ctx)) return []
   const { exec } = ctx as Context<'exec'>
   const commands: RunningCommand[] = []
-  const use = (work: (command: RunningCommand, given: unknown) => unknown): Use => {
+  const use = (work: (command: RunningCommand, given: unknown) => unknown): CapabilityUse => {
     return async ([id, given]) => {
       const command = commands[z.int().min(0).parse(id)]
       if (!command) throw new ToolError('NOT_FOUND', 'There is no such command.')
@@ -39,7 +39,7 @@ export function useCommands(ctx: BaseContext): [string, Use][] {
       'exec.start',
       async ([given]) => {
         const asked = request.parse(given) as CommandRequest
-        if (commands.length >= MOST_COMMANDS) throw tooMany()
+        if (commands.length >= MAX_COMMANDS) throw tooMany()
         const command = await exec.start(asked)
         return { command: commands.push(command) - 1, state: command.state(), output: command.output() }
       },
@@ -56,5 +56,5 @@ export function useCommands(ctx: BaseContext): [string, Use][] {
 }
 
 function tooMany(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call of an isolated plugin starts at most ${MOST_COMMANDS} commands.`)
+  return new ToolError('RATE_LIMITED', `A call of an isolated plugin starts at most ${MAX_COMMANDS} commands.`)
 }

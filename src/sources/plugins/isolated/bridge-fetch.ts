@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { GuardedResponse } from '../../../contracts/handles.ts'
-import type { BaseContext, Context } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
-import type { Use } from './call-bridge.ts'
+import type { BaseContext, Context } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { GuardedResponse } from '../../../core/handles.ts'
+import type { CapabilityUse } from './call-bridge.ts'
 
-const MOST_BYTES = 7_000_000
-const MOST_RESPONSES = 200
+const MAX_BYTES = 7_000_000
+const MAX_RESPONSES = 200
 
 const number = z.number().min(0).optional()
 // Streams stay in the hub: what comes over the bridge comes whole.
@@ -24,7 +24,7 @@ const fetchOptions = z
 const readableOptions = z.strictObject({ as: z.enum(['markdown', 'text']).optional() }).optional()
 
 /** The network of a call, when its tool declared it. */
-export function useFetch(ctx: BaseContext): [string, Use][] {
+export function useFetch(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('fetch' in ctx)) return []
   const { fetch } = ctx as Context<'network'>
   const responses: GuardedResponse[] = []
@@ -37,9 +37,9 @@ export function useFetch(ctx: BaseContext): [string, Use][] {
     [
       'fetch',
       async ([url, given]) => {
-        const { maxBytes = MOST_BYTES, ...options } = fetchOptions.parse(given)
-        if (responses.length >= MOST_RESPONSES) throw tooMany()
-        const response = await fetch(z.string().parse(url), { ...options, maxBytes: Math.min(maxBytes, MOST_BYTES) })
+        const { maxBytes = MAX_BYTES, ...options } = fetchOptions.parse(given)
+        if (responses.length >= MAX_RESPONSES) throw tooMany()
+        const response = await fetch(z.string().parse(url), { ...options, maxBytes: Math.min(maxBytes, MAX_BYTES) })
         const { status, headers, url: from, isCut, isCached } = response
         return { response: responses.push(response) - 1, status, headers, url: from, isCut, isCached }
       },
@@ -51,5 +51,5 @@ export function useFetch(ctx: BaseContext): [string, Use][] {
 }
 
 function tooMany(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call of an isolated plugin makes at most ${MOST_RESPONSES} requests.`)
+  return new ToolError('RATE_LIMITED', `A call of an isolated plugin makes at most ${MAX_RESPONSES} requests.`)
 }

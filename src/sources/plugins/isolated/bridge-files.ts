@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { FileChange, ReadFiles, WriteFiles } from '../../../contracts/handles.ts'
-import type { BaseContext } from '../../../define.ts'
+import type { BaseContext } from '../../../core/define.ts'
+import type { FileChange, ReadFiles, WriteFiles } from '../../../core/handles.ts'
 import { bytesOrText, wireBytes } from './bytes-or-text.ts'
-import type { Use } from './call-bridge.ts'
+import type { CapabilityUse } from './call-bridge.ts'
 
 /** What fits into one line together with its frame. */
-const MOST_BYTES = 7_000_000
+const MAX_BYTES = 7_000_000
 
 const path = z.string().max(4_096)
 const count = z.int().min(0).optional()
@@ -46,7 +46,7 @@ const changes = z
   .max(10_000)
 
 /** The files of a call, as far as its tool declared them. */
-export function useFiles(ctx: BaseContext): [string, Use][] {
+export function useFiles(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('fs' in ctx)) return []
   const fs = ctx.fs as Partial<ReadFiles & WriteFiles>
   return [...(canRead(fs) ? readUses(fs) : []), ...(canWrite(fs) ? writeUses(fs) : [])]
@@ -60,7 +60,7 @@ function canWrite(fs: Partial<WriteFiles>): fs is WriteFiles {
   return fs.writeText !== undefined
 }
 
-function readUses(fs: ReadFiles): [string, Use][] {
+function readUses(fs: ReadFiles): [string, CapabilityUse][] {
   return [
     ['fs.readText', ([at, options]) => fs.readText(path.parse(at), upTo.parse(options))],
     ['fs.readFile', ([at, options]) => fs.readFile(path.parse(at), upTo.parse(options))],
@@ -74,7 +74,7 @@ function readUses(fs: ReadFiles): [string, Use][] {
   ]
 }
 
-function writeUses(fs: WriteFiles): [string, Use][] {
+function writeUses(fs: WriteFiles): [string, CapabilityUse][] {
   return [
     [
       'fs.writeText',
@@ -96,7 +96,7 @@ function writeUses(fs: WriteFiles): [string, Use][] {
 }
 
 async function readBytes(fs: ReadFiles, at: string, { offset, maxBytes }: z.infer<typeof range>) {
-  const most = Math.min(maxBytes ?? MOST_BYTES, MOST_BYTES)
+  const most = Math.min(maxBytes ?? MAX_BYTES, MAX_BYTES)
   const { content, ...facts } = await fs.readBytes(at, { ...(offset !== undefined && { offset }), maxBytes: most })
   return { ...facts, content: { base64: Buffer.from(content).toString('base64') } }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { BaseContext, Question } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { BaseContext, Question } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { useCommands } from './bridge-commands.ts'
 import { useFetch } from './bridge-fetch.ts'
 import { useFiles } from './bridge-files.ts'
@@ -8,7 +8,7 @@ import { bytesOrText } from './bytes-or-text.ts'
 import { content } from './messages.ts'
 
 /** One thing of `ctx` that a plugin may use: what it must be given, and what then happens. */
-export type Use = (args: readonly unknown[]) => unknown
+export type CapabilityUse = (args: readonly unknown[]) => unknown
 
 const text = z.string().max(10_000)
 const evidence = z.strictObject({ type: z.enum(['file', 'url', 'tool', 'text']), ref: text, summary: text })
@@ -22,19 +22,19 @@ const question = z.strictObject({
 })
 const artifactOptions = z.strictObject({ name: text.optional(), mediaType: text.optional() }).optional()
 
-const MOST_TOLD = 50_000
-/** All of it is kept until the call ends; what is more is left out, and that is told. */
-const MOST_TOLD_BYTES = 5_000_000
-const MOST_EVIDENCE = 1_000
-const MOST_AT_ONCE = 500
+const MAX_REPORTED = 50_000
+/** All of it is kept until the call ends; what is more is left out, and that is reported. */
+const MAX_REPORTED_BYTES = 5_000_000
+const MAX_EVIDENCE = 1_000
+const MAX_CONCURRENT = 500
 /** A person answers them. */
-const MOST_QUESTIONS = 20
+const MAX_QUESTIONS = 20
 
 /** What one call of an isolated plugin does with its context: asked for by name, checked, done by the real one. */
 export class CallBridge {
   readonly #ctx: BaseContext
-  readonly #uses: ReadonlyMap<string, Use>
-  readonly #tells: ReadonlyMap<string, Use>
+  readonly #uses: ReadonlyMap<string, CapabilityUse>
+  readonly #tells: ReadonlyMap<string, CapabilityUse>
   #told = 0
   #toldBytes = 0
   #evidence = 0
@@ -45,14 +45,14 @@ export class CallBridge {
 
   constructor(ctx: BaseContext) {
     this.#ctx = ctx
-    this.#tells = new Map<string, Use>([
+    this.#tells = new Map<string, CapabilityUse>([
       ['progress', ([update]) => ctx.progress(content.parse(update))],
       ['evidence', ([given]) => ctx.evidence(evidence.parse(given))],
       ['notice', ([given]) => ctx.notice(text.parse(given))],
       ['truncated', ([given]) => ctx.truncated(text.parse(given))],
       ['pending', ([given]) => ctx.pending(text.parse(given))],
     ])
-    this.#uses = new Map<string, Use>([
+    this.#uses = new Map<string, CapabilityUse>([
       ['artifact', ([given, options]) => ctx.artifact(bytesOrText.parse(given), artifactOptions.parse(options))],
       ['ask', ([given]) => this.#ask(question.parse(given) as Question)],
       ['call', ([tool, input]) => ctx.call(text.parse(tool), input)],
@@ -65,7 +65,7 @@ export class CallBridge {
   /** Something without an answer; false when it is more, or other, than any tool has to tell. */
   tell(method: string, args: readonly unknown[], bytes: number): boolean {
     const tell = this.#tells.get(method)
-    if (!tell || ++this.#told > MOST_TOLD) return false
+    if (!tell || ++this.#told > MAX_REPORTED) return false
     if (!this.#hasRoom(method, bytes)) return true
     try {
       tell(args)
@@ -78,7 +78,7 @@ export class CallBridge {
   async use(method: string, args: readonly unknown[]): Promise<unknown> {
     const use = this.#uses.get(method)
     if (!use) throw undeclared(method)
-    if (this.#atOnce >= MOST_AT_ONCE) throw tooMany()
+    if (this.#atOnce >= MAX_CONCURRENT) throw tooMany()
     this.#atOnce++
     try {
       return await use(args)
@@ -91,8 +91,8 @@ export class CallBridge {
 
   #hasRoom(method: string, bytes: number): boolean {
     this.#toldBytes += bytes
-    const isOneTooMany = method === 'evidence' && ++this.#evidence > MOST_EVIDENCE
-    if (this.#toldBytes <= MOST_TOLD_BYTES && !isOneTooMany) return true
+    const isOneTooMany = method === 'evidence' && ++this.#evidence > MAX_EVIDENCE
+    if (this.#toldBytes <= MAX_REPORTED_BYTES && !isOneTooMany) return true
     if (!this.#isFull) this.#ctx.notice(TOO_MUCH)
     this.#isFull = true
     return false
@@ -100,7 +100,7 @@ export class CallBridge {
 
   async #ask(question: Question): Promise<unknown> {
     if (this.#isAsking) throw new ToolError('RATE_LIMITED', 'A call of an isolated plugin asks one question at a time.')
-    if (++this.#questions > MOST_QUESTIONS) throw tooManyQuestions()
+    if (++this.#questions > MAX_QUESTIONS) throw tooManyQuestions()
     this.#isAsking = true
     try {
       return await this.#ctx.ask(question)
@@ -110,10 +110,10 @@ export class CallBridge {
   }
 }
 
-const TOO_MUCH = `The tool told more than ${MOST_TOLD_BYTES} bytes or ${MOST_EVIDENCE} pieces of evidence; some is left out.`
+const TOO_MUCH = `The tool told more than ${MAX_REPORTED_BYTES} bytes or ${MAX_EVIDENCE} pieces of evidence; some is left out.`
 
 function tooManyQuestions(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MOST_QUESTIONS} questions.`)
+  return new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MAX_QUESTIONS} questions.`)
 }
 
 function undeclared(method: string): ToolError {
@@ -127,7 +127,7 @@ function undeclared(method: string): ToolError {
 }
 
 function tooMany(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call asks for at most ${MOST_AT_ONCE} things at once.`)
+  return new ToolError('RATE_LIMITED', `A call asks for at most ${MAX_CONCURRENT} things concurrently.`)
 }
 
 function misused(method: string, { issues }: z.ZodError): ToolError {

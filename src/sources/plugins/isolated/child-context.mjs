@@ -1,7 +1,7 @@
 // Part of child-main.mjs: one call in the plugin's process, and the context that its tool gets.
 import { send, toolError } from './child-wire.mjs'
 
-const MOST_BYTES = 7_000_000
+const MAX_BYTES = 7_000_000
 const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256', 'list', 'search', 'find']
 const WRITES = ['writeText', 'changeAll', 'makeFolder', 'move', 'copy', 'remove']
 
@@ -173,10 +173,10 @@ async function collect(content) {
   for await (const piece of content) {
     pieces.push(piece)
     bytes += piece.length
-    if (bytes <= MOST_BYTES) continue
+    if (bytes <= MAX_BYTES) continue
     throw toolError({
       code: 'FILE_TOO_LARGE',
-      message: `An isolated plugin writes at most ${MOST_BYTES} bytes at once.`,
+      message: `An isolated plugin writes at most ${MAX_BYTES} bytes at once.`,
     })
   }
   return Buffer.concat(pieces)

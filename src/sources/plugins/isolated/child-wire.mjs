@@ -1,7 +1,7 @@
 // Part of child-main.mjs: how a plugin's process speaks to the hub, and how errors cross over.
 
 const MARK = Symbol.for('tool-hub.ToolError')
-const MOST_LINE_BYTES = 10_000_000
+const MAX_LINE_BYTES = 10_000_000
 
 const toHub = process.stdout.write.bind(process.stdout)
 
@@ -9,11 +9,11 @@ const toHub = process.stdout.write.bind(process.stdout)
 export function send(message) {
   const line = JSON.stringify(message)
   const bytes = Buffer.byteLength(line)
-  toHub(`${bytes <= MOST_LINE_BYTES ? line : JSON.stringify(tooLong(message, bytes))}\n`)
+  toHub(`${bytes <= MAX_LINE_BYTES ? line : JSON.stringify(tooLong(message, bytes))}\n`)
 }
 
 function tooLong({ type, call }, bytes) {
-  const message = `It would be ${bytes} bytes, ${MOST_LINE_BYTES} is the most that an isolated plugin says at once.`
+  const message = `It would be ${bytes} bytes, ${MAX_LINE_BYTES} is the most that an isolated plugin says at once.`
   if (type === 'ready') return { type: 'failed', message }
   return { type: 'error', call, error: { code: 'OUTPUT_SCHEMA_INVALID', message } }
 }

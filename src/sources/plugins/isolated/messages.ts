@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { CAPABILITIES } from '../../../define.ts'
-import { ERRORS, type ErrorCode } from '../../../errors.ts'
+import { CAPABILITIES } from '../../../core/define.ts'
+import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
 
 const id = z.int().min(1)
 const text = z.string().max(10_000)

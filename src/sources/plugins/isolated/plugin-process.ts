@@ -1,16 +1,16 @@
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { Clock } from '../../../clock.ts'
-import type { ProgramFence, RunningProgram } from '../../../contracts/commands.ts'
-import type { BaseContext } from '../../../define.ts'
-import { messageOf, ToolError } from '../../../errors.ts'
-import { ownFile } from '../../../own-file.ts'
-import type { SourceHost } from '../../../source.ts'
-import { escapeLine } from '../../../value/escape-text.ts'
-import { withStop } from '../../../value/with-stop.ts'
-import { within } from '../within.ts'
+import type { Clock } from '../../../core/clock.ts'
+import type { ProgramFence, RunningProgram } from '../../../core/commands.ts'
+import type { BaseContext } from '../../../core/define.ts'
+import { messageOf, ToolError } from '../../../core/errors.ts'
+import type { SourceHost } from '../../../core/source.ts'
+import { escapeLine } from '../../../lib/escape-text.ts'
+import { ownFile } from '../../../lib/own-file.ts'
+import { withStop } from '../../../lib/with-stop.ts'
+import { withinTime } from '../within.ts'
 import { CallBridge } from './call-bridge.ts'
 import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'
-import { readBoundedLines } from './read-bounded-lines.ts'
 
 /** What is run, and how. */
 export interface PluginProgram {
@@ -23,14 +23,14 @@ export interface PluginProgram {
 }
 
 /** What a tool gave back, and what it says that a model should see of it. */
-export interface Outcome {
+export interface PluginOutcome {
   readonly value?: unknown
   readonly content?: unknown
 }
 
 interface OpenCall {
   readonly bridge: CallBridge
-  readonly resolve: (outcome: Outcome) => void
+  readonly resolve: (outcome: PluginOutcome) => void
   readonly reject: (error: Error) => void
 }
 
@@ -38,11 +38,11 @@ interface OpenCall {
 const CHILD_MAIN = fileURLToPath(ownFile('sources/plugins/isolated/child-main.mjs'))
 
 const LOAD_MS = 15_000
-const MOST_LINE_BYTES = 10_000_000
+const MAX_LINE_BYTES = 10_000_000
 /** A process that does not read has hung. */
-const MOST_UNREAD_BYTES = 64_000_000
+const MAX_UNREAD_BYTES = 64_000_000
 /** Messages of calls that are over, which a tool that ignores its signal sends for a while. */
-const MOST_STRAYS = 10_000
+const MAX_STRAYS = 10_000
 const STDERR_CHARS = 500
 /** How long a stopped tool has to come to its end, and its process to answer at all. */
 const GRACE_MS = 900
@@ -74,7 +74,7 @@ export class PluginProcess {
     })
     try {
       const late = () => new Error(`it did not load within ${LOAD_MS} ms.`)
-      return { child, described: await within(loading, LOAD_MS, host.clock, late) }
+      return { child, described: await withinTime(loading, LOAD_MS, host.clock, late) }
     } catch (error) {
       await child.stop(0)
       const said = escapeLine(child.#stderr.trim())
@@ -86,14 +86,14 @@ export class PluginProcess {
     this.#program = program
     this.#label = label
     this.#clock = clock
-    readBoundedLines(program.stdout, MOST_LINE_BYTES, {
+    readBoundedLines(program.stdout, MAX_LINE_BYTES, {
       onLine: (line) => this.#hear(line),
-      onTooLong: () => this.#fail(`said more than ${MOST_LINE_BYTES} bytes at once`),
+      onTooLong: () => this.#fail(`said more than ${MAX_LINE_BYTES} bytes in one line`),
     })
     program.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-STDERR_CHARS)
     })
-    // Whoever writes to a process that is gone hears of its end.
+    // Anyone who writes to a process that is gone is notified of its end.
     for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on('error', () => {})
     void program.ended.then(({ code, signal }) => this.#fail(`ended (${signal ?? `exit code ${code}`})`))
   }
@@ -107,11 +107,11 @@ export class PluginProcess {
   }
 
   /** Executes a call of one of its tools. */
-  call(tool: string, input: unknown, ctx: BaseContext): Promise<Outcome> {
+  call(tool: string, input: unknown, ctx: BaseContext): Promise<PluginOutcome> {
     if (this.#end) return Promise.reject(this.#end)
     const call = this.#nextCall++
     const { callId, run, maxOutputChars, constraints, signal } = ctx
-    const executing = new Promise<Outcome>((resolve, reject) => {
+    const executing = new Promise<PluginOutcome>((resolve, reject) => {
       this.#calls.set(call, { bridge: new CallBridge(ctx), resolve, reject })
       this.#send({
         type: 'call',
@@ -134,7 +134,7 @@ export class PluginProcess {
     await this.#program.ended
   }
 
-  /** The tool is told and has a moment; when its process does not even answer, that is ended a little later. */
+  /** The tool is notified and has a moment; when its process does not even answer, that is ended a little later. */
   #abort(call: number, { reason }: AbortSignal): void {
     const error = ToolError.is(reason) ? reason : new ToolError('ABORTED', 'The call was stopped.')
     this.#send({ type: 'abort', call, reason: shapeOf(error) })
@@ -204,7 +204,7 @@ export class PluginProcess {
   }
 
   #ignore(): void {
-    if (++this.#strays > MOST_STRAYS) this.#fail('spoke of calls that are over, or never were')
+    if (++this.#strays > MAX_STRAYS) this.#fail('spoke of calls that are over, or never were')
   }
 
   async #use(bridge: CallBridge, { call, id, method, args }: Extract<ChildMessage, { type: 'use' }>): Promise<void> {
@@ -218,7 +218,7 @@ export class PluginProcess {
   #send(message: object): void {
     if (this.#end) return
     this.#program.stdin.write(`${JSON.stringify(message)}\n`)
-    if (this.#program.stdin.writableLength > MOST_UNREAD_BYTES) this.#fail('does not listen')
+    if (this.#program.stdin.writableLength > MAX_UNREAD_BYTES) this.#fail('does not listen')
   }
 
   #fail(what: string, graceMs = 0): void {
@@ -230,7 +230,7 @@ export class PluginProcess {
     })
     this.#onFirst?.reject(new Error(`its process ${what}.`))
     for (const { reject } of this.#calls.values()) reject(this.#end)
-    // Whoever waits for its end waits for `ended`.
+    // Anyone who waits for its end waits for `ended`.
     this.#program.stop({ graceMs }).catch(() => {})
   }
 }
@@ -245,4 +245,33 @@ function shapeOf(error: unknown): object {
   if (!ToolError.is(error)) return { code: 'INTERNAL', message: messageOf(error) }
   const { code, message, fix, retryable } = error
   return { code, message, fix, retryable }
+}
+
+/** Calls for every whole line of a stream; one that grows over the limit ends it with `onTooLong`. */
+function readBoundedLines(
+  stream: Readable,
+  maxBytes: number,
+  { onLine, onTooLong }: { readonly onLine: (line: string) => void; readonly onTooLong: () => void },
+): void {
+  let pieces: Buffer[] = []
+  let bytes = 0
+  const take = (chunk: Buffer) => {
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      pieces.push(chunk.subarray(start, end))
+      const line = Buffer.concat(pieces).toString('utf8')
+      pieces = []
+      bytes = 0
+      start = end + 1
+      onLine(line)
+    }
+    pieces.push(chunk.subarray(start))
+    bytes += chunk.length - start
+    if (bytes <= maxBytes) return
+    stream.off('data', take)
+    stream.resume()
+    pieces = []
+    onTooLong()
+  }
+  stream.on('data', take)
 }

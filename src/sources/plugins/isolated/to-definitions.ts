@@ -1,8 +1,8 @@
-import type { ProgramFence } from '../../../contracts/commands.ts'
-import type { Capability } from '../../../define.ts'
-import { messageOf } from '../../../errors.ts'
-import { withStop } from '../../../value/with-stop.ts'
-import { refuseReservedName } from '../../client/refuse-reserved-name.ts'
+import type { ProgramFence } from '../../../core/commands.ts'
+import type { Capability } from '../../../core/define.ts'
+import { messageOf } from '../../../core/errors.ts'
+import { withStop } from '../../../lib/with-stop.ts'
+import { refuseReservedName } from '../../client-tools/refuse-reserved-name.ts'
 import { type IsolatedDefinition, isolatedDefinition } from './messages.ts'
 
 /** The tools of a plugin as it described them, and what is wrong with the others. */
@@ -32,7 +32,7 @@ function toDefinition(described: unknown): IsolatedDefinition {
   return parsed.data
 }
 
-/** What its process can do past the doors of the hub, every one of its tools can, and nobody is told on what. */
+/** What its process can do past the doors of the hub, every one of its tools can, and nobody is notified on what. */
 function withFence(definition: IsolatedDefinition, { hosts = [], writable = [] }: ProgramFence): IsolatedDefinition {
   const unseen: Capability[] = [
     ...(hosts.length > 0 ? (['network', 'send'] as const) : []),

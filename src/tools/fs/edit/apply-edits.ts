@@ -1,7 +1,20 @@
-import { type Edit, MOST_PLACES, type Replacement, type Rung } from './edit.ts'
+import { findRuns } from '../lines/find-runs.ts'
+import { bareLines, foldCharacters, indentOf, stripEnd } from '../lines/fold-line.ts'
+import type { FoldedText } from '../lines/folded-text.ts'
+import { foldLines } from '../lines/folded-text.ts'
+import { type Edit, MAX_PLACES, type Replacement, type Rung } from './edit.ts'
 import { type EditName, notFound, nothingChanges, notUnique, overlapping, tooMany, tooMuch } from './edit-errors.ts'
-import { EditSource } from './edit-source.ts'
-import { climb } from './ladder.ts'
+import { findPlaces } from './find-places.ts'
+
+/** Enough to say that a text is not unique; each is compared line by line. */
+const MAX_COUNTED = 20
+
+const RUNGS: readonly (readonly [Rung, Find])[] = [
+  ['exact', findExact],
+  ['trailing-space', ({ stripped }, edit) => findFolded(stripped, edit, (text) => text)],
+  ['unicode', ({ plain }, edit) => findFolded(plain, edit, foldCharacters)],
+  ['indentation', findIndented],
+]
 
 /** A text after its edits. */
 export interface Edited {
@@ -27,7 +40,7 @@ interface Named extends Replacement {
   readonly name: string
 }
 
-const MOST_BYTES = 10_485_760
+const MAX_BYTES = 10_485_760
 
 /** All edits, each matched against the text as it is, or none: throws and says why when one does not fit. */
 export function applyEdits(file: string, edits: readonly Edit[], options: EditOptions): Edited {
@@ -52,7 +65,7 @@ export function applyEdits(file: string, edits: readonly Edit[], options: EditOp
 function checkPlaces(file: string, edit: Edit, places: readonly Replacement[], name: EditName): void {
   if (places.length === 0) throw notFound(file, edit.oldText, name)
   if (places.length > 1 && !edit.replaceAll) throw notUnique(file, places, name)
-  if (places.length > MOST_PLACES) throw tooMany(name)
+  if (places.length > MAX_PLACES) throw tooMany(name)
 }
 
 function checkOverlaps(file: string, places: readonly Named[], path: string): void {
@@ -64,7 +77,7 @@ function checkOverlaps(file: string, places: readonly Named[], path: string): vo
 
 /** Before anything is made: a small file could grow without bounds. */
 function checkSize(file: string, places: readonly Replacement[], options: EditOptions): void {
-  const { path, bytes, maxBytes = MOST_BYTES } = options
+  const { path, bytes, maxBytes = MAX_BYTES } = options
   if (places.every(({ start, end, text }) => file.slice(start, end) === text)) throw nothingChanges(path)
   const sizes = new Map<string, number>()
   let size = bytes ?? Buffer.byteLength(file)
@@ -85,4 +98,178 @@ function assemble(file: string, places: readonly Replacement[]): string {
     from = end
   }
   return result + file.slice(from)
+}
+
+/** Where an edit goes, and how exactly it was found; no place when nothing fits. */
+interface Found {
+  readonly rung: Rung
+  readonly places: readonly Replacement[]
+}
+
+/**
+ * Looks for the old text: exactly, then without blanks at line ends, then with plain quotes, dashes and spaces, then, if
+ * asked, in any indentation.
+ */
+function climb(source: EditSource, edit: Edit, options: { readonly indentation?: boolean } = {}): Found {
+  for (const [rung, find] of RUNGS) {
+    if (rung === 'indentation' && !options.indentation) continue
+    const places = find(source, edit)
+    if (places.length > 0) return { rung, places: places.map((place) => keepLineEnds(source.text, place, edit, rung)) }
+  }
+  return { rung: 'exact', places: [] }
+}
+
+type Find = (source: EditSource, edit: Edit) => Replacement[]
+
+function findExact({ text }: EditSource, { oldText, newText, replaceAll = false }: Edit): Replacement[] {
+  return findPlaces(text, oldText, replaceAll).map((start) => ({ start, end: start + oldText.length, text: newText }))
+}
+
+/**
+ * The new text with the line ends of the place it goes to. Models write `\n`; a Windows file stays one. Who writes
+ * `\r\n` in the old text knows what the file has, so that the new text is taken as it is.
+ */
+function keepLineEnds(file: string, found: Replacement, { oldText }: Edit, rung: Rung): Replacement {
+  const place = wholeLineEnd(file, found, oldText)
+  if (!place.text.includes('\n')) return place
+  const knowsWindows = oldText.includes('\r\n')
+  const isWindows = hasWindowsLineEnd(file, place)
+  if (isWindows && !knowsWindows && !place.text.includes('\r'))
+    return { ...place, text: place.text.replaceAll('\n', '\r\n') }
+  if (!isWindows && knowsWindows && rung !== 'exact') return { ...place, text: place.text.replaceAll('\r\n', '\n') }
+  return place
+}
+
+/** A place that begins with the second half of a `\r\n` takes the first half, too. */
+function wholeLineEnd(file: string, place: Replacement, oldText: string): Replacement {
+  const isHalf = oldText.startsWith('\n') && file[place.start] === '\n' && file[place.start - 1] === '\r'
+  return isHalf ? { ...place, start: place.start - 1 } : place
+}
+
+/** Whether the first line end in the place, or else the one after it, or else the one before it, is `\r\n`. */
+function hasWindowsLineEnd(file: string, { start }: Replacement): boolean {
+  const after = file.indexOf('\n', start)
+  const at = after === -1 && start > 0 ? file.lastIndexOf('\n', start - 1) : after
+  return at > 0 && file[at - 1] === '\r'
+}
+
+/**
+ * Where the old text stands in a folded text, both folded in the same way: blanks at line ends do not count, nor what
+ * `fold` takes away. The places are those of the text as it is, not as it was folded.
+ */
+function findFolded(source: FoldedText, edit: Edit, fold: (text: string) => string): Replacement[] {
+  const { oldText, newText: text, replaceAll = false } = edit
+  const lines = fold(oldText).split('\n')
+  const last = lines.pop()!
+  const head = lines.map((line) => `${stripEnd(line)}\n`).join('')
+  const whole = head + last
+  const places = findPlaces(source.text, whole, replaceAll)
+  if (places.length > 0) {
+    return places.map((at) => ({ start: source.original(at), end: source.original(at + whole.length), text }))
+  }
+
+  // Blanks at the end of the old text may be too many, but only where the line in the file ends, too.
+  const wanted = head + stripEnd(last)
+  if (wanted === whole) return []
+  return findPlaces(source.text, wanted, replaceAll)
+    .filter((at) => isLineEnd(source.text, at + wanted.length))
+    .map((at) => ({ start: source.original(at), end: source.originalLineEnd(at + wanted.length), text }))
+}
+
+function isLineEnd(text: string, index: number): boolean {
+  return index === text.length || text[index] === '\n'
+}
+
+/**
+ * Where the lines of the old text stand, indented in another way. Each indentation of the old text must mean one and
+ * the same in the file; the new text is then indented like the file.
+ */
+function findIndented(source: EditSource, { oldText, newText, replaceAll = false }: Edit): Replacement[] {
+  const { lines } = source
+  const wanted = oldText.split('\n')
+  const isClosed = wanted.at(-1) === ''
+  if (isClosed) wanted.pop()
+  const bare = bareLines(wanted.join('\n'))
+  if (bare.every((line) => line === '')) return []
+
+  const starts = lineStarts(lines)
+  const options = { mayOverlap: !replaceAll, most: replaceAll ? MAX_PLACES + 1 : MAX_COUNTED }
+  return findRuns(source.bareLines, bare, options).flatMap((first) => {
+    const next = first + wanted.length
+    const indents = pairIndents(wanted, lines.slice(first, next))
+    // The last line of a file has no line end that could be replaced.
+    if (!indents || (isClosed && next === lines.length)) return []
+    const end = isClosed ? starts[next]! : starts[next - 1]! + stripEnd(lines[next - 1]!).length
+    return [{ start: starts[first]!, end, text: indentLike(newText, indents) }]
+  })
+}
+
+function lineStarts(lines: readonly string[]): number[] {
+  let next = 0
+  return lines.map((line) => {
+    const start = next
+    next += line.length + 1
+    return start
+  })
+}
+
+/** What each indentation of the old text is in the file; nothing when one would be two. */
+function pairIndents(wanted: readonly string[], lines: readonly string[]): ReadonlyMap<string, string> | undefined {
+  const indents = new Map<string, string>()
+  for (const [index, line] of wanted.entries()) {
+    if (stripEnd(line) === '') continue
+    const indent = indentOf(line)
+    const known = indents.get(indent)
+    const own = indentOf(lines[index]!)
+    if (known !== undefined && known !== own) return undefined
+    indents.set(indent, own)
+  }
+  return indents
+}
+
+function indentLike(text: string, indents: ReadonlyMap<string, string>): string {
+  const known = [...indents.keys()].sort((left, right) => right.length - left.length)
+  const lines = text.split('\n').map((line) => {
+    const indent = indentOf(line)
+    if (indent.length === line.length) return line
+    const nearest = known.find((key) => indent.startsWith(key))
+    return nearest === undefined ? line : indents.get(nearest) + line.slice(nearest.length)
+  })
+  return lines.join('\n')
+}
+
+/** The text that edits are matched against; what a search makes of it is kept for the next edit of the same call. */
+class EditSource {
+  readonly text: string
+  #stripped: FoldedText | undefined
+  #plain: FoldedText | undefined
+  #lines: readonly string[] | undefined
+  #bareLines: readonly string[] | undefined
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** Without blanks at line ends. */
+  get stripped(): FoldedText {
+    this.#stripped ??= foldLines(this.text, (text) => text)
+    return this.#stripped
+  }
+
+  /** The same, with plain quotes, dashes and spaces. */
+  get plain(): FoldedText {
+    this.#plain ??= foldLines(this.text, foldCharacters)
+    return this.#plain
+  }
+
+  get lines(): readonly string[] {
+    this.#lines ??= this.text.split('\n')
+    return this.#lines
+  }
+
+  /** Plain, and without the blanks around them. */
+  get bareLines(): readonly string[] {
+    this.#bareLines ??= bareLines(this.text)
+    return this.#bareLines
+  }
 }

@@ -1,6 +1,6 @@
-import { ToolError } from '../../../errors.ts'
-import { count, quote } from '../quote.ts'
-import { MOST_PLACES, type Replacement } from './edit.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { countOf, quote } from '../quote.ts'
+import { MAX_PLACES, type Replacement } from './edit.ts'
 import { findNearest } from './find-nearest.ts'
 import { lineNumbers } from './line-numbers.ts'
 
@@ -11,7 +11,7 @@ export interface EditName {
   readonly name: string
 }
 
-const MOST_LINES = 10
+const MAX_LINES = 10
 const LINE_CHARS = 120
 
 /** The old text is nowhere: says where it nearly is, and what differs. */
@@ -29,8 +29,8 @@ export function notFound(file: string, oldText: string, { path, name }: EditName
 /** The old text stands at several places. */
 export function notUnique(file: string, places: readonly Replacement[], { path, name }: EditName): ToolError {
   const numberOf = lineNumbers(file)
-  const lines = places.slice(0, MOST_LINES).map(({ start }) => numberOf(start))
-  const more = places.length > MOST_LINES ? ', …' : ''
+  const lines = places.slice(0, MAX_LINES).map(({ start }) => numberOf(start))
+  const more = places.length > MAX_LINES ? ', …' : ''
   const many = places.length >= 1_000 ? 'at least 1000' : String(places.length)
   const message = `${name} stands ${many} times in ${quote(path)}, at lines ${lines.join(', ')}${more}.`
   return new ToolError('CONFLICT', message, {
@@ -58,7 +58,7 @@ export function tooMuch(bytes: number, limit: number, path: string): ToolError {
 export function tooMany({ path, name }: EditName): ToolError {
   return new ToolError(
     'INPUT_SCHEMA_INVALID',
-    `${name} stands more than ${count(MOST_PLACES, 'time')} in ${quote(path)}.`,
+    `${name} stands more than ${countOf(MAX_PLACES, 'time')} in ${quote(path)}.`,
     {
       hint: 'Give a longer text to replace. Nothing was changed.',
     },

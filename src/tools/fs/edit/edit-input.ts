@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { pathSchema } from '../path-schema.ts'
 import type { Edit } from './edit.ts'
 
-const MOST_CHARS = 1_048_576
-const text = z.string().max(MOST_CHARS)
+const MAX_CHARS = 1_048_576
+const text = z.string().max(MAX_CHARS)
 
 const oldText = text
   .min(1)
@@ -21,7 +21,7 @@ const edits = z
   .min(1)
   .max(100)
   .optional()
-  .describe('Several edits at once, each matched against the file as it is; all of them happen or none.')
+  .describe('Several edits in one call, each matched against the file as it is; all of them happen or none.')
 
 /** Arguments of an edit: one replacement, or several in `edits`. */
 export const editInput = z
@@ -50,7 +50,7 @@ export const codingEditInput = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('Several edits at once, each matched against the file as it is; all of them happen or none.'),
+    .describe('Several edits in one call, each matched against the file as it is; all of them happen or none.'),
 })
 
 /** The two forms in which edits come. */

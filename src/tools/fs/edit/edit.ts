@@ -16,4 +16,4 @@ export interface Replacement {
 export type Rung = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
 
 /** The most places of one text that are looked at. */
-export const MOST_PLACES = 100_000
+export const MAX_PLACES = 100_000

@@ -1,8 +1,8 @@
 import { findRuns } from '../lines/find-runs.ts'
-import { MOST_PLACES } from './edit.ts'
+import { MAX_PLACES } from './edit.ts'
 
 /** Enough to say that a text is not unique. */
-const MOST_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 /** Up to here `indexOf` is quick in any text; for longer ones it may take the product of both lengths. */
 const SHORT_CHARS = 64
 
@@ -13,7 +13,7 @@ const SHORT_CHARS = 64
 export function findPlaces(text: string, wanted: string, replaceAll: boolean): number[] {
   if (wanted === '') return []
   const step = replaceAll ? wanted.length : 1
-  const most = replaceAll ? MOST_PLACES + 1 : MOST_COUNTED
+  const most = replaceAll ? MAX_PLACES + 1 : MAX_COUNTED
   if (wanted.length > SHORT_CHARS) return findRuns(units(text), units(wanted), { most, mayOverlap: !replaceAll })
   const places: number[] = []
   for (let at = text.indexOf(wanted); at !== -1 && places.length < most; at = text.indexOf(wanted, at + step)) {

@@ -26,7 +26,7 @@ interface Block {
 }
 
 const LINE_CHARS = 1_000
-const MOST_BLOCKS = 200
+const MAX_BLOCKS = 200
 
 /** The diff of known replacements: looks only at the lines around them, however large the file is. */
 export function regionDiff(
@@ -36,7 +36,7 @@ export function regionDiff(
 ): RegionDiff {
   const groups = groupByLine(before, replacements)
   const numberOf = lineNumbers(before)
-  const blocks = groups.slice(0, MOST_BLOCKS).map((group) => toBlock(before, group, numberOf))
+  const blocks = groups.slice(0, MAX_BLOCKS).map((group) => toBlock(before, group, numberOf))
   const first = blocks[0]!
   const lines = [`--- ${path}`, `+++ ${path}`]
   let shift = 0

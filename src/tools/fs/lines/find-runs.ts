@@ -2,7 +2,7 @@
 interface RunOptions {
   readonly from?: number
   readonly most?: number
-  /** Runs that share lines count, each of them; true unless said. */
+  /** Runs that share lines count, each of them. Default: true. */
   readonly mayOverlap?: boolean
 }
 

@@ -10,7 +10,7 @@ export interface FoldedText {
 }
 
 /** Folds a text: blanks at line ends go, and `fold` may change characters, but neither how many there are nor line ends. */
-export function foldText(source: string, fold: (text: string) => string): FoldedText {
+export function foldLines(source: string, fold: (text: string) => string): FoldedText {
   const lines = fold(source).split('\n')
   const folded: string[] = new Array(lines.length)
   const starts = new Uint32Array(lines.length)

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 import type { PatchSection } from './patch.ts'
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 import { checkPaths } from './check-paths.ts'
 import type { PatchChunk, PatchLine, PatchSection } from './patch.ts'
@@ -8,9 +8,9 @@ const BEGIN = '*** Begin Patch'
 const END = '*** End Patch'
 const END_OF_FILE = '*** End of File'
 const MOVE = '*** Move to: '
-const MOST_SECTIONS = 400
-const MOST_CHUNKS = 500
-const MOST_ANCHORS = 20
+const MAX_SECTIONS = 400
+const MAX_CHUNKS = 500
+const MAX_ANCHORS = 20
 /** The head of a unified diff's hunk; its numbers are not needed, what follows may name a function. */
 const UNIFIED = /^-\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@ ?/
 
@@ -25,7 +25,7 @@ export function parsePatch(input: string): PatchSection[] {
   for (;;) {
     reader.skipBlank()
     if (reader.peek()?.trim() === END) break
-    if (sections.length === MOST_SECTIONS) throw tooMany(`${MOST_SECTIONS} files`)
+    if (sections.length === MAX_SECTIONS) throw tooMany(`${MAX_SECTIONS} files`)
     sections.push(readSection(reader))
   }
   reader.next()
@@ -62,7 +62,7 @@ function readUpdate(reader: PatchReader, path: string): PatchSection {
     reader.skipEmpty()
     const line = reader.peek()
     if (line === undefined || (line.startsWith('*** ') && line.trimEnd() !== END_OF_FILE)) break
-    if (chunks.length === MOST_CHUNKS) throw tooMany(`${MOST_CHUNKS} changes in ${quote(path)}`)
+    if (chunks.length === MAX_CHUNKS) throw tooMany(`${MAX_CHUNKS} changes in ${quote(path)}`)
     chunks.push(readChunk(reader))
   }
   if (chunks.length === 0 && to === undefined) throw reader.expected(`changes of ${quote(path)}`)
@@ -75,7 +75,7 @@ function readChunk(reader: PatchReader): PatchChunk {
   for (let anchor = reader.takeAnchor(); anchor !== undefined; anchor = reader.takeAnchor()) {
     const text = anchor.replace(UNIFIED, '')
     if (text.trim() !== '') anchors.push(text)
-    if (anchors.length > MOST_ANCHORS) throw tooMany(`${MOST_ANCHORS} @@ lines before one change (line ${line})`)
+    if (anchors.length > MAX_ANCHORS) throw tooMany(`${MAX_ANCHORS} @@ lines before one change (line ${line})`)
   }
   const lines: (PatchLine & { readonly isBare: boolean })[] = []
   for (let text = reader.peek(); text !== undefined; text = reader.peek()) {

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 
 /** Goes through the lines of a patch once, and knows where it is when something is wrong. */

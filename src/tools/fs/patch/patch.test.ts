@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePatch } from './parse-patch.ts'
-import { updateText } from './update-text.ts'
+import { updateText } from './plan-patch.ts'
 
 const wrap = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
 const refused = (code: string, message: RegExp) =>

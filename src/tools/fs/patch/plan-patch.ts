@@ -1,10 +1,12 @@
-import type { FileChange } from '../../../contracts/handles.ts'
-import type { ReadContext } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { ReadContext } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { FileChange } from '../../../core/handles.ts'
+import { findNearest } from '../edit/find-nearest.ts'
+import { findRuns } from '../lines/find-runs.ts'
+import { stripEnd } from '../lines/fold-line.ts'
 import { quote } from '../quote.ts'
 import { readSource } from '../read/read-source.ts'
-import type { PatchSection } from './patch.ts'
-import { updateText } from './update-text.ts'
+import type { PatchChunk, PatchSection } from './patch.ts'
 
 /** What became of one file. */
 export interface PatchedFile {
@@ -17,7 +19,7 @@ export interface PatchedFile {
   readonly removed: number
 }
 
-/** What a patch will do: the changes for the guard, and how they are told. */
+/** What a patch will do: the changes for the guard, and how they are reported. */
 export interface PatchPlan {
   readonly changes: readonly FileChange[]
   readonly files: readonly PatchedFile[]
@@ -84,4 +86,158 @@ function checkOnce(seen: Set<string>, realPath: string, path: string): void {
     })
   }
   seen.add(realPath)
+}
+
+/** A text after its chunks were applied, and how many lines came and went. */
+interface UpdatedText {
+  readonly text: string
+  readonly added: number
+  readonly removed: number
+}
+
+/** A line and how it ends; nothing for the last line of a text without a line end. */
+interface FileLine {
+  readonly text: string
+  readonly end: string
+}
+
+/** Applies the chunks of a patch. Lines that stay, also those the patch shows as context, keep every byte. */
+export function updateText(text: string, chunks: readonly PatchChunk[], path: string): UpdatedText {
+  const lines = splitLines(text)
+  const places = placeChunks(
+    lines.map((line) => line.text),
+    chunks,
+    path,
+  )
+  const result: FileLine[] = []
+  let [from, added, removed] = [0, 0, 0]
+  for (const [index, chunk] of chunks.entries()) {
+    for (; from < places[index]!; from++) result.push(lines[from]!)
+    for (const { sign, text: own } of chunk.lines) {
+      if (sign === '+') result.push({ text: own, end: lines[from - 1]?.end || lines[from]?.end || '\n' })
+      if (sign === ' ') result.push(lines[from]!)
+      if (sign === '+') added++
+      else from++
+      if (sign === '-') removed++
+    }
+  }
+  for (; from < lines.length; from++) result.push(lines[from]!)
+  return { text: joinLines(result, lines.at(-1)?.end !== ''), added, removed }
+}
+
+function splitLines(text: string): FileLine[] {
+  const parts = text.split('\n')
+  const last = parts.pop()!
+  const lines = parts.map((part) =>
+    part.endsWith('\r') ? { text: part.slice(0, -1), end: '\r\n' } : { text: part, end: '\n' },
+  )
+  return last === '' ? lines : [...lines, { text: last, end: '' }]
+}
+
+/** A text that ended without a line end still does. */
+function joinLines(lines: readonly FileLine[], isClosed: boolean): string {
+  const parts = lines.map(({ text, end }, index) => {
+    if (index === lines.length - 1) return isClosed ? text + (end || '\n') : text
+    return text + (end || lines[index - 1]?.end || '\n')
+  })
+  return parts.join('')
+}
+
+/** A file's lines as they are, and as they are compared when that finds nothing. */
+interface Rungs {
+  readonly exact: readonly string[]
+  readonly stripped: readonly string[]
+}
+
+/** Where each chunk begins, as an index of the lines; chunks follow each other. */
+function placeChunks(lines: readonly string[], chunks: readonly PatchChunk[], path: string): number[] {
+  const rungs = { exact: lines, stripped: lines.map(stripEnd) }
+  let free = 0
+  return chunks.map((chunk) => {
+    const place = placeChunk(rungs, chunk, free, path)
+    free = place + wantedLines(chunk).length
+    return place
+  })
+}
+
+function placeChunk(rungs: Rungs, chunk: PatchChunk, free: number, path: string): number {
+  const from = passAnchors(rungs, chunk, free, path)
+  const wanted = wantedLines(chunk)
+  const isAnchored = chunk.anchors.length > 0
+  if (wanted.length === 0) return isAnchored && !chunk.isAtEnd ? from : rungs.exact.length
+
+  // The line of the last anchor may be repeated as context.
+  const start = isAnchored ? Math.max(free, from - 1) : free
+  const places = findLines(rungs, wanted, start)
+  if (chunk.isAtEnd) {
+    const last = rungs.exact.length - wanted.length
+    if (places.includes(last)) return last
+    throw notFound(rungs, chunk, wanted, path)
+  }
+  const [place, other] = places
+  if (place === undefined) throw notFound(rungs, chunk, wanted, path)
+  if (other !== undefined && !isAnchored) throw notUnique(chunk, places, path)
+  return place
+}
+
+/** The index after the last anchor's line. */
+function passAnchors(rungs: Rungs, { anchors, line }: PatchChunk, free: number, path: string): number {
+  let from = free
+  for (const anchor of anchors) {
+    const [place] = findLines(rungs, [anchor], from, 1)
+    const at = place ?? findTrimmed(rungs.stripped, anchor, from)
+    if (at === undefined) {
+      throw new ToolError(
+        'NOT_FOUND',
+        `Line ${line} of the patch: ${quote(path)} has no line ${quote(anchor)} ${after(from)}.`,
+        {
+          hint: 'Name a line of the file after @@, as it is. Nothing was changed.',
+        },
+      )
+    }
+    from = at + 1
+  }
+  return from
+}
+
+function findTrimmed(lines: readonly string[], anchor: string, from: number): number | undefined {
+  const wanted = anchor.trim()
+  for (let index = from; index < lines.length; index++) if (lines[index]!.trim() === wanted) return index
+  return undefined
+}
+
+function findLines({ exact, stripped }: Rungs, wanted: readonly string[], from: number, most?: number): number[] {
+  const places = findRuns(exact, wanted, { from, most })
+  return places.length > 0 ? places : findRuns(stripped, wanted.map(stripEnd), { from, most })
+}
+
+function wantedLines({ lines }: PatchChunk): string[] {
+  return lines.filter(({ sign }) => sign !== '+').map(({ text }) => text)
+}
+
+function notFound({ exact }: Rungs, chunk: PatchChunk, wanted: readonly string[], path: string): ToolError {
+  const [near] = findNearest(exact.join('\n'), wanted.join('\n'))
+  const where = near
+    ? ` Nearest: line ${near.line}; line ${near.differs.line} differs: the file has ${quote(near.differs.has ?? '', 120)}, the patch ${quote(near.differs.wanted, 120)}.`
+    : ''
+  const end = chunk.isAtEnd ? ' at its end' : ''
+  return new ToolError(
+    'NOT_FOUND',
+    `Line ${chunk.line} of the patch: its lines are not in ${quote(path)}${end}.${where}`,
+    {
+      hint: 'Read the file and copy its lines exactly; changes go from top to bottom. Nothing was changed.',
+    },
+  )
+}
+
+function notUnique(chunk: PatchChunk, places: readonly number[], path: string): ToolError {
+  const lines = places.slice(0, 10).map((place) => place + 1)
+  const message = `Line ${chunk.line} of the patch: its lines stand ${places.length} times in ${quote(path)}, at lines ${lines.join(', ')}.`
+  return new ToolError('CONFLICT', message, {
+    hint: 'Show more lines around the change, or name a line before it with @@. Nothing was changed.',
+  })
+}
+
+function after(index: number): string {
+  return index === 0 ? 'in it' : `after line ${index}`
 }

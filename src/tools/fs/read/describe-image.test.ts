@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { describeImage, imageType } from './describe-image.ts'
+import { describeImage, imageType } from './read-page.ts'
 
 const gif = Buffer.from('GIF89a\x05\x00\x07\x00\x00\x00\x00;', 'latin1')
 const jpeg = Buffer.from('ffd8ffe000104a46494600010100000100010000ffc0001108000300040301220002110103110100', 'hex')

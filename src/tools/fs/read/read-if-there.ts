@@ -1,5 +1,5 @@
-import type { ReadContext } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { ReadContext } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
 
 /** The text of a file; undefined when there is no such file. */
 export async function readIfThere(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<string | undefined> {

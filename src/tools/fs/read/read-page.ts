@@ -1,8 +1,22 @@
-import type { Context } from '../../../define.ts'
-import { IMAGE_MARK_BYTES, imageType } from './describe-image.ts'
-import { readImage } from './read-image.ts'
+import { GIF } from 'image-size/types/gif'
+import { JPG } from 'image-size/types/jpg'
+import { PNG } from 'image-size/types/png'
+import { WEBP } from 'image-size/types/webp'
+import type { Context } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { quote } from '../quote.ts'
 import type { ReadResult } from './read-result.ts'
 import { textEvidence } from './text-evidence.ts'
+
+/** Bytes of the beginning of a file that tell what kind of image it is. */
+const IMAGE_MARK_BYTES = 16
+
+/** The size stands near the beginning; looking further would only give a hostile file time. */
+const HEAD_BYTES = 524_288
+
+const READERS = { 'image/png': PNG, 'image/jpeg': JPG, 'image/gif': GIF, 'image/webp': WEBP }
+
+const MAX_BYTES = 5_242_880
 
 /** Which lines are wanted, and whether an image is welcome, too. */
 interface PageOptions {
@@ -15,7 +29,7 @@ interface PageOptions {
 const PAGE_BYTES = 5_242_880
 
 /** Reads whole lines of a file of any size. */
-export async function readPage(path: string, options: PageOptions, ctx: Context<'read:fs'>): Promise<ReadResult> {
+export async function readFilePage(path: string, options: PageOptions, ctx: Context<'read:fs'>): Promise<ReadResult> {
   const { offset = 1, limit, maxBytes = PAGE_BYTES, images = false } = options
   const head = await readHead(path, ctx)
   if (images && imageType(head)) return readImage(path, ctx)
@@ -43,4 +57,68 @@ function encodingOf(head: Buffer): Pick<ReadResult, 'encoding'> {
   if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le' }
   if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be' }
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? { encoding: 'utf-8-bom' } : {}
+}
+
+/** Reads a file that begins like an image. */
+async function readImage(path: string, ctx: Context<'read:fs'>): Promise<ReadResult> {
+  const { content, bytes } = await ctx.fs.readBytes(path, { maxBytes: MAX_BYTES })
+  if (bytes > content.length) {
+    throw new ToolError(
+      'FILE_TOO_LARGE',
+      `The image ${quote(path)} has ${bytes} bytes, ${content.length} can be shown.`,
+      {
+        hint: 'Make a smaller copy of it and read that.',
+        details: { bytes, limit: content.length },
+      },
+    )
+  }
+  const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  const facts = describeImage(data)
+  if (!facts) {
+    throw new ToolError(
+      'INPUT_SCHEMA_INVALID',
+      `${quote(path)} begins like an image but is damaged (${bytes} bytes).`,
+      {
+        hint: 'Get the image again; it cannot be shown like this.',
+      },
+    )
+  }
+  const { mediaType, width, height } = facts
+  ctx.evidence({ type: 'file', ref: path, summary: `${mediaType}, ${width} x ${height} pixels, ${bytes} bytes` })
+  return { path, text: '', bytes, image: { mediaType, width, height, data: data.toString('base64') } }
+}
+
+/** An image that models can look at. */
+interface ImageFacts {
+  readonly mediaType: MediaType
+  /** Pixels. */
+  readonly width: number
+  readonly height: number
+}
+
+type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+
+/** The kind of image that begins like this, by its content and not its name; undefined for anything else. */
+export function imageType(head: Buffer): MediaType | undefined {
+  const text = head.toString('latin1', 0, IMAGE_MARK_BYTES)
+  if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (text.startsWith('GIF87a') || text.startsWith('GIF89a')) return 'image/gif'
+  return text.startsWith('RIFF') && text.slice(8, 12) === 'WEBP' ? 'image/webp' : undefined
+}
+
+/** Type and size of an image; undefined when it is damaged or none. */
+export function describeImage(content: Buffer): ImageFacts | undefined {
+  const mediaType = imageType(content)
+  if (!mediaType) return undefined
+  const head = content.subarray(0, HEAD_BYTES)
+  try {
+    const reader = READERS[mediaType]
+    if (!reader.validate(head)) return undefined
+    const { width, height } = reader.calculate(head)
+    return width > 0 && height > 0 ? { mediaType, width, height } : undefined
+  } catch {
+    // The reader throws all kinds of errors at files that end too early; to us they all say: damaged.
+    return undefined
+  }
 }

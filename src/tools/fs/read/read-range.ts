@@ -1,5 +1,5 @@
-import type { Context } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { Context } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 import type { ReadResult } from './read-result.ts'
 import { textEvidence } from './text-evidence.ts'
@@ -31,7 +31,7 @@ export async function readRange(
   return { path, text, bytes, range }
 }
 
-/** Without the rest of a character that began before, and without the beginning of one that goes on after. */
+/** Without the rest of a character that began before, and without the beginning of one that continues after. */
 function wholeCharacters(
   bytes: Uint8Array,
   byteOffset: number,

@@ -1,9 +1,9 @@
-import type { ReadContext } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { ReadContext } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 
 /** The most bytes that a file which is changed by parts may have afterwards. */
-export const MOST_SOURCE_BYTES = 10_485_760
+export const MAX_SOURCE_BYTES = 10_485_760
 
 /** A file that is about to be changed. */
 export interface SourceFile {

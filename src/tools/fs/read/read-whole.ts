@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import type { Context } from '../../../define.ts'
-import { ToolError } from '../../../errors.ts'
+import type { Context } from '../../../core/define.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { quote } from '../quote.ts'
 import type { ReadResult } from './read-result.ts'
 import { textEvidence } from './text-evidence.ts'
 
 /** Up to here a file that is too large to hand over is hashed, and up to there kept as an artifact. */
-const MOST_HASHED = 67_108_864
-const MOST_KEPT = 16_777_216
+const MAX_HASHED = 67_108_864
+const MAX_KEPT = 16_777_216
 const PREVIEW_CHARS = 500
 
 /** Reads a whole text file; one that is over the limit gives its size, hash, beginning and where all of it is. */
-export async function readWhole(
+export async function readWholeFile(
   path: string,
   maxBytes: number | undefined,
   ctx: Context<'read:fs'>,
@@ -66,7 +66,7 @@ async function keep(
   bytes: number,
   ctx: Context<'read:fs'>,
 ): Promise<{ sha256?: string; artifact?: string }> {
-  if (bytes > MOST_HASHED || ctx.constraints.maxBytes !== undefined) return {}
+  if (bytes > MAX_HASHED || ctx.constraints.maxBytes !== undefined) return {}
   const hash = createHash('sha256')
   const pieces: Uint8Array[] = []
   for (let offset = 0; offset < bytes; ) {
@@ -74,7 +74,7 @@ async function keep(
     // It became shorter meanwhile.
     if (content.length === 0) return {}
     hash.update(content)
-    if (bytes <= MOST_KEPT) pieces.push(content)
+    if (bytes <= MAX_KEPT) pieces.push(content)
     offset += content.length
   }
   const sha256 = hash.digest('hex')

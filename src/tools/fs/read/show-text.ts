@@ -1,5 +1,5 @@
-import type { ModelLimit } from '../../../define.ts'
-import type { Content } from '../../../result.ts'
+import type { ModelLimit } from '../../../core/define.ts'
+import type { Content } from '../../../core/result.ts'
 import { isSecondHalf } from '../../util/code-points.ts'
 import { RANGE_BYTES } from './read-range.ts'
 import type { ReadResult } from './read-result.ts'

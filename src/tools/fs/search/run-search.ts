@@ -1,18 +1,17 @@
-import type { SearchOptions } from '../../../contracts/handles.ts'
-import type { Context } from '../../../define.ts'
+import type { Context } from '../../../core/define.ts'
+import type { FoundLine, SearchOptions } from '../../../core/handles.ts'
 import { joinPath } from '../path-schema.ts'
 import { quote } from '../quote.ts'
-import { pageLines } from './page-lines.ts'
 import type { SearchTextResult } from './search-result.ts'
 
 /** The glob for all files. */
 export const ALL_FILES = '**'
-/** The most matches, and files with matches, that one search gives back or pages through. */
-export const MOST_MATCHES = 5_000
-export const MOST_FILES = 2_000
+/** The most matches, and files with matches, that one search returns or pages through. */
+export const MAX_MATCHES = 5_000
+export const MAX_FILES = 2_000
 
 /** Arguments of a search, complete. */
-export interface SearchRequest {
+export interface FileSearchRequest {
   readonly root: string
   readonly query: string
   readonly glob: string
@@ -29,25 +28,25 @@ export interface SearchRequest {
   readonly includeIgnored: boolean
 }
 
-/** Searches, and gives back the lines or the files that were asked for. */
-export async function runSearch(request: SearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
+/** Searches, and returns the lines or the files that were asked for. */
+export async function searchFiles(request: FileSearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
   const { type, path } = await ctx.fs.stat(request.root)
   const nameOf = (file: string) => (type === 'file' ? request.root : joinPath(request.root, file))
-  const search = request.outputMode === 'content' ? searchLines : searchFiles
+  const search = request.outputMode === 'content' ? searchLines : listMatchingFiles
   const found = await search(request, nameOf, ctx)
   const isNone = found.matches.length + (found.files?.length ?? 0) === 0
   return isNone ? { ...found, searched: path } : found
 }
 
 async function searchLines(
-  request: SearchRequest,
+  request: FileSearchRequest,
   nameOf: (file: string) => string,
   ctx: Context<'read:fs'>,
 ): Promise<SearchTextResult> {
   const limit = Math.min(request.maxMatches, ctx.constraints.maxResults ?? request.maxMatches)
   const { offset = 0, context } = request
   // To go on where the last page ended, every page is cut from one and the same list.
-  const maxMatches = request.offset === undefined ? limit : MOST_MATCHES
+  const maxMatches = request.offset === undefined ? limit : MAX_MATCHES
   const options = { ...toOptions(request), output: 'lines', maxMatches, maxFiles: request.maxFiles } as const
   const { lines, isComplete, skipped } = await ctx.fs.search(request.root, options)
   const page = pageLines(lines, { offset, limit, context })
@@ -61,15 +60,15 @@ async function searchLines(
   return tell(request, { matches, isComplete, ...(skipped > 0 && { skipped }) }, { shown, total: page.total }, ctx)
 }
 
-async function searchFiles(
-  request: SearchRequest,
+async function listMatchingFiles(
+  request: FileSearchRequest,
   nameOf: (file: string) => string,
   ctx: Context<'read:fs'>,
 ): Promise<SearchTextResult> {
   const limit = Math.min(request.maxFiles, ctx.constraints.maxResults ?? request.maxFiles)
   const { offset = 0 } = request
   const output = request.outputMode === 'count' ? 'counts' : 'files'
-  const maxFiles = request.offset === undefined ? limit : MOST_FILES
+  const maxFiles = request.offset === undefined ? limit : MAX_FILES
   const found = await ctx.fs.search(request.root, { ...toOptions(request), output, maxFiles })
   const files = found.files.slice(offset, offset + limit).map(({ file, matches }) => ({
     file: nameOf(file),
@@ -82,7 +81,7 @@ async function searchFiles(
 
 /** Adds which part of all this is, and tells the caller what was left out. */
 function tell(
-  request: SearchRequest,
+  request: FileSearchRequest,
   found: SearchTextResult,
   { shown, total }: { shown: number; total: number },
   ctx: Context,
@@ -100,9 +99,37 @@ function tell(
   return { ...found, page: { offset, total, ...(shown > 0 && next < total && { next }) } }
 }
 
-function toOptions(request: SearchRequest): SearchOptions {
+function toOptions(request: FileSearchRequest): SearchOptions {
   const { query: pattern, regex: isRegex, context: contextLines, glob, type, ignoreCase, multiline } = request
   const { includeHidden, includeIgnored } = request
   const globs = glob === ALL_FILES || glob === '**/*' ? [] : [glob]
   return { pattern, isRegex, ignoreCase, globs, type, contextLines, multiline, includeHidden, includeIgnored }
+}
+
+/** A part of the found lines. */
+interface LinesPage {
+  readonly lines: readonly FoundLine[]
+  /** Matches in all. */
+  readonly total: number
+}
+
+/** The matches from `offset` on, at most `limit`, with the lines around them. */
+export function pageLines(
+  lines: readonly FoundLine[],
+  { offset, limit, context }: { readonly offset: number; readonly limit: number; readonly context: number },
+): LinesPage {
+  const matches = lines.flatMap(({ isMatch }, index) => (isMatch ? [index] : []))
+  const wanted = matches.slice(offset, offset + limit)
+  if (wanted.length === 0) return { lines: [], total: matches.length }
+
+  const isNear = (index: number, match: number) => {
+    const line = lines[index]
+    const own = lines[match]!
+    return line !== undefined && line.file === own.file && Math.abs(line.line - own.line) <= context
+  }
+  let from = wanted[0]!
+  while (isNear(from - 1, wanted[0]!) && !lines[from - 1]!.isMatch) from--
+  let to = wanted.at(-1)!
+  while (isNear(to + 1, wanted.at(-1)!) && !lines[to + 1]!.isMatch) to++
+  return { lines: lines.slice(from, to + 1), total: matches.length }
 }

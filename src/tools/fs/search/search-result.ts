@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** What a search gives back: lines in `matches`, or files with their counts in `files`. */
+/** What a search returns: lines in `matches`, or files with their counts in `files`. */
 export const searchResult = z.strictObject({
   matches: z.array(
     z.strictObject({
@@ -31,5 +31,5 @@ export const searchResult = z.strictObject({
     .describe('With offset: which part of what was found this is.'),
 })
 
-/** What a search gives back. */
+/** What a search returns. */
 export type SearchTextResult = z.infer<typeof searchResult>

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 
 /** A piece of a parsed template. A name is split at its dots; `.` alone is the empty list: the current value. */
 export type Token =
@@ -19,9 +19,9 @@ interface OpenSection {
   readonly tokens: Token[]
 }
 
-const DEEPEST_SECTION = 100
-const MOST_NAME_PARTS = 64
-const LONGEST_DELIMITER = 16
+const MAX_SECTION_DEPTH = 100
+const MAX_NAME_PARTS = 64
+const MAX_DELIMITER_LENGTH = 16
 
 /** Reads a Mustache template (mustache.github.io/mustache.5) in one pass over its text. */
 export function parseTemplate(template: string): Token[] {
@@ -37,8 +37,8 @@ export function parseTemplate(template: string): Token[] {
     position = line?.end ?? tag.end
 
     if (tag.sigil === '#' || tag.sigil === '^') {
-      if (sections.length === DEEPEST_SECTION)
-        throw invalid(template, tag, `sections nest deeper than ${DEEPEST_SECTION}`)
+      if (sections.length === MAX_SECTION_DEPTH)
+        throw invalid(template, tag, `sections nest deeper than ${MAX_SECTION_DEPTH}`)
       sections.push({ tag, tokens })
       const inner: Token[] = []
       tokens.push({ type: 'section', name: splitName(template, tag), inverted: tag.sigil === '^', tokens: inner })
@@ -90,12 +90,12 @@ function standaloneLine(template: string, from: number, tag: Tag): { start: numb
 function readDelimiters(template: string, tag: Tag): readonly [string, string] {
   const [opening, closing, ...more] = tag.content.split(/\s+/, 3)
   const fits = (delimiter: string | undefined) =>
-    delimiter && delimiter.length <= LONGEST_DELIMITER && !delimiter.includes('=')
+    delimiter && delimiter.length <= MAX_DELIMITER_LENGTH && !delimiter.includes('=')
   if (!fits(opening) || !fits(closing) || more.length > 0) {
     throw invalid(
       template,
       tag,
-      `a change of delimiters is written {{=<% %>=}}, at most ${LONGEST_DELIMITER} characters each`,
+      `a change of delimiters is written {{=<% %>=}}, at most ${MAX_DELIMITER_LENGTH} characters each`,
     )
   }
   return [opening!, closing!]
@@ -103,9 +103,9 @@ function readDelimiters(template: string, tag: Tag): readonly [string, string] {
 
 function splitName(template: string, tag: Tag): string[] {
   if (tag.content === '.') return []
-  const parts = tag.content.split('.', MOST_NAME_PARTS + 1)
-  if (parts.length <= MOST_NAME_PARTS) return parts
-  throw invalid(template, tag, `the name ${tag.content.slice(0, 40)}… has more than ${MOST_NAME_PARTS} parts`)
+  const parts = tag.content.split('.', MAX_NAME_PARTS + 1)
+  if (parts.length <= MAX_NAME_PARTS) return parts
+  throw invalid(template, tag, `the name ${tag.content.slice(0, 40)}… has more than ${MAX_NAME_PARTS} parts`)
 }
 
 function pushText(tokens: Token[], text: string): void {

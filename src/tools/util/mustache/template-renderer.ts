@@ -1,4 +1,4 @@
-import { ToolError } from '../../../errors.ts'
+import { ToolError } from '../../../core/errors.ts'
 import { Meter } from '../meter.ts'
 import { parseTemplate, type Token } from './parse-template.ts'
 
@@ -16,7 +16,7 @@ interface Frame {
 }
 
 /** Sections and partials inside each other: each takes some of the stack. */
-const DEEPEST = 400
+const MAX_DEPTH = 400
 /** The begin of every line that is not empty. */
 const LINE = /^(?!$)/gm
 const CHEAPER = 'Render fewer items, or avoid sections inside sections over long lists.'
@@ -63,10 +63,10 @@ export class TemplateRenderer {
   #renderPartial({ name, indent }: Extract<Token, { type: 'partial' }>, frame: Frame, depth: number): void {
     const partial = this.#options.partials.get(name)
     if (partial === undefined) return
-    if (depth >= DEEPEST) {
+    if (depth >= MAX_DEPTH) {
       throw new ToolError(
         'INPUT_SCHEMA_INVALID',
-        `Sections and partials nest deeper than ${DEEPEST}, the last is {{>${name}}}.`,
+        `Sections and partials nest deeper than ${MAX_DEPTH}, the last is {{>${name}}}.`,
         {
           fix: { key: 'partials', hint: 'A partial that includes itself needs a section around it that ends.' },
         },

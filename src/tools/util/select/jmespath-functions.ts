@@ -16,7 +16,7 @@ interface JmesFunction {
   readonly run: (...args: never[]) => unknown
 }
 
-const LONGEST_TEXT = 10_485_760
+const MAX_TEXT_LENGTH = 10_485_760
 
 /** Listing the keys of a large object is slow, one key costs as much as some steps. */
 const KEY_STEPS = 8
@@ -128,8 +128,8 @@ function contains(where: string | unknown[], wanted: unknown, meter: Meter): boo
 }
 
 function split(text: string, separator: string, meter: Meter): string[] {
-  const mostPieces = text.length / Math.max(1, separator.length)
-  meter.spend(mostPieces + (text.length * separator.length) / COMPARISONS_A_STEP)
+  const maxPieces = text.length / Math.max(1, separator.length)
+  meter.spend(maxPieces + (text.length * separator.length) / COMPARISONS_A_STEP)
   return text.split(separator)
 }
 
@@ -152,14 +152,15 @@ function join(glue: string, list: string[], meter: Meter): string {
 
 function toText(value: unknown, meter: Meter): string {
   if (typeof value === 'string') return value
-  const bytes = jsonSize(value, LONGEST_TEXT)
+  const bytes = jsonSize(value, MAX_TEXT_LENGTH)
   assertShort('to_string', bytes)
   meter.spend(bytes >> 4)
   return JSON.stringify(value)
 }
 
 function assertShort(name: string, size: number): void {
-  if (size > LONGEST_TEXT) throw invalidPath(`${name}() would make a text longer than ${LONGEST_TEXT} characters.`)
+  if (size > MAX_TEXT_LENGTH)
+    throw invalidPath(`${name}() would make a text longer than ${MAX_TEXT_LENGTH} characters.`)
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/

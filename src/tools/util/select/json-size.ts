@@ -1,7 +1,7 @@
 import { invalidPath } from './invalid-path.ts'
 
 /** Deeper than what comes in, shallow enough for every JSON reader. */
-const DEEPEST = 128
+const MAX_DEPTH = 128
 
 /**
  * How many bytes a value takes as JSON; counting stops once it is over `most`. An expression can repeat one value so
@@ -11,7 +11,7 @@ export function jsonSize(value: unknown, most: number): number {
   let bytes = 0
   const count = (part: unknown, depth: number): void => {
     if (bytes > most) return
-    if (depth > DEEPEST) throw invalidPath(`it builds a value nested deeper than ${DEEPEST} levels.`)
+    if (depth > MAX_DEPTH) throw invalidPath(`it builds a value nested deeper than ${MAX_DEPTH} levels.`)
     if (typeof part === 'string') bytes += textSize(part)
     else if (Array.isArray(part)) {
       bytes += part.length === 0 ? 2 : part.length + 1

@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type { Clock } from '../core/clock.ts'
+import { ToolError } from '../core/errors.ts'
+import type { ApprovalReply, ApprovalRequest } from '../core/result.ts'
+import type { GrantStore, StoredGrant } from '../core/store.ts'
+import { parseJson } from '../lib/parse-json.ts'
+import { parseReply } from './call-approvals.ts'
+
+/** A remembered answer, which holds for later calls. */
+export interface Grant {
+  /** Revoke with this id: `hub.grants.revoke(id)`. */
+  readonly id: string
+  /** What was answered: later calls it covers run or are denied without a new request. */
+  readonly effect: 'allow' | 'deny'
+  /** Canonical name of the tool it covers. */
+  readonly tool: string
+  /** The very call, any call of the tool on these targets, or any that the pattern would allow as a rule. */
+  readonly covers: 'exact' | 'targets' | 'pattern'
+  /** Binds an `exact` grant to tool, arguments, targets and sandbox level. */
+  readonly hash: string
+  /** The targets that a `targets` grant covers, one line each: `write:fs /srv/notes.md`. */
+  readonly targets: readonly string[]
+  /** Of `pattern`: what it matches, as in `on` of a rule, and how people read it. */
+  readonly pattern?: {
+    /** The patterns, in the form that `on` of a rule takes. */
+    readonly on: readonly string[]
+    /** The same for people, in one line. */
+    readonly shown: string
+    /** It covers every tool whose name begins so, not only `tool`. */
+    readonly tools?: string
+  }
+  /** Whose calls it covers, where the hub serves several principals. */
+  readonly principal?: string
+  /** Holds only there; such a grant is never saved. */
+  readonly session?: string
+  /** When it ends, as ISO 8601; absent when it holds until it is revoked or its session ends. */
+  readonly until?: string
+  /** Who answered. */
+  readonly by: string
+  /** Why, as the person said. */
+  readonly reason?: string
+  /** When it was given, as ISO 8601. */
+  readonly createdAt: string
+}
+
+/** The request that was answered. */
+type GrantRequest = Pick<ApprovalRequest, 'tool' | 'hash' | 'targets' | 'principal' | 'session' | 'run'> &
+  Pick<Grant, 'pattern'>
+
+/** The call that a grant may cover. */
+interface CoveredCall {
+  readonly hash: string
+  readonly tool: string
+  readonly targets: readonly string[]
+  readonly principal?: string
+  /** Its session, or `run:` and its run when it has none. */
+  readonly session?: string
+  /** Only an answer to this very call counts. */
+  readonly isExact?: boolean
+  /** Whether the rules would allow the call if the pattern were one of them. */
+  readonly permits?: (pattern: NonNullable<Grant['pattern']>) => boolean
+}
+
+const MAX_IN_MEMORY = 10_000
+
+/** Remembered answers: those of a session in memory, the others in the store that processes share. */
+export class Grants {
+  /** Each answer by its subject, see `subjectOf`. */
+  readonly #memory = new Map<string, Grant>()
+  readonly #saved: SavedGrants
+  readonly #clock: Clock
+
+  constructor(options: { readonly store: GrantStore; readonly clock: Clock }) {
+    this.#clock = options.clock
+    this.#saved = new SavedGrants(options.store, options.clock)
+  }
+
+  /** The grant that covers a call: one for this very call first, among equals a no, then the oldest. */
+  async find(call: CoveredCall): Promise<Grant | undefined> {
+    let best: Grant | undefined
+    for (const grant of await this.#usable(call.tool)) {
+      if (covers(grant, call) && (!best || isStronger(grant, best))) best = grant
+    }
+    return best
+  }
+
+  /** Remembers an answer for as long as it says; `undefined` if it was for once. */
+  async remember(request: GrantRequest, reply: ApprovalReply): Promise<Grant | undefined> {
+    const grant = this.#toGrant(request, parseReply(reply))
+    if (!grant || (grant.until !== undefined && Date.parse(grant.until) <= this.#clock.now())) return undefined
+    if (grant.session !== undefined) this.#keep(grant)
+    else await this.#saved.put(grant, (other) => subjectOf(other) === subjectOf(grant))
+    return grant
+  }
+
+  /** Every grant that holds now, oldest first. */
+  async list(): Promise<Grant[]> {
+    const all = [...(await this.#saved.list()), ...this.#memory.values()]
+    return all.sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt))
+  }
+
+  /** Revokes a grant for every process that uses the store; false if there is none with this id. */
+  async revoke(id: string): Promise<boolean> {
+    for (const [subject, grant] of this.#memory) if (grant.id === id) return this.#memory.delete(subject)
+    return this.#saved.remove(id)
+  }
+
+  /** Forgets the grants of a session, or of a run without one, when it is over. */
+  endSession(session: string): void {
+    for (const [subject, grant] of this.#memory) if (grant.session === session) this.#memory.delete(subject)
+  }
+
+  async #usable(tool: string): Promise<Grant[]> {
+    const ofSession = [...this.#memory.values()]
+    try {
+      const saved = tool.startsWith('mcp/') ? await this.#saved.list() : await this.#saved.list({ tool })
+      return [...saved, ...ofSession]
+    } catch {
+      // A grant that cannot be read may be a no: until it can be read, no grant allows anything, and a person is asked.
+      return ofSession.filter(({ effect }) => effect === 'deny')
+    }
+  }
+
+  #keep(grant: Grant): void {
+    const subject = subjectOf(grant)
+    this.#memory.delete(subject)
+    this.#memory.set(subject, grant)
+    const [oldest] = this.#memory.keys()
+    if (this.#memory.size > MAX_IN_MEMORY) this.#memory.delete(oldest!)
+  }
+
+  #toGrant(request: GrantRequest, reply: ApprovalReply): Grant | undefined {
+    const { remember = 'once', covers: wanted = 'exact', reason, by = 'approver', decision: effect } = reply
+    if (remember === 'once') return undefined
+    // Only a yes covers a pattern, and only one that was offered; everything else covers this call.
+    const pattern = wanted === 'pattern' && effect === 'allow' ? request.pattern : undefined
+    const covers = wanted === 'pattern' && !pattern ? 'exact' : wanted
+    const now = this.#clock.now()
+    return {
+      id: `grant-${randomBytes(8).toString('hex')}`,
+      effect,
+      tool: request.tool,
+      covers,
+      hash: request.hash,
+      targets: [...request.targets],
+      ...(pattern && { pattern }),
+      ...(request.principal !== undefined && { principal: request.principal }),
+      ...(remember === 'session' && { session: request.session ?? `run:${request.run}` }),
+      ...(typeof remember === 'object' && { until: new Date(remember.until).toISOString() }),
+      by,
+      ...(reason !== undefined && { reason }),
+      createdAt: new Date(now).toISOString(),
+    }
+  }
+}
+
+function covers(grant: Grant, call: CoveredCall): boolean {
+  const isOfTool = grant.tool === call.tool || (grant.pattern?.tools && call.tool.startsWith(grant.pattern.tools))
+  if (!isOfTool || grant.principal !== call.principal) return false
+  if (grant.session !== undefined && grant.session !== call.session) return false
+  if (grant.covers === 'pattern')
+    return !call.isExact && grant.pattern !== undefined && call.permits?.(grant.pattern) === true
+  if (grant.covers === 'exact' || (call.isExact && grant.effect === 'allow')) return grant.hash === call.hash
+  // A call without targets is covered only by an answer to such a call.
+  if (call.targets.length === 0) return grant.targets.length === 0
+  return call.targets.every((target) => grant.targets.includes(target))
+}
+
+function isStronger(a: Grant, b: Grant): boolean {
+  const isExact = a.covers === 'exact'
+  if (isExact !== (b.covers === 'exact')) return isExact
+  return a.effect === 'deny' && b.effect === 'allow'
+}
+
+/** What a grant says, and about what: a newer one replaces the older with the same subject. */
+function subjectOf({ tool, effect, covers, session, principal, hash, pattern, targets }: Grant): string {
+  const scope = covers === 'exact' ? hash : covers === 'pattern' ? pattern?.on : targets.toSorted()
+  return JSON.stringify([tool, effect, covers, session, principal, scope])
+}
+
+const MAX_GRANTS = 10_000
+
+const text = z.string().min(1).max(10_000)
+const bodySchema = z.strictObject({
+  effect: z.enum(['allow', 'deny']),
+  covers: z.enum(['exact', 'targets', 'pattern']),
+  hash: z.string().min(1).max(128),
+  targets: z.array(text).max(10_000),
+  pattern: z.strictObject({ on: z.array(text).min(1).max(100), shown: text, tools: text.optional() }).optional(),
+  principal: z.string().max(200).optional(),
+  until: z.iso.datetime().optional(),
+  by: z.string().max(200),
+  reason: z.string().max(2_000).optional(),
+})
+
+/** The grants in the store, which processes share. One that cannot be read throws: it may be a no. */
+export class SavedGrants {
+  readonly #store: GrantStore
+  readonly #clock: Clock
+
+  constructor(store: GrantStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** The grants that hold now, oldest first. */
+  async list(filter?: { readonly tool: string }): Promise<Grant[]> {
+    const now = this.#clock.now()
+    const stored = await this.#store.list(filter)
+    return stored.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now).map(readGrant)
+  }
+
+  /** Stores a grant in place of those that say the same. */
+  async put(grant: Grant, isSame: (other: Grant) => boolean): Promise<void> {
+    const { id, tool, createdAt, session: _, ...body } = grant
+    const others = await this.list({ tool })
+    if ((await this.#store.list()).length >= MAX_GRANTS) throw tooMany()
+    const times = {
+      createdAt: Date.parse(createdAt),
+      ...(grant.until !== undefined && { expiresAt: Date.parse(grant.until) }),
+    }
+    await this.#store.put({ id, tool, body: JSON.stringify(body), ...times })
+    for (const other of others) if (isSame(other)) await this.#store.remove(other.id)
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return this.#store.remove(id)
+  }
+}
+
+function readGrant({ id, tool, body, createdAt }: StoredGrant): Grant {
+  const parsed = bodySchema.safeParse(parseJson(body))
+  if (!parsed.success) {
+    throw new ToolError('CONFIG_INVALID', `The saved grant ${id} cannot be used: ${z.prettifyError(parsed.error)}`, {
+      hint: `Revoke it: tool-hub grants revoke ${id}. Until then, grants allow no call of ${tool}.`,
+    })
+  }
+  return { id, tool, ...parsed.data, createdAt: new Date(createdAt).toISOString() }
+}
+
+function tooMany(): ToolError {
+  return new ToolError('FILE_TOO_LARGE', `The store holds ${MAX_GRANTS} grants already.`, {
+    hint: 'Revoke some: tool-hub grants.',
+  })
+}

@@ -1,0 +1,176 @@
+import type { BrowserHandle } from './browser.ts'
+import type { CanvasHandle } from './canvas.ts'
+import type { Commands } from './commands.ts'
+import type { AnyTool, Capability, ToolInput, ToolOutput } from './define.ts'
+import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
+import type { MemoryHandle } from './memory.ts'
+import type { MessageHandle } from './messages.ts'
+import type { Artifact, Content, Evidence, ToolResult } from './result.ts'
+import type { ScheduleHandle } from './schedules.ts'
+import type { JsonSchema } from './schema/infer.ts'
+import type { SessionHandle } from './sessions.ts'
+
+/** Values that tools of one run share: bounded, in memory, gone with the run. */
+export interface RunCache {
+  /** Returns a copy of the value, or `undefined` if it is absent, expired or was evicted. */
+  get(key: string): { readonly value: unknown; readonly expiresAt: number | undefined } | undefined
+  /**
+   * Stores a JSON copy of the value until the run ends or `ttlMs` has passed; throws if the value is too large or not
+   * JSON.
+   */
+  set(key: string, value: unknown, options?: { readonly ttlMs?: number }): { readonly bytes: number }
+}
+
+/** A question to the person behind the agent. Never for secrets. */
+export interface Question {
+  /** The question as the person reads it. */
+  readonly question: string
+  /** What the person needs to know to answer; shown with the question. */
+  readonly context?: string
+  /** Answers to choose from; the person may give another one. Default: none. */
+  readonly options?: readonly string[]
+  /** Taken when nobody answers in time. */
+  readonly defaultAnswer?: string
+  /**
+   * How long to wait for the answer; then the default answer is taken, or the call fails with `APPROVAL_TIMEOUT`.
+   * Default: 5 minutes.
+   */
+  readonly timeoutMs?: number
+  /** Asks for several values in one form: a flat object of texts, numbers, yes or no, and choices. */
+  readonly form?: JsonSchema
+}
+
+/** What the person said, or the default that stood in. */
+export interface Answer {
+  /** Empty for a form. */
+  readonly answer: string
+  /** What was filled in, for a form; checked against it. */
+  readonly values?: Readonly<Record<string, unknown>>
+  /** Nobody answered in time, and `defaultAnswer` was taken. */
+  readonly isDefault: boolean
+}
+
+/**
+ * What every tool gets. Handles such as `ctx.fs`, `ctx.fetch` and `ctx.exec` are there when their capability is declared:
+ * `capabilities: ['read:fs']` in the definition adds `ctx.fs`.
+ */
+export interface BaseContext {
+  /** Id of this call, as results, events and records name it. */
+  readonly callId: string
+  /** Id of the run whose records, budget and workspace the call belongs to. */
+  readonly run: string
+  /** Aborts when the caller stops, the time is over or the budget is spent. Pass it on. */
+  readonly signal: AbortSignal
+  /** Values that the tools of one run share; use it to avoid repeated work, never as storage. */
+  readonly cache: RunCache
+  /** The longest text the owner wants a model to see, in characters. */
+  readonly maxOutputChars: number
+  /** Bounds that the deciding rule set for this call; a tool that reads or lists keeps to them. */
+  readonly constraints: { readonly maxBytes?: number; readonly maxResults?: number }
+  /** Milliseconds since 1970, of the hub's clock: tests can control it, unlike `Date.now()`. */
+  now(): number
+  /** Sends a piece of progress to the caller as a `call-progressed` event; it is not part of the result. */
+  progress(update: Content): void
+  /** Adds something that can be checked afterwards, such as a file or a URL, to `result.evidence`. */
+  evidence(evidence: Evidence): void
+  /** Tells the caller something beside the result; goes to `meta.notices`. */
+  notice(text: string): void
+  /** The same, and marks the result as cut: `meta.truncated`. */
+  truncated(notice: string): void
+  /** Keeps something large out of the result; returns its reference. */
+  artifact(
+    content: string | Uint8Array,
+    options?: { readonly name?: string; readonly mediaType?: string },
+  ): Promise<Artifact>
+  /** Says that the call now waits for somebody else, such as the client that executes it; the caller hears `call-pending`. */
+  pending(message: string): void
+  /** Asks the person behind the agent; fails immediately when nobody can be asked. */
+  ask(question: Question): Promise<Answer>
+  /** Calls another tool down the same road, under this call's budget and signal. */
+  call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
+  /** Calls another tool by name through the same pipeline; nothing is known of its types. */
+  call(tool: string, input: unknown): Promise<ToolResult>
+}
+
+/** The context of a tool with the capabilities `C`: `BaseContext` and one handle for each declared capability. */
+export type Context<C extends Capability = never> = BaseContext &
+  ('read:fs' extends C
+    ? {
+        /** Reads files below the roots; `write:fs` adds the methods that change them. */
+        readonly fs: ReadFiles
+      }
+    : unknown) &
+  ('write:fs' extends C
+    ? {
+        /** Changes files below the roots that can be written; `read:fs` adds the methods that read them. */
+        readonly fs: WriteFiles
+      }
+    : unknown) &
+  ('network' extends C
+    ? {
+        /** Requests to hosts that the sandbox and the policy allow. */
+        readonly fetch: GuardedFetch
+      }
+    : unknown) &
+  ('exec' extends C
+    ? {
+        /** Runs commands in the sandbox. */
+        readonly exec: Commands
+      }
+    : unknown) &
+  ('memory' extends C
+    ? {
+        /** Notes that outlive the call. */
+        readonly memory: MemoryHandle
+      }
+    : unknown) &
+  ('session' extends C
+    ? {
+        /** Other agents: begin, list and write to them. */
+        readonly sessions: SessionHandle
+      }
+    : unknown) &
+  ('message' extends C
+    ? {
+        /** Messages to people, through the channels of the owner. */
+        readonly messages: MessageHandle
+      }
+    : unknown) &
+  ('schedule' extends C
+    ? {
+        /** Calls that are made later. */
+        readonly schedules: ScheduleHandle
+      }
+    : unknown) &
+  ('browser' extends C
+    ? {
+        /** Web pages in a real browser. */
+        readonly browser: BrowserHandle
+      }
+    : unknown) &
+  ('canvas' extends C
+    ? {
+        /** Something to show to people. */
+        readonly canvas: CanvasHandle
+      }
+    : unknown)
+
+/** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
+export interface ReadContext {
+  /** Reads the targets of the call, as far as no rule forbids it; other files are not there. */
+  readonly fs: ReadFiles
+  /** Aborts when nobody waits for the preview any more. */
+  readonly signal: AbortSignal
+}
+
+/** What a call would make of one text file. */
+export interface TextChange {
+  /** Path of the file, as the tool's arguments name it. */
+  readonly path: string
+  /** Where the file goes, when it is moved. */
+  readonly movedTo?: string
+  /** Undefined for a file that is not there yet. */
+  readonly before: string | undefined
+  /** Undefined for a file that would be gone. */
+  readonly after: string | undefined
+}

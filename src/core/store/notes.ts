@@ -1,0 +1,72 @@
+import type { Awaitable } from '../store.ts'
+
+/** Notes that agents write for later. */
+export interface NoteStore {
+  /** Adds a note; false if its id exists. BUDGET_EXCEEDED if its scope holds `maxInScope` notes. */
+  add(note: StoredNote, options?: { maxInScope?: number; vector?: Float32Array }): Awaitable<boolean>
+  /** Replaces the note with the same id, in the same scope or another; false if there is none. */
+  replace(note: StoredNote, options?: { maxInScope?: number; vector?: Float32Array }): Awaitable<boolean>
+  /** A note by its id; `undefined` if there is none. */
+  find(id: string): Awaitable<StoredNote | undefined>
+  /** Whether there was one with this id. */
+  remove(id: string): Awaitable<boolean>
+  /** Removes all notes of a scope; returns how many. */
+  removeScope(scope: string): Awaitable<number>
+  /** Notes of these scopes that contain words of the text, best first; docs/memory.md has the formula. */
+  search(query: NoteQuery & { readonly text: string; readonly now: number }): Awaitable<readonly FoundNote[]>
+  /** Notes of these scopes with a similar vector, nearest first, among the newest ones that have a vector. */
+  nearest(query: NoteQuery & { readonly vector: Float32Array }): Awaitable<readonly FoundNote[]>
+  /** The last written first. */
+  list(filter: {
+    /** Only this scope. */
+    readonly scope?: string
+    /** Only scopes with this prefix, such as `run:`. */
+    readonly scopePrefix?: string
+    /** Only notes with a smaller `seq`. */
+    readonly before?: number
+    /** Maximum number of notes. */
+    readonly limit: number
+  }): Awaitable<readonly KeptNote[]>
+}
+
+/** A note in the store. */
+export interface StoredNote {
+  /** Unique among all notes. */
+  readonly id: string
+  /** `shared`, `run:…`, `session:…`, `agent:…`. */
+  readonly scope: string
+  /** What the note says. */
+  readonly text: string
+  /** Words to filter by; may be empty. */
+  readonly tags: readonly string[]
+  /** JSON of its origin. */
+  readonly origin: string
+  /** When it was first written. */
+  readonly createdAt: number
+  /** When it was last written. */
+  readonly updatedAt: number
+}
+
+/** A note with its position in the order of writing. */
+export interface KeptNote extends StoredNote {
+  /** Grows with every write, also of an existing note. */
+  readonly seq: number
+}
+
+/** Which notes to search. */
+export interface NoteQuery {
+  /** `all` is for the owner only. */
+  readonly scopes: readonly string[] | 'all'
+  /** Only notes with one of these tags; all notes if the list is empty. */
+  readonly tags: readonly string[]
+  /** Maximum number of notes. */
+  readonly limit: number
+}
+
+/** A note that was found, with its score. */
+export interface FoundNote {
+  /** The note itself. */
+  readonly note: StoredNote
+  /** Higher is better. */
+  readonly score: number
+}

@@ -1,0 +1,222 @@
+import type { Response } from 'playwright-core'
+import type { BrowserHandle, InTab, LoadState } from '../../core/browser.ts'
+import { browserTargets } from '../../core/browser-target.ts'
+import type { Clock } from '../../core/clock.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import type { FeatureCall } from '../../core/feature.ts'
+import { judgeUrl } from '../../sandbox/network/index.ts'
+import type { BrowserPool } from './browser-pool.ts'
+import type { BrowserSettings } from './browser-settings.ts'
+import { evaluateInPage } from './page/evaluate-in-page.ts'
+import { downloadFile, uploadFiles } from './page/move-files.ts'
+import type { Tab } from './page/tab.ts'
+import { takeScreenshot } from './page/take-screenshot.ts'
+import { takeSnapshot } from './page/take-snapshot.ts'
+import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
+import type { Work } from './perform.ts'
+import { NEW_TAB, performFor } from './perform.ts'
+import { noTab } from './run-browser.ts'
+
+/** The empty page, which no policy has to judge. */
+const BLANK = 'about:blank'
+
+const MAX_BYTES = 20_000_000
+
+const PIECE_BYTES = 1_000_000
+
+/** What a handle is made of. */
+export interface HandleParts {
+  readonly house: BrowserPool
+  readonly settings: BrowserSettings
+  readonly clock: Clock
+}
+
+const NOTHING = async () => ({})
+const CONSOLE_LINES = 50
+
+/** The browser as one call may use it. */
+export function browserHandle(call: FeatureCall, { house, settings, clock }: HandleParts): BrowserHandle {
+  const perform = performFor(call, house, settings.timeoutMs)
+  const look = (name: string, at: InTab) => ({ name, isEffect: false, at })
+  const change = (name: string, at: InTab) => ({ name, isEffect: true, at })
+  const visit = (url: string) => {
+    // As policy knows it: without the part after #, which the page alone sees.
+    if (url !== BLANK) call.permits('network', judgeUrl(url).href)
+  }
+  return {
+    async status() {
+      call.permits('browser', 'status')
+      return house.status(call.run)
+    },
+    async start() {
+      call.permits('browser', 'start')
+      await house.use((chromium) => house.runOf(chromium, call))
+      return house.status(call.run)
+    },
+    async stop() {
+      call.permits('browser', 'stop')
+      await house.endRun(call.run)
+    },
+    async tabs() {
+      call.permits('browser', 'tabs')
+      return listTabs(call, house)
+    },
+    async open({ url = BLANK, waitUntil, ...at }) {
+      visit(url)
+      return perform(change('open', { ...at, tab: NEW_TAB }), (work) => goTo(work, url, waitUntil))
+    },
+    async navigate({ url, waitUntil, ...at }) {
+      visit(url)
+      return perform(change('navigate', at), (work) => goTo(work, url, waitUntil))
+    },
+    back: (at) =>
+      perform(change('back', at), (work) =>
+        arrive(work, () => work.tab.page.goBack({ timeout: work.timeout, signal: work.signal })),
+      ),
+    forward: (at) =>
+      perform(change('forward', at), (work) =>
+        arrive(work, () => work.tab.page.goForward({ timeout: work.timeout, signal: work.signal })),
+      ),
+    reload: (at) =>
+      perform(change('reload', at), (work) =>
+        arrive(work, () => work.tab.page.reload({ timeout: work.timeout, signal: work.signal })),
+      ),
+    async close({ tab }) {
+      call.permits('browser', 'close')
+      if (!house.has(call.run)) throw noTab(tab, [])
+      await house.use(async (chromium) => (await house.runOf(chromium, call)).tab(tab).page.close())
+      return listTabs(call, house)
+    },
+    snapshot: (request) => perform(look('snapshot', request), (work) => takeSnapshot(work.tab, request, work, call)),
+    screenshot: (request) => perform(look('screenshot', request), (work) => takeScreenshot(work.tab, request, work)),
+    click: (options) => perform(change('click', options), (work) => clickElement(work, options).then(NOTHING)),
+    type: (options) => perform(change('type', options), (work) => typeInto(work, options).then(NOTHING)),
+    async press(options) {
+      for (const target of browserTargets('press', options)) call.permits('browser', target)
+      return perform(change('press', options), (work) => pressKey(work, options).then(NOTHING))
+    },
+    hover: ({ ref, ...at }) =>
+      perform(look('hover', at), async (work) => {
+        await (await work.tab.element(ref)).hover({ timeout: work.timeout, signal: work.signal })
+        return {}
+      }),
+    drag: (options) => perform(change('drag', options), (work) => dragElement(work, options).then(NOTHING)),
+    select: (options) => perform(change('select', options), (work) => selectIn(work, options).then(NOTHING)),
+    fill: (options) => perform(change('fill', options), (work) => fillFields(work, options).then(NOTHING)),
+    wait: (options) => perform(look('wait', options), (work) => waitFor(work, options, clock).then(NOTHING)),
+    evaluate: ({ expression, ...at }) =>
+      perform(change('evaluate', at), async (work) => {
+        const session = await work.tab.session()
+        return evaluateInPage(session, expression, work).catch((error) => {
+          if (ToolError.is(error) && error.details?.thrown) work.tab.keep('error', String(error.details.thrown))
+          throw error
+        })
+      }),
+    console: ({ limit = CONSOLE_LINES, onlyErrors = false, ...at }) =>
+      perform(look('console', at), async (work) => ({
+        lines: work.tab.lines({ limit, onlyErrors }),
+        dropped: work.tab.dropped,
+      })),
+    pdf: (at) => perform(look('pdf', at), async ({ tab }) => ({ bytes: await printPdf(tab) })),
+    upload: (options) => perform(change('upload', options), (work) => uploadFiles(work, options).then(NOTHING)),
+    download: ({ ref, ...at }) =>
+      perform(change('download', at), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
+    async dialog({ tab, accept, text }) {
+      for (const target of browserTargets('dialog', { text })) call.permits('browser', target)
+      if (!house.has(call.run)) throw noTab(tab, [])
+      await house.use(async (chromium) => {
+        const found = (await house.runOf(chromium, call)).tab(tab)
+        found.dialogPlan = { accept, ...(text !== undefined && { text }) }
+      })
+    },
+  }
+}
+
+/** Nothing is started to say that there is none. */
+async function listTabs(call: FeatureCall, house: BrowserPool) {
+  if (!house.has(call.run)) return []
+  call.markUntrusted()
+  return house.use(async (chromium) => (await house.runOf(chromium, call)).listTabs())
+}
+
+/** The page as a PDF, read piece by piece: of one that is too large no more than that is ever here. */
+export async function printPdf(tab: Tab): Promise<Uint8Array> {
+  const session = await tab.session()
+  const { stream } = await session.send('Page.printToPDF', { printBackground: true, transferMode: 'ReturnAsStream' })
+  if (stream === undefined) throw new ToolError('UPSTREAM_ERROR', 'The browser gave no PDF.', { hint: 'Try again.' })
+  const pieces: Buffer[] = []
+  try {
+    for (let bytes = 0; ; ) {
+      const piece = await session.send('IO.read', { handle: stream, size: PIECE_BYTES })
+      const read = Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8')
+      pieces.push(read)
+      bytes += read.length
+      if (bytes > MAX_BYTES) throw tooLarge()
+      if (piece.eof) return new Uint8Array(Buffer.concat(pieces))
+    }
+  } finally {
+    // It goes with the page otherwise.
+    await session.send('IO.close', { handle: stream }).catch(() => {})
+  }
+}
+
+function tooLarge(): ToolError {
+  return new ToolError('FILE_TOO_LARGE', `The PDF has more than ${MAX_BYTES} bytes.`, {
+    hint: 'Take a screenshot, or a snapshot of the part that you need.',
+  })
+}
+
+/** Takes a tab to a page that the call may visit. */
+export function goTo(work: Work, url: string, waitUntil: LoadState = 'load'): Promise<{ status?: number }> {
+  const { tab, timeout, signal } = work
+  if (url !== BLANK) work.run.network.visit(judgeUrl(url))
+  return arrive(work, () => tab.page.goto(url, { waitUntil, timeout, signal }))
+}
+
+/** Waits for a navigation, and tells a page that was refused or does not come from one that is there. */
+export async function arrive(work: Work, navigate: () => Promise<Response | null>): Promise<{ status?: number }> {
+  const { network } = work.run
+  const before = network.refusals
+  try {
+    const response = await navigate()
+    const why = response ? network.refusal(response.url()) : undefined
+    if (why !== undefined) throw refused(why)
+    return response ? { status: response.status() } : {}
+  } catch (error) {
+    if (ToolError.is(error)) throw error
+    const message = messageOf(error)
+    if (
+      /ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY|ERR_SSL|ERR_EMPTY_RESPONSE/.test(message) &&
+      network.refusals > before
+    ) {
+      throw refused(network.lastRefusal)
+    }
+    if (/Download is starting/.test(message)) throw isDownload()
+    if (error instanceof Error && error.name === 'TimeoutError') throw await stillLoading(work, error)
+    throw error
+  }
+}
+
+function refused(why: string): ToolError {
+  return new ToolError('HTTP_DISALLOWED_HOST', `The page was refused: ${why}`, {
+    fix: { key: 'sandbox.network', hint: 'Use a host that the owner allows; sandbox.network names them.' },
+  })
+}
+
+function isDownload(): ToolError {
+  return new ToolError('CONFLICT', 'The address is a download, no page; it was stopped.', {
+    hint: 'Use core/http.downloadFile, or action download with the ref of the link.',
+  })
+}
+
+/** Says how far the page has come. */
+async function stillLoading({ tab, timeout }: Work, cause: Error): Promise<ToolError> {
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 500, 'unknown'))
+  const state = await Promise.race([tab.page.evaluate('document.readyState').catch(() => 'unknown'), late])
+  const isKnown = ['loading', 'interactive', 'complete'].includes(String(state))
+  return new ToolError(
+    'TIMEOUT',
+    `The page did not finish loading within ${timeout} ms: its document is ${isKnown ? state : 'not there yet'}, ${tab.openRequests} requests are without an answer.`,
+    { hint: 'A snapshot shows what is there; waitUntil: domcontentloaded or commit waits for less.', cause },
+  )
+}

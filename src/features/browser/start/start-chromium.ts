@@ -1,0 +1,185 @@
+import { chown, mkdtemp, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { Browser } from 'playwright-core'
+import type { BrowserSandbox } from '../../../core/browser.ts'
+import type { Clock } from '../../../core/clock.ts'
+import type { RunningProgram } from '../../../core/commands.ts'
+import { ToolError } from '../../../core/errors.ts'
+import {
+  buildSandbox,
+  canEnter,
+  commandEnvironment,
+  isVisibleInSandbox,
+  launchProgram,
+  NOBODY_USER,
+  PROXY_PORT,
+  type ProcessLimits,
+  privateFolder,
+  runAs,
+  type SandboxLaunch,
+} from '../../../sandbox/exec/index.ts'
+import type { BrowserSettings } from '../browser-settings.ts'
+import { type ChosenSandbox, chooseSandbox } from './choose-sandbox.ts'
+import { chromiumArguments } from './chromium-arguments.ts'
+import { findChromium } from './find-chromium.ts'
+import { loadPlaywright } from './load-playwright.ts'
+import { pipeTransport } from './pipe-transport.ts'
+import { openGate, type ProxyGate } from './proxy-gate.ts'
+
+const HUGE_BYTES = 2 ** 46
+
+/** All processes together, where the machine can count that. */
+const MAX_MEMORY_BYTES = 4_000_000_000
+
+/** A browser that runs. */
+export interface Chromium {
+  readonly browser: Browser
+  readonly gate: ProxyGate
+  /** What its contexts say is their proxy. */
+  readonly proxy: string
+  readonly executable: string
+  readonly sandbox: BrowserSandbox
+  /** Where downloads lie until they are read. */
+  readonly folder: string
+  readonly pid: number
+  /** Resolves when it is gone, however that was, and all it has written. */
+  readonly ended: Promise<void>
+  close(): Promise<void>
+}
+
+const START_MS = 20_000
+const STOP_MS = 500
+const KEPT_CHARS = 4_000
+/** The pipes of the protocol are the standard ones, since only these go through a jail. */
+const ON_STANDARD_PIPES = 'exec "$0" "$@" 3<&0 4>&1 1>&2 0</dev/null'
+
+/** Starts Chromium, fenced in, with one way to the network that lets nobody in yet. */
+export async function startChromium(settings: BrowserSettings, clock: Clock): Promise<Chromium> {
+  const playwright = await loadPlaywright()
+  const executable = await findChromium(settings, playwright)
+  const chosen = await chooseSandbox(executable, settings.sandbox)
+  // Swept by the next hub when this one is killed.
+  const folder = await mkdtemp(join(privateFolder(), 'browser-'))
+  const user = browserUser(executable)
+  if (user) await chown(folder, user.uid, user.gid)
+  const path = chosen.sandbox === 'jail' ? `${folder}.sock` : undefined
+  const gate = await openGate({ ...(path !== undefined && { path }), ...(user && { owner: user }) })
+  const release = async () => {
+    await gate.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const proxy = `http://127.0.0.1:${gate.port ?? PROXY_PORT}`
+    const words = [
+      ...['/bin/sh', '-c', ON_STANDARD_PIPES, executable],
+      ...chromiumArguments({
+        ...settings,
+        profile: join(folder, 'profile'),
+        proxy,
+        hasOwnSandbox: chosen.sandbox === 'own',
+      }),
+    ]
+    const request = { chosen, executable, folder, downloadBytes: settings.downloadBytes }
+    const jail = await browserJail({ ...request, ...(path !== undefined && { proxySocket: path }) })
+    const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, TMPDIR: folder }
+    const program = await launchProgram({ sandbox: jail, words, cwd: folder, env, clock, release })
+    const said = lastWords(program.stderr)
+    const stop = () => void program.stop({ graceMs: STOP_MS })
+    const browser = await playwright.chromium
+      .connectOverCDP(pipeTransport(program, stop), { artifactsDir: folder, timeout: START_MS })
+      .catch(async (cause) => {
+        await program.stop({ graceMs: 0 })
+        throw notStarted(executable, chosen, said(), cause)
+      })
+    return {
+      ...{ browser, gate, proxy, executable, sandbox: chosen.sandbox, folder, pid: program.pid },
+      ended: program.ended.then(() => {}),
+      close: () => closeAll(browser, program),
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+async function closeAll(browser: Browser, program: RunningProgram): Promise<void> {
+  // It may be gone already, or hang: the program is stopped whatever it answers.
+  await Promise.race([browser.close().catch(() => {}), program.ended])
+  await program.stop({ graceMs: STOP_MS })
+  await program.ended
+}
+
+/** Reads what it complains about, and keeps the end of it. */
+function lastWords(stream: Readable): () => string {
+  let text = ''
+  stream.on('data', (chunk: Buffer) => {
+    text = (text + chunk).slice(-KEPT_CHARS)
+  })
+  return () => text
+}
+
+function notStarted(executable: string, { sandbox }: ChosenSandbox, said: string, cause: unknown): ToolError {
+  const line = said.split('\n').findLast((each) => /FATAL|No usable sandbox|cannot|error while loading/i.test(each))
+  return new ToolError(
+    'UPSTREAM_ERROR',
+    `${executable} did not start${line ? `: ${line.trim().slice(0, 300)}` : '.'}`,
+    {
+      hint:
+        sandbox === 'own'
+          ? 'If its own sandbox does not work here, set browser.sandbox: jail; tool-hub doctor says more.'
+          : 'tool-hub doctor says what is missing.',
+      details: { said },
+      cause,
+    },
+  )
+}
+
+/** What a browser runs in. */
+interface JailRequest {
+  readonly chosen: ChosenSandbox
+  readonly executable: string
+  /** The folder that it writes to; whose it is, is who runs it. */
+  readonly folder: string
+  readonly downloadBytes: number
+  readonly proxySocket?: string
+}
+
+/** Who runs the browser of a hub that is root: somebody without rights, if that user can reach the program. */
+export function browserUser(executable: string): typeof NOBODY_USER | undefined {
+  if (process.platform !== 'linux' || process.geteuid?.() !== 0) return undefined
+  return canEnter(dirname(executable), NOBODY_USER) ? NOBODY_USER : undefined
+}
+
+/** The jail of a browser: as that of a program, but V8 reserves far more addresses than a command may. */
+export async function browserJail(request: JailRequest): Promise<SandboxLaunch> {
+  const { chosen, executable, folder, proxySocket } = request
+  const limits: ProcessLimits = {
+    cpuSeconds: Number.POSITIVE_INFINITY,
+    memoryBytes: HUGE_BYTES,
+    processes: 1_024,
+    fileBytes: Math.max(request.downloadBytes, 100_000_000),
+    openFiles: 4_096,
+  }
+  const jail = buildSandbox({
+    level: chosen.level,
+    roots: [{ path: folder, mode: 'write' }],
+    readable: isVisibleInSandbox(executable, []) ? [] : [dirname(executable)],
+    writable: [],
+    protect: [],
+    hide: [],
+    limits,
+    ...(proxySocket !== undefined && { proxySocket }),
+    environment: commandEnvironment({ home: folder }),
+  })
+  const counted = { ...jail, limits: { ...limits, memoryBytes: MAX_MEMORY_BYTES } }
+  return chosen.level === 'none' ? asUser(counted, folder) : counted
+}
+
+/** Without a jail nobody has left the rights of root behind yet. */
+async function asUser(jail: SandboxLaunch, folder: string): Promise<SandboxLaunch> {
+  const { uid, gid } = await stat(folder)
+  const isOther = process.geteuid?.() === 0 && uid !== 0
+  const [file, ...args] = runAs({ uid, gid, isOther }, [jail.file, ...jail.args])
+  return { ...jail, file: file!, args }
+}

@@ -1,0 +1,113 @@
+import type { CanvasKind } from '../../core/canvas.ts'
+import { pagePolicy } from './page-policy.ts'
+import { writeAttribute, writeData, writeScript, writeText } from './write-html.ts'
+
+/**
+ * The first script of every canvas. The policy of the page keeps fetches, forms, windows and other addresses away; what no
+ * policy of a page reaches is kept away here: WebRTC, and frames within the frame, which would have it anew. It takes all
+ * that it uses before anybody else's script can change it.
+ */
+const FRAME_GUARD = `(() => {
+  const bind = (method) => Function.prototype.call.bind(method)
+  const getter = (owner, name) => bind(Object.getOwnPropertyDescriptor(owner.prototype, name).get)
+  const drop = (owner, names) => { for (const name of names) if (owner) delete owner[name] }
+
+  drop(window, ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnection', 'RTCDataChannel', 'WebTransport',
+    'WebSocketStream', 'XSLTProcessor', 'PresentationRequest', 'PaymentRequest'])
+  // Shadow roots by markup, and a document written anew, would not be watched.
+  drop(Document.prototype, ['open', 'close', 'write', 'writeln', 'streamHTMLUnsafe'])
+  drop(Document, ['parseHTMLUnsafe'])
+  for (const owner of [Element, ShadowRoot])
+    for (const name of Object.getOwnPropertyNames(owner.prototype)) if (/HTMLUnsafe$/.test(name)) delete owner.prototype[name]
+
+  // A link goes nowhere from here; within the page it does, which the browser would take for another address.
+  addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    const place = link?.getAttribute('href') ?? link?.getAttribute('xlink:href')
+    if (place == null) return
+    event.preventDefault()
+    if (place.startsWith('#')) document.getElementById(decodeURIComponent(place.slice(1)))?.scrollIntoView()
+  })
+
+  const FRAMES = 'iframe, frame, frameset, object, embed, fencedframe, portal'
+  const find = [bind(Document.prototype.querySelectorAll), bind(DocumentFragment.prototype.querySelectorAll)]
+  const lengthOf = getter(NodeList, 'length')
+  const item = bind(NodeList.prototype.item)
+  const remove = bind(Element.prototype.remove)
+  const observe = bind(MutationObserver.prototype.observe)
+  const addRoot = bind(Set.prototype.add)
+  const eachRoot = bind(Set.prototype.forEach)
+  const roots = new Set()
+  const clear = (list) => { for (let at = lengthOf(list) - 1; at >= 0; at--) remove(item(list, at)) }
+  const observer = new MutationObserver(() => {
+    clear(find[0](document, FRAMES))
+    eachRoot(roots, (root) => clear(find[1](root, FRAMES)))
+  })
+  observe(observer, document, { childList: true, subtree: true })
+  const attach = bind(Element.prototype.attachShadow)
+  Element.prototype.attachShadow = function attachShadow(init) {
+    // A clone of it would not be watched.
+    const root = attach(this, { mode: init?.mode, delegatesFocus: init?.delegatesFocus === true })
+    addRoot(roots, root)
+    observe(observer, root, { childList: true, subtree: true })
+    return root
+  }
+})()`
+
+/** What a frame shows. */
+export interface FrameContent {
+  readonly kind: CanvasKind
+  readonly content: string
+  readonly title: string
+  readonly theme?: 'light' | 'dark'
+  /** Our script that draws this kind: its text, or its host and path. */
+  readonly script?: { readonly source: string } | { readonly place: string }
+}
+
+/** The document of a canvas itself: the guard first, then what the agent gave, as page or as data of our script. */
+export function writeFrame({ kind, content, title, theme = 'light', script }: FrameContent): string {
+  const place = script && 'place' in script ? script.place : undefined
+  const head = [
+    '<!doctype html>',
+    // Read first, so that nothing in the content comes before it.
+    `<meta http-equiv="Content-Security-Policy" content="${writeAttribute(pagePolicy(place === undefined ? [] : [place]))}">`,
+    '<meta charset="utf-8">',
+    writeScript(FRAME_GUARD),
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+  ]
+  if (kind === 'html') {
+    const sheet = theme === 'dark' && followsTheme(content) ? 'color-scheme:dark' : 'color-scheme:light;background:#fff'
+    const body = `<title>${writeText(title)}</title><style>:root{${sheet}}</style>${plain(content)}`
+    return [...head, body].join('\n')
+  }
+  const style = `:root{color-scheme:${theme}}body{margin:16px;font:15px/1.5 system-ui,sans-serif}pre{white-space:pre-wrap}`
+  head.push(`<title>${writeText(title)}</title>`, `<style>${style}</style>`)
+  if (kind === 'form')
+    return [...head, `<h1>${writeText(title)}</h1>`, `<pre>${writeAttribute(content)}</pre>`].join('\n')
+  return [
+    ...head,
+    `<script type="application/json" id="canvas">${writeData({ content, theme })}</script>`,
+    '<main id="shown"></main>',
+    place === undefined
+      ? writeScript(script && 'source' in script ? script.source : MISSING)
+      : `<script src="//${writeAttribute(place)}"></script>`,
+  ].join('\n')
+}
+
+const COLOURS = /\b(?:background|bgcolor|color|fill|stroke)\b|<(?:svg|canvas|link)\b/i
+
+/**
+ * Whether HTML is readable on a dark page: it says what it looks like there, or has no colours of its own. Colours that were
+ * chosen for a white page stay on a white one.
+ */
+function followsTheme(html: string): boolean {
+  return /color-scheme/i.test(html) || !COLOURS.test(html)
+}
+
+/** Shadow roots that come with the markup cannot be watched by the guard, so there are none. */
+function plain(html: string): string {
+  return html.replaceAll(/shadowrootmode/gi, 'data-no-$&')
+}
+
+const MISSING = `document.getElementById('shown').textContent = 'This is drawn by a part of tool-hub that is not built here.'`

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
+import {
+  MEMORY_SCOPES,
+  type MemoryHandle,
+  type MemoryScope,
+  type NoteOrigin,
+  type WrittenNote,
+} from '../../core/memory.ts'
+import type { Backend, BackendUse } from './backend.ts'
+import { cleanContent, cleanTags } from './clean-note.ts'
+import type { MemorySettings } from './memory-settings.ts'
+import { scopeKeys, scopeOf } from './scope-keys.ts'
+import { keepsUntrusted } from './stored-note.ts'
+
+const MAX_RECALLED = 50
+
+/** What the parts of memory share. */
+export interface MemoryParts {
+  readonly settings: MemorySettings
+  readonly backend: Backend
+  readonly host: FeatureHost
+}
+
+/** Memory as one call may use it: its own scopes, held to what was decided, on record before anything changes. */
+export function createHandle({ settings, backend, host }: MemoryParts, call: FeatureCall): MemoryHandle {
+  const keys = scopeKeys(call)
+  const keyOf = (scope: MemoryScope): string => {
+    if (Object.hasOwn(keys, scope)) return keys[scope]
+    throw wrong(`There is no scope ${JSON.stringify(scope)}.`, `Use one of ${MEMORY_SCOPES.join(', ')}.`)
+  }
+  const use: BackendUse = {
+    get signal() {
+      return call.signal()
+    },
+    call: (tool, input) => call.call(tool, input),
+    notice: (text) => call.notice(text),
+    heardOutside: () => call.markUntrusted(),
+    connected: (url, outcome) => call.recordConnection(url, outcome),
+  }
+  /** What a stranger may have had a hand in waits for a person, whatever the mode. */
+  const mustWait = () => settings.writeMode === 'candidate' || call.isTainted
+  const permit = (scope: MemoryScope) => call.permits('memory', mustWait() ? `candidate/${scope}` : scope)
+  const clean = (content: string) => {
+    const { content: kept, hidSecret } = cleanContent(content, settings, host)
+    if (hidSecret) call.notice('The note held a secret, which was taken out before it was kept.')
+    return kept
+  }
+  const origin = (): NoteOrigin => ({
+    run: call.run,
+    session: call.session,
+    callId: call.callId,
+    caller: host.redact(call.caller),
+    ...(call.principal !== undefined && { principal: call.principal }),
+    tainted: call.isTainted,
+    reviewed: false,
+    at: host.clock.now(),
+  })
+  const archive = async (
+    note: { readonly scope: MemoryScope; readonly content: string; readonly tags: readonly string[] },
+    change: { readonly replaces?: string; readonly isTainted?: boolean } = {},
+  ): Promise<WrittenNote> => {
+    if (!host.candidates) throw noArchive()
+    const id = `${call.run}.${newId()}`
+    const { replaces, isTainted = false } = change
+    const from = origin()
+    const whose = { run: call.run, key: keyOf(note.scope), origin: { ...from, tainted: from.tainted || isTainted } }
+    const candidate = { ...note, id, ...whose, ...(replaces !== undefined && { replaces }) }
+    await call.beforeEffect()
+    await host.candidates.add(candidate, { maxInRun: settings.candidatesPerRun })
+    host.emitChange('memory', id)
+    return { id, scope: note.scope, state: 'candidate' }
+  }
+
+  return {
+    provider: backend.name,
+    async recall({ query, scope, limit = 10, tags = [] }) {
+      assertEnabled(settings, 'recall')
+      const scopes = scope === undefined ? MEMORY_SCOPES : [scope]
+      for (const each of scopes) call.permits('memory', each)
+      const most = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_RECALLED)
+      const asked = { query, keys: scopes.map(keyOf), limit: most, tags }
+      const notes = await backend.recall(asked, use)
+      if (notes.some((note) => note.isUntrusted)) call.markUntrusted()
+      return notes.map(({ key, ...note }) => ({ ...note, scope: scopeOf(key) ?? 'shared' }))
+    },
+    async write({ content, scope = 'agent', tags = [] }) {
+      assertEnabled(settings, 'write')
+      permit(scope)
+      const note = { scope, content: clean(content), tags: cleanTags(tags, host) }
+      if (mustWait()) return archive(note)
+      await call.beforeEffect()
+      const id = await backend.write({ ...note, id: `note-${newId()}`, key: keyOf(scope), origin: origin() }, use)
+      host.emitChange('memory', id)
+      return { id, scope, state: 'stored' }
+    },
+    async update({ id, scope, content, tags }) {
+      assertEnabled(settings, 'update')
+      permit(scope)
+      const changed = {
+        ...(content !== undefined && { content: clean(content) }),
+        ...(tags && { tags: cleanTags(tags, host) }),
+      }
+      if (Object.keys(changed).length === 0) throw wrong('update needs content or tags.', 'Say what is to change.')
+      if (!mustWait()) {
+        await call.beforeEffect()
+        if (!(await backend.update({ ...changed, id, key: keyOf(scope), origin: origin() }, use))) throw gone(id, scope)
+        host.emitChange('memory', id)
+        return { id, scope, state: 'stored' }
+      }
+      const known = await backend.own?.find(id)
+      if (backend.own && known?.key !== keyOf(scope)) throw gone(id, scope)
+      const text = changed.content ?? known?.content
+      if (text === undefined) throw wrong('update needs the content here.', 'Give the whole new text.')
+      const isTainted = known !== undefined && keepsUntrusted(known, changed)
+      return archive({ scope, content: text, tags: changed.tags ?? known?.tags ?? [] }, { replaces: id, isTainted })
+    },
+    async forget({ id, scope }) {
+      assertEnabled(settings, 'forget')
+      call.permits('memory', scope)
+      await call.beforeEffect()
+      if (!(await backend.forget({ id, key: keyOf(scope) }, use))) throw gone(id, scope)
+      host.emitChange('memory', id)
+    },
+  }
+}
+
+/** The second half of the id of a candidate; promoted, the id of its note is made of it. */
+function newId(): string {
+  return randomBytes(8).toString('hex')
+}
+
+function assertEnabled({ isEnabled, writeMode }: MemorySettings, what: string): void {
+  if (!isEnabled)
+    throw new ToolError('TOOL_DISABLED', 'Memory is off: memory.enabled is false.', {
+      fix: { key: 'memory.enabled', value: true, hint: 'Have the owner turn it on.' },
+    })
+  if (what === 'recall' || writeMode !== 'disabled') return
+  throw new ToolError('TOOL_DISABLED', 'Memory can only be read here: its write mode is disabled.', {
+    fix: { key: 'memory.write_mode', value: 'candidate', hint: 'Have the owner choose another mode.' },
+  })
+}
+
+/** Says no more of a note of somebody else's than of one that does not exist. */
+function gone(id: string, scope: MemoryScope): ToolError {
+  return new ToolError('NOT_FOUND', `There is no note ${JSON.stringify(id)} in your scope ${scope}.`, {
+    hint: 'Recall it, and use the id and the scope that come with it.',
+  })
+}
+
+function wrong(message: string, hint: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
+}
+
+function noArchive(): ToolError {
+  return new ToolError('CONFIG_INVALID', 'This hub keeps no records, so a note has no archive to wait for review in.', {
+    fix: { key: 'runs', hint: 'Have the owner name a folder for the run records.' },
+  })
+}

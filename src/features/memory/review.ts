@@ -1,0 +1,142 @@
+import { ToolError } from '../../core/errors.ts'
+import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from '../../core/memory.ts'
+import type { BackendUse, BackendWrite } from './backend.ts'
+import { cleanContent, cleanTags } from './clean-note.ts'
+import type { MemoryParts } from './memory-handle.ts'
+import { scopeKeys, scopeOf } from './scope-keys.ts'
+
+/** What a person does with notes that wait: each is decided on once, whoever else does so at the same time. */
+export function createReview(
+  parts: MemoryParts,
+  useAs: (by: string) => BackendUse,
+): Pick<MemoryService, 'promote' | 'reject'> {
+  const { host } = parts
+  const archive = () => {
+    if (host.candidates) return host.candidates
+    throw new ToolError('NOT_FOUND', 'This hub keeps no records, so no note waits for review.')
+  }
+  const tell = async (by: string, change: 'memory-promoted' | 'memory-rejected', id: string) => {
+    await host.recordChange({ by, change, subject: id })
+    host.emitChange('memory', id)
+  }
+
+  return {
+    async promote(id, promotion) {
+      const { by } = promotion
+      if (await isUnseenNote(parts, id)) {
+        const note = await acceptNote(parts, id, promotion, useAs(by))
+        await tell(by, 'memory-promoted', id)
+        return note
+      }
+      let promoted: MemoryNote | undefined
+      const outcome = await archive().decide(id, async (candidate) => {
+        const wish = toWrite(parts, candidate, promotion)
+        // The id is the same whenever this is done again: what a crash came between is kept once.
+        const note = await keep(parts, candidate, wish, useAs(by))
+        promoted = noteOf(wish, note)
+        return { id, decision: 'promoted', by, at: host.clock.now(), note }
+      })
+      if (!outcome.won) throw decided(outcome.candidate)
+      await tell(by, 'memory-promoted', id)
+      return promoted!
+    },
+    async reject(id, { by, reason }) {
+      const outcome = await archive().decide(id, async (candidate) => {
+        const at = host.clock.now()
+        const note = await promotedNote(parts, candidate)
+        // Somebody has promoted it, and was stopped before that was written down.
+        if (note) return { id, decision: 'promoted', by: note.origin.promotedBy ?? 'unknown', at, note: note.id }
+        return { id, decision: 'rejected', by, at, ...(reason !== undefined && { reason: host.redact(reason) }) }
+      })
+      const candidate = await archive().find(id)
+      if (!outcome.won || candidate?.state !== 'rejected') throw decided(candidate!)
+      await tell(by, 'memory-rejected', id)
+      return candidate
+    },
+  }
+}
+
+/** The note that a candidate becomes, with what the person changed. */
+function toWrite(
+  { settings, host }: MemoryParts,
+  candidate: MemoryCandidate,
+  { by, scope, tags, content }: Promotion,
+): BackendWrite {
+  return {
+    id: candidate.replaces ?? noteId(candidate),
+    key: scope === undefined ? candidate.key : keyOf(candidate, scope),
+    content: content === undefined ? candidate.content : cleanContent(content, settings, host).content,
+    tags: tags ? cleanTags(tags, host) : candidate.tags,
+    origin: { ...candidate.origin, reviewed: true, promotedBy: by },
+  }
+}
+
+/** Puts what was promoted where notes are; what it was to replace may be gone, or go to another scope. */
+async function keep(
+  { backend }: MemoryParts,
+  candidate: MemoryCandidate,
+  wish: BackendWrite,
+  use: BackendUse,
+): Promise<string> {
+  if (candidate.replaces === undefined) return backend.write(wish, use)
+  if (wish.key === candidate.key && (await backend.update(wish, use))) return wish.id
+  return backend.write({ ...wish, id: noteId(candidate) }, use)
+}
+
+/** What a candidate has become already. */
+async function promotedNote({ backend }: MemoryParts, candidate: MemoryCandidate): Promise<MemoryNote | undefined> {
+  const { replaces, origin } = candidate
+  const own = await backend.own?.find(noteId(candidate))
+  if (own || replaces === undefined) return own
+  const changed = await backend.own?.find(replaces)
+  const isIt = changed?.origin.promotedBy !== undefined && changed.origin.callId === origin.callId
+  return isIt && changed.origin.run === origin.run ? changed : undefined
+}
+
+/** An imported note, which waits for nobody and yet counts as a stranger's. */
+async function isUnseenNote({ backend }: MemoryParts, id: string): Promise<boolean> {
+  const note = await backend.own?.find(id)
+  return note !== undefined && !note.origin.reviewed
+}
+
+async function acceptNote(
+  { settings, backend, host }: MemoryParts,
+  id: string,
+  { by, scope, tags, content }: Promotion,
+  use: BackendUse,
+): Promise<MemoryNote> {
+  const note = (await backend.own!.find(id))!
+  if (scope !== undefined && scope !== note.scope)
+    throw new ToolError('INPUT_SCHEMA_INVALID', 'A note that is in memory stays in its scope.', {
+      hint: 'Forget it, and import it into the other scope.',
+    })
+  const origin = { ...note.origin, reviewed: true, promotedBy: by }
+  const changed = {
+    ...(content !== undefined && { content: cleanContent(content, settings, host).content }),
+    ...(tags && { tags: cleanTags(tags, host) }),
+  }
+  await backend.update({ id, key: note.key, origin, ...changed }, use)
+  return (await backend.own!.find(id))!
+}
+
+function noteOf({ key, content, tags, origin }: BackendWrite, id: string): MemoryNote {
+  const { at } = origin
+  return { id, scope: scopeOf(key) ?? 'shared', key, content, tags, createdAt: at, updatedAt: at, origin }
+}
+
+/** Of the same letters and digits as the candidate's own. */
+function noteId({ id }: MemoryCandidate): string {
+  return `note-${id.slice(id.lastIndexOf('.') + 1)}`
+}
+
+/** The same scope word for whoever wrote it. */
+function keyOf({ run, origin }: MemoryCandidate, scope: NonNullable<Promotion['scope']>): string {
+  const { session = run, caller = 'unknown', principal } = origin
+  return scopeKeys({ run, session, caller, principal })[scope]
+}
+
+function decided({ id, state, review }: MemoryCandidate): ToolError {
+  return new ToolError('CONFLICT', `${id} was ${state} by ${review?.by ?? 'somebody'} before.`, {
+    hint: 'Look at what has become of it: tool-hub memory review --list --state all.',
+  })
+}

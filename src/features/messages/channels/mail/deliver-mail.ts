@@ -1,0 +1,134 @@
+import type { Duplex } from 'node:stream'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { messageOf, ToolError } from '../../../../core/errors.ts'
+import { escapeLine } from '../../../../lib/escape-text.ts'
+import { lazyModule } from '../../../../lib/lazy-module.ts'
+import { refused, unknownFate } from '../../send-errors.ts'
+
+const loadSmtpConnection = lazyModule(() => import('nodemailer/lib/smtp-connection'))
+
+/** How a mail server is spoken to. */
+export interface MailServer {
+  readonly channel: string
+  readonly host: string
+  readonly port: number
+  readonly tls: 'starttls' | 'implicit' | 'none'
+  readonly user?: string
+  readonly password?: string
+  readonly ca?: string
+  /** What this side calls itself. */
+  readonly name: string
+  readonly redact: (text: string) => string
+}
+
+/** The envelope of a mail, and all of it. */
+export interface Mail {
+  readonly from: string
+  readonly to: readonly string[]
+  readonly mime: Buffer
+}
+
+type Options = NonNullable<ConstructorParameters<typeof SMTPConnection>[0]>
+
+const MAX_REPLY_BYTES = 65_536
+const MAX_WORDS_LENGTH = 300
+// The signal ends it before; these are for a library that waits for nothing.
+const MAX_MS = 300_000
+
+/** Hands a mail to a server over a connection that is open; the signal ends it at any time. Gives back who was refused. */
+export async function deliverMail(
+  socket: Duplex,
+  server: MailServer,
+  mail: Mail,
+  signal: AbortSignal,
+): Promise<{ readonly rejected: readonly string[] }> {
+  const { default: Connection } = await loadSmtpConnection()
+  const connection = new Connection(optionsOf(socket, server))
+  const stopped = stopOf(signal)
+  // An error that comes when nobody waits any more would end the process.
+  const broken = new Promise<never>((_, reject) => connection.on('error', reject))
+  broken.catch(() => {})
+  const step = <T>(begin: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> => {
+    const finished = new Promise<T>((resolve, reject) =>
+      begin((error, value) => (error ? reject(error) : resolve(value as T))),
+    )
+    return Promise.race([finished, broken, stopped.promise])
+  }
+  let hasBegun = false
+  try {
+    await step((done) => connection.connect(done))
+    await signIn(connection, server, step)
+    hasBegun = true
+    const sent = await step<{ rejected?: unknown[] }>((done) =>
+      connection.send({ from: mail.from, to: [...mail.to], size: mail.mime.byteLength }, mail.mime, done as never),
+    )
+    connection.quit()
+    return { rejected: (sent.rejected ?? []).map(String) }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw toMailError(error, server, hasBegun)
+  } finally {
+    stopped.end()
+    if (signal.aborted) socket.destroy()
+    connection.close()
+  }
+}
+
+type Step = <T>(begin: (done: (error?: Error | null, value?: T) => void) => void) => Promise<T>
+
+async function signIn(connection: SMTPConnection, { channel, host, user, password }: MailServer, step: Step) {
+  if (user === undefined || password === undefined) return
+  if (!connection.allowsAuth) {
+    throw new ToolError('UPSTREAM_ERROR', `The mail server ${host} of the channel ${channel} offers no sign-in.`, {
+      hint: 'Leave out user and password, or use the port that takes them.',
+      retryable: false,
+    })
+  }
+  await step((done) => connection.login({ credentials: { user, pass: password } } as never, done as never))
+}
+
+function optionsOf(socket: Duplex, { host, port, tls, name, ca }: MailServer): Options {
+  return {
+    connection: socket as NonNullable<Options['connection']>,
+    host,
+    port,
+    name,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    // Said, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not matter.
+    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
+    maxResponseSize: MAX_REPLY_BYTES,
+    connectionTimeout: MAX_MS,
+    greetingTimeout: MAX_MS,
+    socketTimeout: MAX_MS,
+    logger: false,
+  }
+}
+
+function stopOf(signal: AbortSignal) {
+  let end = () => {}
+  const promise = new Promise<never>((_, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
+    end = () => signal.removeEventListener('abort', stop)
+  })
+  promise.catch(() => {})
+  return { promise, end }
+}
+
+/** A server that answers says no for certain; a connection that ends in the middle of a mail leaves it open. */
+function toMailError(error: unknown, { channel, redact }: MailServer, hasBegun: boolean): unknown {
+  if (ToolError.is(error)) return error
+  const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }
+  const words = escapeLine(redact(response ?? messageOf(error)).trim()).slice(0, MAX_WORDS_LENGTH)
+  if (responseCode !== undefined) return refused({ channel, status: responseCode, words })
+  const said = response === undefined ? undefined : words
+  if (hasBegun && code !== 'EENVELOPE' && code !== 'EMESSAGE') return unknownFate(channel, words, error, said)
+  return new ToolError('UPSTREAM_ERROR', `The mail server of the channel ${channel} cannot be used: ${words}.`, {
+    hint: 'Nothing was sent. tool-hub messages test CHANNEL says what is wrong.',
+    ...(said !== undefined && { details: { words: said } }),
+    cause: error,
+  })
+}

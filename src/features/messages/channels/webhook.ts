@@ -1,0 +1,59 @@
+import { ToolError } from '../../../core/errors.ts'
+import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../../../core/messages.ts'
+import { signWebhook, webhookKey } from '../../../lib/sign-webhook.ts'
+import { readUrl } from '../read-url.ts'
+import { secretsOfUrl } from '../secrets-of-url.ts'
+import { refusedBy } from './answer-errors.ts'
+import type { ChannelParts } from './channel-parts.ts'
+
+const MIN_KEY_LENGTH = 24
+
+/** A URL of the owner's that gets each message as JSON, signed as Standard Webhooks says. */
+export function openWebhook(options: WebhookChannelOptions, { name, references, redact, host }: ChannelParts): Channel {
+  const text = references.read('url', options.url)
+  const url = readUrl(name, text, { isSecret: false })
+  // One that was not written down is one that nobody is to see, in whatever spelling.
+  if (text !== options.url) host.hide(secretsOfUrl(url))
+  const secret = references.readSecret('secret', options.secret)
+  const { length } = webhookKey(secret)
+  if (length < MIN_KEY_LENGTH) {
+    throw new ToolError('CONFIG_INVALID', `The secret of the channel ${name} has ${length} characters.`, {
+      hint: `Use at least ${MIN_KEY_LENGTH} random characters: openssl rand -hex 32.`,
+    })
+  }
+  return {
+    kind: 'webhook',
+    describe: () => `a program at ${url.host}`,
+    origins: [url.origin],
+    limits: { maxChars: 100_000, maxAttachments: 10 },
+    canRehearse: true,
+    // The id is the same for every try.
+    isIdempotent: true,
+    async send(message, io) {
+      const body = JSON.stringify({ type: 'message', id: io.callId, ...bodyOf(message), from: fromOf(io) })
+      const signed = signWebhook({ id: io.callId, body, at: io.now() }, secret)
+      const headers = { ...signed, 'idempotency-key': io.callId }
+      const answer = await io.fetch(url.href, { method: 'POST', headers, body })
+      if (answer.status >= 300) throw refusedBy(answer, { channel: name, redact })
+      return { id: io.callId }
+    },
+  }
+}
+
+function bodyOf({ title, text, level, attachments }: OutgoingMessage) {
+  return {
+    ...(title !== undefined && { title }),
+    text,
+    level,
+    attachments: attachments.map(({ name, mediaType, content }) => ({
+      name,
+      mediaType,
+      bytes: content.byteLength,
+      base64: Buffer.from(content).toString('base64'),
+    })),
+  }
+}
+
+function fromOf({ caller, run, isTainted }: { caller: string; run: string; isTainted: boolean }) {
+  return { caller, run, isUntrusted: isTainted }
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import type { Feature, FeatureCall, FeatureHost } from '../../core/feature.ts'
+import type { MessageHandle, MessageOutcome, MessageService, MessagesOptions } from '../../core/messages.ts'
+import { ChannelRegistry } from './channel-registry.ts'
+import { type Origin, sendMessage, type Wish } from './send-message.ts'
+
+const USUAL_PAGE = 100
+
+const MAX_PAGE = 1_000
+
+/** How agents reach people: by channels that the owner names, and by the inbox of the console. */
+export function createMessages(options: MessagesOptions, host: FeatureHost): Feature<MessageHandle, MessageService> {
+  const shelf = new ChannelRegistry(options, host)
+  const closing = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
+  const send = (wish: Wish, origin: Origin) => {
+    const sending = sendMessage(wish, origin, { shelf, host, closing: closing.signal })
+    underWay.add(sending)
+    const forget = () => underWay.delete(sending)
+    sending.then(forget, forget)
+    return sending
+  }
+  return {
+    handle: (call) => handleOf(call, shelf, send),
+    desk: createMessageService({ shelf, host, send }),
+    async close() {
+      closing.abort(new ToolError('ABORTED', 'The hub is closed.'))
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+type Send = (wish: Wish, origin: Origin) => ReturnType<typeof sendMessage>
+
+/** What one call may do with messages. */
+function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): MessageHandle {
+  const origin = (): Origin => ({
+    callId: call.callId,
+    run: call.run,
+    caller: call.caller,
+    principal: call.principal,
+    isTainted: call.isTainted,
+    signal: call.signal(),
+    permits: (target) => call.permits('message', target),
+    refuseDenied(target) {
+      const answer = call.allows('message', target)
+      if (answer.ok || answer.effect !== 'deny') return
+      throw new ToolError('POLICY_DENIED', `A message that names nobody goes to ${target}, too: ${answer.why}.`, {
+        hint: 'Name a recipient that the rules allow.',
+      })
+    },
+    beforeEffect: () => call.beforeEffect(),
+    readArtifact: (ref, maxBytes) => call.readArtifact(ref, { maxBytes }),
+    notice: (text) => call.notice(text),
+    markUntrusted: () => call.markUntrusted(),
+  })
+  return {
+    channels: async () => shelf.facts(),
+    send: async (message, { dryRun } = {}) =>
+      send({ action: 'send', channel: message.channel, to: message.to, message, dryRun }, origin()),
+    edit: async (messageId, message, { dryRun } = {}) =>
+      send({ action: 'edit', channel: message.channel, to: message.to, message, messageId, dryRun }, origin()),
+    react: async ({ channel, to, messageId, emoji }, { dryRun } = {}) =>
+      send({ action: 'react', channel, to, messageId, emoji, dryRun }, origin()),
+  }
+}
+
+/** What the desk is made of. */
+interface MessageServiceOptions {
+  readonly shelf: ChannelRegistry
+  readonly host: FeatureHost
+  readonly send: (wish: Wish, origin: Origin) => Promise<MessageOutcome>
+}
+
+/** What the owner does with messages; nobody is asked, and what is sent goes on record. */
+function createMessageService({ shelf, host, send }: MessageServiceOptions): MessageService {
+  const { inbox } = host.store
+  return {
+    channels: async () => shelf.facts(),
+    send: async (message, { by, run, dryRun }) =>
+      send({ action: 'send', channel: message.channel, to: message.to, message, dryRun }, ownersOrigin(host, by, run)),
+    async inbox({ unread, before, limit = USUAL_PAGE } = {}) {
+      const most = Math.min(Math.max(1, limit), MAX_PAGE)
+      const found = await inbox.list({ unread, before, limit: most + 1 })
+      const messages = found.slice(0, most)
+      const next = found.length > most ? messages.at(-1)!.id : undefined
+      return { messages, unread: await inbox.countUnread(), ...(next !== undefined && { next }) }
+    },
+    async markRead(ids) {
+      const count = await inbox.markRead(ids, host.clock.now())
+      if (count > 0) host.emitChange('messages', ids?.[0] ?? 'all')
+      return count
+    },
+    async remove(id) {
+      const isGone = await inbox.remove(id)
+      if (isGone) host.emitChange('messages', id)
+      return isGone
+    },
+  }
+}
+
+function ownersOrigin(host: FeatureHost, by: string, run: string | undefined): Origin {
+  return {
+    callId: `owner-${randomBytes(8).toString('hex')}`,
+    run: run ?? 'owner',
+    caller: by,
+    isTainted: false,
+    signal: new AbortController().signal,
+    permits() {},
+    refuseDenied() {},
+    beforeEffect: (targets) => host.recordChange({ by, change: 'message-sent', subject: targets.join(', ') }),
+    async readArtifact(ref, maxBytes) {
+      if (run !== undefined) return host.artifact(run, ref, { maxBytes })
+      throw new ToolError('INPUT_SCHEMA_INVALID', 'Attachments are artifacts of a run.', { hint: 'Name the run.' })
+    },
+    notice: (text) => host.warn(text),
+    markUntrusted() {},
+  }
+}

@@ -1,0 +1,236 @@
+import { ToolError } from '../../core/errors.ts'
+import type { FeatureHost } from '../../core/feature.ts'
+import { messageTargets, normaliseRecipient } from '../../core/message-target.ts'
+import type {
+  Channel,
+  ChannelBounds,
+  ChannelIo,
+  ChannelRecipients,
+  Delivery,
+  MessageOutcome,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from '../../core/messages.ts'
+import type { RateBucket, RateStore } from '../../core/store.ts'
+import { createChannelIo } from './channel-io.ts'
+import type { ChannelRegistry } from './channel-registry.ts'
+import { checkWords } from './check-words.ts'
+import { deliverMessage, type Errand } from './deliver-message.ts'
+import { readAttachments } from './read-attachments.ts'
+import { TIMEOUT_MS, withDeadline } from './with-deadline.ts'
+
+const MAX_LENGTH = 320
+
+// What a target, a header or a list would read in another way.
+const ODD = /[\p{Cc}\p{Cf}\p{Cs}\p{Z},;/<>"'\\]/u
+
+const USUAL_RATE = { perSecond: 10 / 60, burst: 10 }
+
+const DAY_S = 86_400
+
+const MAX_EMOJI_CHARS = 16
+const ID = /^[^\p{Cc}\p{Cs}]{1,100}$/u
+
+/** What somebody wants done. */
+export type Wish = { readonly channel: string; readonly to?: readonly string[]; readonly dryRun?: boolean } & (
+  | { readonly action: 'send'; readonly message: NewMessage }
+  | { readonly action: 'edit'; readonly message: NewMessage; readonly messageId: string }
+  | { readonly action: 'react'; readonly messageId: string; readonly emoji: string }
+)
+
+/** Who wants it: a call, or the owner. */
+export interface Origin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
+  /** Throws when it may not reach this target. */
+  permits(target: string): void
+  /** The same where only a denial counts. */
+  refuseDenied(target: string): void
+  beforeEffect(targets: readonly string[]): Promise<void>
+  readArtifact(ref: string, maxBytes: number): Promise<Uint8Array>
+  notice(text: string): void
+  markUntrusted(): void
+}
+
+/** What sending needs of the hub. */
+export interface SendParts {
+  readonly shelf: ChannelRegistry
+  readonly host: FeatureHost
+  readonly closing: AbortSignal
+}
+
+/** Ends a dry run where something would go out. */
+class Rehearsed extends Error {
+  readonly request: SentRequest
+
+  constructor(request: SentRequest) {
+    super('a dry run')
+    this.request = request
+  }
+}
+
+/** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
+export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts): Promise<MessageOutcome> {
+  const { channel: name, dryRun = false } = wish
+  const { host, shelf, closing } = parts
+  const { channel, web } = shelf.find(name)
+  assertCan(wish.action, name, channel)
+  const named = [...new Set((wish.to ?? []).map(normaliseRecipient))]
+  const targets = messageTargets(name, named)
+  if (!dryRun) for (const target of targets) origin.permits(target)
+  const to = checkRecipients(named, channel.recipients, name)
+  // Leaving out a name is no way around a rule about it.
+  if (!dryRun && named.length === 0 && to.length > 0)
+    for (const target of messageTargets(name, to)) origin.refuseDenied(target)
+  const errand = await prepare(wish, to, channel, { origin, host })
+  if (!dryRun) await takeTurn(name, channel, { rates: host.store.rates, now: host.clock.now() })
+  const announce = announcer(dryRun, () => origin.beforeEffect(targets))
+  const deadline = {
+    timeoutMs: channel.timeoutMs ?? TIMEOUT_MS,
+    signals: [origin.signal, closing],
+    clock: host.clock,
+    channel: name,
+  }
+  const facts = { channel: name, kind: channel.kind, targets }
+  try {
+    const delivery = await withDeadline(deadline, (signal) => {
+      const io = createChannelIo({ ...ioFacts(origin), channel: name, signal, host, web, announce })
+      return deliverMessage(errand, channel, io, host.clock)
+    })
+    return { ...facts, ...outcomeOf(delivery) }
+  } catch (error) {
+    if (error instanceof Rehearsed) return { ...facts, request: error.request }
+    // Its own words are in the message of the error.
+    if (ToolError.is(error) && error.details?.words) origin.markUntrusted()
+    throw error
+  }
+}
+
+/** Comes before everything that goes out: a dry run ends there, all else is put on record once. */
+function announcer(dryRun: boolean, beforeEffect: () => Promise<void>): ChannelIo['announce'] {
+  let recording: Promise<void> | undefined
+  return async (request) => {
+    if (dryRun) throw new Rehearsed(request)
+    recording ??= beforeEffect()
+    await recording
+  }
+}
+
+/** What the channel gets: without secrets that the hub knows, within all limits. */
+async function prepare(
+  wish: Wish,
+  to: readonly string[],
+  channel: Channel,
+  { origin, host }: { readonly origin: Origin; readonly host: FeatureHost },
+): Promise<Errand> {
+  if (wish.action === 'react') {
+    const { text: emoji } = checkWords({ text: host.redact(wish.emoji) }, { maxChars: MAX_EMOJI_CHARS }, wish.channel)
+    return { action: 'react', to, messageId: wish.messageId, emoji }
+  }
+  const { title, text, level = 'info', attachments = [] } = wish.message
+  const limits = channel.limits ?? {}
+  if (wish.action === 'edit' && attachments.length > 0) {
+    throw new ToolError('INPUT_SCHEMA_INVALID', 'An edit takes no attachments.', {
+      hint: 'Send them as a new message.',
+    })
+  }
+  let hasSecrets = false
+  const redact = (said: string) => {
+    const clean = host.redact(said)
+    hasSecrets ||= clean !== said
+    return clean
+  }
+  // As it will be sent: a secret of several lines is one by any line breaks.
+  const lines = text.replaceAll('\r\n', '\n')
+  const words = { ...(title !== undefined && { title: redact(title) }), text: redact(lines) }
+  const named = attachments.map(({ ref, name }) => ({ ref, ...(name !== undefined && { name: redact(name) }) }))
+  if (hasSecrets) origin.notice('Secrets were taken out of the message.')
+  const checked = checkWords(words, limits, wish.channel)
+  const read = (ref: string, maxBytes: number) => origin.readArtifact(ref, maxBytes)
+  const files = await readAttachments(named, limits, { channel: wish.channel, read })
+  const message: OutgoingMessage = { to, level, ...checked, attachments: files }
+  return wish.action === 'send' ? { action: 'send', message } : { action: 'edit', message, messageId: wish.messageId }
+}
+
+function ioFacts({ callId, run, caller, principal, isTainted }: Origin) {
+  return { callId, run, caller, isTainted, ...(principal !== undefined && { principal }) }
+}
+
+/** What a channel says came from outside: an id that could not be used again is none. */
+function outcomeOf({ id, rejected = [] }: Delivery) {
+  const hasId = typeof id === 'string' && ID.test(id)
+  return { ...(hasId && { messageId: id }), ...(rejected.length > 0 && { rejected: rejected.map(String) }) }
+}
+
+function assertCan(action: Wish['action'], name: string, channel: Channel): void {
+  if (channel[action]) return
+  const can = (['send', 'edit', 'react'] as const).filter((each) => channel[each])
+  throw new ToolError('INPUT_SCHEMA_INVALID', `The channel ${name} (${channel.kind}) cannot ${action}.`, {
+    hint: `It can ${can.join(', ')}. Send a new message instead.`,
+  })
+}
+
+/** Counts one message of a channel, over all processes with this store; RATE_LIMITED when it is one too many. */
+export async function takeTurn(
+  channel: string,
+  { rate = USUAL_RATE, perDay }: ChannelBounds,
+  { rates, now }: { readonly rates: RateStore; readonly now: number },
+): Promise<void> {
+  const { perSecond, burst = Math.max(1, perSecond) } = rate
+  const buckets: RateBucket[] = [
+    { bucket: `message:${channel}`, perSecond, burst },
+    ...(perDay === undefined ? [] : [{ bucket: `message-day:${channel}`, perSecond: perDay / DAY_S, burst: perDay }]),
+  ]
+  const outcome = await rates.take(buckets, now)
+  if (outcome.ok) return
+  const isDay = outcome.bucket.startsWith('message-day:')
+  const bound = isDay ? `${perDay} messages a day` : `${burst} messages at once, ${round(perSecond * 60)} a minute`
+  const retryAfterMs = outcome.waitMs
+  const message = `The channel ${channel} takes ${bound}; wait ${retryAfterMs} ms. Nothing was sent.`
+  throw new ToolError('RATE_LIMITED', message, {
+    fix: {
+      key: 'messages',
+      hint: `Put several things into one message, or have the owner raise the ${isDay ? 'perDay' : 'rate'} of the channel.`,
+    },
+    details: { retryAfterMs },
+  })
+}
+
+function round(number: number): number {
+  return Math.round(number * 10) / 10
+}
+
+/** Whom a message goes to: those it names, if the owner admits all of them, or those that the owner has set. */
+export function checkRecipients(
+  named: readonly string[],
+  recipients: ChannelRecipients | undefined,
+  channel: string,
+): readonly string[] {
+  if (!recipients) {
+    if (named.length === 0) return []
+    throw invalid(`The channel ${channel} has no recipients to choose from.`, 'Leave out to.')
+  }
+  const { most, usual = [], hint } = recipients
+  if (named.length === 0) {
+    if (usual.length > 0) return usual
+    throw invalid(`A message to the channel ${channel} needs a recipient.`, `Give to; the owner admits ${hint}.`)
+  }
+  if (named.length > most) {
+    throw invalid(`The message names ${named.length} recipients; the channel ${channel} takes ${most}.`, 'Split it.')
+  }
+  for (const recipient of named) {
+    if (recipient === '' || recipient.length > MAX_LENGTH || ODD.test(recipient) || !recipients.admits(recipient)) {
+      throw new ToolError('POLICY_DENIED', `The channel ${channel} may not write to ${shown(recipient)}.`, {
+        fix: { key: 'messages', hint: `The owner admits ${hint}.` },
+      })
+    }
+  }
+  return named
+}
+
+function shown(recipient: string): string {
+  return JSON.stringify(recipient.slice(0, 100))
+}
+
+function invalid(message: string, hint: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
+}

@@ -1,0 +1,59 @@
+import type { Rights } from '../../core/feature.ts'
+import type { MissedPolicy, OverlapPolicy, Schedule, ScheduledCall, ScheduleRun, When } from '../../core/schedules.ts'
+import type { StoredSchedule, StoredScheduleRun } from '../../core/store/schedules.ts'
+import type { Timing } from './times.ts'
+
+/** What a schedule does, when, and with which rights: the body of its row. */
+export interface Definition extends Timing {
+  readonly when: When
+  readonly calls: readonly ScheduledCall[]
+  readonly continueOnError: boolean
+  readonly missed: MissedPolicy
+  readonly overlap: OverlapPolicy
+  readonly jitterMs: number
+  readonly timeoutMs: number
+  readonly maxRuns?: number
+  /** Captured from whoever said what is called; looked at again whenever it runs. */
+  readonly rights: Rights
+  readonly createdBy: Schedule['createdBy']
+}
+
+/** A schedule as the parts of this ability hand it to each other. */
+export interface Known {
+  readonly row: StoredSchedule
+  readonly definition: Definition
+}
+
+/** Names that begin so are written in the config; nobody else can use the colon. */
+export const FROM_CONFIG = 'config:'
+
+/** The row with its body read; the store is ours, and so is what is in it. */
+export function toKnown(row: StoredSchedule): Known {
+  return { row, definition: JSON.parse(row.body) as Definition }
+}
+
+/** As its owner sees it. */
+export function toView({ row, definition }: Known): Schedule {
+  const { since: _, until, rights: __, ...shown } = definition
+  const { principal, reason, nextAt, lastAt, lastStatus } = row
+  return {
+    id: row.id,
+    name: row.name,
+    ...(principal !== '' && { principal }),
+    ...shown,
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
+    enabled: row.state === 'on',
+    ...(reason !== undefined && { disabledBecause: reason }),
+    isFromConfig: row.name.startsWith(FROM_CONFIG),
+    createdAt: row.createdAt,
+    ...(nextAt !== undefined && { nextAt }),
+    ...(lastAt !== undefined && { lastAt }),
+    ...(lastStatus !== undefined && { lastStatus }),
+    runs: row.runs,
+  }
+}
+
+/** The same for one of its runs. */
+export function toRunView({ owner: _, leasedUntil: __, ...run }: StoredScheduleRun): ScheduleRun {
+  return run
+}

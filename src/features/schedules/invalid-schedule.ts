@@ -1,0 +1,6 @@
+import { ToolError } from '../../core/errors.ts'
+
+/** What is wrong with what somebody said about a schedule. */
+export function invalidSchedule(message: string, hint?: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, hint === undefined ? {} : { hint })
+}

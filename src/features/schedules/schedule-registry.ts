@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import type { FeatureHost, Rights } from '../../core/feature.ts'
+import { didYouMean } from '../../core/names.ts'
+import type { NewSchedule, ScheduleChange, SchedulesOptions } from '../../core/schedules.ts'
+import type { StoredSchedule } from '../../core/store/schedules.ts'
+import { type Definition, FROM_CONFIG, type Known, toKnown } from './definition.ts'
+import { invalidSchedule } from './invalid-schedule.ts'
+import { readChange, readNew, type Said } from './read-schedule.ts'
+import { nextTime } from './times.ts'
+import { WAKE } from './wake-up.ts'
+
+/** Who makes or changes a schedule, and what it may. */
+export interface Maker {
+  readonly rights: Rights
+  readonly createdBy: Definition['createdBy']
+}
+
+const MAX_COUNT = 100
+/** How often a change is tried again that others were faster than. */
+const TRIES = 5
+const MAX_NAMES = 1_000
+
+/** The schedules in the store: made, changed and found. */
+export class ScheduleRegistry {
+  readonly #host: FeatureHost
+  readonly #options: SchedulesOptions
+
+  constructor(host: FeatureHost, options: SchedulesOptions) {
+    this.#host = host
+    this.#options = options
+  }
+
+  async list(principal?: string): Promise<readonly Known[]> {
+    const rows = await this.#schedules.list(principal === undefined ? {} : { principal })
+    return rows.map(toKnown)
+  }
+
+  /** One of a principal's; the empty name is the hub's own owner. */
+  async findOwn(principal: string, name: string): Promise<Known> {
+    const [row] = await this.#schedules.list({ principal, name, limit: 1 })
+    if (row) return toKnown(row)
+    throw notFound(name, await this.#schedules.list({ principal, limit: MAX_NAMES }))
+  }
+
+  /** Anybody's, by id, or by name where it is clear whose. */
+  async findAny(wanted: string): Promise<Known> {
+    const row = await this.#schedules.find(wanted)
+    if (row) return toKnown(row)
+    const named = await this.#schedules.list({ name: wanted, limit: 2 })
+    const mine = named.find(({ principal }) => principal === '') ?? (named.length === 1 ? named[0] : undefined)
+    if (mine) return toKnown(mine)
+    if (named.length === 0) throw notFound(wanted, await this.#schedules.list({ limit: MAX_NAMES }))
+    throw new ToolError('CONFLICT', `Several principals have a schedule ${wanted}.`, { hint: 'Give its id.' })
+  }
+
+  async add(written: NewSchedule, { rights, createdBy }: Maker, prefix = ''): Promise<Known> {
+    const now = this.#host.clock.now()
+    const { enabled, ...said } = readNew(written, this.#options, now)
+    // What a rule allows under this name is a reminder, and nothing else.
+    if (prefix === '' && written.name === WAKE)
+      throw invalidSchedule('wake is what rules call wake-ups.', 'Choose another name.')
+    const definition: Definition = { ...said, since: now, rights, createdBy }
+    const row: StoredSchedule = {
+      id: `schedule-${randomBytes(8).toString('hex')}`,
+      principal: rights.principal?.name ?? '',
+      name: `${prefix}${written.name}`,
+      body: JSON.stringify(definition),
+      state: enabled ? 'on' : 'off',
+      ...(enabled && nextOf(definition, now)),
+      version: 0,
+      createdAt: now,
+      runs: 0,
+    }
+    await this.#schedules.add(row, {
+      most: prefix === '' ? (this.#options.most ?? MAX_COUNT) : Number.MAX_SAFE_INTEGER,
+    })
+    this.#host.emitChange('schedules', row.id)
+    return { row, definition }
+  }
+
+  /** Changes what is there now, also when it has moved on since it was looked at. */
+  async change(id: string, written: ScheduleChange, maker?: Maker): Promise<Known> {
+    return this.#rewrite(id, (before) => {
+      const now = this.#host.clock.now()
+      const { enabled, ...said } = readChange(written, before.definition, this.#options, now)
+      const definition = follow(before, said, makerAfter(before.definition, written, maker), now)
+      const state = stateOf(before, definition, enabled ?? before.row.state !== 'off', now)
+      if (enabled && state.state === 'done')
+        throw invalidSchedule('It has no time to come.', 'Give another time, or a larger maxRuns.')
+      const { reason } = before.row
+      return { definition, ...state, ...(enabled === undefined && reason !== undefined && { reason }) }
+    })
+  }
+
+  /** Makes one what is written anew; where that is what it was, it goes on. */
+  async replace(id: string, written: NewSchedule, maker: Maker): Promise<void> {
+    const row = await this.#schedules.find(id)
+    if (!row) return
+    const now = this.#host.clock.now()
+    const { enabled, ...said } = readNew(written, this.#options, 'at' in written.when ? Number.NEGATIVE_INFINITY : now)
+    const { since: _, rights: __, createdBy: ___, ...before } = toKnown(row).definition
+    if (isSame(said, before) && enabled === (row.state !== 'off')) return
+    await this.#rewrite(id, (known) => {
+      const definition = follow(known, said, maker, now)
+      return { definition, ...stateOf(known, definition, enabled, now) }
+    })
+  }
+
+  /** It cannot work any more, and says why. */
+  async switchOff(id: string, reason: string): Promise<void> {
+    await this.#rewrite(id, ({ definition }) => ({ definition, state: 'off', reason }))
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#schedules.remove(id)
+    this.#host.emitChange('schedules', id)
+  }
+
+  async #rewrite(
+    id: string,
+    rewrite: (
+      known: Known,
+    ) => { definition: Definition } & Pick<StoredSchedule, 'state' | 'reason' | 'dueAt' | 'nextAt'>,
+  ): Promise<Known> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const found = await this.#schedules.find(id)
+      if (!found) throw notFound(id, [])
+      const { dueAt: _, nextAt: __, reason: ___, ...kept } = found
+      const { definition, ...state } = rewrite(toKnown(found))
+      const row = { ...kept, ...state, body: JSON.stringify(definition) }
+      if (!(await this.#schedules.save(row))) continue
+      this.#host.emitChange('schedules', id)
+      return { row: { ...row, version: row.version + 1 }, definition }
+    }
+    throw new ToolError('CONFLICT', 'Somebody else changes this schedule at the same time.', { retryable: true })
+  }
+
+  get #schedules() {
+    return this.#host.store.schedules
+  }
+}
+
+/** The next time after a moment, and with the jitter when it is due. */
+export function nextOf(definition: Definition, after: number): { dueAt: number; nextAt: number } | undefined {
+  const dueAt = nextTime(definition, after)
+  if (dueAt === undefined) return undefined
+  return { dueAt, nextAt: dueAt + Math.floor(Math.random() * (definition.jitterMs + 1)) }
+}
+
+/** What is written in the config is changed there. */
+export function refuseFromConfig({ row }: Known): void {
+  if (!row.name.startsWith(FROM_CONFIG)) return
+  throw new ToolError('CONFLICT', `${row.name} is written in the config.`, {
+    hint: `Change schedules.entries.${row.name.slice(FROM_CONFIG.length)} in tool-hub.yaml, and start again.`,
+  })
+}
+
+/**
+ * Whoever says what is called gives the rights for it, and nobody else: calls get no other rights by a change of their
+ * times. What somebody has touched who had read content from outside stays so.
+ */
+function makerAfter(before: Definition, written: ScheduleChange, maker: Maker = before): Maker {
+  const { rights, createdBy } = written.calls === undefined ? before : maker
+  return { rights, createdBy: { ...createdBy, tainted: maker.createdBy.tainted || before.createdBy.tainted } }
+}
+
+/** The same schedule with something else said about it; a new interval is counted from now. */
+function follow({ definition }: Known, said: Said, { rights, createdBy }: Maker, now: number): Definition {
+  return { ...said, since: isSame(said.when, definition.when) ? definition.since : now, rights, createdBy }
+}
+
+/** Whether it goes on as it is, begins anew, or stands still. */
+function stateOf(
+  { row, definition: before }: Known,
+  definition: Definition,
+  isWanted: boolean,
+  now: number,
+): Pick<StoredSchedule, 'state' | 'dueAt' | 'nextAt'> {
+  if (!isWanted) return { state: 'off' }
+  if (definition.maxRuns !== undefined && row.runs >= definition.maxRuns) return { state: 'done' }
+  const { state, dueAt, nextAt } = row
+  const isSameTime = (['when', 'timeZone', 'until'] as const).every((key) => isSame(definition[key], before[key]))
+  if (state === 'on' && isSameTime && dueAt !== undefined && nextAt !== undefined) return { state, dueAt, nextAt }
+  const next = nextOf(definition, now)
+  return next ? { state: 'on', ...next } : { state: 'done' }
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function notFound(wanted: string, known: readonly StoredSchedule[]): ToolError {
+  const names = known.map(({ name }) => name)
+  const hint = didYouMean(wanted, names) || 'List them to see their names.'
+  return new ToolError('NOT_FOUND', `There is no schedule ${JSON.stringify(wanted)}.`, { hint })
+}

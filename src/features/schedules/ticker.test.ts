@@ -1,0 +1,291 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { bareSchedules, MINUTE, noting, START } from '../../../test/support/bare-schedules.ts'
+import { eventually } from '../../../test/support/eventually.ts'
+import { newOwner, retireOwner } from '../../lib/process-owner.ts'
+import { createMemoryStore } from '../../store/in-process.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { ScheduleRunner } from './schedule-runner.ts'
+
+const opened: ReturnType<typeof bareSchedules>[] = []
+afterEach(async () => {
+  for (const { release, ability } of opened.splice(0)) {
+    release()
+    await ability.close()
+  }
+})
+function open(...parts: Parameters<typeof bareSchedules>) {
+  const bare = bareSchedules(...parts)
+  opened.push(bare)
+  const counts = async () => {
+    const { running, waiting } = await bare.desk.status()
+    return [running, waiting]
+  }
+  const busy = (...expected: number[]) => eventually(async () => expect(await counts()).toEqual(expected))
+  return { ...bare, busy }
+}
+
+describe('what fires schedules', () => {
+  it('makes all that is due, however many', async () => {
+    const { desk, clock, called } = open({ most: 500, parallel: 256 })
+    for (let n = 0; n < 201; n++) await desk.add(noting({ name: `j${n}` }))
+    await desk.start()
+    await clock.advance(10 * MINUTE)
+    await eventually(() => expect(called).toHaveLength(201))
+  })
+
+  it('runs eight at once without a limit of its own, and half of them for one principal', async () => {
+    const { desk, clock, hold, busy } = open()
+    for (let n = 0; n < 9; n++) await desk.add(noting({ name: `j${n}` }))
+    await desk.start()
+    hold()
+    await clock.advance(10 * MINUTE)
+    await busy(8, 1)
+    const other = open({ parallel: 3 })
+    for (let n = 0; n < 3; n++) await other.desk.add(noting({ name: `j${n}` }), { as: { name: 'token:a' } })
+    await other.desk.start()
+    other.hold()
+    await other.clock.advance(10 * MINUTE)
+    await other.busy(2, 1)
+  })
+
+  it('begins nothing more when the hub becomes calm while rights are looked at', async () => {
+    let answer = (_: { name: string }) => {}
+    const { ability, desk, store, called } = open(
+      {},
+      {
+        principalNow: (known) =>
+          known.name === 'token:slow' && called.length === 0 && isAsking
+            ? new Promise((resolve) => {
+                answer = resolve
+              })
+            : known,
+      },
+    )
+    let isAsking = false
+    await desk.add(noting(), { as: { name: 'token:slow' } })
+    isAsking = true
+    await desk.run('job', { wait: false })
+    ability.calm!()
+    answer({ name: 'token:slow' })
+    await ability.close()
+    const [row] = await store.schedules.list({})
+    expect(await store.schedules.runs({ schedule: row!.id, limit: 9 })).toMatchObject([{ status: 'waiting' }])
+    expect(called).toEqual([])
+  })
+
+  it('says for 15 s in the store that it is there', async () => {
+    const store = createMemoryStore()
+    const first = open({}, { store, clock: fakeClock(START) })
+    await first.desk.start()
+    const seen = async (afterMs: number) =>
+      (await open({}, { store, clock: fakeClock(START + afterMs) }).desk.status()).isTicking
+    expect(await seen(14_999)).toBe(true)
+    expect(await seen(15_000)).toBe(false)
+    const stopped = open()
+    const other = open({}, { store: stopped.store })
+    await stopped.desk.start()
+    expect((await other.desk.status()).isTicking).toBe(true)
+    await stopped.desk.stop()
+    expect((await other.desk.status()).isTicking).toBe(false)
+  })
+
+  it('says every 5 s that it is there', async () => {
+    const { desk, store, clock } = open()
+    const leased: number[] = []
+    const { lease } = store.slots
+    store.slots.lease = (slot, wish) => {
+      leased.push(wish.until - START)
+      return lease.call(store.slots, slot, wish)
+    }
+    await desk.start()
+    await clock.advance(4_999)
+    expect(leased).toEqual([15_000])
+    await clock.advance(1)
+    await eventually(() => expect(leased).toEqual([15_000, 20_000]))
+  })
+
+  it('switches off what it cannot read, says why, and goes on with the others', async () => {
+    const { desk, store, clock, called } = open()
+    const { id } = await desk.add(noting({ name: 'broken' }))
+    await desk.add(noting())
+    const row = (await store.schedules.find(id))!
+    await store.schedules.save({ ...row, body: `{"${'x'.repeat(600)}` })
+    await desk.start()
+    await clock.advance(10 * MINUTE)
+    await eventually(() => expect(called).toHaveLength(1))
+    const after = (await store.schedules.find(id))!
+    expect(after).toMatchObject({ state: 'off', reason: expect.stringContaining('JSON') })
+    expect(after.reason!.length).toBeLessThanOrEqual(500)
+    expect(after).not.toHaveProperty('nextAt')
+  })
+
+  it('warns when the store cannot be read, and looks again after 5 s', async () => {
+    const { desk, store, clock, warned, called } = open()
+    await desk.add(noting())
+    const { due } = store.schedules
+    store.schedules.due = async () => {
+      throw new Error('The disk is away.')
+    }
+    await desk.start()
+    expect(warned).toEqual(['Schedules could not be looked at: The disk is away.'])
+    await clock.advance(4_999)
+    expect(warned).toHaveLength(1)
+    await clock.advance(1)
+    expect(warned).toHaveLength(2)
+    store.schedules.due = due
+    await clock.advance(10 * MINUTE)
+    await eventually(() => expect(called).toHaveLength(1))
+  })
+
+  it('looks at a change of another process after a tenth of a second, and at no other news', async () => {
+    const { desk, store, clock } = open()
+    await desk.start()
+    let looks = 0
+    const { due } = store.schedules
+    store.schedules.due = async (...wish) => {
+      looks++
+      return due.apply(store.schedules, wish)
+    }
+    const tell = (topic: string, ability: string) =>
+      store.events.append({ topic, body: JSON.stringify({ ability, subject: 'x' }), at: 0 })
+    await tell('ability', 'messages')
+    await tell('other', 'schedules')
+    await clock.advance(200)
+    expect(looks).toBe(0)
+    await tell('ability', 'schedules')
+    await tell('ability', 'schedules')
+    await clock.advance(0)
+    await clock.advance(99)
+    expect(looks).toBe(0)
+    await clock.advance(1)
+    expect(looks).toBe(1)
+    await desk.stop()
+    await tell('ability', 'schedules')
+    await clock.advance(10_000)
+    expect(looks).toBe(1)
+  })
+
+  it('settles what processes left behind that are gone, or that stopped renewing', async () => {
+    const { desk, store, clock } = open()
+    const gone = newOwner()
+    retireOwner(gone)
+    const leave = async (name: string, owner: string, leasedUntil: number) => {
+      const { id } = await desk.add(noting({ name, missed: 'skip' }))
+      const run = { id: `r-${name}`, schedule: id, dueAt: START, missed: 0, owner, leasedUntil }
+      await store.schedules.addRun({ ...run, status: 'waiting' }, { policy: 'skip', maxActive: 9 })
+    }
+    const alive = newOwner()
+    await leave('gone', gone, START + MINUTE)
+    await leave('late', alive, START)
+    await leave('alive', alive, START + 1)
+    await desk.start()
+    const found = await Promise.all(['gone', 'late', 'alive'].map(async (name) => (await desk.runs(name)).runs[0]))
+    expect(found).toMatchObject([
+      { status: 'missed', error: 'The process that was to run it ended before.', endedAt: START },
+      { status: 'missed' },
+      { status: 'waiting' },
+    ])
+    // The news of what was settled brings one look; the one after it comes 5 s later.
+    await clock.advance(5_200)
+    await eventually(async () => expect((await desk.runs('alive')).runs[0]).toMatchObject({ status: 'missed' }))
+    retireOwner(alive)
+  })
+
+  it('can be started again after a stop, and not after the end', async () => {
+    const { ability, desk, clock, called } = open()
+    await desk.add(noting())
+    await desk.start()
+    await desk.stop()
+    await clock.advance(10 * MINUTE)
+    expect(called).toEqual([])
+    await desk.start()
+    await eventually(() => expect(called).toHaveLength(1))
+    await ability.close()
+    await desk.start()
+    expect((await desk.status()).isTickingHere).toBe(false)
+  })
+})
+
+describe('the runs of one process', () => {
+  it('are leased on while they wait, also when none of them goes on', async () => {
+    let isDown = false
+    const { desk, store, clock, busy } = open(
+      {},
+      {
+        principalNow: (known) => {
+          if (isDown) throw new Error('The list cannot be read.')
+          return known
+        },
+      },
+    )
+    await desk.add(noting(), { as: { name: 'token:a' } })
+    isDown = true
+    const renewed: number[] = []
+    store.schedules.renew = async (_, until) => void renewed.push(until - START)
+    await desk.run('job', { wait: false })
+    await busy(0, 1)
+    await clock.advance(10_000)
+    expect(renewed).toEqual([40_000])
+  })
+
+  it('of the config go on where nothing was changed', async () => {
+    const { desk, store } = open({ entries: { a: noting(), b: noting({ enabled: false }) } })
+    await desk.start()
+    let saves = 0
+    const { save } = store.schedules
+    store.schedules.save = (row) => {
+      saves++
+      return save.call(store.schedules, row)
+    }
+    await desk.start()
+    expect(saves).toBe(0)
+    await desk.start({ entries: { a: noting({ enabled: false }), b: noting({ enabled: false }) } })
+    expect(saves).toBe(1)
+  })
+
+  it('are kept, leased and bounded', () => {
+    const { host } = open()
+    const runner = new ScheduleRunner(host, {} as never, {})
+    expect(runner.keep).toBe(200)
+    expect(new ScheduleRunner(host, {} as never, { keep: 5 }).keep).toBe(5)
+    expect(runner.newRun('s1', 7, 2)).toEqual({
+      ...{ id: expect.stringMatching(/^time-[\w-]{12}$/), schedule: 's1', dueAt: 7, missed: 2, status: 'waiting' },
+      ...{ owner: runner.owner, leasedUntil: START + 30_000 },
+    })
+    runner.calm()
+    const overlap = (principal: string) =>
+      runner.overlapOf({ row: { principal }, definition: { overlap: 'queue' } } as never)
+    const accept = (count: number, principal: string) => {
+      const runs = Array.from({ length: count }, (_, n) => ({ id: `${principal}${n}`, status: 'waiting' }))
+      runner.accept(runs as never, { principal })
+    }
+    accept(249, 'token:a')
+    expect(overlap('token:a')).toEqual({ policy: 'queue', maxActive: 100 })
+    accept(250, 'token:a')
+    accept(250, '')
+    expect(runner.counts).toEqual({ running: 0, waiting: 500 })
+    expect(overlap('token:a')).toEqual({ policy: 'queue', maxActive: 0 })
+    expect([overlap(''), overlap('token:b')].map(({ maxActive }) => maxActive)).toEqual([100, 100])
+  })
+
+  it('are named after their schedule, whatever that is called', async () => {
+    const { desk, called } = open({ entries: { ['a'.repeat(60)]: noting({ enabled: false }) } })
+    await desk.start()
+    await desk.run(`config:${'a'.repeat(60)}`)
+    expect(called[0]!.run).toMatch(/^cron-config-a{25}-20260101-000000-[0-9a-f]{6}$/)
+  })
+
+  it('tell whoever listens, whatever becomes of that', async () => {
+    const { desk } = open()
+    await desk.add(noting())
+    const heard: string[] = []
+    await desk.onRun(() => {
+      throw new Error('no ears')
+    })
+    const stop = await desk.onRun(({ status }, { name }) => heard.push(`${name} ${status}`))
+    await desk.run('job')
+    stop()
+    await desk.run('job')
+    expect(heard).toEqual(['job running', 'job ok'])
+  })
+})

@@ -1,0 +1,208 @@
+import { messageOf } from '../../core/errors.ts'
+import type { FeatureHost } from '../../core/feature.ts'
+import type { Firing, StoredSchedule, StoredScheduleRun } from '../../core/store/schedules.ts'
+import { parseJson } from '../../lib/parse-json.ts'
+import { isOwnerAlive } from '../../lib/process-owner.ts'
+import type { Definition } from './definition.ts'
+import { toKnown } from './definition.ts'
+import { nextOf } from './schedule-registry.ts'
+import type { ScheduleRunner } from './schedule-runner.ts'
+import { nextTime, passedTimes } from './times.ts'
+
+/** Later than this it was missed: nothing was there to run it. */
+const GRACE_MS = 60_000
+
+const LOOK_MS = 5_000
+/** Others tell of a change; several at once are one look. */
+const SOON_MS = 100
+const BATCH = 100
+const MAX_WAITING = 1_000
+const MAX_ACTIVE = 1_000
+/** Whoever fires says so in the store, for those who ask whether somebody does. */
+export const TICKING_SLOT = 'schedules:ticking'
+const TICKING_MS = 15_000
+
+/**
+ * Fires what is due. One timer waits for the next time; the store says which, and of several processes the first to move
+ * a schedule on has its time. The clock may jump: only the store's times are compared, never counted.
+ */
+export class Ticker {
+  readonly #host: FeatureHost
+  readonly #runner: ScheduleRunner
+  #isOn = false
+  #isClosed = false
+  #isLooking = false
+  /** Something changed that the next look has to see. */
+  #hasNews = false
+  #cancel: (() => void) | undefined
+  #unwatch: (() => void) | undefined
+  #lookedForLostAt = Number.NEGATIVE_INFINITY
+
+  constructor(host: FeatureHost, runner: ScheduleRunner) {
+    this.#host = host
+    this.#runner = runner
+  }
+
+  get isOn(): boolean {
+    return this.#isOn
+  }
+
+  async start(): Promise<void> {
+    if (this.#isOn || this.#isClosed) return
+    this.#isOn = true
+    this.#unwatch = this.#host.store.events.watch(({ topic, body }) => {
+      if (topic !== 'ability' || (parseJson(body) as { ability?: unknown } | undefined)?.ability !== 'schedules') return
+      this.#onNews()
+    })
+    await this.#look()
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isOn) return
+    this.#isOn = false
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#unwatch?.()
+    await this.#host.store.slots.release(TICKING_SLOT, this.#runner.owner)
+  }
+
+  /** Stops for good: a start that is still under way comes too late. */
+  close(): Promise<void> {
+    this.#isClosed = true
+    return this.stop()
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true
+    this.#hasNews = false
+    let waitMs = LOOK_MS
+    try {
+      waitMs = await this.#fireDue()
+    } catch (error) {
+      this.#host.warn(`Schedules could not be looked at: ${messageOf(error)}`)
+    }
+    this.#isLooking = false
+    this.#lookIn(this.#hasNews ? Math.min(waitMs, SOON_MS) : waitMs)
+  }
+
+  #onNews(): void {
+    this.#runner.pump()
+    const isComing = this.#hasNews
+    this.#hasNews = true
+    if (!isComing && !this.#isLooking) this.#lookIn(SOON_MS)
+  }
+
+  #lookIn(waitMs: number): void {
+    this.#cancel?.()
+    if (this.#isOn) this.#cancel = this.#host.clock.after(waitMs, () => void this.#look(), { background: true })
+  }
+
+  /** Tells how long nothing will be due. */
+  async #fireDue(): Promise<number> {
+    const { schedules } = this.#host.store
+    const { clock } = this.#host
+    await this.#lookForLost()
+    while (this.#isOn && this.#runner.counts.waiting < MAX_WAITING) {
+      const due = await schedules.due(clock.now(), BATCH)
+      for (const row of due) if (this.#isOn) await this.#fireOrSwitchOff(row)
+      if (due.length < BATCH) break
+    }
+    this.#runner.pump()
+    const next = await schedules.nextAt()
+    if (next === undefined) return LOOK_MS
+    return Math.min(Math.max(next - clock.now(), 0) || SOON_MS, LOOK_MS)
+  }
+
+  /** One that cannot be understood here must not keep all others from their times. */
+  async #fireOrSwitchOff(row: StoredSchedule): Promise<void> {
+    let firing: Firing
+    try {
+      firing = this.#plan(row)
+    } catch (error) {
+      const { dueAt: _, nextAt: __, ...rest } = row
+      await this.#host.store.schedules.save({ ...rest, state: 'off', reason: messageOf(error).slice(0, 500) })
+      return
+    }
+    const fired = await this.#host.store.schedules.fire(firing)
+    if (!fired) return
+    this.#runner.accept(fired, row)
+    this.#host.emitChange('schedules', row.id)
+  }
+
+  #plan(row: StoredSchedule): Firing {
+    const known = toKnown(row)
+    const { definition } = known
+    const now = this.#host.clock.now()
+    const plan = planFiring(definition, row.dueAt ?? now, now)
+    const left = definition.maxRuns === undefined ? plan.times.length : definition.maxRuns - row.runs
+    const times = plan.times.slice(0, Math.max(0, left))
+    const isUsedUp = definition.maxRuns !== undefined && row.runs + times.length >= definition.maxRuns
+    const next = plan.next === undefined || isUsedUp ? undefined : nextOf(definition, plan.next - 1)
+    const runs = times.map((time, index) => this.#runner.newRun(row.id, time, index === 0 ? plan.missed : 0))
+    return {
+      ...{ id: row.id, version: row.version, at: now, overlap: this.#runner.overlapOf(known) },
+      state: next ? 'on' : 'done',
+      ...next,
+      runs: runs.length > 0 ? runs : [this.#runner.newRun(row.id, plan.last, plan.missed, 'missed')],
+    }
+  }
+
+  /** Runs of processes that are gone: what had begun was interrupted, what had not may still be made. */
+  async #lookForLost(): Promise<void> {
+    const { clock, store } = this.#host
+    const now = clock.now()
+    // A clock that was set back must not put it off.
+    if (Math.abs(now - this.#lookedForLostAt) < LOOK_MS) return
+    this.#lookedForLostAt = now
+    const { owner } = this.#runner
+    await store.slots.lease(TICKING_SLOT, { owner, now, until: now + TICKING_MS })
+    for (const run of await store.schedules.active(MAX_ACTIVE)) {
+      if (run.owner === owner || (run.leasedUntil > now && isOwnerAlive(run.owner))) continue
+      await this.#settleLost(run, now).catch((error) => this.#host.warn(`A run was lost: ${messageOf(error)}`))
+    }
+  }
+
+  async #settleLost(run: StoredScheduleRun, now: number): Promise<void> {
+    const { schedules } = this.#host.store
+    const row = await schedules.find(run.schedule)
+    if (!row) return
+    const { owner, keep, leasedUntil } = this.#runner
+    const end = { id: run.id, owner: run.owner, endedAt: now, keep }
+    if (run.status === 'running') {
+      const error = 'The process that ran it ended before it did; what it had begun is in the records.'
+      await schedules.end({ ...end, status: 'interrupted', error })
+    } else if (toKnown(row).definition.missed === 'skip') {
+      await schedules.end({ ...end, status: 'missed', error: 'The process that was to run it ended before.' })
+    } else if (await schedules.takeOver(run.id, run.owner, { owner, leasedUntil })) {
+      this.#runner.accept([{ ...run, owner, leasedUntil }], row)
+    }
+    this.#host.emitChange('schedules', row.id)
+  }
+}
+
+/** What is to be run now, and when it goes on. */
+interface Plan {
+  /** Times to run, oldest first. */
+  readonly times: readonly number[]
+  /** How many that passed are left out; 100 stands for 100 and more. */
+  readonly missed: number
+  /** The last time that passed. */
+  readonly last: number
+  readonly next?: number
+}
+
+/** Decides what becomes of a schedule that was due at `dueAt`, and of all times since. */
+export function planFiring(definition: Definition, dueAt: number, now: number): Plan {
+  const passed = passedTimes(definition, dueAt, now)
+  const last = passed.at(-1)!
+  const times = timesOf(definition, passed, now)
+  const next = nextTime(definition, Math.max(now, last))
+  return { times, missed: passed.length - times.length, last, ...(next !== undefined && { next }) }
+}
+
+function timesOf({ missed, jitterMs }: Definition, passed: readonly number[], now: number): readonly number[] {
+  const last = passed.slice(-1)
+  if (missed === 'all') return passed
+  if (missed === 'once') return last
+  return now - last[0]! <= GRACE_MS + jitterMs ? last : []
+}

@@ -1,0 +1,156 @@
+import { ToolError } from '../../core/errors.ts'
+import type { FeatureHost } from '../../core/feature.ts'
+import type { SessionsOptions, SpawnWish } from '../../core/sessions.ts'
+import type { SessionEnd, StoredSession } from '../../core/store/sessions.ts'
+import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
+import { LiveSession } from './live-session.ts'
+import type { PostOffice } from './post-office.ts'
+import type { SessionRegistry } from './session-registry.ts'
+import { type Beginner, planSession } from './spawn-session.ts'
+import type { Wakes } from './wakes.ts'
+
+/** What the sessions of this process have in common. */
+export interface LiveSessionsOptions {
+  readonly options: SessionsOptions
+  readonly host: FeatureHost
+  readonly wakes: Wakes
+  readonly book: SessionRegistry
+  readonly post: PostOffice
+  readonly owner: string
+}
+
+const CLOSED = { state: 'failed', reason: 'The hub was closed before it was done.' } as const
+
+/** The sessions that runners of this process work in. */
+export class LiveSessions {
+  readonly #options: LiveSessionsOptions
+  readonly #live = new Map<string, LiveSession>()
+  #isClosed = false
+
+  constructor(options: LiveSessionsOptions) {
+    this.#options = options
+  }
+
+  /** Begins a session; it goes on after this has returned. `onPlanned` comes before anything is kept. */
+  async begin(
+    wish: SpawnWish,
+    beginner: Omit<Beginner, 'above'>,
+    { session, onPlanned }: { readonly session?: string; readonly onPlanned?: () => Promise<void> } = {},
+  ): Promise<StoredSession> {
+    const { options, host, owner, wakes, book, post } = this.#options
+    const { parent, isTainted } = beginner
+    const { maxRunning = MAX_RUNNING } = options
+    const maxHere = ROOTS_AT_ONCE * maxRunning
+    if (this.#live.size >= maxHere) throw tooMany(maxHere, 'in this process')
+    if (parent) this.#assertMayBegin(parent)
+    const above = parent ? await this.#above(parent) : []
+    const {
+      session: row,
+      runner,
+      rights,
+      limits,
+    } = planSession(wish, { ...beginner, above }, { options, clock: host.clock, owner })
+    await onPlanned?.()
+    const kept = { ...row, task: host.redact(row.task!) }
+    const seq = await host.store.sessions.add(kept, { maxRunning })
+    if (seq === undefined) throw tooMany(maxRunning, 'below this root')
+    await this.#assertGoesOn(row.id, parent)
+    const stored: StoredSession = { ...kept, seq, state: 'running' }
+    const live = new LiveSession({
+      ...{
+        row: { ...stored, task: row.task! },
+        runner,
+        rights,
+        session: session ?? row.id,
+        isTainted,
+        lifeMs: limits.wallMs,
+      },
+      ...{ host, wakes, book, post },
+      onOver: (id) => this.#over(id),
+    })
+    this.#live.set(row.id, live)
+    wakes.tell(row.id)
+    return stored
+  }
+
+  /** Ends a session wherever it lives, and all that it began; false when it was over. */
+  async end(row: StoredSession, end: Omit<SessionEnd, 'at'>): Promise<boolean> {
+    const live = this.#live.get(row.id)
+    if (!live) {
+      const hasEnded = await this.#options.book.end(row.id, end)
+      await this.#endChildren(row.id)
+      return hasEnded
+    }
+    live.end(end)
+    await live.whenOver
+    return true
+  }
+
+  /** A run is over, whoever ended it. */
+  async endRun(run: string): Promise<void> {
+    this.#options.book.leaveRoot(run)
+    const row = await this.#options.host.store.sessions.find(run)
+    if (row?.state === 'running') await this.end(row, { state: 'ended', reason: 'Its run was ended.' })
+  }
+
+  /** Begins nothing more, and ends what goes on. */
+  calm(): void {
+    this.#isClosed = true
+    for (const live of this.#live.values()) live.end(CLOSED)
+  }
+
+  async close(): Promise<void> {
+    this.calm()
+    await Promise.all(Array.from(this.#live.values(), ({ whenOver }) => whenOver))
+  }
+
+  async #over(id: string): Promise<void> {
+    this.#live.delete(id)
+    await this.#endChildren(id)
+  }
+
+  async #endChildren(id: string): Promise<void> {
+    const reason = overReason(id)
+    const children = await this.#options.book.children(id, 'running')
+    await Promise.all(children.map((child) => this.end(child, { state: 'ended', reason })))
+  }
+
+  #assertMayBegin({ id, state, depth }: StoredSession): void {
+    const { maxDepth = MAX_DEPTH } = this.#options.options
+    if (state !== 'running') throw new ToolError('CONFLICT', `The session ${id} is over, so it begins no other one.`)
+    if (depth < maxDepth) return
+    throw new ToolError('BUDGET_EXCEEDED', `${depth} sessions lie above a new one, at most ${maxDepth} may.`, {
+      fix: { key: 'sessions.maxDepth', hint: 'Do it in this session, or have the owner raise sessions.maxDepth.' },
+    })
+  }
+
+  /** Whoever was to begin it may have come to an end meanwhile, and would not end it any more. */
+  async #assertGoesOn(id: string, parent: StoredSession | undefined): Promise<void> {
+    const { book, host } = this.#options
+    const now = parent && (await host.store.sessions.find(parent.id))
+    if (!this.#isClosed && now?.state === parent?.state) return
+    const end = this.#isClosed ? CLOSED : { state: 'ended' as const, reason: overReason(parent!.id) }
+    await book.end(id, end)
+    throw new ToolError('ABORTED', end.reason)
+  }
+
+  async #above(parent: StoredSession): Promise<string[]> {
+    const runs = [parent.id]
+    let at: StoredSession | undefined = parent
+    while (at?.parent !== undefined) {
+      runs.push(at.parent)
+      at = await this.#options.host.store.sessions.find(at.parent)
+    }
+    return runs
+  }
+}
+
+function overReason(parent: string): string {
+  return `The session that began it, ${parent}, is over.`
+}
+
+function tooMany(most: number, where: string): ToolError {
+  return new ToolError('RATE_LIMITED', `${most} sessions go on already ${where}, which is the limit.`, {
+    fix: { key: 'sessions.maxRunning', hint: 'Wait until one has ended; core/session.list shows them.' },
+  })
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { ToolError } from '../../core/errors.ts'
+import type { FeatureHost } from '../../core/feature.ts'
+import type { SendOutcome, SessionMessage } from '../../core/sessions.ts'
+import type { StoredMail, StoredSession } from '../../core/store/sessions.ts'
+import { MAX_READ, MAX_TEXT_CHARS, MAX_UNREAD, OWNER } from './bounds.ts'
+import type { SessionRegistry } from './session-registry.ts'
+import { OWNER_SENDER, ownerInbox, toMessage } from './to-entry.ts'
+import type { Wakes } from './wakes.ts'
+
+const MESSAGE_ID = /^message-[0-9a-f]{16}$/
+
+/** A message on its way. */
+export interface Letter {
+  readonly text: string
+  readonly replyTo?: string
+  readonly isTainted: boolean
+}
+
+/** A message that was sent. */
+type Sent = Pick<StoredMail, 'id' | 'seq'>
+
+/** What sessions write to each other: kept before it is told, read once. */
+export class PostOffice {
+  readonly #host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>
+  readonly #wakes: Wakes
+  readonly #book: SessionRegistry
+
+  constructor(host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>, wakes: Wakes, book: SessionRegistry) {
+    this.#host = host
+    this.#wakes = wakes
+    this.#book = book
+  }
+
+  /** To a session that may read it. */
+  async send(sender: string, to: StoredSession, letter: Letter): Promise<Sent> {
+    assertReads(to)
+    const sent = await this.#put({ inbox: to.id, sender, ...letter })
+    this.#wakes.tell(to.id)
+    return sent
+  }
+
+  /** From a session to the owner, who reads it in its history. */
+  async sendToOwner(from: string, letter: Letter): Promise<Sent> {
+    const sent = await this.#put({ inbox: ownerInbox(from), sender: from, ...letter })
+    this.#wakes.tell(from)
+    return sent
+  }
+
+  sendAsOwner(to: StoredSession, letter: Omit<Letter, 'isTainted'>): Promise<Sent> {
+    return this.send(OWNER_SENDER, to, { ...letter, isTainted: false })
+  }
+
+  /** What waits for a session; it is read from then on. */
+  async take(session: string): Promise<readonly SessionMessage[]> {
+    const taken = await this.#host.store.mail.take(session, { limit: MAX_READ, now: this.#host.clock.now() })
+    return taken.map(toMessage)
+  }
+
+  async readAsOwner(session: string): Promise<void> {
+    const wish = { limit: MAX_UNREAD, now: this.#host.clock.now() }
+    await this.#host.store.mail.take(ownerInbox(session), wish)
+  }
+
+  async unread(session: string): Promise<number> {
+    return this.#host.store.mail.unread(session)
+  }
+
+  /** Waits for the answer to a message: until it is there, the other one is over, or the time is. */
+  async answer(
+    sent: Sent,
+    to: StoredSession,
+    { from, waitMs, signal }: { readonly from: string; readonly waitMs: number; readonly signal?: AbortSignal },
+  ): Promise<SendOutcome> {
+    const inbox = from === OWNER_SENDER ? ownerInbox(to.id) : from
+    const answerTo = { id: sent.id, seq: sent.seq, from: to.id }
+    const base = { message: sent.id, session: to.id }
+    const look = async (): Promise<SendOutcome | undefined> => {
+      const now = await this.#book.find(to.id)
+      const { state = 'ended', reason } = now ?? {}
+      const [mail] = await this.#host.store.mail.take(inbox, { limit: 1, now: this.#host.clock.now(), answerTo })
+      if (mail) return { ...base, status: 'replied', reply: toMessage(mail), state }
+      if (state === 'running') return undefined
+      return { ...base, status: 'ended', state, ...(reason !== undefined && { reason }) }
+    }
+    const subjects = from === OWNER_SENDER ? [to.id] : [to.id, from]
+    const outcome = await this.#wakes.until({ subjects, look, withinMs: waitMs, signal })
+    return outcome ?? { ...base, status: 'timeout', state: 'running' }
+  }
+
+  async #put(letter: { inbox: string; sender: string } & Letter): Promise<Sent> {
+    const { inbox, sender, text, replyTo, isTainted } = letter
+    if (text.length > MAX_TEXT_CHARS) throw tooLong(text.length)
+    assertMessageId(replyTo)
+    const id = `message-${randomBytes(8).toString('hex')}`
+    const message = { id, inbox, sender, text: this.#host.redact(text), isTainted, sentAt: this.#host.clock.now() }
+    const seq = await this.#host.store.mail.put(
+      { ...message, ...(replyTo !== undefined && { replyTo }) },
+      { maxUnread: MAX_UNREAD },
+    )
+    if (seq === undefined) throw full(inbox)
+    return { id, seq }
+  }
+}
+
+/** A run without a runner may be gone on with at any time. Why it is over may be told in words of a stranger: not here. */
+function assertReads({ id, state, runner }: StoredSession): void {
+  if (state === 'running' || runner === undefined) return
+  throw new ToolError('CONFLICT', `The session ${id} is over.`, {
+    hint: 'See why with core/session.status, or begin another one.',
+  })
+}
+
+function assertMessageId(id: string | undefined): void {
+  if (id === undefined || MESSAGE_ID.test(id)) return
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'replyTo is not the id of a message.', {
+    hint: 'Use the id that came with the message, message-…, or leave it out.',
+  })
+}
+
+function tooLong(chars: number): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', `The message has ${chars} characters, at most ${MAX_TEXT_CHARS}.`, {
+    hint: 'Write the long part to a file, and name the file.',
+  })
+}
+
+function full(inbox: string): ToolError {
+  const whose = inbox.startsWith(OWNER_SENDER) ? OWNER : inbox
+  return new ToolError('RATE_LIMITED', `${MAX_UNREAD} messages wait unread in the inbox of ${whose}.`, {
+    hint: 'Wait until it has read some, then send again.',
+  })
+}

@@ -1,0 +1,16 @@
+import type { StoredSession } from '../../core/store/sessions.ts'
+import type { SessionParts } from './session-parts.ts'
+
+/** A session when it is over; undefined when that is not so in time. */
+export async function untilOver(
+  { wakes, book }: Pick<SessionParts, 'wakes' | 'book'>,
+  { id }: StoredSession,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
+): Promise<StoredSession | undefined> {
+  if (waitMs <= 0) return undefined
+  const look = async () => {
+    const now = await book.find(id)
+    return now?.state === 'running' ? undefined : now
+  }
+  return wakes.until({ subjects: [id], look, withinMs: waitMs, signal })
+}

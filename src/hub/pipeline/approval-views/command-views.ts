@@ -1,0 +1,139 @@
+import { ToolError } from '../../../core/errors.ts'
+import type { ApprovalView } from '../../../core/result.ts'
+import { asSentence } from '../../../lib/as-sentence.ts'
+import { revealLine, revealText } from '../../../lib/escape-text.ts'
+import { findDeciding, risksOfPart } from '../../../policy/command-risk.ts'
+import type { Policy } from '../../../policy/compile-policy.ts'
+import { tellJudgement } from '../../../policy/judge-demand.ts'
+import { type JudgedPart, judgePart, tellDoubt } from '../../../policy/judge-part.ts'
+import type { PolicyQuestion } from '../../../policy/question.ts'
+import { STRICTNESS } from '../../../policy/strictness.ts'
+import type { DecisionRedactor } from '../../../records/redaction/decision-redactor.ts'
+import type { CommandReading } from '../../../shell/reading.ts'
+import type { Risk } from '../../../shell/risk.ts'
+import type { Call } from '../call.ts'
+import { question } from '../decide.ts'
+import type { Parts, RunState } from '../parts.ts'
+
+/** A command as policy reads it. */
+type CommandView = Extract<ApprovalView, { kind: 'command' }>
+type PartView = CommandView['parts'][number]
+
+const MAX_COMMANDS = 20
+const MAX_PARTS = 200
+const MAX_HOSTS = 5
+/** Programs that are known to connect to the URLs among their arguments. */
+const REACHING: ReadonlySet<Risk> = new Set(['network', 'sends', 'pushes', 'publishes', 'installs'])
+
+/** The commands of a call as policy reads them. Decisions are pure, so the parts are judged again rather than stored. */
+export function commandViews(
+  parts: Parts,
+  run: Pick<RunState, 'tainted' | 'doors'>,
+  call: Call,
+  redactor: DecisionRedactor,
+): CommandView[] {
+  const foldersOf = new Map<string, Set<string>>()
+  for (const { value, cwd } of call.commands) {
+    // The same words in two folders were judged as one.
+    const folders = foldersOf.get(value) ?? new Set()
+    foldersOf.set(value, folders.add(cwd))
+  }
+  const asked = question(parts, run, call)
+  return [...foldersOf].slice(0, MAX_COMMANDS).map(([value, folders]) => ({
+    kind: 'command',
+    command: revealText(redactor.text(value)),
+    cwd: revealLine(redactor.text([...folders].join(' and '))),
+    parts: partViews(parts, asked, value, redactor),
+    ...notesOf(run, call, value, redactor),
+  }))
+}
+
+function notesOf(
+  run: Pick<RunState, 'doors'>,
+  call: Call,
+  value: string,
+  redactor: DecisionRedactor,
+): { readonly notes?: readonly string[] } {
+  const notes = sandboxNotes(run, call, call.readings.get(value)!)
+  return notes.length === 0 ? {} : { notes: notes.map((note) => revealLine(redactor.text(note))) }
+}
+
+function partViews({ policy }: Parts, asked: PolicyQuestion, value: string, redactor: DecisionRedactor): PartView[] {
+  const judged = asked.readings!.get(value)!.parts.map((part) => judgePart(policy, asked, part))
+  const deciding = decidingOf(policy, asked, judged)
+  const shownAs = textsWithin(redactor, value)
+  const shown = judged.filter((each, index) => index < MAX_PARTS || each === deciding)
+  const views = shown.map((each) => ({
+    text: shownAs(each),
+    effect: each.effect,
+    rule: revealLine(redactor.text(ruleOf(asked, value, each))),
+    decides: each === deciding,
+    ...riskViews(policy, asked, each, redactor),
+  }))
+  const rest = judged.filter((each, index) => index >= MAX_PARTS && each !== deciding)
+  return rest.length === 0 ? views : [...views, restView(rest)]
+}
+
+/** None if all parts are allowed: then the line as a whole needs the approval. */
+function decidingOf(policy: Policy, asked: PolicyQuestion, judged: readonly JudgedPart[]): JudgedPart | undefined {
+  const deciding = judged.length === 0 ? undefined : findDeciding(policy, asked, judged)
+  return deciding?.effect === 'allow' ? undefined : deciding
+}
+
+/** What is dangerous about a part, in words. */
+function riskViews(
+  policy: Policy,
+  asked: PolicyQuestion,
+  { part }: JudgedPart,
+  redactor: DecisionRedactor,
+): { readonly risks?: readonly string[] } {
+  const risks = risksOfPart(policy, asked, part).map(({ words }) => revealLine(redactor.text(asSentence(words))))
+  return risks.length === 0 ? {} : { risks }
+}
+
+function ruleOf(asked: PolicyQuestion, target: string, judged: JudgedPart): string {
+  const { doubt, rule } = judged
+  if (doubt !== undefined) return tellDoubt(doubt, rule!)
+  return tellJudgement(asked, { capability: 'exec', target }, judged).rule
+}
+
+/** Shows the parts of a line; a known secret may span several parts. */
+function textsWithin(redactor: DecisionRedactor, line: string): (judged: JudgedPart) => string {
+  return ({ part: { text, where } }) => {
+    const place = where === undefined ? '' : ` (${revealLine(redactor.text(where))})`
+    return `${revealText(redactor.part(line, text))}${place}`
+  }
+}
+
+function restView(rest: readonly JudgedPart[]): PartView {
+  const effect = rest.reduce((most, each) => (STRICTNESS[each.effect] > STRICTNESS[most.effect] ? each : most)).effect
+  return { text: `… ${rest.length} more`, effect, rule: 'the strictest of them', decides: false }
+}
+
+/** What is known about how a command will end in its sandbox: the hosts that it names and cannot reach. */
+function sandboxNotes({ doors }: Pick<RunState, 'doors'>, call: Call, reading: CommandReading): string[] {
+  // Without a sandbox the network is open.
+  if (call.sandbox === undefined || call.sandbox === 'none') return []
+  const urls = reading.parts.flatMap(({ words, risks = [] }) =>
+    risks.some((risk) => REACHING.has(risk))
+      ? words.filter((word) => word !== undefined && /^https?:\/\//i.test(word))
+      : [],
+  )
+  const closed = new Set<string>()
+  for (const url of urls) if (isClosed(doors, call, url!)) closed.add(new URL(url!).hostname)
+  return [...closed]
+    .slice(0, MAX_HOSTS)
+    .map((host) => `The sandbox cannot reach ${host}, which sandbox.network does not name, so this will fail.`)
+}
+
+function isClosed(doors: RunState['doors'], { tool }: Call, url: string): boolean {
+  if (!URL.canParse(url)) return false
+  // The commands of a tool that declares no network have none, whatever the owner allows others.
+  if (!tool!.capabilities.has('network')) return true
+  try {
+    doors.network().resolve(url)
+    return false
+  } catch (error) {
+    return ToolError.is(error) && error.code === 'HTTP_DISALLOWED_HOST'
+  }
+}

@@ -1,0 +1,247 @@
+import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../core/result.ts'
+import type { StoredApproval } from '../../core/store.ts'
+import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/events.ts'
+import { boundTo, canCoverTargets, createApprovalRequest } from './approval-request.ts'
+import type { Call } from './call.ts'
+import { changeInput, checkChange } from './change-input.ts'
+import type { Parts, RunState } from './parts.ts'
+import { patternOf, permits } from './pattern-grant.ts'
+import { tell } from './tell.ts'
+
+/** How often a call makes a request whose answer another call took. */
+const MAX_ROUNDS = 3
+
+/**
+ * Step 7: a remembered answer, or a person's. It is bound to a hash of tool, final input, targets and sandbox level.
+ * Everybody gets a frozen copy, and the hash is checked again afterwards: only the approver can change the arguments while
+ * the call waits, and those are judged like any.
+ */
+export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
+  if (call.tool!.origin === 'owner') {
+    // The approver would be the caller itself.
+    call.approvedBy = call.caller
+    return
+  }
+  const remembered = await rememberedAnswer(parts, run, call)
+  if (remembered?.effect === 'deny') {
+    throw new ToolError(
+      'APPROVAL_DENIED',
+      `${call.name} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
+    )
+  }
+  if (remembered) {
+    call.approvedBy = `${remembered.by} (grant ${remembered.id})`
+    return
+  }
+  for (let round = 1; round <= MAX_ROUNDS; round++) if (await askPeople(parts, run, call, round)) return
+  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+}
+
+/** An earlier answer that also covers this call. */
+export async function rememberedAnswer(parts: Parts, run: RunState, call: Call): Promise<Grant | undefined> {
+  const { session = `run:${call.run}` } = call.options
+  // A tool in doubt is not the tool that was approved; only an answer to this very doubt counts.
+  const isExact = call.tool!.tool.doubt !== undefined
+  const found = await parts.grants.find({
+    ...boundTo(parts, call),
+    tool: call.name,
+    principal: parts.principal,
+    session,
+    isExact,
+    permits: (pattern) => permits(parts, run, call, pattern),
+  })
+  // A pattern does not answer a hook that requires a person for this call.
+  const isHooked = found?.covers === 'pattern' && parts.hooks.has('decide')
+  return isHooked && (await parts.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
+}
+
+/** Makes one request; false if the answer went to another call. */
+async function askPeople(parts: Parts, run: RunState, call: Call, round: number): Promise<boolean> {
+  const bound = boundTo(parts, call)
+  const adopted = round === 1 ? await adopt(parts, call, bound.hash) : undefined
+  const request = await createApprovalRequest(parts, run, call, { ...bound, round, adopted })
+  const log = logOf(parts, run, call, request)
+  log.requested()
+  try {
+    const reply = await call.waitFor(answerOf(parts, call, request, adopted))
+    if (reply === 'lost') return false
+    if (boundTo(parts, call).hash !== request.hash) throw changedWhileWaiting(call.name)
+    await assertStillKnown(parts, call)
+    call.approvedBy = reply.by ?? 'approver'
+    log.answered(reply)
+    await take(parts, run, call, { request, reply, log })
+    return true
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal) {
+      log.answered(refusal)
+      await remember(parts, run, call, request, refusal)
+    }
+    log.unanswered(error)
+    throw withRule(error, call)
+  }
+}
+
+/** People take their time: the answer is of no use to a token that was revoked in the meantime. */
+async function assertStillKnown({ rights, principalNow }: Parts, call: Call): Promise<void> {
+  if (rights === undefined || (await principalNow(rights)) !== undefined) return
+  throw new ToolError(
+    'FORBIDDEN',
+    `${rights.name} may no longer call ${call.name}: its token was revoked or has expired.`,
+  )
+}
+
+async function answerOf(
+  parts: Parts,
+  call: Call,
+  request: ApprovalRequest,
+  adopted: StoredApproval | undefined,
+): Promise<ApprovalReply | 'lost'> {
+  if (adopted?.answer) return parts.approvals.useAnswer(adopted, request)
+  const check = async ({ input }: ApprovalReply) => {
+    if (input !== undefined) await checkChange(parts, call, input)
+  }
+  const onRequested = () => tell(parts, call, { type: 'approval-requested', callId: call.id, request })
+  const { approve, onAsk } = call.options
+  const options = {
+    hash: request.hash,
+    responders: [approve],
+    isAdopted: adopted !== undefined,
+    check,
+    onRequested,
+  }
+  const isLeft = onAsk === 'return'
+  if (!isLeft) return parts.approvals.ask(request, call.signal, options)
+  await parts.approvals.leave(request, options)
+  throw left(request)
+}
+
+/** The request of this call that an earlier process left behind; none if the store fails. */
+async function adopt(parts: Parts, call: Call, hash: string): Promise<StoredApproval | undefined> {
+  try {
+    // An answer to one principal does not hold for another.
+    const caller = parts.principal ?? call.caller
+    return await parts.approvals.adopt({ hash, caller }, call.options.onAsk === 'return')
+  } catch {
+    // A new request is made, which fails if it needs the store.
+    return undefined
+  }
+}
+
+/** Applies the approval, with the approver's changed arguments if there are any; remembers what was approved. */
+async function take(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  { request, reply, log }: { readonly request: ApprovalRequest; readonly reply: ApprovalReply; readonly log: Log },
+): Promise<void> {
+  if (reply.input !== undefined) {
+    await changeInput(parts, run, call, reply.input)
+    call.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
+  }
+  await remember(parts, run, call, { ...request, ...boundTo(parts, call) }, reply)
+  log.allowed(reply)
+}
+
+/** If nobody can be asked, names the rule that the owner could add. */
+function withRule(error: unknown, { decision, caller }: Call): unknown {
+  if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision?.effect !== 'ask') return error
+  const { message, details, cause } = error
+  if (details?.waits) return error
+  const fix = { ...decision.fix, hint: `${whoCouldAnswer(caller)} For all such calls: ${decision.fix.hint}` }
+  return new ToolError(error.code, message, { fix, details, ...(cause !== undefined && { cause }) })
+}
+
+function whoCouldAnswer(caller: string): string {
+  if (caller.startsWith('mcp:'))
+    return 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
+  if (caller.startsWith('cli:')) return 'Use --yes, or --wait 5m and tool-hub approvals in another terminal.'
+  return 'Set an approver: the option approve, or a listener of hub.approvals.'
+}
+
+function changedWhileWaiting(tool: string): ToolError {
+  return new ToolError('CONFLICT', `The arguments of ${tool} changed while it waited for an approval.`)
+}
+
+function left(request: ApprovalRequest): ToolError {
+  const { id, tool } = request
+  return new ToolError('APPROVAL_UNAVAILABLE', `${tool} needs an approval: ${approvalReason(request)}`, {
+    hint: repeatCallHint(request),
+    details: { approval: id, waits: true },
+  })
+}
+
+/** Remembers an answer; it holds for this call even if it cannot be stored for later ones. */
+async function remember(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  request: ApprovalRequest,
+  reply: ApprovalReply,
+): Promise<void> {
+  try {
+    const isMore = reply.covers === 'targets' && !canCoverTargets(call)
+    // Changed arguments may have another pattern, which the approver has not seen.
+    const offered = reply.covers === 'pattern' ? patternOf(parts, run, call) : undefined
+    const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
+    await parts.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
+  } catch (error) {
+    call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
+  }
+}
+
+type Log = ReturnType<typeof logOf>
+
+/** Records and emits what becomes of one request. */
+function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest) {
+  const of = { callId: call.id, tool: request.tool, approval: request.id }
+  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
+  let answer: ApprovalReply | undefined
+  return {
+    requested() {
+      const { hash: bound, rule, reason } = request
+      record({ type: 'approval-requested', ...of, bound, rule, reason })
+    },
+    /** Notifies the others who could have answered. */
+    answered(reply: ApprovalReply) {
+      answer = reply
+      const { decision, by = 'approver', via, input } = reply
+      tell(parts, call, {
+        type: 'approval-answered',
+        callId: call.id,
+        approval: request.id,
+        decision,
+        by,
+        ...(via !== undefined && { via }),
+        ...(input !== undefined && { changed: true as const }),
+      })
+    },
+    allowed({ remember, covers, reason, via, input }: ApprovalReply) {
+      const lasts = typeof remember === 'object' ? `until ${remember.until}` : remember
+      const change = input === undefined ? {} : { changed: true as const, argsHash: call.argsHash }
+      const how = { by: call.approvedBy, via, remember: lasts, covers, reason }
+      record({ type: 'approval-answered', ...of, decision: 'allow', ...how, ...change })
+    },
+    unanswered(error: unknown) {
+      const change = answer?.input === undefined ? {} : { changed: true as const }
+      const reason = (error as Error).message
+      const decision = answer?.decision ?? unansweredAs(error)
+      record({ type: 'approval-answered', ...of, decision, by: answer?.by, via: answer?.via, reason, ...change })
+    },
+  }
+}
+
+/** The reply of a person who refused, which may be remembered like an approval. */
+function refusalOf(error: unknown): ApprovalReply | undefined {
+  if (!ToolError.is(error) || error.code !== 'APPROVAL_DENIED') return undefined
+  return error.details?.reply as ApprovalReply | undefined
+}
+
+function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavailable' {
+  const code = ToolError.is(error) ? error.code : undefined
+  if (code === 'ABORTED') return 'aborted'
+  if (code === 'APPROVAL_TIMEOUT') return 'timeout'
+  return code === 'APPROVAL_DENIED' || code === 'POLICY_DENIED' ? 'deny' : 'unavailable'
+}

@@ -1,0 +1,111 @@
+import { AttributedReply, fitAnswer } from '../../approvals/index.ts'
+import { isCallerGone } from '../../core/caller-gone.ts'
+import type { Answer, Question } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { QuestionReply } from '../../core/options.ts'
+import type { QuestionRequest } from '../../core/result.ts'
+import type { StoredApproval } from '../../core/store.ts'
+import { hashJson } from '../../lib/hash.ts'
+import type { Call } from './call.ts'
+import type { Parts } from './parts.ts'
+import { tell } from './tell.ts'
+
+const DEFAULT_WAIT_MS = 300_000
+/** How often a question is asked whose answer another call took. */
+const MAX_ROUNDS = 3
+
+let asked = 0
+
+/** Asks the person a tool's question; uses the default answer if none comes in time. */
+export async function askPerson(question: Question, call: Call, parts: Parts): Promise<Answer> {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    const answer = await askOnce(question, call, parts, round)
+    if (answer) return answer
+  }
+  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+}
+
+/** Asks once; `undefined` if the answer went to the same question of another call. */
+async function askOnce(question: Question, call: Call, parts: Parts, round: number): Promise<Answer | undefined> {
+  call.signal.throwIfAborted()
+  const hash = hashJson(['question', call.name, call.argsHash, questionOf(question)])
+  const adopted = round === 1 ? await adopt(parts, call, hash) : undefined
+  const request = requestOf(question, call, parts, adopted)
+  const done = new AbortController()
+  const { onQuestion = parts.onQuestion } = call.options
+  const signal = AbortSignal.any([call.signal, done.signal])
+  const respond = async () => {
+    const reply = await onQuestion!(question, { callId: call.id, signal })
+    return reply instanceof AttributedReply ? reply : new AttributedReply(reply)
+  }
+  const over = (whose: { readonly by?: string; readonly via?: string } = {}) =>
+    tell(parts, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
+  try {
+    const onRequested = () => tell(parts, call, { type: 'question-asked', callId: call.id, request })
+    const options = { hash, responders: onQuestion ? [respond] : [], onRequested, isAdopted: adopted !== undefined }
+    const reply = adopted?.answer
+      ? await parts.questions.useAnswer(adopted, request)
+      : await call.waitFor(parts.questions.ask(request, call.signal, options))
+    if (reply === 'lost') return undefined
+    const { by = 'person', via } = reply
+    over({ by, ...(via !== undefined && { via }) })
+    return await fitting(request, reply.answer)
+  } catch (error) {
+    if (!isCallerGone(call.abortReason)) over()
+    if (question.defaultAnswer === undefined || !isLate(error)) throw error
+    return { answer: question.defaultAnswer, isDefault: true }
+  } finally {
+    // Code that still asks the person can stop.
+    done.abort()
+  }
+}
+
+/** The question of this call that an earlier process left behind; none if the store fails. */
+async function adopt(parts: Parts, call: Call, hash: string): Promise<StoredApproval | undefined> {
+  try {
+    return await parts.questions.adopt({ hash, caller: parts.principal ?? call.caller })
+  } catch {
+    // The question is asked again.
+    return undefined
+  }
+}
+
+function requestOf(question: Question, call: Call, parts: Parts, adopted: StoredApproval | undefined): QuestionRequest {
+  const { timeoutMs = DEFAULT_WAIT_MS } = question
+  const now = parts.clock.now()
+  return {
+    id: adopted?.id ?? `question-${call.id}-${++asked}`,
+    callId: call.id,
+    run: call.run,
+    tool: call.name,
+    caller: call.caller,
+    ...(parts.principal !== undefined && { principal: parts.principal }),
+    ...parts.redactor.value(questionOf(question)),
+    askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
+    expiresAt: new Date(adopted?.expiresAt ?? now + timeoutMs).toISOString(),
+  }
+}
+
+/** What the person sees, without other properties that a tool in plain JavaScript may have added. */
+function questionOf({ question, context, options, defaultAnswer, form }: Question) {
+  return {
+    question,
+    ...(context !== undefined && { context }),
+    ...(options !== undefined && { options: [...options] }),
+    ...(defaultAnswer !== undefined && { defaultAnswer }),
+    ...(form !== undefined && { form: form as Readonly<Record<string, unknown>> }),
+  }
+}
+
+function isLate(error: unknown): boolean {
+  return ToolError.is(error) && error.code === 'APPROVAL_TIMEOUT'
+}
+
+/** Answers of people were checked before; code whose answer does not fit has a defect. */
+async function fitting(request: QuestionRequest, reply: QuestionReply): Promise<Answer> {
+  try {
+    return { ...(await fitAnswer(request, reply)), isDefault: false }
+  } catch (error) {
+    throw new ToolError('INTERNAL', (error as Error).message)
+  }
+}

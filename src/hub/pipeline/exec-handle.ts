@@ -1,0 +1,125 @@
+import type { Commands } from '../../core/commands.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { CommandCall, CommandNetwork, OutputFile } from '../../sandbox/exec/index.ts'
+import type { SetAside } from '../../sandbox/protected/index.ts'
+import type { Call, JudgedCommand } from './call.ts'
+import { decideNow, holdToDecision } from './handles.ts'
+import { markUntrusted } from './mark-untrusted.ts'
+import type { Parts, RunState } from './parts.ts'
+import { recordIntent } from './record.ts'
+
+const MAX_REFUSALS = 200
+const MAX_NOTICES = 5
+
+/** The commands of one call: what policy decided on, on record before it starts, with all it connects to. */
+export function execHandle(parts: Parts, run: RunState, call: Call): Commands {
+  const door = run.doors.process()
+  // What a tool leaves running when it returns would run on unseen; what it put into the background does.
+  call.onStop(() => void door.endCall(call.id))
+  return door.handle(commandCall(parts, run, call))
+}
+
+function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
+  const { records } = run
+  const { id: callId, name: tool } = call
+  const background = new Set<string>()
+  return {
+    callId,
+    run: call.run,
+    signal: () => call.signal,
+    maxMs: call.decision?.constraints.timeoutMs,
+    beforeStart: () => recordIntent(parts, run, call),
+    permits: (value, at) => {
+      if (!isJudged(call, value, at)) holdToDecision(parts, run, call, 'exec', notJudged(value))
+    },
+    onReach: (reach) => parts.commandTaint.enter(run, call, reach),
+    redact: () => parts.redactor.stream(),
+    keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
+    connect: call.tool!.capabilities.has('network') ? networkOf(parts, run, call) : undefined,
+    onSetAside: (moved) => tellSetAside(call, moved),
+    async onBackground(id, line) {
+      const command = parts.redactor.text(line)
+      // A run with a command in the background is not idle.
+      run.inFlight++
+      background.add(id)
+      await parts.processes.add({
+        id,
+        run: call.run,
+        callId,
+        command,
+        startedAt: new Date(parts.clock.now()).toISOString(),
+      })
+      records?.append({ type: 'process-started', callId, tool, process: id, command })
+    },
+    onEnded(id, _line, how) {
+      if (!background.delete(id)) return
+      run.inFlight--
+      records?.append({ type: 'process-ended', callId, tool, process: id, ...how })
+      // What cannot be removed is told once more by the next hub, which does no harm.
+      parts.processes.remove(id).catch(() => {})
+    },
+  }
+}
+
+/** What policy decided on: these words, in this folder, with no other variables. */
+function isJudged({ commands }: Call, value: string, { cwd, env }: Omit<JudgedCommand, 'value'>): boolean {
+  return commands.some(
+    (judged) => judged.value === value && judged.cwd === cwd && env.every((name) => judged.env.includes(name)),
+  )
+}
+
+/** The same words elsewhere are another command: never the one that was decided on. */
+function notJudged(value: string): string {
+  return `${value} `
+}
+
+/** Nobody hears a call that is over: then the owner does. */
+function tellSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
+  const outcome = problem === undefined ? `it is ${movedTo} now` : `it could not be renamed (${problem}): look at it`
+  const text = `A command made ${path}, which is protected; ${outcome}.`
+  if (call.ended) process.emitWarning(text, 'ToolHubWarning')
+  else call.notices.push(text)
+}
+
+/** Every host that a command reaches, or tries to, is judged as a request of the call's own and is on record under it. */
+function networkOf(parts: Parts, run: RunState, call: Call): CommandNetwork {
+  let refusals = 0
+  return {
+    permits(url) {
+      for (const capability of ['network', 'send'] as const) {
+        // A command is one thing: its own first answer must not forbid it the second question.
+        const taint = { tainted: run.taintedBeside(call.id) }
+        const { effect, rule, fix } = decideNow(parts, taint, call, capability, url)
+        if (effect !== 'allow') throw new ToolError('POLICY_DENIED', `${url} is not allowed by ${rule}.`, { fix })
+      }
+    },
+    onConnection(url, outcome) {
+      const isConnected = outcome.startsWith('connected')
+      // A command that tries the same a thousand times must not fill the disk with it.
+      if (!isConnected && ++refusals > MAX_REFUSALS) return
+      run.records?.append({
+        type: 'command-connected',
+        callId: call.id,
+        tool: call.name,
+        url: url.slice(0, 2_000),
+        outcome,
+      })
+      if (isConnected) markUntrusted(run, call)
+      else if (!call.ended && refusals <= MAX_NOTICES) call.notices.push(`${url.slice(0, 200)}: ${outcome}`)
+    },
+  }
+}
+
+/** What a call keeps is among the artifacts of its result; what comes later belongs to whoever asks for it. */
+function shownInResult(file: OutputFile, call: Call): OutputFile {
+  return {
+    write: (bytes) => file.write(bytes),
+    read: (offset, length) => file.read(offset, length),
+    discard: () => file.discard(),
+    async finish(options) {
+      const artifact = await file.finish(options)
+      if (!call.ended) call.artifacts.push(artifact)
+      return artifact
+    },
+  }
+}

@@ -1,0 +1,175 @@
+import type { Clock } from '../../core/clock.ts'
+import type { BaseContext, Retry } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { toolFailure } from '../../core/tool-failure.ts'
+import { retryDelayMs } from '../../limits/retry.ts'
+import type { Call } from './call.ts'
+import { TimeLimit } from './time-limit.ts'
+
+/** What step 8 needs beside the call. */
+export interface Execution {
+  readonly clock: Clock
+  readonly context: BaseContext
+  readonly timeoutMs: number
+  /** What the call ends with when the time is over. */
+  readonly outOfTime: () => ToolError
+  /** How long a stopped tool may take to tidy up before it is left behind. */
+  readonly graceMs: number
+  /** The tool did not come back at once. */
+  readonly onPending: () => void
+  /** The tool ended after it was left behind. */
+  readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
+}
+
+/** Step 8: runs the tool within one time limit, again where it says that is safe. Settles exactly once. */
+export function execute(call: Call, execution: Execution): unknown {
+  const { retry } = call.tool!.tool
+  const limit = new TimeLimit(execution.clock, execution.timeoutMs)
+  call.timeLimit = limit
+  return retry ? attemptAgain(call, execution, limit, retry) : attempt(call, execution, limit)
+}
+
+/** What the tool gives back, or a promise of it that the time limit and the caller can end. */
+function attempt(call: Call, execution: Execution, limit: TimeLimit): unknown {
+  if (call.abortReason) throw call.abortReason
+  call.attempts++
+  call.executedMark ??= performance.now()
+  let outcome: unknown
+  try {
+    outcome = call.tool!.tool.execute(call.input, execution.context)
+  } catch (thrown) {
+    throw failureOf(call, thrown)
+  }
+  if (!isThenable(outcome)) return outcome
+  execution.onPending()
+  return settleWithin(outcome, call, execution, limit)
+}
+
+async function attemptAgain(call: Call, execution: Execution, limit: TimeLimit, retry: Retry): Promise<unknown> {
+  for (;;) {
+    try {
+      return await attempt(call, execution, limit)
+    } catch (error) {
+      if (call.abortReason) throw call.abortReason
+      if (call.attempts >= retry.attempts || !isRetryable(error)) throw error
+      await pause(retryDelayMs(call.attempts, retry, Math.random, retryAfterMs(error)), call, execution, limit)
+    }
+  }
+}
+
+/** Waits for the tool, for the end of its time or for an abort; a stopped tool gets the grace, then it is left behind. */
+function settleWithin(
+  work: PromiseLike<unknown>,
+  call: Call,
+  execution: Execution,
+  limit: TimeLimit,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => new Waiting(call, execution, limit, resolve, reject).start(work))
+}
+
+/** A tool that is waited for. One object instead of a handful of closures: thousands may wait at once. */
+class Waiting {
+  readonly #call: Call
+  readonly #execution: Execution
+  readonly #limit: TimeLimit
+  readonly #resolve: (value: unknown) => void
+  readonly #reject: (error: unknown) => void
+  #cancelGrace: (() => void) | undefined
+  #isDone = false
+
+  constructor(
+    call: Call,
+    execution: Execution,
+    limit: TimeLimit,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#call = call
+    this.#execution = execution
+    this.#limit = limit
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  start(work: PromiseLike<unknown>): void {
+    const call = this.#call
+    this.#limit.watch(() => call.abort(this.#execution.outOfTime()))
+    call.onAbort = (reason) => this.#giveGrace(reason)
+    work.then(
+      (value) => this.#succeed(value),
+      (error) => this.#fail(error),
+    )
+    if (call.abortReason) this.#giveGrace(call.abortReason)
+  }
+
+  #giveGrace(reason: ToolError): void {
+    const { clock, graceMs } = this.#execution
+    this.#limit.unwatch()
+    this.#cancelGrace = clock.after(graceMs, () => {
+      this.#call.abandoned = true
+      this.#end()
+      this.#reject(reason)
+    })
+  }
+
+  #succeed(value: unknown): void {
+    if (this.#isDone) {
+      this.#execution.onLate({ ok: true })
+      return
+    }
+    this.#end()
+    const { abortReason } = this.#call
+    if (abortReason) this.#reject(abortReason)
+    else this.#resolve(value)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isDone) {
+      this.#execution.onLate({ ok: false, error })
+      return
+    }
+    this.#end()
+    this.#reject(failureOf(this.#call, error))
+  }
+
+  #end(): void {
+    this.#isDone = true
+    this.#limit.unwatch()
+    this.#cancelGrace?.()
+    this.#call.onAbort = undefined
+  }
+}
+
+function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: TimeLimit): Promise<void> {
+  const left = limit.leftMs
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(Math.min(ms, left), () => {
+      call.onAbort = undefined
+      if (ms < left) return resolve()
+      call.abort(outOfTime())
+      reject(call.abortReason)
+    })
+    call.onAbort = (reason) => {
+      cancel()
+      reject(reason)
+    }
+  })
+}
+
+/** An error that a built-in tool did not mean to throw is a defect of ours; one of another tool is told to the model. */
+function failureOf(call: Call, thrown: unknown): unknown {
+  return call.tool!.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
+}
+
+function isRetryable(error: unknown): boolean {
+  return ToolError.is(error) && error.retryable
+}
+
+function retryAfterMs(error: unknown): number | undefined {
+  const wait = ToolError.is(error) ? error.details?.retryAfterMs : undefined
+  return typeof wait === 'number' ? wait : undefined
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}

@@ -1,0 +1,138 @@
+import picomatch from 'picomatch'
+import type { Clock } from '../../core/clock.ts'
+import { type Effect, HOOK_NAMES, type Hooks } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { ToolResult } from '../../core/result.ts'
+import { STRICTNESS } from '../../policy/strictness.ts'
+import type { Call } from './call.ts'
+import type { RegisteredTool } from './registered-tool.ts'
+
+const DEFAULT_TIMEOUT_MS = 5_000
+
+type HookName = (typeof HOOK_NAMES)[number]
+
+type HooksWith<N extends HookName> = Hooks & Required<Pick<Hooks, N>>
+
+/**
+ * The owner's hooks in their order. A hook that throws, hangs or answers nonsense blocks the call;
+ * only `settled` cannot, because the call is over: its failure is handed to `onFailure`.
+ */
+export class HookChain {
+  readonly #clock: Clock
+  readonly #names = new Set<HookName>()
+  #hooks: { hooks: Hooks; matches: (tool: RegisteredTool) => boolean }[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(hooks: Hooks): void {
+    this.#hooks.push({ hooks, matches: matcher(hooks.match) })
+    this.#hooks.sort((a, b) => (a.hooks.order ?? 0) - (b.hooks.order ?? 0))
+    for (const name of HOOK_NAMES) if (hooks[name]) this.#names.add(name)
+  }
+
+  has(name: HookName): boolean {
+    return this.#names.has(name)
+  }
+
+  /** Whether a hook of this name looks at the call. */
+  looksAt(name: HookName, call: Call): boolean {
+    return this.#matching(name, call).length > 0
+  }
+
+  /** Lets every `before` hook rewrite the input. */
+  async before(call: Call): Promise<void> {
+    for (const hooks of this.#matching('before', call)) {
+      const answer = await this.#run('before', hooks, call, () => hooks.before(call.view()))
+      if (answer === undefined || answer === null) continue
+      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'input'))
+        throw nonsense('before', call, '{ input } or nothing')
+      call.input = answer.input
+    }
+  }
+
+  /** The decision after all `decide` hooks: never looser than it was. */
+  async decide(call: Call, effect: Effect): Promise<Effect> {
+    let strictest = effect
+    for (const hooks of this.#matching('decide', call)) {
+      const answer = await this.#run('decide', hooks, call, () => hooks.decide(call.view(), strictest))
+      if (answer === undefined || answer === null) continue
+      if (!Object.hasOwn(STRICTNESS, answer)) throw nonsense('decide', call, 'allow, ask, deny or nothing')
+      if (STRICTNESS[answer] > STRICTNESS[strictest]) strictest = answer
+    }
+    return strictest
+  }
+
+  /** The data after all `after` hooks, and whether any changed it. */
+  async after(call: Call, result: ToolResult): Promise<{ data: unknown; changed: boolean }> {
+    let current = result
+    let changed = false
+    for (const hooks of this.#matching('after', call)) {
+      const answer = await this.#run('after', hooks, call, () => hooks.after(call.view(), current))
+      if (answer === undefined || answer === null) continue
+      if (typeof answer !== 'object' || !Object.hasOwn(answer, 'data'))
+        throw nonsense('after', call, '{ data } or nothing')
+      current = { ...current, data: answer.data } as ToolResult
+      changed = true
+    }
+    return { data: current.data, changed }
+  }
+
+  /** Shows the end to every `settled` hook; one that fails does not keep the others from seeing it. */
+  async settled(call: Call, result: ToolResult, onFailure: (error: ToolError) => void): Promise<void> {
+    for (const hooks of this.#matching('settled', call)) {
+      try {
+        await this.#run('settled', hooks, call, () => hooks.settled(call.view(), result))
+      } catch (error) {
+        onFailure(error as ToolError)
+      }
+    }
+  }
+
+  /** The hooks of this name that look at the call, in their order. */
+  #matching<N extends HookName>(name: N, { tool }: Call): HooksWith<N>[] {
+    const isMatch = (hooks: Hooks): hooks is HooksWith<N> => Boolean(hooks[name])
+    return this.#hooks
+      .filter(({ matches }) => tool !== undefined && matches(tool))
+      .map(({ hooks }) => hooks)
+      .filter(isMatch)
+  }
+
+  async #run<T>(name: HookName, hooks: Hooks, call: Call, run: () => T): Promise<Awaited<T>> {
+    const timeoutMs = hooks.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    let cancel: () => void = () => {}
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#clock.after(timeoutMs, () => reject(failed(name, call, `did not answer within ${timeoutMs} ms`)))
+    })
+    try {
+      return await Promise.race([run(), late])
+    } catch (error) {
+      throw ToolError.is(error) ? error : failed(name, call, 'failed', error)
+    } finally {
+      cancel()
+    }
+  }
+}
+
+function matcher(match: Hooks['match']): (tool: RegisteredTool) => boolean {
+  if (match === undefined) return () => true
+  const patterns = [match].flat()
+  const globs = patterns.map((pattern) => picomatch(pattern, { dot: true }))
+  return ({ names, groups, capabilities }) =>
+    [...names, ...groups, ...capabilities].some(
+      (name) => patterns.includes(name) || globs.some((isMatch) => isMatch(name)),
+    )
+}
+
+function failed(name: HookName, call: Call, what: string, cause?: unknown): ToolError {
+  return new ToolError('POLICY_DENIED', `A ${name} hook ${what}, so ${call.name} is blocked.`, {
+    hint: `Repair the ${name} hook; the audit has its error.`,
+    details: { hook: name },
+    cause,
+  })
+}
+
+function nonsense(name: HookName, call: Call, wanted: string): ToolError {
+  return failed(name, call, `answered something else than ${wanted}`)
+}

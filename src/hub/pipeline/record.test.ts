@@ -1,0 +1,390 @@
+import { describe, expect, it } from 'vitest'
+import { type AnyTool, defineTool, type Hooks } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { CallEvent, ToolResult } from '../../core/result.ts'
+import { hashJson, sha256 } from '../../lib/hash.ts'
+import { Breakers } from '../../limits/breaker.ts'
+import { LoopDetector } from '../../limits/loop.ts'
+import { createRedactor } from '../../records/redaction/redact.ts'
+import { fakeClock } from '../../testing/fake-clock.ts'
+import { Call } from './call.ts'
+import { HookChain } from './hooks.ts'
+import type { Parts, RunState } from './parts.ts'
+import { recentCalls } from './recent-calls.ts'
+import { beginChange, endAnyway, recordEnd, recordIntent, recordLate, recordPending, refuseEffects } from './record.ts'
+import { registerable } from './registered-tool.ts'
+import { StartQueue } from './start-queue.ts'
+
+const SECRET = 'the-owners-own-secret'
+
+interface Options {
+  readonly durability?: 'behind' | 'safe'
+  readonly hooks?: Hooks
+  readonly principal?: string
+  readonly problem?: ToolError
+  readonly synced?: () => Promise<void>
+  readonly written?: () => Promise<void> | undefined
+  readonly keepsRecords?: boolean
+}
+
+/** All that the record of a call needs; `lines` is what is on record, `steps` in which order it was made safe. */
+function world({ durability = 'safe', hooks, principal, problem, synced, written, keepsRecords = true }: Options = {}) {
+  const clock = fakeClock()
+  const chain = new HookChain(clock)
+  if (hooks) chain.add(hooks)
+  const [lines, steps, told, measured]: [Record<string, unknown>[], string[], CallEvent[], unknown[]] = [[], [], [], []]
+  const parts = {
+    principal,
+    clock,
+    hooks: chain,
+    redactor: createRedactor({ values: [SECRET] }),
+    breakers: new Breakers({}, clock),
+    loops: new LoopDetector(),
+    metrics: { record: (call: unknown) => measured.push(call) },
+    publish: (event: CallEvent) => told.push(event),
+    settings: { durability },
+  } as unknown as Parts
+  const records = {
+    problem,
+    append: (line: Record<string, unknown>) => {
+      lines.push(JSON.parse(JSON.stringify(line)))
+      steps.push(String(line.type))
+    },
+    synced: () => {
+      steps.push('synced')
+      return synced?.() ?? Promise.resolve()
+    },
+    written: (inFlight: number) => {
+      steps.push(`written ${inFlight}`)
+      return written?.()
+    },
+  }
+  const starts = new StartQueue(clock)
+  const run = { records: keepsRecords ? records : undefined, starts, inFlight: 3 } as unknown as RunState
+  return { parts, run, clock, lines, steps, told, measured }
+}
+
+function callOf(
+  options: Record<string, unknown> = {},
+  { wire = 'x.y', parent }: { wire?: string; parent?: Call } = {},
+) {
+  const call = new Call({ id: 'c1', run: 'r', wire, caller: 'c', options, input: { a: SECRET }, parent })
+  const tool = defineTool({ name: 'x.y', description: 'x', input: {}, capabilities: ['memory'], execute: () => 1 })
+  call.tool = registerable(tool as AnyTool, 'caller')
+  call.isValid = true
+  return call
+}
+
+function resultOf(more: Record<string, unknown> = {}): ToolResult {
+  return {
+    ok: true,
+    status: 'ok',
+    callId: 'c1',
+    tool: 'x.y',
+    summary: 'Did it.',
+    data: 1,
+    content: [],
+    artifacts: [],
+    evidence: [{ type: 'tool', ref: 'c1', summary: 'Did it.' }],
+    meta: { durationMs: 12, attempts: 1 },
+    ...more,
+  } as never
+}
+
+describe('the end of a call on record', () => {
+  it('says who asked for what, and what became of it', async () => {
+    const { parts, run, lines, told, measured } = world({ principal: 'token:ci' })
+    const given = { session: `s ${SECRET}`, purpose: `p ${SECRET}`, requestId: 'q', taskId: 't', goalId: 'g' }
+    const call = callOf({ ...given, callerKind: 'script', idempotencyKey: 'k' }, { wire: 'jot', parent: callOf() })
+    call.targets = [{ capability: 'memory', value: 'note' }]
+    Object.assign(call, {
+      decision: { rule: 'allow x' },
+      effect: 'allow',
+      sandbox: 'full',
+      approvedBy: 'ada',
+      waitedMs: 2.4,
+    })
+    const meta = {
+      durationMs: 12,
+      attempts: 2,
+      cached: true,
+      labels: ['untrusted'],
+      abandoned: true,
+      notices: ['Look.'],
+    }
+    const result = resultOf({ meta, artifacts: [{ ref: 'artifact:1' }] })
+    const end = await recordEnd(parts, run, call, { result, bytes: 7, text: 'abc' })
+    const hidden = expect.stringMatching(/^[sp] \[redacted:[a-z-]+\]$/)
+    expect(lines).toEqual([
+      {
+        type: 'call-ended',
+        callId: 'c1',
+        tool: 'x.y',
+        caller: 'c',
+        principal: 'token:ci',
+        wire: 'jot',
+        via: 'script',
+        session: hidden,
+        parent: 'c1',
+        purpose: hidden,
+        requestId: 'q',
+        taskId: 't',
+        goalId: 'g',
+        argsHash: hashJson({ a: SECRET }),
+        args: { a: expect.stringMatching(/^\[redacted/) },
+        targets: ['memory note'],
+        keyHash: sha256('k'),
+        effect: 'allow',
+        rule: 'allow x',
+        sandbox: 'full',
+        status: 'ok',
+        durationMs: 12,
+        waitedMs: 2,
+        bytes: 7,
+        attempts: 2,
+        resultHash: sha256('abc'),
+        summary: 'Did it.',
+        approvedBy: 'ada',
+        evidence: ['tool:c1'],
+        artifacts: ['artifact:1'],
+        cached: true,
+        labels: ['untrusted'],
+        abandoned: true,
+        notices: ['Look.'],
+      },
+    ])
+    expect(call.recorded).toBe(true)
+    expect(measured).toEqual([{ tool: 'x.y', status: 'ok', durationMs: 12 - 2.4, bytes: 7 }])
+    expect(told).toEqual([{ type: 'call-ended', callId: 'c1', result: end }])
+    expect(recentCalls(run)).toEqual([{ callId: 'c1', tool: 'x.y', status: 'ok', summary: 'Did it.' }])
+  })
+
+  it('says nothing of what there was not', async () => {
+    const { parts, run, lines } = world()
+    await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })
+    expect(Object.keys(lines[0]!).join(' ')).toBe(
+      'type callId tool caller argsHash args status durationMs bytes summary evidence',
+    )
+  })
+
+  it('does not repeat what its start has said', async () => {
+    const { parts, run, lines } = world()
+    const call = callOf()
+    beginChange(parts, run, call)
+    await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    expect(lines[0]).toMatchObject({ type: 'call-started', callId: 'c1', tool: 'x.y', caller: 'c' })
+    expect(lines[1]).not.toHaveProperty('caller')
+  })
+
+  it('has the size of arguments that are too large to be kept, and none that are not valid', async () => {
+    const { parts, run, lines } = world()
+    for (const [inputBytes, isValid] of [
+      [2_048, true],
+      [2_049, true],
+      [2_049, false],
+      [5, false],
+    ] as const) {
+      const call = callOf()
+      Object.assign(call, { inputBytes, isValid })
+      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    }
+    const kept = lines.map(({ args, argsBytes, argsHash }) => [args !== undefined, argsBytes, argsHash !== undefined])
+    expect(kept.map(String)).toEqual(['true,,true', 'false,2049,true', 'false,,false', 'false,,false'])
+  })
+
+  it('has the key that the caller gave, also of a call that is not valid, or the one that is made', async () => {
+    const { parts, run, lines } = world()
+    const invalid = callOf({ idempotencyKey: 'k', requestId: 'q', taskId: 't' })
+    invalid.isValid = false
+    const unkeyed = callOf({ requestId: 'q', taskId: 't' })
+    unkeyed.isValid = false
+    for (const call of [invalid, callOf({ requestId: 'q', taskId: 't' }), unkeyed])
+      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    expect(lines.map(({ keyHash }) => keyHash)).toEqual([sha256('k'), expect.any(String), undefined])
+    expect(lines[1]!.keyHash).not.toBe(sha256('k'))
+  })
+
+  it('has the stack and the details of a failure without secrets', async () => {
+    const { parts, run, lines } = world()
+    const failed = async (failure: ToolError | undefined) => {
+      const call = callOf()
+      call.failure = failure
+      const error = { code: 'INTERNAL', message: 'No.', retryable: false, fix: { hint: 'x' } }
+      await recordEnd(parts, run, call, { result: resultOf({ ok: false, status: 'error', error }), bytes: 0 })
+      return lines.at(-1)!.error
+    }
+    const cause = new Error(`oops ${SECRET}`)
+    expect(await failed(new ToolError('INTERNAL', 'No.', { cause, details: { key: SECRET } }))).toEqual({
+      code: 'INTERNAL',
+      message: 'No.',
+      stack: expect.stringMatching(/^Error: oops \[redacted:[a-z-]+\]\n +at /),
+      details: { key: expect.stringMatching(/^\[redacted/) },
+    })
+    expect(await failed(new ToolError('INTERNAL', 'No.'))).toEqual({ code: 'INTERNAL', message: 'No.' })
+    expect(await failed(undefined)).toEqual({ code: 'INTERNAL', message: 'No.' })
+    expect(await failed(new ToolError('INTERNAL', 'No.', { cause: 'a text' }))).toMatchObject({ stack: 'a text' })
+    const shy = Object.defineProperty(new Error('shy'), 'stack', {
+      get: () => {
+        throw new Error('not to be looked at')
+      },
+    })
+    expect(await failed(new ToolError('INTERNAL', 'No.', { cause: shy }))).toMatchObject({ stack: 'shy' })
+    const odd = Object.assign(new Error('odd'), { stack: 7 })
+    expect(await failed(new ToolError('INTERNAL', 'No.', { cause: odd }))).toMatchObject({ stack: 'odd' })
+  })
+
+  it('is made safe against the loss of power where something was changed, else against the end of the process', async () => {
+    const stepsOf = async (change: Partial<Call>, options: Options = {}) => {
+      const { parts, run, steps } = world(options)
+      const call = Object.assign(callOf(), change)
+      if (call.executed) call.reservation = { settle: () => [], notices: [], wallMs: 0, release: () => {} } as never
+      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      return steps
+    }
+    const changed = { executedMark: performance.now(), hasChanged: true }
+    expect(await stepsOf(changed)).toEqual(['call-ended', 'synced'])
+    expect(await stepsOf({ ...changed, executedMark: undefined })).toEqual(['call-ended', 'written 3'])
+    expect(await stepsOf({ ...changed, hasChanged: false })).toEqual(['call-ended', 'written 3'])
+    expect(await stepsOf(changed, { durability: 'behind' })).toEqual(['call-ended', 'written 3'])
+  })
+
+  it('that is not on disk is told in the result, after what was told before', async () => {
+    const full = () => Promise.reject(new Error('the disk is full'))
+    for (const hasChanged of [true, false]) {
+      const { parts, run } = world({ synced: full, written: full })
+      const call = Object.assign(callOf(), { hasChanged, executedMark: performance.now() })
+      call.reservation = { settle: () => ['Three quarters.'], notices: [], wallMs: 0, release: () => {} } as never
+      const { meta } = await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      expect(meta.notices).toEqual(['Three quarters.', 'The record of this call is not on disk yet: the disk is full'])
+    }
+    const { parts, run } = world()
+    expect((await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })).meta.notices).toBeUndefined()
+  })
+
+  it('is shown to hooks, whose failure is on record', async () => {
+    const broken = () => {
+      throw new Error('no')
+    }
+    const { parts, run, lines } = world({ hooks: { settled: broken } })
+    expect((await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })).ok).toBe(true)
+    const message = 'A settled hook failed, so x.y is blocked.'
+    expect(lines[1]).toEqual({ type: 'hook-failed', callId: 'c1', tool: 'x.y', message })
+    const unknown = callOf()
+    unknown.tool = undefined
+    await recordEnd(parts, run, unknown, { result: resultOf(), bytes: 0 })
+    expect(lines).toHaveLength(3)
+  })
+
+  it('is counted and told also without a run, without records and for a tool that is not there', async () => {
+    const { parts, run, told, measured } = world({ keepsRecords: false })
+    const unknown = callOf()
+    unknown.tool = undefined
+    for (const place of [undefined, run]) await recordEnd(parts, place, unknown, { result: resultOf(), bytes: 0 })
+    expect(told).toHaveLength(2)
+    expect(measured).toMatchObject([{ tool: 'unknown' }, { tool: 'unknown' }])
+    expect(unknown.recorded).toBe(false)
+  })
+
+  it('is closed in its trace, and never has less than no time', async () => {
+    const { parts, run, measured } = world()
+    const ends: unknown[] = []
+    const call = Object.assign(callOf(), { span: { end: (how: unknown) => ends.push(how) }, waitedMs: 99 })
+    await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    const error = { code: 'CONFLICT', message: 'No.' }
+    await recordEnd(parts, run, call, { result: resultOf({ ok: false, error }), bytes: 0 })
+    expect(ends).toEqual([{ ok: true }, { ok: false, code: 'CONFLICT' }])
+    expect(measured[0]).toMatchObject({ durationMs: 0 })
+  })
+})
+
+describe('the start of a call', () => {
+  it('is on record and on disk before it changes something, once', async () => {
+    const { parts, run, steps } = world()
+    const call = callOf()
+    await recordIntent(parts, run, call)
+    await recordIntent(parts, run, call)
+    expect(steps).toEqual(['call-started', 'synced', 'synced'])
+    expect([call.hasChanged, call.started]).toEqual([true, true])
+  })
+
+  it('need not be on disk where the owner says so, nor be recorded where nothing is', async () => {
+    const behind = world({ durability: 'behind' })
+    await recordIntent(behind.parts, behind.run, callOf())
+    expect(behind.steps).toEqual(['call-started'])
+    const unrecorded = world({ keepsRecords: false })
+    const call = callOf()
+    await recordIntent(unrecorded.parts, unrecorded.run, call)
+    expect([call.hasChanged, call.started]).toEqual([true, false])
+  })
+
+  it('is refused where it cannot be recorded', async () => {
+    const problem = new ToolError('OUT_OF_RESOURCES', 'The disk is full.')
+    const refused = {
+      code: 'RECORDS_UNAVAILABLE',
+      message: 'The disk is full. Calls with effects are refused until the record can be written.',
+      cause: problem,
+    }
+    for (const options of [{ problem }, { synced: () => Promise.reject(problem) }]) {
+      const { parts, run } = world(options)
+      await expect(recordIntent(parts, run, callOf())).rejects.toMatchObject(refused)
+    }
+    expect(() => refuseEffects(problem)).toThrow(expect.objectContaining(refused))
+    const { parts, run, lines } = world({ problem })
+    expect(() => beginChange(parts, run, callOf())).toThrow(/The disk is full/)
+    expect(lines).toEqual([])
+  })
+
+  it('of one without effects waits a moment, unless it is recorded already or nothing is', async () => {
+    const { parts, run, clock, lines } = world()
+    const known = callOf()
+    known.started = true
+    recordPending(parts, run, known)
+    expect(clock.waiting).toBe(0)
+    recordPending(parts, run, callOf())
+    await clock.advance(50)
+    expect(lines).toMatchObject([{ type: 'call-started' }])
+    const unrecorded = world({ keepsRecords: false })
+    recordPending(unrecorded.parts, unrecorded.run, callOf())
+    expect(unrecorded.clock.waiting).toBe(0)
+  })
+})
+
+it('a tool that was left behind has its end on record, too', () => {
+  const { parts, run, lines } = world()
+  recordLate(parts, run, callOf(), { ok: true })
+  recordLate(parts, run, callOf(), { ok: false, error: new Error(`no ${SECRET}`) })
+  const late = { type: 'call-late', callId: 'c1', tool: 'x.y', durationMs: expect.any(Number) }
+  expect(lines).toEqual([
+    { ...late, ok: true },
+    { ...late, ok: false, error: { code: 'INTERNAL', message: expect.stringMatching(/^no \[redacted:[a-z-]+\]$/) } },
+  ])
+  const { durationMs } = lines[0] as { durationMs: number }
+  expect(Number.isInteger(durationMs)).toBe(true)
+  expect(durationMs).toBeLessThan(60_000)
+})
+
+it('a call whose end could not be told ends all the same, and is on record once', () => {
+  const { run, lines } = world()
+  const call = Object.assign(callOf(), { attempts: 2 })
+  const message = 'The end of call c1 could not be told.'
+  expect(endAnyway(run, call, new Error('defect'))).toEqual({
+    ok: false,
+    status: 'error',
+    callId: 'c1',
+    tool: 'x.y',
+    summary: message,
+    content: [{ type: 'text', text: message }],
+    artifacts: [],
+    evidence: [{ type: 'tool', ref: 'c1', summary: message }],
+    error: { code: 'INTERNAL', message, retryable: false, fix: { hint: expect.any(String) } },
+    meta: { durationMs: 0, attempts: 2 },
+  })
+  const end = { type: 'call-ended', callId: 'c1', tool: 'x.y', status: 'error', durationMs: 0, bytes: 0 }
+  expect(lines).toEqual([
+    { ...end, error: { code: 'INTERNAL', message, stack: expect.stringMatching(/^Error: defect\n/) } },
+  ])
+  call.recorded = true
+  endAnyway(run, call, 'defect')
+  expect(endAnyway(undefined, call, 'defect').ok).toBe(false)
+  expect(lines).toHaveLength(1)
+})

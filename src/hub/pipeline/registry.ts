@@ -1,0 +1,177 @@
+import type { AnyTool } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { type Origin, type RegisteredTool, registerable, replacing, withoutName } from './registered-tool.ts'
+import { type FoundTool, sortByName, ToolTable } from './tool-table.ts'
+
+/** A tool that could not be registered, and why. */
+export interface RefusedTool {
+  /** The name that the tool has, or would have. */
+  readonly name: string
+  /** Why it was not taken, in one sentence. */
+  readonly why: string
+}
+
+const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 3 }
+
+/** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
+export class Registry extends ToolTable {
+  #tools = new Map<string, RegisteredTool>()
+  #byName = new Map<string, FoundTool>()
+  /** In the order they came; a source's tools can be taken back. */
+  readonly #registered: RegisteredTool[] = []
+  readonly #offered = new Map<object, readonly RegisteredTool[]>()
+  readonly #listeners = new Set<() => void>()
+  readonly #newestWins: boolean
+  #version = 0
+
+  /** `newestWins`: of two sources that bring a tool of one name the newer has it, else the older keeps it. */
+  constructor({ newestWins = false }: { readonly newestWins?: boolean } = {}) {
+    super()
+    this.#newestWins = newestWins
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. One of a source goes with it. */
+  register(tool: AnyTool, origin: Origin = 'caller', source?: object): void {
+    const entry = registerable(tool, origin)
+    this.#place(entry)
+    if (source) this.#offered.set(source, [...(this.#offered.get(source) ?? []), entry])
+    else this.#registered.push(entry)
+    this.#emitChange()
+  }
+
+  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. */
+  offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
+    const known = new Map((this.#offered.get(source) ?? []).map((entry) => [entry.tool, entry]))
+    const refused: RefusedTool[] = []
+    const attempt = (tool: AnyTool, work: () => void) => {
+      try {
+        work()
+      } catch (error) {
+        refused.push({ name: String(tool?.name), why: (error as Error).message })
+      }
+    }
+    if (this.#newestWins) this.#takeNames(source, new Set(tools.map((tool) => tool?.name)))
+    this.#rebuildWithout(source)
+    const taken: RegisteredTool[] = []
+    for (const tool of tools) {
+      attempt(tool, () => {
+        const entry = known.get(tool) ?? registerable(tool, 'plugin')
+        assertMayOffer(entry, source)
+        this.#placeAgain(entry)
+        taken.push(entry)
+      })
+    }
+    if (taken.length > 0) this.#offered.set(source, taken)
+    this.#emitChange()
+    return refused
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #takeNames(source: object, names: ReadonlySet<string>): void {
+    for (const [other, entries] of this.#offered) {
+      const kept = entries.filter(({ tool }) => !names.has(tool.name))
+      if (other === source || kept.length === entries.length) continue
+      this.#rebuildWithout(other)
+      for (const entry of kept) this.#placeAgain(entry)
+      this.#offered.set(other, kept)
+    }
+  }
+
+  #emitChange(): void {
+    this.#version++
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** What a tool had replaced comes back when it goes, so all are placed again. Nobody sees it half-done: nothing here waits. */
+  #rebuildWithout(source: object): void {
+    if (!this.#offered.delete(source)) return
+    this.#tools = new Map()
+    this.#byName = new Map()
+    for (const entry of this.#registered) this.#placeAgain(entry)
+    for (const entry of [...this.#offered.values()].flat()) this.#placeAgain(entry)
+  }
+
+  /** In another order than at first, two may want one name: the later gives up its dialects, never its place. */
+  #placeAgain(entry: RegisteredTool): void {
+    try {
+      this.#place(entry)
+    } catch {
+      const free = [...entry.dialects.keys()].filter((name) => this.#byName.has(name)).reduce(withoutName, entry)
+      this.#place(free)
+    }
+  }
+
+  #place(given: RegisteredTool): void {
+    const { name } = given.tool
+    const present = this.#tools.get(name)
+    if (present && RANK[present.origin] > RANK[given.origin]) return
+    if (present && present.origin === given.origin) throw clash(name, name)
+    const entry = present ? replacing(given, present) : given
+    const taken = entry.names.filter((name) => this.#isTaken(name, entry, present))
+    if (present) this.#forget(present)
+    for (const name of taken) this.#add(withoutName(this.find(name)!.entry, name))
+    this.#add(entry)
+  }
+
+  /** True for a name that another tool gives up: only the dialect of a lower origin does, so that you may have your own `read`. */
+  #isTaken(name: string, entry: RegisteredTool, present: RegisteredTool | undefined): boolean {
+    const found = this.#byName.get(name)
+    if (!found || found.entry === present) return false
+    if (found.dialect && RANK[found.entry.origin] < RANK[entry.origin]) return true
+    throw clash(name, found.entry.tool.name)
+  }
+
+  #add(entry: RegisteredTool): void {
+    const own = { entry, dialect: undefined }
+    this.#tools.set(entry.tool.name, entry)
+    this.#byName.set(entry.tool.name, own).set(entry.wire, own)
+    for (const [name, dialect] of entry.dialects) this.#byName.set(name, { entry, dialect })
+  }
+
+  find(name: string): FoundTool | undefined {
+    return this.#byName.get(name)
+  }
+
+  list(): RegisteredTool[] {
+    return sortByName(this.#tools.values())
+  }
+
+  names(): Iterable<string> {
+    return this.#byName.keys()
+  }
+
+  #forget(entry: RegisteredTool): void {
+    for (const name of entry.names) this.#byName.delete(name)
+  }
+}
+
+/** Names whose authority rules write down for one source: nobody else may be found under them. */
+const RESERVED = [
+  { prefixes: ['mcp/', 'mcp_'], source: 'mcp' },
+  { prefixes: ['core/', 'core_'], source: 'skills' },
+]
+
+function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {
+  const { name: own } = source as { readonly name?: unknown }
+  for (const { prefixes, source: owner } of RESERVED) {
+    const reserved = names.find((name) => prefixes.some((prefix) => name.startsWith(prefix)))
+    if (reserved === undefined || own === owner || tool.override === true) continue
+    throw new ToolError('CONFIG_INVALID', `${reserved} is a name that only the source ${owner} may bring.`, {
+      hint: 'Give the tool another name.',
+    })
+  }
+}
+
+function clash(name: string, owner: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The name ${name} is taken by the tool ${owner}.`, {
+    hint: 'Rename one of the two tools, or its dialect.',
+  })
+}

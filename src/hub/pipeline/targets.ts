@@ -1,0 +1,119 @@
+import type { CommandTarget, SandboxLevel } from '../../core/commands.ts'
+import type { AnyTool, Capability, Targets } from '../../core/define.ts'
+import { ToolError } from '../../core/errors.ts'
+import { commandValue } from '../../lib/command-value.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import type { ProcessGuard } from '../../sandbox/exec/index.ts'
+import type { FilesGuard } from '../../sandbox/files/index.ts'
+import type { NetworkGuard } from '../../sandbox/network/index.ts'
+import type { Call } from './call.ts'
+import type { Parts, RunState } from './parts.ts'
+import { readCommands } from './read-commands.ts'
+
+/** The doors that turn what a tool says into what would really be touched. */
+export interface SandboxHandles {
+  files(): FilesGuard
+  /** The artifacts of the run, each a file that is named after its hash; none where no records are kept. */
+  artifacts(): FilesGuard | undefined
+  network(): NetworkGuard
+  process(): ProcessGuard
+  /** How strongly commands are fenced in here; known without a root. */
+  sandboxLevel(): Promise<SandboxLevel>
+}
+
+const MAX_TARGETS = 1_000
+
+/**
+ * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Says no when a door says no.
+ * A capability that the tool states without any target is not used by this call. A promise only for commands: what reads
+ * and what runs them is got ready when the first one comes.
+ */
+export function resolveTargets(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
+  if (call.tool!.capabilities.has('exec')) return parts.readyForCommands().then(() => resolveStated(parts, run, call))
+  return resolveStated(parts, run, call)
+}
+
+function resolveStated(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
+  const { tool, capabilities, capabilityList } = call.tool!
+  call.capabilities = capabilityList
+  if (!tool.targets) return capabilities.has('exec') ? readCommands(parts, run, call, []) : undefined
+  const stated = Object.entries(statedTargets(call, tool.targets, run)).flatMap(([name, values]) => {
+    const list = values === undefined ? [] : [values].flat()
+    if (list.length === 0 && values !== undefined) call.capabilities = without(call.capabilities, name)
+    return list.map((value) => ({ capability: name as Capability, value }))
+  })
+  if (stated.length > MAX_TARGETS) throw tooMany(stated.length)
+  call.targets = stated.map(({ capability, value }) => {
+    if (!capabilities.has(capability)) throw undeclared(call, capability)
+    return { capability, value: realTarget(call, capability, value, run.doors) }
+  })
+  const commands = stated.flatMap(({ capability, value }) => (capability === 'exec' ? [commandOf(value)] : []))
+  if (call.capabilities.includes('exec')) return readCommands(parts, run, call, commands)
+}
+
+/** A command that a tool names as plain text is a line for bash, in the first root. */
+function commandOf(value: string | CommandTarget): CommandTarget {
+  return typeof value === 'string' ? { command: value } : value
+}
+
+function without(capabilities: readonly Capability[], name: string): readonly Capability[] {
+  return capabilities.filter((capability) => capability !== name)
+}
+
+/** A first look, for policy: when the content is another one than was read, the guard finds out at the moment of use. */
+function isUnreadBy(path: string, { doors, seen }: RunState): boolean {
+  const present = doors.files().present(path)
+  return present !== undefined && seen.get(present) === undefined
+}
+
+function tooMany(count: number): ToolError {
+  const message = `The call touches ${count} targets, at most ${MAX_TARGETS} are judged at once.`
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call.' })
+}
+
+function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
+  const isUnread = (path: string) => {
+    const isNew = isUnreadBy(path, run)
+    if (isNew) call.unread = path
+    return isNew
+  }
+  const stated: unknown = targets(call.input, { isUnread })
+  // A promise or a map has no fields: as an object it would state that the call touches nothing.
+  if (isPlainObject(stated)) return stated
+  throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, and not a promise of one.`)
+}
+
+function realTarget(call: Call, capability: Capability, value: string | CommandTarget, doors: SandboxHandles): string {
+  if (capability === 'exec') return commandValue(checkedCommand(value))
+  if (typeof value !== 'string') {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `A target of ${capability} must be a string, got ${typeof value}.`)
+  }
+  switch (capability) {
+    case 'read:fs':
+      return doors.files().resolve(value, 'read')
+    case 'write:fs':
+      return doors.files().resolve(value, 'write')
+    case 'network':
+    case 'send':
+      return doors.network().resolve(value)
+    case 'danger:destructive':
+      // Destroying files is a matter of paths; destroying anything else is named as the tool names it.
+      return call.tool!.capabilities.has('write:fs') ? doors.files().resolve(value, 'write') : value
+    default:
+      return value
+  }
+}
+
+/** What a tool of plain JavaScript may say instead of a command. */
+function checkedCommand(value: unknown): CommandTarget {
+  const command = commandOf(value as string)
+  const { command: line, argv } = command ?? {}
+  const isLine = typeof line === 'string' && argv === undefined
+  const isWords = line === undefined && Array.isArray(argv) && argv.every((word) => typeof word === 'string')
+  if (isLine || (isWords && argv.length > 0)) return command
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'A command is a line for bash, or a list of words without a shell.')
+}
+
+function undeclared(call: Call, capability: string): ToolError {
+  return new ToolError('INTERNAL', `targets() of ${call.name} names ${capability}, which the tool does not declare.`)
+}

@@ -1,0 +1,282 @@
+import { chownSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Clock } from '../core/clock.ts'
+import type { SandboxLevel } from '../core/commands.ts'
+import { ToolError } from '../core/errors.ts'
+import type { CommandLimits, Sandbox, Secret } from '../core/options.ts'
+import { lazyModule } from '../lib/lazy-module.ts'
+import { realPath } from '../lib/real-path.ts'
+import type { ProcessGuard, ProgramSettings } from '../sandbox/exec/index.ts'
+import type { RootOptions } from '../sandbox/files/index.ts'
+import { createFilesGuard, type FilesGuard } from '../sandbox/files/index.ts'
+import type { OpenedProxy, ProxySettings, WebFetchGuard } from '../sandbox/network/index.ts'
+import { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../sandbox/network/index.ts'
+import type { BackgroundProcess } from '../store/background-processes.ts'
+import { workspaceUser } from './make-workspace.ts'
+import { namesResult, RESULTS_ALIAS, withResults } from './result-files.ts'
+
+const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
+
+/** How many bytes a call gets that does not say how many it wants, and the most that it may want. */
+export interface SizeLimit {
+  readonly usual: number
+  readonly most: number
+}
+
+/** What the guards need to know of the owner's options. */
+export interface RunSandboxOptions {
+  readonly sandbox: Sandbox
+  readonly readBytes: SizeLimit
+  readonly httpBytes: SizeLimit
+  readonly httpTimeoutMs: number
+  readonly downloadBytes: number
+  readonly commands: CommandLimits
+  readonly userAgent: string
+  readonly secrets: ReadonlyMap<string, Secret>
+  readonly clock: Clock
+  /** Where half-written files are listed while they are written. */
+  readonly draftsFolder: string
+  /** Where each run has its workspace, unless the owner says. */
+  readonly runsFolder: string | false
+  /** Folders that no tool sees: records, grants. */
+  readonly hidden: readonly string[]
+  /** Paths that no tool and no command changes, because the hub runs or obeys what is there. */
+  readonly protect: () => readonly string[]
+  /** Where is noted, while commands run, what was at protected places before. */
+  readonly ledgerFolder: string
+  /** Background commands that went away with an earlier hub. */
+  readonly lost: () => readonly BackgroundProcess[]
+}
+
+/** The guards of one hub, opened when they are first needed: a hub of pure tools never touches the machine. */
+export class RunSandbox {
+  readonly #options: RunSandboxOptions
+  #network: NetworkGuard | undefined
+  #protect: readonly string[] | undefined
+  #files: FilesGuard | undefined
+  #processes: ProcessGuard | undefined
+  #processDoor: typeof import('./open-process-guard.ts') | undefined
+  #standIn:
+    | { readonly folder: string; readonly results: string; readonly files: FilesGuard; processes?: ProcessGuard }
+    | undefined
+
+  constructor(options: RunSandboxOptions) {
+    this.#options = options
+  }
+
+  /**
+   * One guard for all runs when the owner named a root, with the folder of results of the run that asks; otherwise each run
+   * has its own workspace.
+   */
+  sharedFiles(deliverables?: string): FilesGuard | undefined {
+    const { root } = this.#options.sandbox
+    if (root === undefined) return undefined
+    this.#files ??= this.openFiles(root)
+    if (deliverables === undefined) return { ...this.#files, close: () => {} }
+    const open = () => this.openFiles(root, { path: deliverables })
+    return withResults({ shared: this.#files, root, deliverables, open })
+  }
+
+  /** The workspace of a run that has none in its records. */
+  workspaceOf(run: string): string | undefined {
+    const { workspaces } = this.#options.sandbox
+    return workspaces === undefined ? undefined : join(resolve(workspaces), run, 'workspace')
+  }
+
+  /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
+  async loadProcessGuard(): Promise<void> {
+    this.#processDoor ??= await loadOpenProcessGuard()
+  }
+
+  /** How strongly commands are fenced in, also where there is no root for one to run in; `loadProcessGuard` comes before. */
+  sandboxLevel(): Promise<SandboxLevel> {
+    return this.#processDoor!.sandboxLevel(this.#options.sandbox)
+  }
+
+  /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */
+  sharedProcesses(): ProcessGuard | undefined {
+    const { root } = this.#options.sandbox
+    if (root !== undefined) this.#processes ??= this.openProcesses(root)
+    return this.#processes
+  }
+
+  openProcesses(root: string | undefined): ProcessGuard {
+    const { sandbox, commands: limits, clock, lost, ledgerFolder } = this.#options
+    return this.#processDoor!.openProcessGuard(this.#roots(root), {
+      ...{ sandbox, limits, clock, ledgerFolder },
+      hidden: this.#options.hidden.map(realPath),
+      protect: this.#protected(),
+      network: () => this.network(),
+      lost: lost(),
+    })
+  }
+
+  /** The artifacts of one run, to be read. */
+  openArtifacts(folder: string): FilesGuard {
+    return createFilesGuard({ roots: [{ path: folder, mode: 'read' }], ...limitsOf(this.#options.readBytes) })
+  }
+
+  /** `results` is the folder of finished results of a run. */
+  openFiles(root: string | undefined, results?: Omit<RootOptions, 'mode'>): FilesGuard {
+    const { readBytes, draftsFolder, sandbox } = this.#options
+    const isPrivate = root !== undefined && sandbox.root === undefined
+    const [first, ...others] = this.#roots(root)
+    const hidden = this.#options.hidden.map(realPath)
+    const sweepBelow = this.#workspaceFolders()
+    return createFilesGuard({
+      roots: [{ ...first!, isPrivate }, ...others, ...resultRoots(results)],
+      ...limitsOf(readBytes),
+      draftsFolder,
+      sweepBelow,
+      protect: this.#protected(),
+      hidden,
+    })
+  }
+
+  /** By their own names and by where these lead. */
+  #protected(): readonly string[] {
+    this.#protect ??= [...new Set(this.#options.protect().flatMap((path) => [path, realPath(path)]))]
+    return this.#protect
+  }
+
+  #roots(root: string | undefined): NonNullable<Sandbox['roots']> {
+    const { sandbox } = this.#options
+    const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
+    if (roots.length > 0) return roots
+    throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
+      fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
+    })
+  }
+
+  #workspaceFolders(): string[] {
+    const { runsFolder, sandbox } = this.#options
+    return [
+      ...(runsFolder === false ? [] : [runsFolder]),
+      ...(sandbox.workspaces === undefined ? [] : [resolve(sandbox.workspaces)]),
+    ]
+  }
+
+  /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */
+  standIn(workspace: string | undefined, deliverables = ''): FilesGuard {
+    if (workspace === undefined) return this.openFiles(undefined)
+    const { folder, results, files } = this.#emptyWorkspace()
+    const inRun = (path: string) => path.replace(results, deliverables).replace(folder, workspace)
+    return { ...files, resolve: (path, access) => inRun(files.resolve(path, access)) }
+  }
+
+  /** The same where the owner named a root: judges what would be the results of a run. */
+  standInShared(deliverables = ''): FilesGuard | undefined {
+    const { root } = this.#options.sandbox
+    const shared = this.sharedFiles()
+    if (root === undefined || shared === undefined || deliverables === '') return shared
+    return {
+      ...shared,
+      resolve: (path, access) => {
+        if (!namesResult(path, root, deliverables)) return shared.resolve(path, access)
+        const { results, files } = this.#emptyWorkspace()
+        const standIn = resolve(root, path).replace(deliverables, results)
+        return files.resolve(standIn, access).replace(results, deliverables)
+      },
+    }
+  }
+
+  /** The same for commands: judges where they would run. */
+  standInProcesses(workspace: string | undefined): ProcessGuard {
+    if (workspace === undefined) return this.openProcesses(undefined)
+    const standIn = this.#emptyWorkspace()
+    standIn.processes ??= this.openProcesses(standIn.folder)
+    const { folder, processes } = standIn
+    const inWorkspace = (path: string) => path.replace(folder, workspace)
+    return {
+      ...processes,
+      place(cwd) {
+        const place = processes.place(cwd?.replace(workspace, folder))
+        return { cwd: inWorkspace(place.cwd), roots: place.roots.map(inWorkspace) }
+      },
+    }
+  }
+
+  #emptyWorkspace() {
+    if (!this.#standIn) {
+      const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
+      const workspaces = this.#options.sandbox.workspaces ?? this.#options.runsFolder
+      const user = workspaces === false ? undefined : workspaceUser(resolve(workspaces))
+      if (user) chownSync(folder, user.uid, user.gid)
+      const results = realpathSync(mkdtempSync(join(tmpdir(), 'tool-hub-rehearsal-')))
+      this.#standIn = { folder, results, files: this.openFiles(folder, { path: results, alias: RESULTS_ALIAS }) }
+    }
+    return this.#standIn
+  }
+
+  network(): NetworkGuard {
+    this.#network ??= createNetworkGuard({ ...this.#networkOptions(), secrets: this.#options.secrets })
+    return this.#network
+  }
+
+  #networkOptions(): NetworkGuardOptions {
+    const { sandbox, httpBytes, downloadBytes, httpTimeoutMs, userAgent, clock } = this.#options
+    return {
+      allowedHosts: sandbox.network ?? [],
+      privateRanges: sandbox.privateRanges ?? [],
+      blockedRanges: sandbox.blockedRanges ?? [],
+      maxBytes: httpBytes.most,
+      usualBytes: httpBytes.usual,
+      maxDownloadBytes: downloadBytes,
+      timeoutMs: httpTimeoutMs,
+      userAgent,
+      clock,
+    }
+  }
+
+  /** What the network guard knows that a service needs too. */
+  webFetchGuard(): WebFetchGuard {
+    const { sandbox, userAgent, clock } = this.#options
+    const { privateRanges = [], blockedRanges = [] } = sandbox
+    return { privateRanges, blockedRanges, userAgent, clock }
+  }
+
+  /** A way to hosts that the owner named for one program, beside those that tools reach. */
+  async #openProgramProxy(hosts: readonly string[], settings?: ProxySettings): Promise<OpenedProxy> {
+    const guard = createNetworkGuard({ ...this.#networkOptions(), allowedHosts: hosts })
+    const anyOfThem = { permits: () => {}, onConnection: () => {} }
+    const proxy = await guard.openProxy(anyOfThem, new AbortController().signal, settings)
+    void proxy.closed.then(() => guard.close())
+    return proxy
+  }
+
+  /** What starting a program that sources talk to needs to know. */
+  programMachine(): ProgramSettings {
+    const { sandbox, commands: limits, clock, hidden, ledgerFolder } = this.#options
+    return {
+      limits,
+      protect: this.#protected(),
+      ledgerFolder,
+      ...(sandbox.commands?.level !== undefined && { level: sandbox.commands.level }),
+      isSandboxRequired: sandbox.required !== false,
+      hidden: hidden.map(realPath),
+      clock,
+      openProxy: (hosts, settings) => this.#openProgramProxy(hosts, settings),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#processes?.close()
+    this.#files?.close()
+    this.#standIn?.files.close()
+    await this.#standIn?.processes?.close()
+    for (const folder of this.#standIn ? [this.#standIn.folder, this.#standIn.results] : [])
+      rmSync(folder, { recursive: true, force: true })
+    await this.#network?.close()
+  }
+}
+
+/** A link in the place of the folder would lead tools elsewhere. */
+function resultRoots(results: Omit<RootOptions, 'mode'> | undefined): RootOptions[] {
+  const isFolder = results && lstatSync(results.path, { throwIfNoEntry: false })?.isDirectory()
+  return isFolder ? [{ ...results, mode: 'write' }] : []
+}
+
+function limitsOf({ usual, most }: SizeLimit) {
+  return { maxReadBytes: most, usualReadBytes: usual }
+}

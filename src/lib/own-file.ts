@@ -1,0 +1,39 @@
+/** Whether this is a build, where every module of this package that is run by its name ends in .js. */
+const isBuilt = !import.meta.url.endsWith('.ts')
+
+/** Node cannot run .ts; a test run from the sources gets this hook. A release never comes here. */
+const TYPESCRIPT_HOOK = '../test/support/load-typescript.mjs'
+
+/**
+ * A file of this package that is not imported but read or run, by its path below the sources. A build joins modules,
+ * so only this one, which stays where it is, knows where the others are.
+ * @example
+ * ownFile('sandbox/exec/bridge/bridge-main.mjs')
+ */
+export function ownFile(path: string): URL {
+  return new URL(`../${path}`, import.meta.url)
+}
+
+/** A file that only a build has, such as the page of the service. */
+export function builtFile(path: string): URL {
+  return ownFile(isBuilt ? path : `../dist/${path}`)
+}
+
+/** A module that runs in a thread or process of its own, and the flags that Node needs for it. */
+export interface OwnModule {
+  readonly file: URL
+  readonly flags: readonly string[]
+}
+
+/** A module of this package, by its path below the sources and without its ending. */
+export function ownModule(path: string): OwnModule {
+  if (isBuilt) return { file: ownFile(`${path}.js`), flags: [] }
+  const joined = joinedModules()[path]
+  if (joined !== undefined) return { file: new URL(joined), flags: [] }
+  return { file: ownFile(`${path}.ts`), flags: ['--import', ownFile(TYPESCRIPT_HOOK).href] }
+}
+
+/** A test run joins the modules that it starts most, once: test/support/join-own-modules.ts. A release never comes here. */
+function joinedModules(): Readonly<Record<string, string>> {
+  return JSON.parse(process.env.TOOL_HUB_TEST_MODULES ?? '{}')
+}

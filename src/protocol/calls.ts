@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { effect, fix, pageQuery } from './shapes.ts'
+
+/** Body of `POST /v1/tools/{name}/call`; `Idempotency-Key` may come as a header too. */
+export const callRequest = z.strictObject({
+  input: z.unknown().default({}),
+  run: z.string().max(128).optional(),
+  session: z.string().max(200).optional(),
+  purpose: z.string().max(2_000).optional(),
+  timeoutMs: z.number().int().positive().optional(),
+  idempotencyKey: z.string().min(1).max(512).optional(),
+  /** Names a call that may be sent again: one effect, as with `idempotencyKey`, but only for tools with effects. */
+  repeatKey: z.string().min(1).max(200).optional(),
+  requestId: z.string().max(200).optional(),
+  taskId: z.string().max(200).optional(),
+  goalId: z.string().max(200).optional(),
+  dryRun: z.boolean().optional(),
+  /** Whether a call that needs a person waits for the answer, or ends with `approval_required` and is made again after it. */
+  onAsk: z.enum(['wait', 'return']).default('wait'),
+})
+export type CallRequest = z.input<typeof callRequest>
+
+/** Whether the call, made again, has the same result: then it continues when the client is gone. */
+export function hasKey({ idempotencyKey, repeatKey, requestId, taskId }: Partial<CallRequest>): boolean {
+  return idempotencyKey !== undefined || repeatKey !== undefined || (requestId !== undefined && taskId !== undefined)
+}
+
+/** What a call gives back; see `ToolResult`. */
+export const toolResult = z.object({
+  ok: z.boolean(),
+  status: z.string(),
+  callId: z.string(),
+  tool: z.string(),
+  summary: z.string(),
+  data: z.unknown().optional(),
+  content: z.array(z.looseObject({ type: z.string() })),
+  artifacts: z.array(z.looseObject({ ref: z.string(), name: z.string(), bytes: z.number(), mediaType: z.string() })),
+  evidence: z.array(z.object({ type: z.string(), ref: z.string(), summary: z.string() })),
+  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean(), fix }).optional(),
+  meta: z.looseObject({ durationMs: z.number(), attempts: z.number() }),
+})
+
+/** One call in a list. */
+export const callEntry = z.object({
+  callId: z.string(),
+  run: z.string(),
+  seq: z.number(),
+  tool: z.string(),
+  caller: z.string(),
+  principal: z.string().optional(),
+  parent: z.string().optional(),
+  /** `running`, the state of the result, or `interrupted`. */
+  status: z.string(),
+  startedAt: z.number(),
+  durationMs: z.number().optional(),
+  effect: effect.optional(),
+  rule: z.string().optional(),
+  /** Error code. */
+  error: z.string().optional(),
+  summary: z.string().optional(),
+  /** What it asked for, in a line: a path, an address, a command, a query. */
+  request: z.string().optional(),
+  targets: z.array(z.string()).optional(),
+  approvedBy: z.string().optional(),
+})
+export type CallEntry = z.infer<typeof callEntry>
+
+/** Query of `GET /v1/calls`. */
+export const callQuery = pageQuery.extend({
+  run: z.string().optional(),
+  tool: z.string().optional(),
+  caller: z.string().optional(),
+  /** A status, or `failed` for every one that is a failure. */
+  status: z.string().optional(),
+  text: z.string().max(200).optional(),
+})
+
+export const callList = z.object({ calls: z.array(callEntry), next: z.number().optional() })
+
+/** A line of the record; see docs/reference/records.md. */
+export const recordLine = z.looseObject({ seq: z.number(), time: z.string(), type: z.string() })
+export type RecordLine = z.infer<typeof recordLine>
+
+/** `GET /v1/calls/{callId}`: the call, its lines in the record, and the calls it made. */
+export const callDetail = z.object({
+  call: callEntry,
+  lines: z.array(recordLine),
+  children: z.array(callEntry),
+})
+export type CallDetail = z.infer<typeof callDetail>

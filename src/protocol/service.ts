@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import { FEATURES } from '../core/feature.ts'
+import { approval, question } from './approvals.ts'
+import { callEntry } from './calls.ts'
+import { runEntry } from './runs.ts'
+import { SCOPES } from './shapes.ts'
+
+/** `GET /v1/me`: who asks, and who answers. */
+export const me = z.object({
+  principal: z.object({ name: z.string(), scopes: z.array(z.enum(SCOPES)) }),
+  server: z.object({ version: z.string(), startedAt: z.number() }),
+  /** To send back as `x-tool-hub-csrf` with every change, for those who signed in with a cookie. */
+  csrf: z.string().optional(),
+})
+export type Me = z.infer<typeof me>
+
+/** Body of `POST /v1/sessions`: a token for a cookie. */
+export const signIn = z.strictObject({ token: z.string().min(1).max(4_096) })
+
+/** What a token may be restricted to. */
+export const tokenLimits = z.strictObject({
+  profile: z.enum(['minimal', 'coding', 'messaging', 'full']).optional(),
+  /** Further rules; over the API they may only ask and deny. */
+  policy: z.array(z.record(z.string(), z.unknown())).optional(),
+  /** What it may use a day. */
+  budget: z
+    .strictObject({ calls: z.number(), wallMs: z.number(), bytes: z.number(), cost: z.number() })
+    .partial()
+    .optional(),
+  roots: z.array(z.strictObject({ path: z.string(), mode: z.enum(['read', 'write']) })).optional(),
+  /** Requests a second; the service's own limit unless said. */
+  rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().positive().optional() }).optional(),
+  /** Tools that destroy or run commands, which are off over the network unless said. */
+  allowDanger: z.boolean().optional(),
+})
+export type TokenLimits = z.infer<typeof tokenLimits>
+
+export const tokenEntry = tokenLimits.extend({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  createdAt: z.number(),
+  expiresAt: z.number().optional(),
+  usedAt: z.number().optional(),
+})
+export type TokenEntry = z.infer<typeof tokenEntry>
+export const tokenList = z.object({ tokens: z.array(tokenEntry) })
+
+/** Body of `POST /v1/tokens`. */
+export const newToken = tokenLimits.extend({
+  name: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/),
+  scopes: z.array(z.enum(SCOPES)).min(1),
+  expiresAt: z.number().optional(),
+})
+export type NewToken = z.infer<typeof newToken>
+/** The secret is told once. */
+export const createdToken = z.object({ token: tokenEntry, secret: z.string() })
+
+export const grantEntry = z.object({
+  id: z.string(),
+  effect: z.enum(['allow', 'deny']),
+  tool: z.string(),
+  covers: z.enum(['exact', 'targets', 'pattern']),
+  targets: z.array(z.string()),
+  /** Of `pattern`: what it matches. */
+  pattern: z.object({ on: z.array(z.string()), shown: z.string(), tools: z.string().optional() }).optional(),
+  /** Whose calls it covers; everybody's unless said. */
+  principal: z.string().optional(),
+  session: z.string().optional(),
+  until: z.string().optional(),
+  by: z.string(),
+  reason: z.string().optional(),
+  createdAt: z.string(),
+})
+export type GrantEntry = z.infer<typeof grantEntry>
+export const grantList = z.object({ grants: z.array(grantEntry) })
+
+/** `GET /v1/audit/verify?run=`: one run, or all. */
+export const auditReport = z.object({
+  ok: z.boolean(),
+  runs: z.array(
+    z.object({
+      run: z.string(),
+      ok: z.boolean(),
+      /** `open`: a living process writes it; `unproven`: nothing proves that its end was not removed. */
+      state: z.enum(['intact', 'open', 'unproven', 'broken']),
+      lines: z.number(),
+      calls: z.number(),
+      interrupted: z.number(),
+      problems: z.array(z.object({ message: z.string(), seq: z.number().optional() })),
+      remarks: z.array(z.object({ message: z.string(), seq: z.number().optional() })),
+    }),
+  ),
+})
+export type AuditReport = z.infer<typeof auditReport>
+
+/** How the config file compares with what the service uses. */
+export const configState = z.object({
+  file: z.string(),
+  /** When its rules were last taken over. */
+  appliedAt: z.number(),
+  /** Why the file as it is now is refused; the rules before it hold. */
+  problem: z.string().optional(),
+  /** Changed sections that take effect after a restart. */
+  restart: z.array(z.string()),
+})
+export type ConfigState = z.infer<typeof configState>
+
+/** `GET /v1/health`: how the service does. */
+export const health = z.object({
+  startedAt: z.number(),
+  uptimeMs: z.number(),
+  memoryBytes: z.number(),
+  inFlight: z.number(),
+  waiting: z.number(),
+  /** The last hour, a minute each, oldest first. */
+  slices: z.array(
+    z.object({
+      at: z.number(),
+      calls: z.number(),
+      /** Denied calls are not among them. */
+      failures: z.number(),
+      /** Calls that were denied or need an approval. */
+      denials: z.number(),
+      /** Without the time that people took to answer. */
+      meanMs: z.number(),
+      maxMs: z.number(),
+    }),
+  ),
+  tools: z.array(
+    z.object({ tool: z.string(), calls: z.number(), failures: z.number(), denials: z.number(), meanMs: z.number() }),
+  ),
+  sandbox: z.object({ level: z.string(), problem: z.string().optional() }),
+  servers: z.array(
+    z.object({
+      name: z.string(),
+      state: z.string(),
+      tools: z.number(),
+      /** Tools that changed or are new since the server was first seen and wait for the owner. */
+      changed: z.number().optional(),
+      problem: z.string().optional(),
+    }),
+  ),
+  budgets: z.array(z.object({ account: z.string(), unit: z.string(), used: z.number(), limit: z.number() })),
+  store: z.object({ ok: z.boolean(), problem: z.string().optional() }),
+  /** Room that store and records take, and that is left on their disks. */
+  disk: z
+    .object({
+      storeBytes: z.number(),
+      /** Measured every few minutes; absent before the first time. */
+      recordsBytes: z.number().optional(),
+      disks: z.array(z.object({ folder: z.enum(['data', 'runs']), freeBytes: z.number(), sizeBytes: z.number() })),
+    })
+    .optional(),
+  /** The config file, where there is one. */
+  config: configState.optional(),
+})
+export type Health = z.infer<typeof health>
+
+/** What of which ability has changed. */
+export const featureChange = z.object({ ability: z.enum(FEATURES), subject: z.string() })
+
+const toolEvent = { callId: z.string(), tool: z.string(), run: z.string(), time: z.string() }
+const toolEnd = { ...toolEvent, status: z.string(), durationMs: z.number().optional(), summary: z.string() }
+
+/** Calls under other names; see `toToolEvents`. Only `GET /v1/events` tells them, to those who name them in `types`. */
+export const toolEvents = {
+  'tool.started': z.object({ type: z.literal('tool.started'), ...toolEvent }),
+  'tool.completed': z.object({ type: z.literal('tool.completed'), ...toolEnd }),
+  'tool.failed': z.object({
+    type: z.literal('tool.failed'),
+    ...toolEnd,
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
+} as const
+
+/** What `GET /v1/events` and the WebSocket tell; `event:` is the type. Each has an id to go on from. */
+export const serviceEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('call'), call: callEntry }),
+  z.object({ type: z.literal('run'), run: runEntry }),
+  z.object({ type: z.literal('approval'), approval }),
+  z.object({ type: z.literal('question'), question }),
+  z.object({ type: z.literal('tools-changed') }),
+  z.object({ type: z.literal('policy-changed') }),
+  /** Something of memory, sessions, messages, schedules or a canvas is another one now. */
+  z.object({ type: z.literal('ability-changed'), ...featureChange.shape }),
+  z.object({ type: z.literal('presence'), people: z.array(z.object({ name: z.string(), since: z.number() })) }),
+  /** What came between cannot be told any more: fetch the lists again. */
+  z.object({ type: z.literal('reset') }),
+  ...Object.values(toolEvents),
+])
+export type ServiceEvent = z.infer<typeof serviceEvent>

@@ -1,0 +1,207 @@
+import * as fs from 'node:fs'
+import { basename } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { GroupCommit } from '../../lib/group-commit.ts'
+import { openOurs } from '../../lib/owned-by-us.ts'
+import { shortPath } from '../../lib/short-path.ts'
+import { diskError } from './disk-error.ts'
+
+/** The two calls to the system that can fail while a run continues; tests put a failing disk here. */
+export interface Disk {
+  write(fd: number, bytes: Buffer, offset: number): number
+  sync(fd: number, done: (error: Error | null) => void): void
+}
+
+const MACHINE_DISK: Disk = {
+  write: (fd, bytes, offset) => fs.writeSync(fd, bytes, offset),
+  sync: (fd, done) => fs.fdatasync(fd, done),
+}
+
+/** Waiting text is to be written at this size, whatever the schedule: one write stays short and memory bounded. */
+const WRITE_CHARS = 65_536
+/** What is kept for a disk that refuses; about 20,000 events. */
+const KEPT_CHARS = 8 * 1024 * 1024
+
+/** A file that only grows: lines are kept until the disk has taken them, in order, none twice and none halfway. */
+export class AppendFile {
+  readonly #path: string
+  readonly #disk: Disk
+  readonly #commit: GroupCommit
+  /** `undefined` while the file is released. */
+  #fd: number | undefined
+  readonly #identity: string
+  #syncsUnderWay = 0
+  #bytes: number
+  #text = ''
+  /** What the disk has not taken of a batch; it is completed before anything else, so no line stays torn. */
+  #rest: Buffer | undefined
+  #problem: ToolError | undefined
+  #syncProblem: ToolError | undefined
+  #isClosed = false
+
+  constructor(path: string, disk: Disk = MACHINE_DISK) {
+    const { fd, size, identity } = openAlone(path, fs.constants.O_CREAT)
+    this.#fd = fd
+    this.#identity = identity
+    this.#path = path
+    this.#disk = disk
+    this.#bytes = size
+    this.#commit = new GroupCommit(() => this.#sync())
+  }
+
+  /** The descriptor of the file, which is opened again if it was released. */
+  get fd(): number {
+    this.#fd ??= this.#reopen()
+    return this.#fd
+  }
+
+  /** The file was released, and somebody has removed it since. */
+  get isGone(): boolean {
+    return this.#fd === undefined && !this.#isClosed && !fs.existsSync(this.#path)
+  }
+
+  /** Bytes in the file. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Why the disk refuses; undefined as soon as it takes lines again. */
+  get problem(): ToolError | undefined {
+    return this.#syncProblem ?? this.#problem
+  }
+
+  get hasWaiting(): boolean {
+    return this.#text !== '' || this.#rest !== undefined
+  }
+
+  /** The disk refuses and the memory for waiting lines is used up. */
+  get isFull(): boolean {
+    return this.#problem !== undefined && this.#text.length + (this.#rest?.length ?? 0) > KEPT_CHARS
+  }
+
+  /** So much waits that it should be written now. */
+  get isDue(): boolean {
+    return this.#text.length >= WRITE_CHARS && this.#problem === undefined
+  }
+
+  append(line: string): void {
+    this.#text += line
+  }
+
+  /**
+   * Writes all waiting lines; returns what the disk said when it refused.
+   * Synchronous on purpose, the second measured exception to "no Sync": an append to the page cache takes about 2 us,
+   * an asynchronous one 40 us and a hop to another thread, and a call waits for it.
+   */
+  flush(): ToolError | undefined {
+    if (this.#isClosed) return this.problem
+    if (this.#rest && !this.#write(this.#rest)) return this.#problem
+    if (this.#text === '') return this.problem
+    const batch = encode(this.#text)
+    this.#text = ''
+    this.#write(batch)
+    return this.problem
+  }
+
+  /** Resolves when all lines appended so far survive a power loss; all who wait meanwhile share one fsync. */
+  synced(): Promise<void> {
+    return this.#commit.wait()
+  }
+
+  /** Cuts the file to its first `bytes`; only before anything is appended. */
+  truncate(bytes: number): void {
+    if (bytes === this.#bytes) return
+    fs.ftruncateSync(this.fd, bytes)
+    this.#bytes = bytes
+  }
+
+  /** Closes the descriptor of a file that nothing waits for; whatever needs it opens it again. */
+  release(): void {
+    if (this.#fd === undefined || this.#isClosed || this.hasWaiting || this.#syncsUnderWay > 0) return
+    fs.closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  /** What still waits is given up: the descriptor may soon be that of another file. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#text = ''
+    this.#rest = undefined
+    if (this.#fd !== undefined) fs.closeSync(this.#fd)
+  }
+
+  /** Another file, or one that somebody has changed meanwhile, must not be continued: its chain would break there. */
+  #reopen(): number {
+    const { fd, size, identity } = openAlone(this.#path)
+    if (size === this.#bytes && identity === this.#identity) return fd
+    fs.closeSync(fd)
+    throw new ToolError('RECORDS_UNAVAILABLE', `${shortPath(this.#path)} was changed while nobody used it.`, {
+      hint: 'Run tool-hub audit verify, and use another run id.',
+      details: { path: this.#path },
+    })
+  }
+
+  #write(batch: Buffer): boolean {
+    let offset = 0
+    try {
+      while (offset < batch.length) {
+        const taken = this.#disk.write(this.fd, batch, offset)
+        if (taken <= 0) throw new Error('The disk took nothing.')
+        offset += taken
+      }
+      this.#rest = undefined
+      this.#problem = undefined
+    } catch (error) {
+      const rest = batch.subarray(offset)
+      // Copied once, out of the shared room; what was tried before is a copy already.
+      this.#rest = batch === this.#rest ? rest : Buffer.from(rest)
+      this.#problem = diskError(`${basename(this.#path)} cannot be written`, this.#path, error)
+    }
+    this.#bytes += offset
+    return this.#rest === undefined
+  }
+
+  #sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refused = this.flush()
+      if (refused) return reject(refused)
+      if (this.#isClosed) return resolve()
+      let fd: number
+      try {
+        fd = this.fd
+      } catch (error) {
+        return reject(diskError(`${basename(this.#path)} cannot be opened`, this.#path, error))
+      }
+      this.#syncsUnderWay++
+      this.#disk.sync(fd, (error) => {
+        this.#syncsUnderWay--
+        if (!error) return resolve()
+        // The system may have dropped what it could not store, and a later fsync would not tell: this one stays.
+        this.#syncProblem = diskError(`${basename(this.#path)} cannot be made durable`, this.#path, error)
+        reject(this.#syncProblem)
+      })
+    })
+  }
+}
+
+/** One room for all batches: it is used up before `flush` returns, and a call then leaves nothing to collect. */
+const SCRATCH = Buffer.allocUnsafeSlow(4 * WRITE_CHARS)
+
+function encode(text: string): Buffer {
+  const maxBytes = text.length * 3
+  return maxBytes <= SCRATCH.length ? SCRATCH.subarray(0, SCRATCH.write(text)) : Buffer.from(text)
+}
+
+/** Opens the file for us alone: with a second name, what we append would appear in a file of somebody else. */
+function openAlone(path: string, flags = 0): { readonly fd: number; readonly size: number; readonly identity: string } {
+  const name = shortPath(path)
+  const fd = openOurs(path, fs.constants.O_RDWR | fs.constants.O_APPEND | flags, { name })
+  const { nlink, size, dev, ino } = fs.fstatSync(fd)
+  if (nlink <= 1) return { fd, size, identity: `${dev}:${ino}` }
+  fs.closeSync(fd)
+  throw new ToolError('CONFIG_INVALID', `${name} has ${nlink} names (hard links), so it may be a file of others.`, {
+    hint: `Put a copy in its place: cp ${name} copy, then mv copy ${name}; or use another run id.`,
+    details: { path },
+  })
+}

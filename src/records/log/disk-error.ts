@@ -1,0 +1,39 @@
+import { ToolError } from '../../core/errors.ts'
+import { errnoOf } from '../../lib/errno.ts'
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+const WRONG_PLACE = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EISDIR',
+  'EEXIST',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+])
+
+/** Says what the disk refused, and what the owner can do; the path itself is for the audit only. */
+export function diskError(doing: string, path: string, cause: unknown): ToolError {
+  // Somebody has said it better already.
+  if (ToolError.is(cause)) return cause
+  const code = errnoOf(cause)
+  const options = { cause, details: { path, errno: code } }
+  if (FULL.has(code)) {
+    return new ToolError('RECORDS_UNAVAILABLE', `${doing}: the disk is full (${code}).`, {
+      ...options,
+      fix: { key: 'runs', hint: 'Free space on the disk of the run records, or point runs to another one.' },
+    })
+  }
+  if (WRONG_PLACE.has(code)) {
+    return new ToolError('CONFIG_INVALID', `${doing}: the folder cannot be used (${code}).`, {
+      ...options,
+      fix: { key: 'runs', hint: 'Point runs to a folder that this user can create and write.' },
+    })
+  }
+  return new ToolError('RECORDS_UNAVAILABLE', `${doing}: the disk failed (${code}).`, {
+    ...options,
+    fix: { key: 'runs', hint: 'Check the disk of the run records, or point runs to another one.' },
+  })
+}

@@ -1,0 +1,351 @@
+import type { KeptChange } from '../../core/change.ts'
+import type { SandboxLevel } from '../../core/commands.ts'
+import type { CallerKind, Effect } from '../../core/define.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import type { FeatureChange } from '../../core/feature.ts'
+import type { FilesLevel } from '../../core/handles.ts'
+import type { Label, ToolResult } from '../../core/result.ts'
+
+/** What is known of a call before it runs: who asks for what, and which rule decided. */
+export interface CallFacts {
+  /** Who calls, as the caller says. */
+  readonly caller: string
+  /** Who it is for certain, where somebody at the door has found that out. */
+  readonly principal?: string
+  /** The name that the caller used, where it is not the canonical one. */
+  readonly wire?: string
+  /** Whether an agent called, or a script that a model wrote. */
+  readonly via?: CallerKind
+  /** The session of the call; absent when the caller named none. */
+  readonly session?: string
+  /** The call that made this one. */
+  readonly parent?: string
+  /** Why the call was made, as the caller said. */
+  readonly purpose?: string
+  /** Of the request of the caller, as it says. */
+  readonly requestId?: string
+  /** Of the task of the caller, as it says. */
+  readonly taskId?: string
+  /** Of the goal of the caller, as it says. */
+  readonly goalId?: string
+  /** SHA-256 of the validated arguments. */
+  readonly argsHash?: string
+  /** Redacted; over 2 KB only `argsBytes`, their size or a little less, is kept. */
+  readonly args?: unknown
+  /** Size of arguments that are not repeated here. */
+  readonly argsBytes?: number
+  /** `write:fs /srv/notes.md`, one line a target. */
+  readonly targets?: readonly string[]
+  /** SHA-256 of the idempotency key: equal keys are seen, the key is not. */
+  readonly keyHash?: string
+  /** What policy decided. */
+  readonly effect?: Effect
+  /** The rule that decided, as `policy explain` prints it. */
+  readonly rule?: string
+  /** How strongly its commands were isolated; absent for calls that run none. */
+  readonly sandbox?: SandboxLevel
+  /** How the file guard holds paths, for a call that uses files where that is not by descriptors. */
+  readonly files?: FilesLevel
+  /** Nothing was executed. */
+  readonly dryRun?: true
+}
+
+/** A failure as the audit keeps it; models never see `stack` and `details`. */
+export interface RecordedError {
+  /** The code of the error table. */
+  readonly code: ErrorCode
+  /** What the caller was told, redacted. */
+  readonly message: string
+  /** Where it was thrown; only for defects. */
+  readonly stack?: string
+  /** What the error carried for the audit, redacted. */
+  readonly details?: unknown
+}
+
+interface OfCall {
+  /** Id of the call, the same in all its lines. */
+  readonly callId: string
+  /** Canonical name of the tool. */
+  readonly tool: string
+}
+
+/** A call is about to run. With effects, this line is on disk before they happen. */
+export interface CallStarted extends OfCall, CallFacts {
+  readonly type: 'call-started'
+}
+
+/** The one end of a call. It repeats the facts only when the call never started: refused, denied. */
+export interface CallEnded extends OfCall, Partial<CallFacts> {
+  readonly type: 'call-ended'
+  /** How the call ended. */
+  readonly status: ToolResult['status']
+  /** Time from its start to its end, waiting for approval included. */
+  readonly durationMs: number
+  /** How much of it people took to answer. */
+  readonly waitedMs?: number
+  /** Size of what the call returned, as a budget counts it. */
+  readonly bytes: number
+  /** How often `execute` ran; absent for once. */
+  readonly attempts?: number
+  /** SHA-256 of the data; absent when there was none. */
+  readonly resultHash?: string
+  /** What the call did, in one line. */
+  readonly summary?: string
+  /** Who approved the call, or the remembered answer that covered it. */
+  readonly approvedBy?: string
+  /** `file:/srv/notes.md`, one a piece of evidence. */
+  readonly evidence?: readonly string[]
+  /** References of what was stored, `artifact:<sha256>`. */
+  readonly artifacts?: readonly string[]
+  /** The result was recorded before, for the same idempotency key. */
+  readonly cached?: true
+  /** Where the content comes from, when that matters. */
+  readonly labels?: readonly Label[]
+  /** The tool ignored its signal and was left behind; `call-late` tells its real end. */
+  readonly abandoned?: true
+  /** What the caller was told beside the result: a budget nearly used up, a failure that repeats. */
+  readonly notices?: readonly string[]
+  /** Why it failed; absent when it did not. */
+  readonly error?: RecordedError
+}
+
+/** The process went away before this call ended; its effects are unknown. */
+export interface CallInterrupted extends OfCall {
+  readonly type: 'call-interrupted'
+  readonly status: 'interrupted'
+}
+
+/** What a tool did after it had been left behind. */
+export interface CallLate extends OfCall {
+  readonly type: 'call-late'
+  /** Whether the tool returned after all. */
+  readonly ok: boolean
+  /** Time from the start of the call to the tool's own end. */
+  readonly durationMs: number
+  /** SHA-256 of what it returned. */
+  readonly resultHash?: string
+  /** What it threw. */
+  readonly error?: RecordedError
+}
+
+/** A person is asked. */
+export interface ApprovalRequested extends OfCall {
+  readonly type: 'approval-requested'
+  /** Id of the request. */
+  readonly approval: string
+  /** Binds the answer to tool, final input, targets and sandbox level. Not `hash`, which is the line's own. */
+  readonly bound: string
+  /** The rule that asks. */
+  readonly rule: string
+  /** Why it asks, for people. */
+  readonly reason?: string
+}
+
+/** A person, a saved grant or the code that stands for one has answered; also when nobody did. */
+export interface ApprovalAnswered extends OfCall {
+  readonly type: 'approval-answered'
+  /** Id of the request. */
+  readonly approval: string
+  /** What was answered; the last three mean that nobody answered. */
+  readonly decision: 'allow' | 'deny' | 'timeout' | 'aborted' | 'unavailable'
+  /** Who answered; absent when nobody did. */
+  readonly by?: string
+  /** The way the answer came: console, cli, mcp and others. */
+  readonly via?: string
+  /** How long the answer holds; absent for once. */
+  readonly remember?: string
+  /** What a remembered answer covers: `exact` or `targets`. */
+  readonly covers?: string
+  /** Why, as the person said. */
+  readonly reason?: string
+  /** The approver changed the arguments, to those with this hash. */
+  readonly changed?: true
+  /** SHA-256 of the changed arguments. */
+  readonly argsHash?: string
+}
+
+/** Somebody else has to do it now, such as the client. */
+export interface CallPending extends OfCall {
+  readonly type: 'call-pending'
+  /** What it waits for. */
+  readonly message: string
+}
+
+/** An answer to a call came that was not wanted any more: too late, twice, from the wrong one. */
+export interface AnswerRefused extends OfCall {
+  readonly type: 'answer-refused'
+  /** Who answered. */
+  readonly by: string
+  /** Why the answer was not taken. */
+  readonly reason: string
+}
+
+/** A hook that may only look has failed; the call is not touched by it. */
+export interface HookFailed extends OfCall {
+  readonly type: 'hook-failed'
+  /** What the hook threw. */
+  readonly message: string
+}
+
+/** A file is about to change; the run's `undo/` folder has what takes the change back. */
+export type FileChanging = OfCall & KeptChange & { readonly type: 'file-changing' }
+
+/** A change was taken back, or needs none of it: the event `change` of the run. */
+export interface ChangeUndone extends OfCall {
+  readonly type: 'change-undone'
+  /** The run whose change it was. */
+  readonly run: string
+  /** Number of the line that recorded the change in that run. */
+  readonly change: number
+  /** Nothing was kept to take it back with: it stays, and the next undo goes further back. */
+  readonly outcome?: 'not undoable'
+}
+
+/** A command has connected to a host, or was kept from it. */
+export interface CommandConnected extends OfCall {
+  readonly type: 'command-connected'
+  /** Where to, at most 2,000 characters. */
+  readonly url: string
+  /** `connected`, or why not. */
+  readonly outcome: string
+}
+
+/** A command could read content from outside, so its run counts as having read it. */
+export interface CommandTainted extends OfCall {
+  readonly type: 'command-tainted'
+  /** What it could read. */
+  readonly reason: string
+}
+
+/** A command continues though its call is over. */
+export interface ProcessStarted extends OfCall {
+  readonly type: 'process-started'
+  /** Its session id, as `core/exec.process` takes it. */
+  readonly process: string
+  /** The command as one line, redacted. */
+  readonly command: string
+}
+
+/** A command in the background has ended, or was ended. */
+export interface ProcessEnded extends OfCall {
+  readonly type: 'process-ended'
+  /** Its session id. */
+  readonly process: string
+  /** Absent when a signal ended it. */
+  readonly exitCode?: number
+  /** What ended it, where it did not end by itself: `SIGKILL`. */
+  readonly signal?: string
+  /** It was killed because its time was over. */
+  readonly timedOut?: boolean
+}
+
+/** The hub of a command in the background went away, and the command with it; a later hub tells it. */
+export interface ProcessLost extends Partial<OfCall> {
+  readonly type: 'process-lost'
+  /** Its session id. */
+  readonly process: string
+  /** The command as one line, redacted. */
+  readonly command: string
+}
+
+/** Somebody has changed how the hub works: its rules, its tokens, its remembered answers. */
+export interface HubChanged {
+  readonly type: 'hub-changed'
+  /** Who changed it. */
+  readonly by: string
+  /** What was changed. */
+  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | 'run-removed' | FeatureChange
+  /** The file, the token, the grant, the run, the note, the schedule. */
+  readonly subject: string
+  /** Of a run that was removed: its last event, whose hash covers all before it. */
+  readonly head?: { readonly seq: number; readonly hash: string }
+}
+
+/** A process has begun to write this run; a second one of a run continues it. */
+export interface RunOpened {
+  readonly type: 'run-opened'
+  /** Id of the run. */
+  readonly run: string
+  /** The process that writes the run. */
+  readonly pid: number
+  /** What is synced before a call returns: `effects`, `full` or `behind`. */
+  readonly durability: string
+  /** Only in the first line of a run: the head of the run that was closed last, `null` when there was none. */
+  readonly after?: RunHead | null
+  /** The store of this hub keeps the heads of the run. */
+  readonly heads?: 'store'
+}
+
+/** The last line of a run at some time: its number and its hash, which covers all lines before it. */
+export interface RunHead {
+  /** Id of the run. */
+  readonly run: string
+  /** Number of its last line. */
+  readonly seq: number
+  /** Hash of its last line. */
+  readonly hash: string
+}
+
+/** The run ended in good order. */
+export interface RunClosed {
+  readonly type: 'run-closed'
+  /** Calls of the run that ended. */
+  readonly calls: number
+  /** Those of them that failed. */
+  readonly failures: number
+}
+
+/** A crash had left half a line at the end; it was set aside in the named file. */
+export interface LineTorn {
+  readonly type: 'line-torn'
+  /** Size of what was set aside. */
+  readonly bytes: number
+  /** Name of the file it is in, in the folder of the run. */
+  readonly file: string
+}
+
+/** The disk refused lines for so long that the memory for them ran out. */
+export interface RecordsLost {
+  readonly type: 'records-lost'
+  /** How many lines are missing. */
+  readonly events: number
+}
+
+/** Whether a call that ended so did not do what was asked. */
+export function hasFailed(status: CallEnded['status'] | CallInterrupted['status']): boolean {
+  return status !== 'ok' && status !== 'pending' && status !== 'running'
+}
+
+/** What can be appended to a run. Write `type`, `callId` and `tool` first: readers find them there without parsing. */
+export type EventBody =
+  | CallStarted
+  | CallEnded
+  | CallInterrupted
+  | CallLate
+  | ApprovalRequested
+  | ApprovalAnswered
+  | CallPending
+  | AnswerRefused
+  | HookFailed
+  | FileChanging
+  | ChangeUndone
+  | CommandConnected
+  | CommandTainted
+  | ProcessStarted
+  | ProcessEnded
+  | ProcessLost
+  | HubChanged
+  | RunOpened
+  | RunClosed
+  | LineTorn
+  | RecordsLost
+
+/** One line of events.jsonl. */
+export type RecordEvent = EventBody & {
+  readonly seq: number
+  readonly time: string
+  /** Hash of the line before. */
+  readonly prev: string
+  /** SHA-256 of everything before this field. */
+  readonly hash: string
+}

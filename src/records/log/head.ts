@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { readRegular } from '../../lib/open-regular.ts'
+import { openOurs } from '../../lib/owned-by-us.ts'
+import { shortPath } from '../../lib/short-path.ts'
+import type { RunHead } from './events.ts'
+
+/** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
+export interface Head {
+  readonly run: string
+  readonly seq: number
+  readonly hash: string
+  /** Sizes of events.jsonl, logs/tools.jsonl and logs/errors.jsonl. */
+  readonly bytes: number
+  readonly toolsBytes: number
+  readonly errorsBytes: number
+  readonly calls: number
+  readonly failures: number
+  readonly started: string
+  readonly ended: string
+}
+
+const MAX_BYTES = 4_096
+
+/** The head of a run; undefined when it has none, `broken` when it cannot be understood. */
+export async function readHead(folder: string): Promise<Head | 'broken' | undefined> {
+  try {
+    return parseHead(await readRegular(headPath(folder), MAX_BYTES))
+  } catch (error) {
+    if (ToolError.is(error)) return 'broken'
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The same for opening a run; a broken head is as good as none there, one that others could write is refused. */
+export function readHeadSync(folder: string): Head | undefined {
+  const text = readOursSync(headPath(folder))
+  const head = text === undefined ? undefined : parseHead(text)
+  return head === 'broken' ? undefined : head
+}
+
+/** Writes the head of a run; a crash leaves the old or the new one. */
+export function writeHead(folder: string, head: Head): Promise<void> {
+  return replaceFile(headPath(folder), `${JSON.stringify(head)}\n`)
+}
+
+/** The head of the run below `root` that was closed last; undefined when there is none, or it cannot be understood. */
+export function readLastHeadSync(root: string): RunHead | undefined {
+  return parseRunHead(readOursSync(lastHeadPath(root)) ?? '')
+}
+
+/** The same for verifying: `broken` when it cannot be understood. */
+export async function readLastHead(root: string): Promise<RunHead | 'broken' | undefined> {
+  try {
+    return parseRunHead(await readRegular(lastHeadPath(root), MAX_BYTES)) ?? 'broken'
+  } catch (error) {
+    if (ToolError.is(error)) return 'broken'
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Writes down which run below `root` was closed last, for the first line of the next one. */
+export function writeLastHead(root: string, { run, seq, hash }: RunHead): Promise<void> {
+  return replaceFile(lastHeadPath(root), `${JSON.stringify({ run, seq, hash })}\n`)
+}
+
+/** The head that a JSON value names; undefined when it is none. */
+export function asRunHead(value: unknown): RunHead | undefined {
+  const head = value as Partial<RunHead> | null | undefined
+  const isHead =
+    typeof head?.run === 'string' && Number.isSafeInteger(head.seq) && /^[0-9a-f]{64}$/.test(String(head.hash))
+  return isHead ? { run: head.run!, seq: head.seq!, hash: head.hash! } : undefined
+}
+
+function readOursSync(path: string): string | undefined {
+  let descriptor: number
+  try {
+    descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    return fs.readFileSync(descriptor, 'utf8')
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  // A name that nobody can have prepared, and `x`: never through a link.
+  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`
+  try {
+    const file = await open(draft, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+function headPath(folder: string): string {
+  return join(folder, 'head.json')
+}
+
+function lastHeadPath(root: string): string {
+  return join(root, 'last-head.json')
+}
+
+function parseRunHead(text: string): RunHead | undefined {
+  try {
+    return asRunHead(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const NUMBERS = ['seq', 'bytes', 'toolsBytes', 'errorsBytes', 'calls', 'failures'] as const
+const TEXTS = ['run', 'hash', 'started', 'ended'] as const
+
+function parseHead(text: string): Head | 'broken' {
+  try {
+    const head = JSON.parse(text) as Head
+    const isWhole =
+      NUMBERS.every((key) => Number.isSafeInteger(head[key])) && TEXTS.every((key) => typeof head[key] === 'string')
+    return isWhole ? head : 'broken'
+  } catch {
+    return 'broken'
+  }
+}

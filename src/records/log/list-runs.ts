@@ -1,0 +1,87 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { isRunId } from '../../core/names.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { isLocked } from '../../lib/file-lock.ts'
+import { inspectLine, type LineFacts } from './chain.ts'
+import { diskError } from './disk-error.ts'
+import { hasFailed } from './events.ts'
+import { type Head, readHead } from './head.ts'
+import { type Line, readRecordLines } from './lines.ts'
+import { parseEvent } from './read-events.ts'
+
+/** A run in a list. */
+export interface RunInfo {
+  readonly id: string
+  readonly state: 'open' | 'closed' | 'crashed'
+  readonly started: string
+  /** When it was closed, or its last event. */
+  readonly ended: string
+  readonly calls: number
+  readonly failures: number
+}
+
+/** The runs below a folder, oldest first. Closed ones are recognized by their head; only the others are read. */
+export async function listRuns(root: string): Promise<RunInfo[]> {
+  const runs: RunInfo[] = []
+  for (const id of await namesIn(root)) {
+    const run = await infoOf(join(root, id), id)
+    if (run) runs.push(run)
+  }
+  return runs.sort((a, b) => (a.started < b.started ? -1 : a.started > b.started ? 1 : 0))
+}
+
+async function namesIn(root: string): Promise<string[]> {
+  try {
+    const entries = await readdir(root, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw diskError('The run records cannot be listed', root, error)
+  }
+}
+
+/** Undefined for a folder that is not a run: it has no events, or a link or a pipe in their place. */
+async function infoOf(folder: string, id: string): Promise<RunInfo | undefined> {
+  try {
+    const { size } = await stat(join(folder, 'events.jsonl'))
+    const found = await readHead(folder)
+    const head = found === 'broken' || (found && found.bytes > size) ? undefined : found
+    if (head?.bytes === size) return { id, state: 'closed', ...fieldsOf(head) }
+    const state = (await isLocked(join(folder, 'lock'))) ? 'open' : 'crashed'
+    return { id, state, ...(await count(folder, head)) }
+  } catch (error) {
+    if (ToolError.is(error) || errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+    throw diskError(`Run ${id} cannot be read`, folder, error)
+  }
+}
+
+type Counts = Pick<RunInfo, 'started' | 'ended' | 'calls' | 'failures'>
+
+function fieldsOf({ started, ended, calls, failures }: Counts): Counts {
+  return { started, ended, calls, failures }
+}
+
+/** Reads on from where the head, if there is one, stopped. */
+async function count(folder: string, head: Head | undefined): Promise<Counts> {
+  let { started, ended, calls, failures } = head ?? { started: '', ended: '', calls: 0, failures: 0 }
+  for await (const lines of readRecordLines(join(folder, 'events.jsonl'), head?.bytes)) {
+    for (const line of lines) {
+      const facts = inspectLine(line.bytes)
+      if (!facts) continue
+      started ||= facts.time
+      ended = facts.time
+      if (facts.type !== 'call-ended' && facts.type !== 'call-interrupted') continue
+      calls++
+      if (isFailure(facts, line)) failures++
+    }
+  }
+  return { started, ended, calls, failures }
+}
+
+function isFailure(facts: LineFacts, line: Line): boolean {
+  if (facts.type === 'call-interrupted') return true
+  const event = parseEvent(line)
+  return event?.type === 'call-ended' && hasFailed(event.status)
+}

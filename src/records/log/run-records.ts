@@ -1,0 +1,298 @@
+import { dirname, join, resolve } from 'node:path'
+import type { Clock } from '../../core/clock.ts'
+import { ToolError } from '../../core/errors.ts'
+import { assertRunId } from '../../core/names.ts'
+import type { Durability } from '../../core/options.ts'
+import type { Artifact } from '../../core/result.ts'
+import type { HeadStore } from '../../core/store.ts'
+import { syncFolder } from '../../lib/sync-folder.ts'
+import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
+import { Artifacts } from '../artifacts/artifacts.ts'
+import type { AppendFile, Disk } from './append-file.ts'
+import type { CallLog } from './call-log.ts'
+import { type ChainLink, linkLine } from './chain.ts'
+import { diskError } from './disk-error.ts'
+import { encodeEvent } from './encode-event.ts'
+import type { EventBody } from './events.ts'
+import { type Head, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
+import { HeadKeeper } from './head-keeper.ts'
+import { recover } from './recover.ts'
+import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
+import { WriteSchedule } from './write-schedule.ts'
+
+/** A line of a record, as it is appended. */
+export interface RecordedLine {
+  /** The run whose record it belongs to. */
+  readonly run: string
+  /** Number of the line in its run, counted up. */
+  readonly seq: number
+  /** When it was written, as ISO 8601. */
+  readonly time: string
+  /** What happened, with secrets removed. */
+  readonly event: EventBody
+  /** Size of the run's record up to and with this line. */
+  readonly bytes: number
+}
+
+/** How a run is recorded. */
+export interface RunRecordsOptions {
+  readonly durability: Durability
+  readonly clock: Clock
+  /** Is notified of every line that is appended. */
+  readonly onAppend?: (line: RecordedLine) => void
+  /** Hears when the disk begins to refuse, and when events are lost. */
+  readonly onProblem?: (error: ToolError) => void
+  /** Where the head of the run is kept outside of its folder. */
+  readonly heads?: Pick<HeadStore, 'put'>
+  /** For tests of a failing disk. */
+  readonly disk?: Disk
+}
+
+/**
+ * The record of one run, in its folder: events.jsonl is the truth, a chain of lines each sealed by a hash that covers
+ * the one before; the logs are derived from it.
+ */
+export class RunRecords {
+  readonly run: string
+  readonly folder: string
+  readonly workspace: string
+  /** Finished results of the run, kept with its record. */
+  readonly deliverables: string
+  readonly #options: RunRecordsOptions
+  readonly #files: RunFiles
+  readonly #events: AppendFile
+  readonly #log: CallLog
+  readonly #artifacts: Artifacts
+  readonly #schedule: WriteSchedule
+  readonly #keeper: HeadKeeper | undefined
+  readonly #started: string
+  #last: ChainLink
+  /** Of the file, once everything that waits is written. */
+  #bytes: number
+  #now = Number.NaN
+  #time = ''
+  #lost = 0
+  #foldersSynced: Promise<void> | undefined
+  #closing: Promise<void> | undefined
+
+  /** Opens a run, new or not. Throws when it cannot be recorded: a hub without its record must not start. */
+  static open(root: string, run: string, options: RunRecordsOptions): RunRecords {
+    assertRunId(run)
+    const folder = join(resolve(root), run)
+    try {
+      const files = openRunFiles(folder, `Run ${run}`, options)
+      try {
+        return new RunRecords(folder, run, files, options)
+      } catch (error) {
+        closeRunFiles(files)
+        throw error
+      }
+    } catch (error) {
+      throw diskError(`Run ${run} cannot be recorded`, folder, error)
+    }
+  }
+
+  private constructor(folder: string, run: string, files: RunFiles, options: RunRecordsOptions) {
+    this.run = run
+    this.folder = folder
+    this.workspace = join(folder, 'workspace')
+    this.deliverables = join(folder, 'deliverables')
+    this.#options = options
+    this.#files = files
+    this.#events = files.events
+    this.#log = files.log
+    this.#artifacts = new Artifacts(join(folder, 'artifacts'), { isDurable: options.durability === 'full' })
+    this.#schedule = new WriteSchedule(files.events, options)
+    const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
+    this.#last = recovery.last
+    this.#bytes = files.events.bytes
+    const lastHead = readLastHeadSync(dirname(folder))
+    this.append({
+      type: 'run-opened',
+      run,
+      pid: process.pid,
+      durability: options.durability,
+      ...(recovery.last.seq === 0 && { after: lastHead ?? null }),
+      ...(options.heads && { heads: 'store' }),
+    })
+    this.#keeper =
+      options.heads &&
+      new HeadKeeper(options.heads, {
+        run,
+        opening: this.#last.hash,
+        continues: recovery.last,
+        clock: options.clock,
+        synced: () => this.synced(),
+        last: () => this.#last,
+        onProblem: options.onProblem,
+      })
+    this.#keeper?.request()
+    this.#started = recovery.started ?? this.#time
+    if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
+    // A run that was removed and begins anew has an older head of the same name: its first line names that one.
+    const known = recovery.last.seq > 0 && lastHead?.run === run ? lastHead.seq : 0
+    const missing = Math.max(recovery.missing, known - recovery.last.seq)
+    if (missing > 0) this.append({ type: 'records-lost', events: missing })
+    this.#interruptOpenCalls()
+    const refused = this.#events.flush()
+    if (!refused) return
+    this.#keeper?.stop()
+    throw refused
+  }
+
+  /** Why the disk refuses. Until it takes lines again, calls with effects must be denied: nobody could prove them. */
+  get problem(): ToolError | undefined {
+    // The disk may have room again: then nobody has to wait for the next try.
+    return this.#events.problem && this.#events.flush()
+  }
+
+  /** Adds an event to the chain; it is written soon. Never throws, whatever a tool has put into the event. */
+  append(event: EventBody): void {
+    if (this.#closing || this.#events.isFull) {
+      this.#lose(event)
+      return
+    }
+    if (this.#lost > 0) this.#tellLoss()
+    const now = this.#options.clock.now()
+    if (now !== this.#now) {
+      this.#now = now
+      this.#time = new Date(now).toISOString()
+    }
+    const body = encodeEvent(event)
+    if (body === undefined) {
+      this.append({ type: 'records-lost', events: 1 })
+      return
+    }
+    const linked = linkLine(this.#last, this.#time, body)
+    this.#last = linked
+    this.#events.append(linked.line)
+    this.#log.add(event, { seq: linked.seq, time: this.#time, body })
+    this.#schedule.request()
+    this.#keeper?.request()
+    if (this.#options.onAppend) this.#tell(event, linked)
+  }
+
+  #tell(event: EventBody, { seq, line }: { readonly seq: number; readonly line: string }): void {
+    this.#bytes += Buffer.byteLength(line)
+    this.#options.onAppend!({ run: this.run, seq, time: this.#time, event, bytes: this.#bytes })
+  }
+
+  /**
+   * Resolves, or returns undefined immediately, when everything appended so far is in the file, where kill -9 cannot take
+   * it away. Rejects with the problem when the disk refuses; the lines are kept and tried again.
+   */
+  written(callsInFlight = this.#log.lines.open.size): Promise<void> | undefined {
+    if (this.#options.durability === 'full') return this.synced()
+    return this.#schedule.written(callsInFlight)
+  }
+
+  /** Resolves when everything appended so far survives a power loss; rejects with the problem when the disk refuses. */
+  async synced(): Promise<void> {
+    this.#foldersSynced ??= this.#syncFolders()
+    await Promise.all([this.#foldersSynced, this.#events.synced()])
+  }
+
+  /** Keeps something large under its hash. */
+  putArtifact(
+    content: string | Uint8Array,
+    options?: { readonly name?: string; readonly mediaType?: string },
+  ): Promise<Artifact> {
+    return this.#artifacts.put(content, options)
+  }
+
+  /** Keeps something of unknown size under its hash, piece by piece. Finish or discard it. */
+  openArtifact(): ArtifactWriter {
+    return this.#artifacts.open()
+  }
+
+  /** The content of `artifact:<sha256>`. */
+  readArtifact(ref: string): Promise<Uint8Array> {
+    return this.#artifacts.read(ref)
+  }
+
+  /** Closes the descriptors of a run that nobody uses. The lock and the chain stay; the next event opens the files again. */
+  release(): void {
+    if (this.#closing || this.#log.lines.open.size > 0) return
+    this.#log.release()
+    this.#events.release()
+  }
+
+  /** The run was released, and somebody has removed its record since. */
+  get isGone(): boolean {
+    return this.#events.isGone
+  }
+
+  /** Ends the run in good order. Rejects when the disk did not take everything; the run is released all the same. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#interruptOpenCalls()
+    const { calls, failures } = this.#log.lines
+    this.append({ type: 'run-closed', calls, failures })
+    try {
+      this.#schedule.stop()
+      await this.synced()
+      this.#log.flush()
+      // First in the store: a reader of head.json may expect it there.
+      await this.#keeper?.close()
+      await writeHead(this.folder, this.#head())
+      await writeLastHead(dirname(this.folder), { run: this.run, ...this.#last })
+    } catch (error) {
+      throw diskError(`Run ${this.run} cannot be closed`, this.folder, error)
+    } finally {
+      this.#keeper?.stop()
+      closeRunFiles(this.#files)
+    }
+  }
+
+  #head(): Head {
+    const { tools, errors } = this.#log.bytes
+    return {
+      run: this.run,
+      seq: this.#last.seq,
+      hash: this.#last.hash,
+      bytes: this.#events.bytes,
+      toolsBytes: tools,
+      errorsBytes: errors,
+      calls: this.#log.lines.calls,
+      failures: this.#log.lines.failures,
+      started: this.#started,
+      ended: this.#time,
+    }
+  }
+
+  /** Once a run, and again only when the disk refused. */
+  async #syncFolders(): Promise<void> {
+    try {
+      await Promise.all([syncFolder(this.folder), syncFolder(dirname(this.folder))])
+    } catch (error) {
+      this.#foldersSynced = undefined
+      throw diskError(`Run ${this.run} cannot be made durable`, this.folder, error)
+    }
+  }
+
+  #interruptOpenCalls(): void {
+    for (const [callId, { tool }] of [...this.#log.lines.open]) {
+      this.append({ type: 'call-interrupted', callId, tool, status: 'interrupted' })
+    }
+  }
+
+  #lose(event: EventBody): void {
+    if (event.type === 'call-ended') this.#log.lines.forget(event.callId)
+    this.#lost++
+    if (this.#lost > 1) return
+    const why = this.#closing ? 'the run is closed' : 'the disk refuses, and the memory for waiting events is full'
+    this.#options.onProblem?.(
+      new ToolError('RECORDS_UNAVAILABLE', `Run ${this.run} cannot record ${event.type}: ${why}.`),
+    )
+  }
+
+  #tellLoss(): void {
+    const events = this.#lost
+    this.#lost = 0
+    this.append({ type: 'records-lost', events })
+  }
+}

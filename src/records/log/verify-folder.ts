@@ -1,0 +1,129 @@
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isRunId } from '../../core/names.ts'
+import type { HeadStore, StoredHead } from '../../core/store.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { bodyOf, inspectLine } from './chain.ts'
+import type { KnownHead } from './chain-check.ts'
+import { diskError } from './disk-error.ts'
+import type { RunHead, RunOpened } from './events.ts'
+import { asRunHead, readLastHead } from './head.ts'
+import { readRecordLines } from './lines.ts'
+import { type VerifyReport, verifyRun } from './verify-run.ts'
+
+/** What the first line of a run says of the run before it: its head, or that there was none. By folder of the run. */
+export type FirstLines = Map<string, RunHead | 'none'>
+
+/** Where the heads of runs are looked up; a store that is not there has none. */
+type KeptHeads = Pick<HeadStore, 'list'>
+
+/** Compares the runs below a folder with what the store, their successors and `last-head.json` say of them. */
+export class FolderCheck {
+  readonly #root: string
+  readonly #store: KeptHeads | undefined
+  readonly #names: ReadonlySet<string>
+  readonly #known: ReadonlyMap<string, readonly KnownHead[]>
+  readonly #problem: string | undefined
+
+  private constructor(
+    root: string,
+    found: {
+      readonly store: KeptHeads | undefined
+      readonly names: ReadonlySet<string>
+      readonly known: ReadonlyMap<string, readonly KnownHead[]>
+      readonly problem: string | undefined
+    },
+  ) {
+    this.#root = root
+    this.#store = found.store
+    this.#names = found.names
+    this.#known = found.known
+    this.#problem = found.problem
+  }
+
+  /**
+   * Reads what is known of the runs. `firstLines` remembers those that were read: a first line never changes, and one
+   * that was changed is found when its own run is verified.
+   */
+  static async open(
+    root: string,
+    store: KeptHeads | undefined,
+    firstLines: FirstLines = new Map(),
+  ): Promise<FolderCheck> {
+    // Before the runs are looked at: those that go on only get longer.
+    const stored = (await store?.list()) ?? []
+    const folder = resolve(root)
+    const last = await readLastHead(folder)
+    const names = await namesIn(folder)
+    const known = new Map<string, KnownHead[]>()
+    const add = ({ run, seq, hash }: RunHead, source: string) =>
+      known.set(run, [...(known.get(run) ?? []), { seq, hash, source }])
+    const removed = new Set(stored.flatMap((head) => (head.removedBy === undefined ? [] : [head.run])))
+    for (const head of stored) if (head.removedBy === undefined) add(head, 'the store')
+    if (last && last !== 'broken' && !removed.has(last.run)) add(last, 'last-head.json')
+    for (const run of names) {
+      const path = join(folder, run)
+      const head = firstLines.get(path) ?? (await headBefore(path))
+      if (head) firstLines.set(path, head)
+      if (head && head !== 'none' && !removed.has(head.run)) add(head, `the first line of run ${run}`)
+    }
+    const problem = last === 'broken' ? 'last-head.json cannot be read as we wrote it' : undefined
+    return new FolderCheck(folder, { store, names, known, problem })
+  }
+
+  /** What the record of one run says, and what others say of it. */
+  async verify(run: string): Promise<VerifyReport> {
+    if (!this.#names.has(run)) return this.#gone(run)
+    const store = this.#store
+    return verifyRun(join(this.#root, run), {
+      known: this.#known.get(run) ?? [],
+      ...(store && { lastInStore: async () => lastOf(await store.list({ run })) }),
+    })
+  }
+
+  /** A report for every run that others name and that is not there, and for what is wrong with the folder itself. */
+  missing(): VerifyReport[] {
+    const reports = [...this.#known.keys()].filter((run) => !this.#names.has(run)).map((run) => this.#gone(run))
+    return this.#problem === undefined ? reports : [...reports, broken('last-head.json', this.#problem, 0)]
+  }
+
+  #gone(run: string): VerifyReport {
+    const [first] = (this.#known.get(run) ?? []).toSorted((a, b) => b.seq - a.seq)
+    if (!first) return broken(run, 'there is no such run', 0)
+    return broken(run, `the run is gone: ${first.source} names its event ${first.seq}`, first.seq)
+  }
+}
+
+function broken(run: string, problem: string, seq: number): VerifyReport {
+  const problems = [{ line: 0, seq, problem }]
+  return { ok: false, run, state: 'broken', lines: 0, calls: 0, interrupted: 0, problems, remarks: [] }
+}
+
+function lastOf(heads: readonly StoredHead[]): number {
+  return Math.max(0, ...heads.filter(({ removedBy }) => removedBy === undefined).map(({ seq }) => seq))
+}
+
+async function namesIn(root: string): Promise<ReadonlySet<string>> {
+  try {
+    const entries = await readdir(root, { withFileTypes: true })
+    return new Set(entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map(({ name }) => name))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return new Set()
+    throw diskError('The run records cannot be listed', root, error)
+  }
+}
+
+/** The head that the first line of a run names; what cannot be read is found when that run is verified. */
+async function headBefore(folder: string): Promise<RunHead | 'none' | undefined> {
+  try {
+    for await (const [line] of readRecordLines(join(folder, 'events.jsonl'))) {
+      if (!line) continue
+      const facts = inspectLine(line.bytes)
+      if (!facts?.intact || facts.type !== 'run-opened') return undefined
+      return asRunHead((JSON.parse(bodyOf(line.bytes)) as RunOpened).after) ?? 'none'
+    }
+  } catch {
+    // A link, a missing file or a line that is not JSON: the report of that run tells of it.
+  }
+  return undefined
+}

@@ -1,0 +1,253 @@
+import { readdir } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { isLocked } from '../../lib/file-lock.ts'
+import { ArtifactCheck } from '../artifacts/artifact-check.ts'
+import { CallLines, withoutDetails } from './call-lines.ts'
+import { ChainCheck, type CheckedEvent, type KnownHead } from './chain-check.ts'
+import { diskError } from './disk-error.ts'
+import { hasFailed } from './events.ts'
+import { type AuditFinding, AuditFindings } from './findings.ts'
+import { type Head, readHead } from './head.ts'
+import { LineReader } from './lines.ts'
+import { LogCheck } from './log-check.ts'
+
+/** What `audit verify` says of a run. */
+export interface VerifyReport {
+  /** The state is `intact` or `open`. */
+  readonly ok: boolean
+  readonly run: string
+  /**
+   * `intact`: nothing was changed, and its end is proven. `open`: the same up to here, a living process writes on.
+   * `unproven`: nothing was changed in what is there, but nothing proves that this is all. `broken`: see `problems`.
+   */
+  readonly state: 'intact' | 'open' | 'unproven' | 'broken'
+  readonly lines: number
+  readonly calls: number
+  readonly interrupted: number
+  /** What is not as it was written; at most 100. */
+  readonly problems: readonly AuditFinding[]
+  /** What a crash explains, such as half a line at the end, and why an end is not proven; at most 100. */
+  readonly remarks: readonly AuditFinding[]
+}
+
+/** What is known of a run outside of its folder. */
+export interface VerifyOptions {
+  /** Lines that it must have. */
+  readonly known?: readonly KnownHead[]
+  /** The last event that the store knows of, 0 when it knows none; not asked for unless given. */
+  readonly lastInStore?: () => Promise<number>
+}
+
+/** A call that started is remembered until its end; a run with more than this waiting is not one of ours. */
+const MAX_OPEN_CALLS = 100_000
+
+/**
+ * Finds any changed, removed, inserted or reordered line of a run, logs and artifacts that are not what the events
+ * say, lines that others know of and that are not there, and an end that nothing proves. The logs of a run that is open or that crashed
+ * may lag behind, and its last line may be torn. Memory stays bounded, however long the run.
+ */
+export async function verifyRun(folder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const check = new RunCheck(resolve(folder), options)
+  try {
+    return await check.run()
+  } catch (error) {
+    throw diskError(`Run ${basename(resolve(folder))} cannot be verified`, folder, error)
+  }
+}
+
+class RunCheck {
+  readonly #folder: string
+  readonly #options: VerifyOptions
+  readonly #findings = new AuditFindings()
+  readonly #calls = new CallLines()
+  readonly #artifacts: ArtifactCheck
+
+  constructor(folder: string, options: VerifyOptions) {
+    this.#folder = folder
+    this.#options = options
+    this.#artifacts = new ArtifactCheck(join(folder, 'artifacts'))
+  }
+
+  async run(): Promise<VerifyReport> {
+    const run = basename(this.#folder)
+    const wasOpen = await this.#isOpen()
+    const found = await readHead(this.#folder)
+    if (found === 'broken') this.#findings.report('head.json cannot be read as we wrote it', { seq: 0 })
+    const head = found === 'broken' ? undefined : found
+    const chain = new ChainCheck(this.#findings, { run, head, known: this.#options.known ?? [] })
+    const tools = await this.#openLog('tools.jsonl')
+    const errors = await this.#openLog('errors.jsonl')
+    try {
+      const torn = await this.#readEvents(chain, tools, errors)
+      const isOpen = wasOpen || (await this.#isOpen())
+      const isEnded = chain.last.type === 'run-closed' && !isOpen
+      const isKilled = isEnded && found !== 'broken' && head?.seq !== chain.last.seq && (await this.#hasLock())
+      if (isKilled)
+        this.#findings.remark(
+          'the process was killed after the run was closed and before head.json was written; the next start of the service writes it',
+          chain.last.seq,
+        )
+      const isClosed = isEnded && !isKilled
+      const isUnused = chain.lines === 0 && (await this.#isUnused(found))
+      this.#checkEnd(chain, { head, isHeadBroken: found === 'broken', isClosed, isUnused, torn })
+      const end = { complete: isClosed ? chain.last.seq : (head?.seq ?? 0), last: chain.last.seq }
+      for (const log of [tools, errors]) await (chain.isBroken ? log.endOfBroken(end.last) : log.end(end))
+      return this.#report(chain, { isOpen, isProven: isUnused || (isClosed && (await this.#isKnown(chain))) })
+    } finally {
+      await Promise.all([tools.close(), errors.close()])
+    }
+  }
+
+  #report(
+    { lines, calls, interrupted, last }: ChainCheck,
+    { isOpen, isProven }: { readonly isOpen: boolean; readonly isProven: boolean },
+  ): VerifyReport {
+    const { problems, remarks } = this.#findings
+    const state = problems.length > 0 ? 'broken' : isOpen ? 'open' : isProven ? 'intact' : 'unproven'
+    if (state === 'unproven' && last.type !== 'run-closed')
+      this.#findings.remark('the run was not closed: a crash leaves it so, and so does who removes its end', last.seq)
+    const ok = state === 'intact' || state === 'open'
+    return { ok, run: basename(this.#folder), state, lines, calls, interrupted, problems, remarks }
+  }
+
+  /** Whether the store knows the end of a closed run as well. Asked last: it was written before the run was released. */
+  async #isKnown({ keepsHeads, last: { seq } }: ChainCheck): Promise<boolean> {
+    const { lastInStore } = this.#options
+    if (!lastInStore) return true
+    if (keepsHeads === undefined) {
+      this.#findings.remark('recorded before heads were kept: only head.json proves its end', seq)
+      return true
+    }
+    const known = await lastInStore()
+    if (known === seq) return true
+    if (keepsHeads === 'files') {
+      this.#findings.remark('written by a hub without a store: only head.json and later runs prove its end', seq)
+      return true
+    }
+    const most = known === 0 ? 'has no head of this run' : `knows this run up to event ${known} only`
+    this.#findings.remark(`the store ${most}, but the run was closed by event ${seq}`, seq)
+    return false
+  }
+
+  /** Checks all lines; returns how many bytes follow the last whole one. */
+  async #readEvents(chain: ChainCheck, tools: LogCheck, errors: LogCheck): Promise<number> {
+    const reader = await this.#openEvents()
+    if (!reader) return 0
+    try {
+      for (let lines = await reader.next(); lines; lines = await reader.next()) {
+        for (const line of lines) {
+          const checked = chain.add(line)
+          if (checked && !chain.isBroken) await this.#checkCall(chain, checked, tools, errors)
+        }
+      }
+      return reader.rest.length
+    } finally {
+      await reader.close()
+    }
+  }
+
+  async #checkCall(chain: ChainCheck, checked: CheckedEvent, tools: LogCheck, errors: LogCheck): Promise<void> {
+    const { event, body, facts } = checked
+    const line = this.#calls.add(event, { ...facts, body })
+    if (line !== undefined && 'status' in event) {
+      const isFailure = hasFailed(event.status)
+      await tools.expect(facts.seq, isFailure ? withoutDetails(line) : line)
+      if (isFailure) await errors.expect(facts.seq, line)
+    }
+    if (this.#calls.open.size > MAX_OPEN_CALLS) {
+      chain.report(
+        `starts a call while ${MAX_OPEN_CALLS} others have no end; the logs are not compared further`,
+        facts.seq,
+      )
+      chain.isBroken = true
+    }
+    // A result that was repeated belongs to the run that made it.
+    if (event.type !== 'call-ended' || event.cached) return
+    for (const ref of Array.isArray(event.artifacts) ? event.artifacts : []) {
+      const problem = await this.#artifacts.problemOf(String(ref))
+      if (problem !== undefined) chain.report(`names ${String(ref).slice(0, 73)}, which ${problem}`, facts.seq)
+    }
+  }
+
+  #checkEnd(
+    { lines, last }: ChainCheck,
+    found: {
+      readonly head: Head | undefined
+      readonly isHeadBroken: boolean
+      readonly isClosed: boolean
+      readonly isUnused: boolean
+      readonly torn: number
+    },
+  ): void {
+    const { head, isHeadBroken, isClosed, torn } = found
+    const { seq } = last
+    if (lines === 0 && !found.isUnused)
+      this.#findings.report('events.jsonl is missing or has no event, not even the one that opens the run', { seq })
+    if (found.isUnused) this.#findings.remark('nothing was recorded: the process ended before its first line', seq)
+    if (head && head.run !== basename(this.#folder))
+      this.#findings.report(`head.json is of the run ${head.run.slice(0, 64)}`, { seq })
+    if (head && head.seq > seq)
+      this.#findings.report(`lines were removed at the end: events up to ${head.seq} had been written`, { seq })
+    for (const known of this.#options.known ?? []) {
+      if (known.seq <= seq) continue
+      const names = `${known.source} names event ${known.seq}`
+      this.#findings.report(`lines were removed at the end: ${names}`, { seq })
+    }
+    if (isClosed && !head && !isHeadBroken)
+      this.#findings.report('head.json is missing, but the run was closed', { seq })
+    if (isClosed && head && head.seq < seq)
+      this.#findings.report(`head.json ends with event ${head.seq}, but the run was closed by event ${seq}`, { seq })
+    if (torn === 0) return
+    const fragment = `${torn} bytes follow the last line and are no whole one`
+    if (isClosed) this.#findings.report(`${fragment}, but the run was closed`, { seq })
+    else this.#findings.remark(`${fragment}, as a crash leaves it; the next start sets them aside`, seq)
+  }
+
+  /**
+   * Whether the folder holds nothing that a record leaves, and nothing is known of the run elsewhere: a process that was
+   * killed, lost its power or met a full disk before the first line made the folder.
+   */
+  async #isUnused(head: Head | 'broken' | undefined): Promise<boolean> {
+    const { known = [], lastInStore } = this.#options
+    if (head !== undefined || known.length > 0 || ((await lastInStore?.()) ?? 0) > 0) return false
+    for (const name of ['artifacts', 'archive', 'undo']) {
+      if ((await namesIn(join(this.#folder, name))).length > 0) return false
+    }
+    return true
+  }
+
+  #isOpen(): Promise<boolean> {
+    return isLocked(join(this.#folder, 'lock'))
+  }
+
+  /** Whether a process has ended without releasing the run. */
+  async #hasLock(): Promise<boolean> {
+    return (await namesIn(this.#folder)).includes('lock')
+  }
+
+  #openLog(name: string): Promise<LogCheck> {
+    return LogCheck.open(join(this.#folder, 'logs', name), `logs/${name}`, this.#findings)
+  }
+
+  async #openEvents(): Promise<LineReader | undefined> {
+    try {
+      // A run that continues may write faster than it is read here.
+      return await LineReader.open(join(this.#folder, 'events.jsonl'), 0, { asOfNow: true })
+    } catch (error) {
+      if (!ToolError.is(error) && errnoOf(error) !== 'ENOENT') throw error
+      if (ToolError.is(error)) this.#findings.report(error.message, { seq: 0 })
+      return undefined
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return []
+    throw error
+  }
+}

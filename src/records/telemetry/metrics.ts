@@ -1,0 +1,101 @@
+import { lazyModule } from '../../lib/lazy-module.ts'
+
+const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
+/** What one call adds. */
+interface CallMeasure {
+  readonly tool: string
+  readonly status: string
+  readonly durationMs: number
+  readonly bytes: number
+}
+
+/** Counts per bucket, the last one for what is above every bound, and the sum of all. */
+export interface Histogram {
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+/** The tallies of one tool. */
+export interface ToolMetrics {
+  readonly tool: string
+  readonly statuses: Readonly<Record<string, number>>
+  readonly durationSeconds: Histogram
+  readonly resultBytes: Histogram
+}
+
+const MAX_TOOLS = 1_000
+const MAX_STATUSES = 16
+/** Where the tools and statuses beyond the bound are counted. */
+const OTHER = 'other'
+const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
+const BYTES = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+
+/** Counts calls by tool and status, with durations and sizes, in memory that does not grow with the calls. */
+export class Metrics {
+  readonly #tools = new Map<string, Tally>()
+  /** Calls that have started and not ended; set by the pipeline. */
+  inFlight = 0
+
+  record(call: CallMeasure): void {
+    const tally = this.#tallyOf(call.tool)
+    const status = tally.statuses.has(call.status) || tally.statuses.size < MAX_STATUSES ? call.status : OTHER
+    tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+    observe(tally.duration, call.durationMs / 1_000)
+    observe(tally.bytes, call.bytes)
+  }
+
+  /** A copy of all tallies. */
+  snapshot(): { readonly inFlight: number; readonly tools: readonly ToolMetrics[] } {
+    return { inFlight: this.inFlight, tools: [...this.#tools].map(([tool, tally]) => copyOf(tool, tally)) }
+  }
+
+  /** The text that Prometheus scrapes. Its library is loaded with the first call. */
+  async prometheus(): Promise<string> {
+    const { prometheusText } = await loadPrometheusText()
+    return prometheusText(this.snapshot())
+  }
+
+  #tallyOf(tool: string): Tally {
+    const known = this.#tools.get(tool)
+    if (known) return known
+    if (this.#tools.size >= MAX_TOOLS && tool !== OTHER) return this.#tallyOf(OTHER)
+    const tally = { statuses: new Map(), duration: histogram(SECONDS), bytes: histogram(BYTES) }
+    this.#tools.set(tool, tally)
+    return tally
+  }
+}
+
+interface Tally {
+  readonly statuses: Map<string, number>
+  readonly duration: Tallied
+  readonly bytes: Tallied
+}
+
+interface Tallied {
+  readonly bounds: readonly number[]
+  readonly counts: number[]
+  sum: number
+}
+
+function histogram(bounds: readonly number[]): Tallied {
+  return { bounds, counts: new Array(bounds.length + 1).fill(0), sum: 0 }
+}
+
+function observe(histogram: Tallied, value: number): void {
+  // A broken clock must not turn a sum into NaN for ever.
+  if (!Number.isFinite(value)) return
+  let bucket = 0
+  while (bucket < histogram.bounds.length && value > histogram.bounds[bucket]!) bucket++
+  histogram.counts[bucket]!++
+  histogram.sum += value
+}
+
+function copyOf(tool: string, { statuses, duration, bytes }: Tally): ToolMetrics {
+  return {
+    tool,
+    statuses: Object.fromEntries(statuses),
+    durationSeconds: { ...duration, counts: [...duration.counts] },
+    resultBytes: { ...bytes, counts: [...bytes.counts] },
+  }
+}

@@ -1,0 +1,119 @@
+import { basename, isAbsolute } from 'node:path'
+import type { FileState, KeptChange } from '../../core/change.ts'
+import { ToolError } from '../../core/errors.ts'
+import { bodyOf, inspectLine } from '../log/chain.ts'
+import type { Line } from '../log/lines.ts'
+import { eventLines } from '../log/read-events.ts'
+import { isFileName, treeBytes } from './kept-name.ts'
+
+/** What each change has beside its path; records can have been tampered with, and what is read here is written to disk. */
+const FIELDS: Readonly<Record<KeptChange['op'], Readonly<Record<string, Field>>>> = {
+  create: { after: isState },
+  replace: { before: isState, after: isState },
+  remove: { before: isState },
+  'make-folder': {},
+  'remove-folder': { mode: isMode },
+  'create-tree': { digest: isText },
+  'remove-tree': { digest: isText, bytes: isCount },
+  move: { to: isPath, digest: isText },
+}
+
+/** A change with the event that told of it. */
+export interface RecordedChange {
+  readonly run: string
+  readonly seq: number
+  readonly time: string
+  readonly callId: string
+  readonly tool: string
+  readonly change: KeptChange
+}
+
+/** What a run changed, and which changes of any run it took back. */
+export interface RunHistory {
+  /** In the order they happened. */
+  readonly changes: readonly RecordedChange[]
+  readonly undone: readonly { readonly run: string; readonly seq: number; readonly by: string }[]
+}
+
+const MARK = /"type":"(file-changing|change-undone)"/
+const MARK_BYTES = 120
+
+/** Reads what a run changed; any process can, also while the run continues. Refuses a record that was changed. */
+export async function readChangeHistory(folder: string): Promise<RunHistory> {
+  const history = { changes: [] as RecordedChange[], undone: [] as { run: string; seq: number; by: string }[] }
+  for await (const lines of eventLines(folder)) {
+    for (const line of lines) {
+      if (MARK.test(line.bytes.toString('latin1', 0, MARK_BYTES))) addLine(history, line, basename(folder))
+    }
+  }
+  return history
+}
+
+function addLine(
+  { changes, undone }: { changes: RecordedChange[]; undone: { run: string; seq: number; by: string }[] },
+  line: Line,
+  run: string,
+): void {
+  const { seq, time, event } = parseLine(line, run)
+  const { type, callId, tool } = event
+  if (typeof callId !== 'string' || typeof tool !== 'string') throw tampered(run)
+  if (type === 'change-undone') {
+    if (typeof event.run !== 'string' || typeof event.change !== 'number') throw tampered(run)
+    undone.push({ run: event.run, seq: event.change, by: callId })
+    return
+  }
+  const change = parseChange(event)
+  if (!change) throw tampered(run)
+  changes.push({ run, seq, time, callId, tool, change })
+}
+
+function parseLine(line: Line, run: string) {
+  const facts = inspectLine(line.bytes)
+  if (!facts?.intact) throw tampered(run)
+  const { seq, time } = facts
+  return { seq, time, event: JSON.parse(bodyOf(line.bytes)) as Readonly<Record<string, unknown>> }
+}
+
+function tampered(run: string): ToolError {
+  return new ToolError('CONFLICT', `The record of the changes of run ${run} is not as it was written.`, {
+    hint: `Look at it with tool-hub audit verify ${run}; it cannot be used to undo anything.`,
+  })
+}
+
+type Field = (value: unknown) => boolean
+
+/** The change that an event tells of; undefined when it is none that we wrote. */
+export function parseChange(event: Readonly<Record<string, unknown>>): KeptChange | undefined {
+  const { op, path, tree, notUndoable } = event
+  if (typeof op !== 'string' || !Object.hasOwn(FIELDS, op) || !isPath(path)) return undefined
+  if (tree !== undefined && (typeof tree !== 'string' || treeBytes(tree) === undefined)) return undefined
+  if (notUndoable !== undefined && typeof notUndoable !== 'string') return undefined
+  const fields = Object.entries(FIELDS[op as KeptChange['op']])
+  if (!fields.every(([name, isRight]) => isRight(event[name]))) return undefined
+  const own = Object.fromEntries(fields.map(([name]) => [name, event[name]]))
+  const kept = { ...(tree !== undefined && { tree }), ...(notUndoable !== undefined && { notUndoable }) }
+  return { op, path, ...own, ...kept } as KeptChange
+}
+
+/** A file that was too large to hash has an empty hash; it is never kept. */
+function isState(value: unknown): boolean {
+  const { sha256, bytes, mode } = (value ?? {}) as Partial<FileState>
+  const isHash = typeof sha256 === 'string' && (sha256 === '' || isFileName(sha256))
+  return isHash && isCount(bytes) && isMode(mode)
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && isAbsolute(value) && !value.includes('\0')
+}
+
+function isMode(value: unknown): boolean {
+  return isCount(value) && (value as number) <= 0o7777
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}

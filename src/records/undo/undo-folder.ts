@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto'
+import { constants, existsSync, type Stats } from 'node:fs'
+import { chmod, copyFile, type FileHandle, link, lstat, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FileState, PlaceForTree } from '../../core/change.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { GroupCommit } from '../../lib/group-commit.ts'
+import { openRegular } from '../../lib/open-regular.ts'
+import { syncFolder } from '../../lib/sync-folder.ts'
+import { isDraft, isFileName, keptDraftName, treeBytes, treeName } from './kept-name.ts'
+
+/** A kept file as it was when its content was known to be right. */
+interface Kept {
+  readonly fingerprint: string
+  /** Under way or done: it survives a loss of power. */
+  secured?: Promise<void>
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
+/** Another disk, a file of another user, too many names: a copy does as well. */
+const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP'])
+
+const HAS_PROC = existsSync('/proc/self/fd')
+
+/** The `undo/` folder of a run: replaced files by their hash, each content once, and removed trees. */
+export class UndoFolder {
+  readonly path: string
+  /** What may be there: a content that was never kept is not looked for. */
+  readonly #names = new Set<string>()
+  readonly #kept = new Map<string, Kept>()
+  /** Two changes that replace equal content concurrently must not both count it. */
+  readonly #underWay = new Map<string, Promise<string | undefined>>()
+  readonly #sync: GroupCommit
+  #measured: Promise<void> | undefined
+  #bytes = 0
+
+  constructor(path: string) {
+    this.path = path
+    this.#sync = new GroupCommit(() => syncFolder(path))
+  }
+
+  /** Keeps the content of a file; returns why it was not kept. */
+  async keepFile(source: string, state: FileState, maxBytes: number): Promise<string | undefined> {
+    await this.#measure()
+    const { sha256 } = state
+    const before = this.#underWay.get(sha256)
+    const work = before ? before.then(() => this.#keep(source, state, maxBytes)) : this.#keep(source, state, maxBytes)
+    this.#underWay.set(sha256, work)
+    try {
+      return await work
+    } finally {
+      if (this.#underWay.get(sha256) === work) this.#underWay.delete(sha256)
+    }
+  }
+
+  /** Makes room for a removed tree; the caller renames it there. */
+  async placeForTree(bytes: number, maxBytes: number): Promise<PlaceForTree> {
+    await this.#measure()
+    const refusal = this.#reserve(bytes, maxBytes)
+    if (refusal !== undefined) return { refusal }
+    const name = treeName(bytes)
+    const release = () => {
+      this.#bytes -= bytes
+    }
+    return { path: join(this.path, name), name, release }
+  }
+
+  /** Resolves when a kept file survives a loss of power: its content, and its name here. */
+  secure(sha256: string): Promise<void> {
+    const kept = this.#kept.get(sha256)
+    if (!kept) return Promise.resolve()
+    kept.secured ??= this.#secure(sha256).catch((error) => {
+      kept.secured = undefined
+      throw error
+    })
+    return kept.secured
+  }
+
+  async #secure(sha256: string): Promise<void> {
+    const file = await openRegular(join(this.path, sha256))
+    await Promise.all([file.datasync(), this.#sync.wait()]).finally(() => file.close())
+  }
+
+  async #keep(source: string, state: FileState, maxBytes: number): Promise<string | undefined> {
+    const { sha256, bytes } = state
+    const path = join(this.path, sha256)
+    const present = await this.#look(path, sha256)
+    if (present && (await this.#isKept(path, present, state))) return undefined
+    const more = bytes - (present?.size ?? 0)
+    const refusal = this.#reserve(more, maxBytes)
+    if (refusal !== undefined) return refusal
+    const stored = await storeFile(source, path, { state, isTaken: present !== undefined }).catch((error) => {
+      if (FULL.has(errnoOf(error))) return 'the disk of the run records is full'
+      this.#bytes -= more
+      throw error
+    })
+    if (typeof stored === 'string') this.#bytes -= more
+    if (typeof stored === 'string') return stored
+    this.#names.add(sha256)
+    this.#kept.set(sha256, { fingerprint: fingerprintOf(stored) })
+    return undefined
+  }
+
+  async #look(path: string, sha256: string): Promise<Stats | undefined> {
+    const stats = this.#names.has(sha256) ? await lstat(path).catch(ignoreMissing) : undefined
+    if (!stats || stats.isFile()) return stats
+    await rm(path, { recursive: true, force: true })
+    return undefined
+  }
+
+  /** What has another name is still the live file of a change that was not made, or not yet: it can change at any time. */
+  async #isKept(path: string, present: Stats, { sha256, bytes }: FileState): Promise<boolean> {
+    if (present.nlink > 1 || present.size !== bytes) return false
+    const fingerprint = fingerprintOf(present)
+    const known = this.#kept.get(sha256)
+    if (known) return known.fingerprint === fingerprint
+    if ((await hashOf(path)) !== sha256) return false
+    this.#kept.set(sha256, { fingerprint })
+    return true
+  }
+
+  #reserve(bytes: number, maxBytes: number): string | undefined {
+    if (this.#bytes + bytes > maxBytes) {
+      const [size, held, most] = [bytes, this.#bytes, maxBytes].map(showBytes)
+      return `${size} more would not fit: the undo journal of this run holds ${held} of ${most}`
+    }
+    this.#bytes += bytes
+    return undefined
+  }
+
+  /** A run that was opened again has kept something already; what a crash left half-copied goes. */
+  #measure(): Promise<void> {
+    this.#measured ??= this.#addUp().catch((error) => {
+      this.#measured = undefined
+      throw error
+    })
+    return this.#measured
+  }
+
+  async #addUp(): Promise<void> {
+    for (const name of await readdir(this.path)) {
+      const path = join(this.path, name)
+      this.#names.add(name)
+      if (isFileName(name)) this.#bytes += (await lstat(path).catch(ignoreMissing))?.size ?? 0
+      else if (isDraft(name)) await rm(path, { force: true })
+      else this.#bytes += treeBytes(name) ?? 0
+    }
+  }
+}
+
+/** Puts the content of a file under its name; returns why that is not what was to be kept. */
+async function storeFile(
+  source: string,
+  path: string,
+  { state, isTaken }: { readonly state: FileState; readonly isTaken: boolean },
+): Promise<string | Stats> {
+  const linked = isTaken ? undefined : await linkAlone(source, path)
+  if (linked?.isFile() && linked.size === state.bytes && (await isTheFile(path, state))) return linked
+  if (linked) await rm(path, { force: true })
+  const copied = linked ? undefined : await copyWhole(source, path, state.sha256)
+  return copied ?? 'it was changed while it was kept'
+}
+
+/** A second name for the file, where it is the only other one: the change then takes the first, and this one stays. */
+async function linkAlone(source: string, path: string): Promise<Stats | undefined> {
+  if ((await lstat(source)).nlink !== 1) return undefined
+  try {
+    await link(source, path)
+    return await lstat(path)
+  } catch (error) {
+    if (CANNOT_LINK.has(errnoOf(error))) return undefined
+    throw error
+  }
+}
+
+/** Without /proc the source is a plain path, which may have led elsewhere: then the content tells. */
+async function isTheFile(path: string, { sha256 }: FileState): Promise<boolean> {
+  return HAS_PROC || (await hashOf(path)) === sha256
+}
+
+/** A copy that is there whole or not at all; undefined when the file is no longer what it was. */
+async function copyWhole(source: string, path: string, sha256: string): Promise<Stats | undefined> {
+  const draft = keptDraftName(path)
+  const file = await openRegular(source)
+  try {
+    const mode = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE
+    // Whatever a plain path leads to by then, only the content that was meant is kept.
+    await copyFile(HAS_PROC ? `/proc/self/fd/${file.fd}` : source, draft, mode)
+    await chmod(draft, 0o600)
+    if ((await hashOf(draft)) !== sha256) return undefined
+    await syncFile(draft)
+    await rename(draft, path)
+    return await lstat(path)
+  } finally {
+    await Promise.all([file.close(), rm(draft, { force: true })])
+  }
+}
+
+/** Before it takes the place of what another change relies on. */
+async function syncFile(path: string): Promise<void> {
+  const file = await openRegular(path)
+  await file.datasync().finally(() => file.close())
+}
+
+/** The SHA-256 of a regular file, read piece by piece. */
+export async function hashOf(path: string): Promise<string> {
+  const file: FileHandle = await openRegular(path)
+  try {
+    const hash = createHash('sha256')
+    for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk)
+    return hash.digest('hex')
+  } finally {
+    await file.close()
+  }
+}
+
+/** Links and permissions may change, content does not without these. */
+function fingerprintOf({ ino, size, mtimeMs }: Stats): string {
+  return `${ino} ${size} ${mtimeMs}`
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error
+}
+
+/** In the largest unit that leaves a number one can read: 12 bytes, 3.4 KB, 200 MB. */
+function showBytes(bytes: number): string {
+  const [unit, size] = bytes < 1_000 ? ['bytes', 1] : bytes < 1_000_000 ? ['KB', 1_000] : ['MB', 1_000_000]
+  return `${(bytes / (size as number)).toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`
+}

@@ -1,0 +1,199 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { SandboxLevel } from '../../../core/commands.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { errnoOf } from '../../../lib/errno.ts'
+import type { SurveyFindings } from '../../protected/survey.ts'
+import type { CommandReach } from '../command-call.ts'
+import type { ProcessLimits } from '../host/limits.ts'
+import { buildSandbox } from '../isolation/build-sandbox.ts'
+import { type CacheFolderName, cacheFolders, commandEnvironment, gitIdentity } from '../isolation/environment.ts'
+import type { SandboxLaunch, SandboxSpec } from '../isolation/sandbox.ts'
+import { describeSandboxSpec, type SandboxDescription } from '../probe/describe-sandbox.ts'
+import { probeSandboxOnce, type SandboxReport } from '../probe/probe-sandbox.ts'
+
+/** What the owner lets commands see and use. */
+export interface SandboxSettings {
+  /** Real folders; commands work in the first one by default. */
+  readonly roots: ReadonlyArray<{
+    readonly path: string
+    readonly mode: 'read' | 'write'
+    /** What is read there counts as content from outside. */
+    readonly untrusted?: boolean
+  }>
+  readonly readable: readonly string[]
+  readonly writable: readonly string[]
+  /** Tool caches that commands may use. */
+  readonly caches: readonly CacheFolderName[]
+  /** Names of the hub's own variables that are passed to commands. */
+  readonly passEnv: readonly string[]
+  /** Real paths inside the roots that commands never see. */
+  readonly hide: readonly string[]
+  /** Whether files that look like secrets are hidden too. */
+  readonly hideSecrets: boolean
+  readonly limits: ProcessLimits
+  /** The best level that is used, if the owner limits it. */
+  readonly level?: SandboxLevel
+}
+
+/**
+ * Keeps package managers from retrying for a minute if no host can be reached. A proxy that refuses would say more, but
+ * takes a process for each command; the reason of the failure is added to the result anyway.
+ */
+const NO_RETRIES = {
+  npm_config_fetch_retries: '0',
+  YARN_HTTP_RETRY: '0',
+  PIP_RETRIES: '0',
+  UV_HTTP_RETRIES: '0',
+  POETRY_REQUESTS_MAX_RETRIES: '0',
+  BUNDLE_RETRY: '0',
+  CARGO_NET_RETRY: '0',
+}
+
+/** Builds sandboxes from the owner's settings and the current state of the files. */
+export class SandboxFactory {
+  readonly #settings: SandboxSettings
+  #level: SandboxLevel | undefined
+  #caches: Promise<unknown> | undefined
+  #gitIdentity: Promise<Record<string, string>> | undefined
+
+  constructor(settings: SandboxSettings) {
+    this.#settings = settings
+  }
+
+  get level(): SandboxLevel | undefined {
+    return this.#level
+  }
+
+  /** What the machine can do, probed once: a sandbox that fails later is an error, never a reason to use a weaker one. */
+  async report(): Promise<SandboxReport> {
+    const report = await probeSandboxOnce(this.#settings.level)
+    this.#level = report.level
+    return report
+  }
+
+  /** A sandbox that closes what was found in the roots. */
+  async build(found: SurveyFindings, proxySocket: string | undefined): Promise<SandboxLaunch> {
+    return buildSandbox(await this.#spec(found, proxySocket))
+  }
+
+  /** Describes what a command could see, write and reach; with `hosts` if the network is granted. */
+  async describe(
+    found: SurveyFindings,
+    { hosts }: { readonly hosts?: readonly string[] } = {},
+  ): Promise<SandboxDescription> {
+    const spec = await this.#spec(found, hosts && hosts.length > 0 ? '/run/tool-hub/proxy' : undefined)
+    return describeSandboxSpec(spec, await this.report(), { hosts })
+  }
+
+  /** What a command in such a sandbox can see and change of the files. */
+  async reach(found: SurveyFindings): Promise<CommandReach> {
+    const { roots, readable, writable, caches, hide, hideSecrets } = this.#settings
+    const more = realPaths([...writable, ...cacheFolders(caches).writable])
+    const pathsOf = (some: SandboxSettings['roots']) => some.map(({ path }) => path)
+    return {
+      sees: [...pathsOf(roots), ...realPaths(readable), ...more],
+      writes: [...pathsOf(roots.filter(({ mode }) => mode === 'write')), ...more],
+      hidden: [...hide, ...found.unlisted, ...(hideSecrets ? found.secrets : [])],
+      untrusted: pathsOf(roots.filter(({ path, untrusted }) => untrusted && readdirSync(path).length > 0)),
+      sandbox: (await this.report()).level,
+    }
+  }
+
+  async #spec(found: SurveyFindings, proxySocket: string | undefined): Promise<SandboxSpec> {
+    const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#settings
+    const [{ level }, identity] = await Promise.all([this.report(), this.#identity(), this.#createCaches()])
+    const secrets = hideSecrets ? found.secrets : []
+    const protect = placesToProtect(found, roots, secrets)
+    return {
+      level,
+      roots,
+      readable,
+      writable: [...writable, ...cacheFolders(caches).writable],
+      protect,
+      hide: [...hide, ...found.unlisted, ...secrets],
+      limits,
+      proxySocket,
+      environment: this.#environment(level, { ...identity, ...(proxySocket === undefined && NO_RETRIES) }),
+    }
+  }
+
+  /** Read once: the author of commits does not change while a hub runs. */
+  #identity(): Promise<Record<string, string>> {
+    this.#gitIdentity ??= gitIdentity(this.#settings.roots[0]?.path)
+    return this.#gitIdentity
+  }
+
+  #environment(level: SandboxLevel, ofSandbox: Readonly<Record<string, string>>): Record<string, string> {
+    const { roots, caches, passEnv } = this.#settings
+    const passed = passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
+    return commandEnvironment({
+      // Without a sandbox there is no other home than the user's own.
+      ...(level === 'none' && { home: homedir() }),
+      // The owner has named these folders: git need not check who owns them.
+      git: { safeDirectories: roots.map(({ path }) => path) },
+      // Without a sandbox git finds the user's settings itself, and there is a network.
+      extra: { ...(level !== 'none' && ofSandbox), ...cacheFolders(caches).env, ...Object.fromEntries(passed) },
+    })
+  }
+
+  /** Creates caches that were never used, as a sandbox can only show what exists. */
+  #createCaches(): Promise<unknown> {
+    const folders = cacheFolders(this.#settings.caches).writable
+    // If that fails, the sandbox leaves the folder out, and its description says so.
+    this.#caches ??= Promise.allSettled(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })))
+    return this.#caches
+  }
+}
+
+/** Those that exist. */
+function realPaths(paths: readonly string[]): string[] {
+  return paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
+}
+
+/** Each is a mount of its own, and their time grows with the square of their number: about a second for this many. */
+const MAX_CLOSED = 500
+
+/**
+ * What a sandbox mounts read-only, including the targets of links and the hooks that a repository does not have yet.
+ * Throws if these and the hidden files are too many.
+ */
+export function placesToProtect(
+  { places, gitFolders, unlisted }: SurveyFindings,
+  roots: SandboxSettings['roots'],
+  secrets: readonly string[] = [],
+): string[] {
+  const paths = [...places.values()].flatMap(({ path, link, isOnWay }) =>
+    link !== undefined && !isOnWay ? [path, ...targetOf(path, resolve(dirname(path), link), roots)] : [path],
+  )
+  const protect = [...new Set([...paths, ...gitFolders.map((folder) => join(folder, 'hooks'))])]
+  if (protect.length + secrets.length + unlisted.length > MAX_CLOSED) throw tooMany(protect.length, secrets)
+  return protect
+}
+
+/** Empty if a link leads nowhere, or to a place that only other users can enter. */
+function targetOf(link: string, target: string, roots: SandboxSettings['roots']): string[] {
+  try {
+    return [realpathSync(link)]
+  } catch (error) {
+    const isInRoots = roots.some(({ path }) => target.startsWith(`${path}/`))
+    if (errnoOf(error) !== 'EACCES' || !isInRoots) return []
+    throw new ToolError(
+      'SANDBOX_UNAVAILABLE',
+      `${link} cannot be followed to ${target}: a folder above it is closed.`,
+      {
+        hint: 'End background commands that change its mode, or make it readable for the user of the hub.',
+        cause: error,
+      },
+    )
+  }
+}
+
+function tooMany(places: number, secrets: readonly string[]): ToolError {
+  const message = `The sandbox roots contain ${places} protected places and ${secrets.length} files that look like secrets. Each must be closed, and commands run with at most ${MAX_CLOSED} of both.`
+  return new ToolError('SANDBOX_UNAVAILABLE', secrets[0] ? `${message} The first secret is ${secrets[0]}.` : message, {
+    hint: 'Move them out of the roots, name a smaller sandbox.root, or, if none of them is a secret, set sandbox.commands.secrets to visible.',
+  })
+}

@@ -1,0 +1,211 @@
+import type { Readable } from 'node:stream'
+import type { Clock } from '../../../core/clock.ts'
+import type { StreamRedactor } from '../command-call.ts'
+import type { KeptOutput } from './kept-output.ts'
+import type { LiveOutput, StreamName } from './live-output.ts'
+import { unfinishedBytes } from './output-text.ts'
+
+/** Where bytes come from and go to. */
+export interface OutputPipeOptions {
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly redact: () => StreamRedactor
+  readonly kept: KeptOutput
+  readonly live: LiveOutput
+  readonly clock: Clock
+  /** How much a command may write. */
+  readonly maxBytes: number
+  /** Called once, when the command has written more than that. */
+  readonly onTooMuch: () => void
+  /** Called with the original output, including secrets. */
+  readonly onBytes: (bytes: Buffer) => void
+  /** Called when there is more output for readers. */
+  readonly onMore: () => void
+}
+
+/** One of the two streams, and its incomplete last character. */
+interface Source {
+  readonly name: StreamName
+  readonly stream: Readable
+  readonly redactor: StreamRedactor
+  held: Buffer
+  isDone: boolean
+}
+
+const QUIET_MS = 100
+const MAX_QUIET_CHECKS = 5
+const NOTHING = Buffer.alloc(0)
+
+/** Passes a command's output, without secrets and in complete characters, to the kept output and to listeners. */
+export class OutputPipe {
+  readonly #options: OutputPipeOptions
+  readonly #sources: readonly Source[]
+  #bytes = 0
+  #isTooMuch = false
+  #isClosed = false
+  /** How many writes to the file are still pending. */
+  #pauses = 0
+  #onDone: (() => void) | undefined
+  #receivedAt = 0
+  #cancelFlush: (() => void) | undefined
+
+  constructor(options: OutputPipeOptions) {
+    this.#options = options
+    const source = (name: StreamName): Source => ({
+      name,
+      stream: options[name],
+      redactor: options.redact(),
+      held: NOTHING,
+      isDone: false,
+    })
+    this.#sources = [source('stdout'), source('stderr')]
+    for (const from of this.#sources) this.#listen(from)
+  }
+
+  /** How many bytes the command has written. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Reads what is still in the pipes of a command that has ended: to their end, or until they are silent for a moment,
+   * as a process that it left behind may hold them forever. Nothing follows except the reason of its end, if any.
+   */
+  async drain(reason?: string): Promise<void> {
+    let seen = this.#bytes
+    for (let checks = 0; checks < MAX_QUIET_CHECKS && !this.#isDone(); ) {
+      await this.#doneWithin(QUIET_MS)
+      if (this.#pauses > 0) continue
+      if (this.#bytes === seen) break
+      seen = this.#bytes
+      checks += 1
+    }
+    this.#close(reason)
+    while (this.#pauses > 0) await this.#doneWithin(QUIET_MS)
+  }
+
+  #listen(from: Source): void {
+    const { stream } = from
+    const done = () => {
+      from.isDone = true
+      if (this.#isDone()) this.#onDone?.()
+    }
+    stream.on('data', (chunk: Buffer) => this.#receive(chunk, from))
+    // A terminal whose other side is gone ends with an error, and so does a pipe that we closed.
+    stream.on('error', done)
+    stream.on('end', done)
+    stream.on('close', done)
+  }
+
+  #receive(chunk: Buffer, from: Source): void {
+    if (this.#isClosed || this.#isTooMuch) return
+    const { maxBytes, onBytes, onTooMuch } = this.#options
+    const room = maxBytes - this.#bytes
+    this.#isTooMuch = chunk.length > room
+    const bytes = this.#isTooMuch ? chunk.subarray(0, room) : chunk
+    this.#bytes += bytes.length
+    onBytes(bytes)
+    this.#characters(toBuffer(from.redactor.push(bytes)), from)
+    if (this.#isTooMuch) onTooMuch()
+    this.#receivedAt = this.#options.clock.now()
+    if (from.redactor.flush) this.#flushLater(QUIET_MS)
+  }
+
+  /** Held-back bytes are released when no output follows: a prompt waits for an answer, not for more of itself. */
+  #flushLater(ms: number): void {
+    this.#cancelFlush ??= this.#options.clock.after(ms, () => this.#flush(), { background: true })
+  }
+
+  #flush(): void {
+    this.#cancelFlush = undefined
+    if (this.#isClosed) return
+    const left = this.#receivedAt + QUIET_MS - this.#options.clock.now()
+    if (left > 0) {
+      this.#flushLater(left)
+      return
+    }
+    for (const from of this.#sources) {
+      const waiting = from.redactor.flush?.()
+      if (waiting) this.#characters(toBuffer(waiting), from)
+    }
+  }
+
+  /** A character that arrives in parts must not have the other stream's bytes in its middle. */
+  #characters(bytes: Buffer, from: Source): void {
+    if (bytes.length === 0) return
+    const all = from.held.length === 0 ? bytes : this.#completed(bytes, from)
+    const unfinished = unfinishedBytes(all)
+    from.held = unfinished === 0 ? NOTHING : Buffer.from(all.subarray(all.length - unfinished))
+    if (all.length > unfinished) this.#forward(unfinished === 0 ? all : all.subarray(0, -unfinished), from.name)
+  }
+
+  /** Passes the held beginning on with the few bytes that complete it, so that a large chunk is not copied. */
+  #completed(bytes: Buffer, from: Source): Buffer {
+    const beginning = Buffer.concat([from.held, bytes.subarray(0, 3)])
+    if (bytes.length <= 3) return beginning
+    const unfinished = unfinishedBytes(beginning)
+    const whole = beginning.length - unfinished
+    this.#forward(beginning.subarray(0, whole), from.name)
+    return bytes.subarray(whole - from.held.length)
+  }
+
+  #forward(bytes: Buffer, name: StreamName): void {
+    const { kept, live, onMore } = this.#options
+    live.push(bytes, name)
+    const waiting = kept.take(bytes, name)
+    if (waiting) this.#pauseFor(waiting)
+    onMore()
+  }
+
+  #pauseFor(waiting: Promise<void>): void {
+    this.#pauses += 1
+    for (const { stream } of this.#sources) stream.pause()
+    void waiting.then(() => {
+      this.#pauses -= 1
+      if (this.#pauses > 0) return
+      if (this.#isClosed) this.#onDone?.()
+      for (const { stream } of this.#sources) stream.resume()
+    })
+  }
+
+  /** Adds why the command was ended to its standard error. */
+  #appendReason(why: string): void {
+    this.#forward(Buffer.from(`\n[tool-hub: this command was ended: ${why}]\n`), 'stderr')
+  }
+
+  #isDone(): boolean {
+    return this.#sources.every(({ isDone }) => isDone)
+  }
+
+  #doneWithin(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        cancel()
+        this.#onDone = undefined
+        resolve()
+      }
+      // After a long pause of this process the timer is due before the data is read; this restores the order.
+      const cancel = this.#options.clock.after(ms, () => setImmediate(settle))
+      this.#onDone = settle
+    })
+  }
+
+  #close(reason?: string): void {
+    if (this.#isClosed) return
+    this.#cancelFlush?.()
+    for (const from of this.#sources) {
+      this.#characters(toBuffer(from.redactor.end()), from)
+      if (from.held.length > 0) this.#forward(from.held, from.name)
+      from.held = NOTHING
+    }
+    if (this.#isTooMuch) this.#appendReason(`it wrote more than ${this.#options.maxBytes} bytes, the limit`)
+    if (reason) this.#appendReason(reason)
+    this.#isClosed = true
+    for (const { stream } of this.#sources) stream.destroy()
+    this.#options.live.end()
+  }
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

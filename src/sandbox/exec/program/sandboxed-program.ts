@@ -1,0 +1,153 @@
+import { mkdir } from 'node:fs/promises'
+import type { ProgramFence, RunningProgram, SandboxLevel } from '../../../core/commands.ts'
+import { ToolError } from '../../../core/errors.ts'
+import type { CommandLimits } from '../../../core/options.ts'
+import { isWithin } from '../../../lib/is-within.ts'
+import { quotePath } from '../../files/file-error.ts'
+import type { SetAside } from '../../protected/open-below.ts'
+import { type KeptCommand, PlaceKeeper } from '../../protected/place-keeper.ts'
+import { placesToProtect } from '../command/sandbox-factory.ts'
+import { DEFAULT_COMMAND_LIMITS, type ProcessLimits } from '../host/limits.ts'
+import { buildSandbox } from '../isolation/build-sandbox.ts'
+import { commandEnvironment } from '../isolation/environment.ts'
+import { grantedMounts } from '../isolation/granted-mounts.ts'
+import type { SandboxLaunch, SandboxSpec } from '../isolation/sandbox.ts'
+import { sandboxUser } from '../isolation/sandbox-user.ts'
+import { chooseFolder, findGrants, isVisibleInSandbox } from './program-grants.ts'
+import type { Executable, ProgramSettings } from './program-request.ts'
+
+/** A sandbox and how its program is started in it. */
+export interface ProgramSandbox {
+  readonly sandbox: SandboxLaunch
+  /** The path of the program in the sandbox. */
+  readonly program: string
+  readonly cwd: string
+  /** Closes what was opened for the program. */
+  readonly release: () => Promise<void>
+  /** To be called when the program runs. */
+  readonly onStarted?: (program: RunningProgram) => void
+}
+
+/** A program to be sandboxed. */
+export interface SandboxRequest {
+  readonly executable: Executable
+  /** A real path. */
+  readonly cwd?: string
+  readonly fence: Required<ProgramFence>
+  readonly level: Exclude<SandboxLevel, 'none'>
+}
+
+/** A program lives as long as its hub: the sum of what it sends and receives means nothing. */
+const NO_TRAFFIC_LIMIT = { maxBytes: Number.MAX_SAFE_INTEGER }
+
+/** Builds the same sandbox as for a command: the system's folders, what the request names, and nothing else. */
+export async function sandboxProgram(request: SandboxRequest, settings: ProgramSettings): Promise<ProgramSandbox> {
+  const { executable, fence, level } = request
+  const grants = await findGrants(executable, fence, settings.hidden)
+  const folders = [...grants.writable, ...grants.readable]
+  const cwd = await chooseFolder(request.cwd, folders)
+  await createHidden(settings.hidden, folders)
+  // As for a command, the owner of the writable folders determines the user.
+  const roots = grants.writable.map((path) => ({ path, mode: 'write' as const }))
+  const { isOther, ...user } = sandboxUser({ roots })
+  const proxySettings = { limits: NO_TRAFFIC_LIMIT, ...(isOther && { owner: user }) }
+  const proxy = fence.hosts.length > 0 ? await settings.openProxy(fence.hosts, proxySettings) : undefined
+  const places = new ProgramPlaces(grants.writable, settings)
+  const release = async () => {
+    try {
+      await places.leave()
+    } finally {
+      await proxy?.close()
+    }
+  }
+  try {
+    const found = await places.enter()
+    const spec: SandboxSpec = {
+      level,
+      roots,
+      readable: grants.readable,
+      writable: [],
+      protect: placesToProtect(found, roots),
+      hide: [...settings.hidden, ...found.unlisted],
+      limits: programLimits(settings.limits),
+      proxySocket: proxy?.socket,
+      environment: commandEnvironment({ path: grants.path, git: { safeDirectories: grants.writable } }),
+    }
+    refuseLeftOut(spec, folders)
+    const sandbox = buildSandbox(spec)
+    const program = isVisibleInSandbox(executable.path, folders) ? executable.path : executable.real
+    return { sandbox, program, cwd, release, onStarted: (running) => places.stopWith(running) }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+/** The limits of commands, except for processor time: a program runs for a long time. */
+export function programLimits({ memoryBytes, processes, fileBytes, openFiles }: CommandLimits): ProcessLimits {
+  return {
+    cpuSeconds: Infinity,
+    memoryBytes: memoryBytes ?? DEFAULT_COMMAND_LIMITS.memoryBytes,
+    processes: processes ?? DEFAULT_COMMAND_LIMITS.processes,
+    fileBytes: fileBytes ?? DEFAULT_COMMAND_LIMITS.fileBytes,
+    openFiles: openFiles ?? DEFAULT_COMMAND_LIMITS.openFiles,
+  }
+}
+
+/** A missing folder cannot be hidden, and a running program would see what the hub creates there later. */
+async function createHidden(hidden: readonly string[], granted: readonly string[]): Promise<void> {
+  for (const folder of hidden) {
+    if (granted.some((path) => isWithin(path, folder))) await mkdir(folder, { recursive: true, mode: 0o700 })
+  }
+}
+
+/** A program that lacks something it was granted fails in ways that nobody understands. */
+function refuseLeftOut(spec: SandboxSpec, granted: readonly string[]): void {
+  const { leftOut } = grantedMounts(spec, sandboxUser(spec))
+  const missing = leftOut.find(({ path }) => granted.includes(path))
+  if (missing === undefined) return
+  throw new ToolError('PATH_DENIED', `Cannot give a sandboxed program ${quotePath(missing.path)}: it ${missing.why}.`, {
+    hint: 'The program runs as the owner of its first writable folder. Give it folders that this user can enter.',
+  })
+}
+
+/** A program runs as long as its hub: one check a second, and a hundredth of the time. */
+const PACE = 10
+
+/** Keeps protected places in the folders that a program may change as they were before it started, as for commands. */
+class ProgramPlaces {
+  readonly #keeper: PlaceKeeper
+  readonly #running: KeptCommand = {
+    onSetAside: warn,
+    stop: () => void this.#program?.stop().catch(() => undefined),
+  }
+  #program: RunningProgram | undefined
+
+  constructor(writable: readonly string[], { protect, hidden, ledgerFolder, clock }: ProgramSettings) {
+    const roots = writable.filter((path) => !writable.some((other) => path.startsWith(`${other}/`)))
+    const ledger = roots.length > 0 ? ledgerFolder : undefined
+    this.#keeper = new PlaceKeeper({ roots, exact: protect, hidden, ledgerFolder: ledger, clock, pace: PACE })
+  }
+
+  /** Starts the watch; returns what the sandbox must close. */
+  enter() {
+    return this.#keeper.enter(this.#running)
+  }
+
+  /** Stops this program if it creates the same place again and again. */
+  stopWith(program: RunningProgram): void {
+    this.#program = program
+  }
+
+  async leave(): Promise<void> {
+    await this.#keeper.leave(this.#running)
+  }
+}
+
+function warn({ path, movedTo, problem }: SetAside): void {
+  const outcome = problem === undefined ? `It is now ${movedTo}` : `It could not be renamed (${problem}): check it`
+  process.emitWarning(
+    `${path} is protected, and was created while a sandboxed program ran that may change its folder. ${outcome}.`,
+    'ToolHubWarning',
+  )
+}

@@ -1,0 +1,233 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { startProcess } from '../../../lib/start-process.ts'
+import { forEachLine, type PrewarmMessage } from '../start/protocol.ts'
+import type { ShellDescriptors } from '../start/shell-scripts.ts'
+
+type Stdio = 'pipe' | 'ignore' | number
+
+/** The pipes of one command: its own ends go to the sandbox, the other ends wait here until the hub has opened them. */
+export class CommandPipes {
+  readonly #kept: readonly SparePipe[]
+  readonly #stdin: SparePipe
+  readonly #ends: { readonly stdout: number; readonly stderr: number }
+  /** Held for the hub: a command that is faster than the hub must wait for its input, not read end of file. */
+  readonly #input: number
+  readonly #seccomp: { readonly fd: number; readonly pipe: SparePipe } | undefined
+  #areHubEndsOpen = true
+
+  /** Takes the pipes that a sandbox needs. */
+  static async take(supply: PipeSupply, seccomp: PrewarmMessage['seccomp']): Promise<CommandPipes> {
+    const pipes = await supply.take(seccomp ? 4 : 3)
+    return new CommandPipes(pipes, seccomp)
+  }
+
+  private constructor(pipes: readonly SparePipe[], seccomp: PrewarmMessage['seccomp']) {
+    const [stdin, stdout, stderr, filter] = pipes
+    this.#kept = [stdin!, stdout!, stderr!]
+    this.#stdin = stdin!
+    this.#input = openToWrite(stdin!)
+    this.#ends = { stdout: openToWrite(stdout!), stderr: openToWrite(stderr!) }
+    if (seccomp && filter) this.#seccomp = { fd: seccomp.fd, pipe: filled(filter, seccomp.program) }
+  }
+
+  /** Where the hub opens its ends: input, output, errors. */
+  get paths(): readonly string[] {
+    return this.#kept.map(({ path }) => path)
+  }
+
+  /** The descriptors of a prewarmed process: its script, its own errors, and for the sandbox the inner shell's script and the command's pipes. */
+  stdio(at: ShellDescriptors, hasHelper: boolean): Stdio[] {
+    const stdio: Stdio[] = ['pipe', hasHelper ? 'pipe' : 'ignore', 'pipe']
+    const last = Math.max(...Object.values(at), this.#seccomp?.fd ?? 0)
+    for (let fd = stdio.length; fd <= last; fd++) stdio.push('ignore')
+    stdio[at.stdin] = this.#stdin.fd
+    stdio[at.stdout] = this.#ends.stdout
+    stdio[at.stderr] = this.#ends.stderr
+    stdio[at.report] = 'pipe'
+    stdio[at.script] = 'pipe'
+    if (this.#seccomp) stdio[this.#seccomp.fd] = this.#seccomp.pipe.fd
+    return stdio
+  }
+
+  /** The sandbox has its own copies now. */
+  closeCommandEnds(): void {
+    closeSync(this.#ends.stdout)
+    closeSync(this.#ends.stderr)
+    this.#seccomp?.pipe.close()
+  }
+
+  /** The hub has its own copies now. */
+  closeHubEnds(): void {
+    if (!this.#areHubEndsOpen) return
+    this.#areHubEndsOpen = false
+    closeSync(this.#input)
+    for (const pipe of this.#kept) pipe.close()
+  }
+}
+
+function openToWrite({ path }: SparePipe): number {
+  return openSync(path, constants.O_WRONLY)
+}
+
+function filled(pipe: SparePipe, program: string): SparePipe {
+  const end = openToWrite(pipe)
+  writeSync(end, Buffer.from(program, 'base64'))
+  closeSync(end)
+  return pipe
+}
+
+/** A pipe that nobody writes to yet. Either end can be opened by its path, as often as needed, also by the hub. */
+export interface SparePipe {
+  /** The end to read from. */
+  readonly fd: number
+  readonly path: string
+  /** Closes it; ends that were opened by path stay open. */
+  readonly close: () => void
+}
+
+/** Provides pipes for commands. */
+export interface PipeSupply {
+  take(count: number): Promise<readonly SparePipe[]>
+  /** Closes the pipes that were not taken. */
+  close(): void
+}
+
+const BATCH = [3, 4, 5, 6, 7, 8, 9]
+const ENOUGH = 2 * BATCH.length
+
+/**
+ * Real pipes, created by a shell that is kept for it: Node creates only socket pairs, and a program whose output is a
+ * socket cannot open /dev/stdout. The shell keeps a here-document open, which is a pipe, and we open that through /proc:
+ * no process, no file, well below 0.1 ms each. Throws if the shell's here-documents are files, or without /proc.
+ */
+export async function openPipeSupply(): Promise<PipeSupply> {
+  const shell = startProcess('/bin/sh', [], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const shellSession = openSession(shell.stdin!, shell.stdout!)
+  shell.on('error', shellSession.fail)
+  shell.on('exit', () => shellSession.fail(new Error('the shell that makes pipes has ended')))
+  const spare: SparePipe[] = []
+  let filling: Promise<void> | undefined
+  const fill = () => {
+    filling ??= createPipes(shellSession.run, shell.pid!)
+      .then((pipes) => void spare.push(...pipes))
+      .finally(() => {
+        filling = undefined
+      })
+    return filling
+  }
+  await fill()
+  return {
+    async take(count) {
+      while (spare.length < count) await fill()
+      const taken = spare.splice(0, count)
+      // If this fails, it fails again for the caller who needs it.
+      if (spare.length < ENOUGH) fill().catch(() => {})
+      return taken
+    },
+    close() {
+      shell.kill()
+      for (const pipe of spare.splice(0)) pipe.close()
+    },
+  }
+}
+
+async function createPipes(run: (text: string) => Promise<void>, pid: number): Promise<SparePipe[]> {
+  // Not empty, since bash uses /dev/null for an empty here-document.
+  await run(`exec ${BATCH.map((fd) => `${fd}<<E`).join(' ')}\n${'.\nE\n'.repeat(BATCH.length)}`)
+  const pipes = BATCH.map((fd) => reopen(pid, fd))
+  // As long as the shell held an end, nobody would notice that the other one was closed.
+  await run(`exec ${BATCH.map((fd) => `${fd}<&-`).join(' ')}\n`)
+  return pipes
+}
+
+function reopen(pid: number, number: number): SparePipe {
+  const fd = openSync(`/proc/${pid}/fd/${number}`, constants.O_RDONLY)
+  if (!fstatSync(fd).isFIFO()) throw new Error('here-documents of /bin/sh are not pipes')
+  readSync(fd, Buffer.alloc(8))
+  // A command that runs as another user may open /dev/stdout too. Nobody else can name the pipe.
+  fchmodSync(fd, 0o666)
+  return { fd, path: `/proc/${process.pid}/fd/${fd}`, close: () => closeSync(fd) }
+}
+
+/** Runs text in the shell, one at a time, and waits until it is done. */
+function openSession(input: Writable, output: Readable) {
+  let failed: Error | undefined
+  let waiting: { done: () => void; fail: (error: Error) => void } | undefined
+  forEachLine(output, () => waiting?.done())
+  input.on('error', () => {})
+  return {
+    run(text: string): Promise<void> {
+      if (failed) return Promise.reject(failed)
+      return new Promise((done, fail) => {
+        waiting = { done, fail }
+        input.write(`${text}echo\n`)
+      })
+    },
+    fail(error: Error): void {
+      failed = error
+      waiting?.fail(error)
+    },
+  }
+}
+
+const FIFO_BATCH = 24
+
+/**
+ * Named pipes in a private folder, for systems without /proc. On Linux, a program that opens /dev/stdin after its input
+ * was closed would wait forever on a named pipe, which is why they are the second choice.
+ */
+export async function openFifoSupply(): Promise<PipeSupply> {
+  const folder = mkdtempSync(join(tmpdir(), 'tool-hub-pipes-'))
+  const spare: string[] = []
+  let created = 0
+  const create = async () => {
+    const paths = Array.from({ length: FIFO_BATCH }, () => join(folder, String(created++)))
+    // The folder keeps others out; inside it, a command that runs as another user may open its own pipes.
+    const child = spawn('/usr/bin/mkfifo', ['-m', '666', ...paths], { stdio: 'ignore', env: {} })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`mkfifo ended with ${code}`)
+    spare.push(...paths)
+  }
+  await create()
+  return {
+    async take(count) {
+      while (spare.length < count) await create()
+      return spare.splice(0, count).map(openFifo)
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+function openFifo(path: string): SparePipe {
+  // Opening one end waits for the other, unless it is opened for both.
+  const both = openSync(path, constants.O_RDWR)
+  const fd = openSync(path, constants.O_RDONLY)
+  closeSync(both)
+  if (existsSync(`/proc/self/fd/${fd}`)) {
+    // Without a name, nothing that a command changes about it affects anybody's file.
+    unlinkSync(path)
+    return { fd, path: `/proc/${process.pid}/fd/${fd}`, close: () => closeSync(fd) }
+  }
+  const close = () => {
+    closeSync(fd)
+    unlinkSync(path)
+  }
+  return { fd, path, close }
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { type Clock, systemClock } from '../../../core/clock.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { throwIfAborted } from '../../throw-if-aborted.ts'
+import type { CreateCgroup } from '../host/cgroup.ts'
+import type { SandboxLaunch } from '../isolation/sandbox.ts'
+import { type CommandProcess, SandboxHandle } from './sandbox-handle.ts'
+import { helperScript, launchScript } from './shell-scripts.ts'
+import { SpawnerLink } from './spawner-link.ts'
+import { startError } from './start-error.ts'
+import { Refill, WarmPool } from './warm-pool.ts'
+
+/** What to start, after its sandbox was decided. */
+export interface StartRequest {
+  readonly sandbox: SandboxLaunch
+  /** Never empty. */
+  readonly words: readonly string[]
+  readonly cwd: string
+  /** Added to the sandbox's environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly pty: boolean
+  /** Standard error is written to standard output. */
+  readonly mergeStderr?: boolean
+  /** The command is handed over after this resolves, and not if it rejects; the sandbox is created meanwhile. */
+  readonly ready?: Promise<void>
+}
+
+/** Starts commands, through a small process of its own so that a large hub does not pay for its size. */
+export interface Starter {
+  /**
+   * Starts a command. The signal ends it as long as it runs. Throws NOT_FOUND or EXEC_FAILED if the program is missing
+   * or cannot be run, SANDBOX_UNAVAILABLE if the sandbox cannot be created.
+   */
+  start(request: StartRequest, signal: AbortSignal): Promise<CommandProcess>
+  /** Keeps a sandbox of this kind warm for the next command. Called only after policy has decided on one of its kind. */
+  prepare(sandbox: SandboxLaunch): void
+  /** Ends everything that runs. */
+  close(): Promise<void>
+}
+
+/** The settings of a starter. */
+export interface StarterOptions {
+  readonly clock?: Clock
+  /**
+   * How many sandboxes of a kind are kept warm. Default: 2. With 0, a few prewarmed processes are still kept after the
+   * first command: shells that wait outside of any sandbox and see nothing, from which the next sandbox is created faster.
+   */
+  readonly prepared?: number
+  /** Limits all processes of a command together, on machines that support it. */
+  readonly createCgroup?: CreateCgroup
+}
+
+const WARM_SANDBOXES = { maxKinds: 4, batch: 1 }
+/** Several together and rarely: starting one takes as long as a short command, which would have to wait for it. */
+const PREWARMED_PROCESSES = { maxKinds: 2, batch: 3, enough: 1 }
+
+/** Creates a starter. Its spawner process is started when it is first needed. */
+export function createStarter({ clock = systemClock, prepared = 2, createCgroup }: StarterOptions = {}): Starter {
+  /** By whether its sandboxes have private mounts. */
+  const links = new Map<boolean, SpawnerLink>()
+  let isClosed = false
+  const prewarm = (sandbox: SandboxLaunch) => {
+    const isPrivate = sandbox.hasPrivateMounts === true
+    const known = links.get(isPrivate)
+    const link = known?.isOpen ? known : new SpawnerLink(sandbox)
+    links.set(isPrivate, link)
+    return new SandboxHandle(link, sandbox, createCgroup?.(sandbox.limits))
+  }
+  const prewarmed = new WarmPool({ ...PREWARMED_PROCESSES, clock, open: prewarm, keyOf: prewarmKey })
+  const open = (sandbox: SandboxLaunch, isWarm: boolean) => {
+    const handle = prewarmed.take(sandbox) ?? prewarm(sandbox)
+    handle.open(sandbox, { isWarm })
+    return handle
+  }
+  const warm = new WarmPool({
+    ...WARM_SANDBOXES,
+    clock,
+    enough: prepared,
+    open: (sandbox) => open(sandbox, true),
+    keyOf: ({ key }) => key,
+  })
+  const refill = new Refill((sandbox) => {
+    if (isClosed) return
+    // A helper process belongs to the call of its command.
+    if (sandbox.helper === undefined) warm.fill(sandbox)
+    prewarmed.fill(sandbox)
+  }, clock)
+  const launch = (handle: SandboxHandle, request: StartRequest, script: string, signal: AbortSignal) => {
+    refill.during(handle.ended)
+    return handle.start({ script, helper: helperScript(request.sandbox), ready: request.ready }, signal)
+  }
+  const launchNew = (request: StartRequest, script: string, signal: AbortSignal) => {
+    const running = launch(open(request.sandbox, false), request, script, signal)
+    // The spawner now has nothing to do for as long as it takes to create the sandbox.
+    prewarmed.fill(request.sandbox)
+    return running
+  }
+  return {
+    async start(request, signal) {
+      throwIfAborted(signal)
+      if (isClosed) throw new ToolError('ABORTED', 'The hub is closing: no more commands are started.')
+      const script = launchScript(request)
+      const ready = warm.take(request.sandbox)
+      const tried = ready && (await launch(ready, request, script, signal))
+      // A warm sandbox may have died, or show a folder that no longer exists; a new one is up to date.
+      const needsNew = tried === undefined || ('kind' in tried && tried.kind === 'broken' && !signal.aborted)
+      const started = needsNew ? await launchNew(request, script, signal) : tried
+      refill.want(request.sandbox)
+      if (!('kind' in started)) return started
+      throwIfAborted(signal)
+      throw await startError(started, request)
+    },
+    prepare: (sandbox) => refill.want(sandbox),
+    async close() {
+      isClosed = true
+      await Promise.all([...links.values()].map((link) => link.close()))
+    },
+  }
+}
+
+/** What a prewarmed process fixes when it is started: sandboxes with the same key can use the same one. */
+export function prewarmKey({ level, env, seccomp, helper, hasPrivateMounts, limits }: SandboxLaunch): string {
+  const filter = seccomp && [seccomp.fd, createHash('sha256').update(seccomp.program).digest('base64')]
+  return JSON.stringify([level, Object.entries(env).toSorted(), filter, helper !== undefined, hasPrivateMounts, limits])
+}

@@ -1,0 +1,250 @@
+import { closeSync, fstatSync, lstatSync, opendirSync, type Stats } from 'node:fs'
+import { ToolError } from '../../../core/errors.ts'
+import type { ListEntry, Listing, ListOptions } from '../../../core/handles.ts'
+import { errnoOf } from '../../../lib/errno.ts'
+import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { fileAccess } from '../access/choose-access.ts'
+import { quotePath } from '../file-error.ts'
+import type { FilesCall, FilesRoot } from '../files-root.ts'
+import type { FileTarget } from '../open-roots.ts'
+import { destination, followLinks, inParent, type LinkTarget, namesAt, openFolder } from '../walk.ts'
+import { checkCount } from './open-file.ts'
+import { isoTime, typeOf } from './stat-entry.ts'
+
+/** A folder whose own size is at most this has some thousand names at most, on the file systems that count them there. */
+const SMALL_FOLDER_BYTES = 65_536
+
+/** Names that are read between two checks of the clock. */
+const BATCH = 512
+
+const DEFAULT_ENTRIES = 2_000
+const DEFAULT_DEPTH = 10
+/** Each level holds a descriptor while those below are listed. */
+const MAX_DEPTH = 64
+/** Limit of any request: a tree of millions must not fill the memory. */
+const MAX_ENTRIES = 100_000
+/** At least this many names of a folder are sorted, so that a small listing starts with the first ones. */
+const MIN_NAMES = 20_000
+const TURN_MS = 5
+/** Entries between two checks of the clock, which cost time as well. */
+const LOOK_EVERY = 32
+
+/** A folder on the way down. */
+interface Folder {
+  readonly descriptor: number
+  readonly target: FileTarget
+  /** Its own size, not that of what is in it. */
+  readonly bytes: number
+  readonly depth: number
+  /** What its entries' names begin with: its own name in the listing and a slash. */
+  readonly prefix: string
+}
+
+/** Lists a folder and, when asked, those below it; links are named and never entered. */
+export async function listFolder(filesRoot: FilesRoot, call: FilesCall, path: string, options: ListOptions = {}) {
+  const walk = new ListWalk(filesRoot, call, options)
+  const { descriptor, target } = openTargetFolder(filesRoot, call, path)
+  try {
+    await walk.list({ descriptor, target, bytes: fstatSync(descriptor).size, depth: 1, prefix: '' })
+    return walk.listing(target.path)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+class ListWalk {
+  readonly #filesRoot: FilesRoot
+  readonly #call: FilesCall
+  readonly #signal: AbortSignal
+  readonly #maxEntries: number
+  readonly #maxDepth: number
+  readonly #includeHidden: boolean
+  readonly #recursive: boolean
+  readonly #entries: ListEntry[] = []
+  #isComplete = true
+  #looks = 0
+  #turnEnds = performance.now() + TURN_MS
+
+  constructor(filesRoot: FilesRoot, call: FilesCall, options: ListOptions) {
+    this.#filesRoot = filesRoot
+    this.#call = call
+    this.#signal = call.signal()
+    this.#maxEntries = Math.min(MAX_ENTRIES, checkCount('maxEntries', options.maxEntries, DEFAULT_ENTRIES))
+    this.#maxDepth = Math.min(MAX_DEPTH, checkCount('maxDepth', options.maxDepth, DEFAULT_DEPTH, 1))
+    this.#includeHidden = options.includeHidden ?? false
+    this.#recursive = options.recursive ?? false
+  }
+
+  /** First all entries of a folder, then those below: what a limit leaves out is deep rather than near. */
+  async list(folder: Folder): Promise<void> {
+    const folders: { name: string; bytes: number }[] = []
+    const path = fileAccess.prefix(folder.descriptor)
+    for (const name of await this.#names(folder)) {
+      if (this.#entries.length >= this.#maxEntries) {
+        this.#isComplete = false
+        return
+      }
+      const entry = this.#add(folder, path, name)
+      if (entry?.type === 'directory') folders.push({ name, bytes: entry.size })
+      if (this.#isTurnOver()) await this.#giveTurn()
+    }
+    if (!this.#recursive) return
+    for (const { name, bytes } of folders) await this.#enter(folder, name, bytes)
+  }
+
+  listing(path: string): Listing {
+    if (this.#recursive) this.#entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+    return { path, entries: this.#entries, isComplete: this.#isComplete }
+  }
+
+  /** The names to list, sorted, each once. */
+  async #names({ descriptor, bytes }: Folder): Promise<string[]> {
+    const names: string[] = []
+    const most = Math.max(MIN_NAMES, this.#maxEntries)
+    for (const batch of folderNames(descriptor, bytes)) {
+      for (const name of batch) if (this.#includeHidden || !name.startsWith('.')) names.push(name)
+      if (performance.now() > this.#turnEnds) await this.#giveTurn()
+      if (names.length <= most) continue
+      this.#isComplete = false
+      names.length = most
+      break
+    }
+    return this.#withoutTwins(names.sort())
+  }
+
+  /** Names that are not UTF-8 may look alike once decoded; then at most one of them is a valid name. */
+  #withoutTwins(names: string[]): string[] {
+    const once = names.filter((name, index) => name !== names[index - 1])
+    if (once.length < names.length) this.#isComplete = false
+    return once
+  }
+
+  /** `path` leads to the folder, and ends with a slash. */
+  #add({ descriptor, prefix }: Folder, path: string, name: string): ListEntry | undefined {
+    const stats = fileAccess.look(descriptor, () => lstatSync(path + name, { throwIfNoEntry: false }), isSame)
+    if (!stats) {
+      // Removed meanwhile, or its name is not UTF-8 and therefore cannot be listed.
+      if (name.includes('\ufffd')) this.#isComplete = false
+      return undefined
+    }
+    const entry = { name: prefix + name, type: typeOf(stats), size: stats.size, mtime: isoTime(stats.mtimeMs) }
+    this.#entries.push(entry)
+    return entry
+  }
+
+  async #enter(above: Folder, name: string, bytes: number): Promise<void> {
+    const { path } = above.target
+    // Another root may begin here; the deepest one decides.
+    const target = this.#filesRoot.roots.locateLink(`${path === '/' ? '' : path}/${name}`, above.target)
+    const depth = above.depth + 1
+    const descriptor = depth <= this.#maxDepth ? this.#open(above.descriptor, name, target) : undefined
+    if (descriptor === undefined) {
+      this.#isComplete = false
+      return
+    }
+    try {
+      await this.list({ descriptor, target, bytes, depth, prefix: `${above.prefix}${name}/` })
+    } catch (error) {
+      if (!isSystemError(error)) throw error
+      // What the operating system refuses to show is left out.
+      this.#isComplete = false
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  /** A secret or denied folder is named but not entered; nor is what became a link meanwhile, or what the system refuses. */
+  #open(above: number, name: string, target: FileTarget): number | undefined {
+    try {
+      this.#filesRoot.pass(target, 'read', this.#call)
+      const folder = openFolder(above, name)
+      return typeof folder === 'number' ? folder : undefined
+    } catch (error) {
+      if (ToolError.is(error) || isSystemError(error)) return undefined
+      throw error
+    }
+  }
+
+  #isTurnOver(): boolean {
+    this.#looks += 1
+    return this.#looks % LOOK_EVERY === 0 && performance.now() > this.#turnEnds
+  }
+
+  async #giveTurn(): Promise<void> {
+    await new Promise(setImmediate)
+    throwIfAborted(this.#signal)
+    this.#turnEnds = performance.now() + TURN_MS
+  }
+}
+
+function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
+  return a?.ino === b?.ino && a?.dev === b?.dev
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}
+
+/**
+ * Gives the names in a folder in batches, in no order. A small folder is read synchronously, which is faster; any other piece
+ * by piece, so that one of millions neither fills the memory nor keeps everybody waiting.
+ */
+export function* folderNames(descriptor: number, folderBytes: number): Generator<string[]> {
+  // Without descriptors it would be unknown which folder is read piece by piece.
+  if ((folderBytes > 0 && folderBytes <= SMALL_FOLDER_BYTES) || fileAccess.level === 'paths') {
+    yield namesAt(descriptor)
+    return
+  }
+  const folder = opendirSync(fileAccess.at(descriptor, '.'), { bufferSize: BATCH })
+  try {
+    let names: string[] = []
+    for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
+      names.push(entry.name)
+      if (names.length < BATCH) continue
+      yield names
+      names = []
+    }
+    yield names
+  } finally {
+    folder.closeSync()
+  }
+}
+
+/** A folder that is held open and that the call may read. The receiver closes its descriptor. */
+interface TargetFolder {
+  readonly descriptor: number
+  readonly target: FileTarget
+}
+
+/** Opens a folder for a call, following links that stay inside; the checks run on the target that was opened. */
+function openTargetFolder(filesRoot: FilesRoot, call: FilesCall, path: string): TargetFolder {
+  const opened = followLinks(filesRoot.roots, path, open)
+  try {
+    filesRoot.pass(opened.target, 'read', call)
+    return opened
+  } catch (error) {
+    closeSync(opened.descriptor)
+    throw error
+  }
+}
+
+function open(target: FileTarget): TargetFolder | LinkTarget {
+  const opened = inParent(target, (parent, name) => {
+    const folder = openLast(parent, name, target)
+    if (typeof folder === 'number') return { descriptor: folder, target }
+    return folder && destination(target, target.names.length - 1, folder)
+  })
+  if (opened) return opened
+  throw new ToolError('NOT_FOUND', `${quotePath(target.path)} does not exist.`)
+}
+
+function openLast(parent: number, name: string, { path }: FileTarget): number | LinkTarget | undefined {
+  try {
+    return openFolder(parent, name)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTDIR') throw error
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${quotePath(path)} is a file, not a folder.`, {
+      hint: 'Read the file, or list the folder that it is in.',
+    })
+  }
+}

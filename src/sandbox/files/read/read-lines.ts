@@ -1,0 +1,207 @@
+import { closeSync } from 'node:fs'
+import type { LinePage } from '../../../core/handles.ts'
+import { sha256 } from '../../../lib/hash.ts'
+import type { FilesCall, FilesRoot } from '../files-root.ts'
+import { BLOCK_BYTES, countNewlines, findLineEnd, knownIndex, type LineIndex, scanLines } from './line-index.ts'
+import {
+  changedMeanwhile,
+  checkCount,
+  MAX_SCAN_BYTES,
+  type OpenFile,
+  openFile,
+  readPiece,
+  refuseLarger,
+  SMALL_BYTES,
+  withSmallFile,
+} from './open-file.ts'
+import { decodeFile, decodeUtf8, encodingOf, looksBinary, maxBytesOfRead, notText } from './read-file.ts'
+
+const DEFAULT_LINES = 2_000
+const DEFAULT_BYTES = 50_000
+const MARK_BYTES = 3
+
+/** What a caller asks for. */
+interface PageOptions {
+  readonly offset?: number
+  readonly limit?: number
+  readonly maxBytes?: number
+}
+
+/** What a caller gets at most: lines from `from` on. */
+interface Wanted {
+  readonly from: number
+  readonly limit: number
+  readonly maxBytes: number
+}
+
+/** Some bytes of a file in which the first wanted line begins at `start`. */
+interface Slice {
+  readonly bytes: Buffer
+  readonly start: number
+  /** Where in the file the bytes begin. */
+  readonly position: number
+  readonly totalLines: number
+}
+
+/** Reads some whole lines of a file: scans it once, and then pays for the page only as long as the file stays as it is. */
+export async function readLinePage(
+  filesRoot: FilesRoot,
+  call: FilesCall,
+  path: string,
+  { offset, limit, maxBytes }: PageOptions = {},
+): Promise<LinePage> {
+  const wanted = {
+    from: checkCount('offset', offset, 1, 1),
+    limit: checkCount('limit', limit, DEFAULT_LINES),
+    maxBytes: Math.min(maxBytesOfRead(filesRoot, call, maxBytes), maxBytes ?? DEFAULT_BYTES),
+  }
+  const file = openFile(filesRoot, call, path)
+  try {
+    if (file.size <= SMALL_BYTES) {
+      return withSmallFile(file, (content) => pageOfSmall(file, content, wanted, call))
+    }
+    return await pageOfLarge(filesRoot, file, wanted, call)
+  } finally {
+    closeSync(file.descriptor)
+  }
+}
+
+/** Without an index: counting the lines of a small file takes less time than remembering where they are. */
+function pageOfSmall(file: OpenFile, content: Buffer, wanted: Wanted, call: FilesCall): LinePage {
+  if (encodingOf(content).startsWith('utf-16')) return pageOfUtf16(file, content, wanted, call)
+  refuseBinary(file, content)
+  return tell(call, content, toPage(file, wanted, wholeSlice(content, wanted, markBytes(content))))
+}
+
+async function pageOfLarge(filesRoot: FilesRoot, file: OpenFile, wanted: Wanted, call: FilesCall): Promise<LinePage> {
+  const signal = call.signal()
+  let index = knownIndex(file)
+  if (!index) {
+    refuseLarger(file, MAX_SCAN_BYTES, 'Read a part of it by bytes: lines cannot be counted in a file of this size.')
+    const head = await readPiece(file.descriptor, 0, SMALL_BYTES, signal)
+    if (encodingOf(head).startsWith('utf-16')) {
+      refuseLarger(file, filesRoot.maxReadBytes, 'Lines of UTF-16 are counted in memory; convert the file to UTF-8.')
+      return pageOfUtf16(file, await readPiece(file.descriptor, 0, file.size, signal), wanted, call)
+    }
+    refuseBinary(file, head)
+    index = await scanLines(file, signal)
+  }
+  const slice = await readSlice(file, index, wanted, signal)
+  const page = tell(call, slice.bytes, toPage(file, wanted, slice))
+  return page.tooLong ? { ...page, tooLong: await measure(file, index, page.tooLong, signal) } : page
+}
+
+/** Reads from the block in which the first line begins to the one in which the last ends, or as far as anything fits. */
+async function readSlice(file: OpenFile, index: LineIndex, wanted: Wanted, signal: AbortSignal): Promise<Slice> {
+  const { from, limit, maxBytes } = wanted
+  const { totalLines } = index
+  if (from > totalLines) return { bytes: Buffer.alloc(0), start: 0, position: file.size, totalLines }
+  const first = from === 1 ? { block: 0, skip: 0 } : findLineEnd(index, from - 1)
+  const last = findLineEnd(index, Math.min(from + limit - 1, totalLines))
+  const position = first.block * BLOCK_BYTES
+  // Twice, so that a line after a full page can be told from one that is too long for any page.
+  const longest = position + BLOCK_BYTES + 2 * maxBytes + MARK_BYTES + 2
+  const end = Math.min(file.size, (last.block + 1) * BLOCK_BYTES, longest)
+  const bytes = await readPiece(file.descriptor, position, end - position, signal)
+  if (bytes.length < end - position) throw changedMeanwhile(file)
+  const start = from === 1 ? markBytes(bytes) : skipLines(bytes, first.skip + 1)
+  return { bytes, start, position, totalLines }
+}
+
+function wholeSlice(bytes: Buffer, { from }: Wanted, mark: number): Slice {
+  const text = bytes.subarray(mark)
+  return { bytes, start: mark + skipLines(text, from - 1), position: 0, totalLines: countLines(text) }
+}
+
+function toPage(file: OpenFile, { from, limit, maxBytes }: Wanted, slice: Slice): LinePage {
+  const { bytes, start, position, totalLines } = slice
+  const { path } = file.target
+  const { count, end, tooLong } = takeLines(bytes, start, limit, maxBytes)
+  const text = decodeUtf8(bytes.subarray(start, end), path, position + start)
+  const to = from + count - 1
+  const page = { path, text, from, to, totalLines, bytes: file.size }
+  if (tooLong === undefined) return page
+  const lineEnd = bytes.indexOf(10, tooLong)
+  const length = (lineEnd === -1 ? bytes.length : lineEnd) - tooLong
+  return { ...page, tooLong: { line: to + 1, offset: position + tooLong, bytes: length } }
+}
+
+/** A page with the whole file on it is as good as having read the file. */
+function tell(call: FilesCall, content: Buffer, page: LinePage): LinePage {
+  const isWhole = page.from === 1 && page.to === page.totalLines && content.length === page.bytes
+  if (isWhole) call.seen?.set(page.path, sha256(content))
+  return page
+}
+
+/** How long a line is that continues after the slice: its end is found by the index, not by reading all of it. */
+async function measure(file: OpenFile, index: LineIndex, line: NonNullable<LinePage['tooLong']>, signal: AbortSignal) {
+  const { block, skip } = findLineEnd(index, line.line)
+  const position = block * BLOCK_BYTES
+  const bytes = await readPiece(file.descriptor, position, Math.min(BLOCK_BYTES, file.size - position), signal)
+  const end = bytes.indexOf(10, skipLines(bytes, skip))
+  return { ...line, bytes: (end === -1 ? file.size : position + end) - line.offset }
+}
+
+/** UTF-16 is paged as the UTF-8 of the same text; only places in the file are counted as they are there. */
+function pageOfUtf16(file: OpenFile, content: Buffer, wanted: Wanted, call: FilesCall): LinePage {
+  const bytes = Buffer.from(decodeFile(content, file.target.path).text)
+  const { tooLong, ...page } = tell(call, content, toPage(file, wanted, wholeSlice(bytes, wanted, 0)))
+  if (!tooLong) return page
+  const lengthOf = (from: number, to: number) => bytes.toString('utf8', from, to).length * 2
+  const { line, offset } = tooLong
+  return {
+    ...page,
+    tooLong: { line, offset: 2 + lengthOf(0, offset), bytes: lengthOf(offset, offset + tooLong.bytes) },
+  }
+}
+
+function refuseBinary({ target }: OpenFile, head: Buffer): void {
+  if (looksBinary(head)) throw notText(`it has a NUL byte at byte ${head.indexOf(0)}`, true, target.path)
+}
+
+function markBytes(bytes: Buffer): number {
+  return encodingOf(bytes) === 'utf-8-bom' ? MARK_BYTES : 0
+}
+
+/** Where the line begins that comes after `count` line ends; the end of the bytes when there are fewer. */
+function skipLines(bytes: Buffer, count: number): number {
+  let at = 0
+  for (let skipped = 0; skipped < count; skipped += 1) {
+    const found = bytes.indexOf(10, at)
+    if (found === -1) return bytes.length
+    at = found + 1
+  }
+  return at
+}
+
+function countLines(bytes: Buffer): number {
+  return countNewlines(bytes) + (bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0)
+}
+
+/** Whole lines among some bytes. */
+interface TakenLines {
+  readonly count: number
+  /** Where the text of the last line ends, its line end left out. */
+  readonly end: number
+  /** Where the line begins that was not taken because it alone is over the limit; undefined when there is none. */
+  readonly tooLong: number | undefined
+}
+
+/**
+ * Takes at most `limit` whole lines that stand in `bytes` from `start` on, as many as fit into `maxBytes`. The bytes end
+ * with a whole line, or so late that a line which is cut off there is too long in any case.
+ */
+export function takeLines(bytes: Buffer, start: number, limit: number, maxBytes: number): TakenLines {
+  let end = start
+  let next = start
+  let count = 0
+  while (count < limit && next < bytes.length) {
+    const found = bytes.indexOf(10, next)
+    const lineEnd = found === -1 ? bytes.length : found
+    if (lineEnd - start > maxBytes) return { count, end, tooLong: lineEnd - next > maxBytes ? next : undefined }
+    end = lineEnd
+    next = lineEnd + 1
+    count += 1
+  }
+  return { count, end, tooLong: undefined }
+}

@@ -1,0 +1,134 @@
+import { ToolError } from '../../../core/errors.ts'
+import type { FoundLine } from '../../../core/handles.ts'
+import { quotePath } from '../file-error.ts'
+import type { FilesCall, FilesRoot } from '../files-root.ts'
+import type { FileTarget, Roots } from '../open-roots.ts'
+
+/** The folder to search, held open, or one file in it. */
+export interface SearchFolder {
+  /** The folder, even if only one file in it is searched. */
+  readonly folder: FileTarget
+  readonly descriptor: number
+  /** If set, only this file of the folder is searched. */
+  readonly file?: string
+  /** The rules of .gitignore files above the folder, rewritten to be relative to it. */
+  readonly rulesAbove: string
+}
+
+/** A matching line of a file, or a line around one. */
+export interface MatchedLine {
+  readonly line: number
+  readonly text: string
+  readonly isMatch: boolean
+}
+
+/** The matches in one file. */
+export interface FileMatches {
+  readonly file: string
+  readonly matches: number
+  /** In order; empty unless the caller asked for lines. */
+  readonly lines: readonly MatchedLine[]
+}
+
+/** Collects the matches of a search. Nothing of a file is collected before `accepts` has returned true for it. */
+export interface MatchCollector {
+  /** False if nothing of this file may be returned. */
+  accepts(file: string): boolean
+  /** Adds the matches of an accepted file; false ends the search. */
+  add(found: FileMatches): boolean
+  /** Counts files that could not be searched. */
+  skip(count: number): void
+}
+
+/** The limits at which a search ends early. */
+export interface FoundLimits {
+  readonly maxFiles: number
+  /** Of matching lines; only if the caller asked for lines. */
+  readonly maxMatches?: number
+  readonly contextLines?: number
+}
+
+const MAX_CHARACTERS = 8_000_000
+
+/** Collects matches in files that may be read, up to the limits. */
+export class FoundFiles implements MatchCollector {
+  skipped = 0
+  isComplete = true
+  private readonly found: FileMatches[] = []
+  private matches = 0
+  private characters = 0
+  private readonly check: (file: string) => void
+  private readonly limits: FoundLimits
+  private readonly isWanted: (file: string) => boolean
+
+  constructor(check: (file: string) => void, limits: FoundLimits, isWanted: (file: string) => boolean = () => true) {
+    this.check = check
+    this.limits = limits
+    this.isWanted = isWanted
+  }
+
+  accepts(file: string): boolean {
+    if (!this.isWanted(file)) return false
+    try {
+      this.check(file)
+      return true
+    } catch (error) {
+      if (!ToolError.is(error)) throw error
+      // The search continues without this file. It is not counted either: only files that match get here, so the count
+      // would reveal their content.
+      return false
+    }
+  }
+
+  add(found: FileMatches): boolean {
+    const { maxFiles, maxMatches = Number.POSITIVE_INFINITY } = this.limits
+    const left = maxMatches - this.matches
+    if (this.found.length === maxFiles || left === 0 || this.characters > MAX_CHARACTERS) return this.end()
+    const kept = found.matches > left ? this.cut(found, left) : found
+    this.found.push(kept)
+    this.matches += kept.matches
+    for (const { text } of kept.lines) this.characters += text.length
+    return kept === found || this.end()
+  }
+
+  skip(count: number): void {
+    this.skipped += count
+  }
+
+  /** Sorted by the bytes of the paths. */
+  sorted(): FileMatches[] {
+    const keyed = this.found.map((found) => ({ found, key: Buffer.from(found.file) }))
+    return keyed.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ found }) => found)
+  }
+
+  private end(): false {
+    this.isComplete = false
+    return false
+  }
+
+  /** The first matches of a file, with only the lines around those. */
+  private cut({ file, lines }: FileMatches, matches: number): FileMatches {
+    const matching = lines.filter((line) => line.isMatch)
+    const last = matching[matches - 1]?.line ?? 0
+    const next = matching[matches]?.line ?? Number.POSITIVE_INFINITY
+    const end = Math.min(next, last + (this.limits.contextLines ?? 0) + 1)
+    return { file, matches, lines: lines.filter(({ line }) => line < end) }
+  }
+}
+
+/** A check that throws unless a file below the searched folder may be read. */
+export function fileCheck(filesRoot: FilesRoot, call: FilesCall, folder: FileTarget): (file: string) => void {
+  return (file) => filesRoot.pass(fileTarget(filesRoot.roots, folder, file), 'read', call)
+}
+
+/** The target of a file below the searched folder, in the deepest root that contains it. */
+export function fileTarget(roots: Roots, folder: FileTarget, file: string): FileTarget {
+  if (file.split('/').some((name) => name === '' || name === '.' || name === '..'))
+    throw new ToolError('PATH_DENIED', `${quotePath(file)} is not a plain path below the searched folder.`)
+  return roots.locateLink(`${folder.path === '/' ? '' : folder.path}/${file}`, folder)
+}
+
+/** The lines of files with their names. */
+export function linesOf(files: readonly FileMatches[]): FoundLine[] {
+  return files.flatMap(({ file, lines }) => lines.map((line) => ({ file, ...line })))
+}

@@ -1,0 +1,123 @@
+import { RE2JS } from 're2js'
+import { globSource, toByteText } from './glob.ts'
+
+/** Says whether a whole path matches; time grows with the path only, whatever the glob. */
+type GlobTest = (path: string) => boolean
+
+/** The verdict of the rules on a path: leave it out, or keep it whatever weaker rules say. */
+type IgnoreVerdict = 'ignore' | 'keep'
+
+/** One parsed line of a .gitignore file. */
+interface IgnoreLine {
+  /** Without its marks: no leading `!` or `/`, no trailing `/`. */
+  readonly glob: string
+  readonly isKept: boolean
+  readonly isFolderOnly: boolean
+  /** Matches from the folder of the rules on, not at any depth. */
+  readonly isAnchored: boolean
+}
+
+/** The rules of one .gitignore file, paths relative to its folder. */
+type IgnoreRules = (path: string, isFolder: boolean) => IgnoreVerdict | undefined
+
+/** Compiles a glob as ripgrep reads it. */
+export function compileIgnoreGlob(glob: string): GlobTest {
+  const expression = RE2JS.compile(`^(?:${globSource(glob)})$`, RE2JS.DOTALL)
+  return (path) => expression.test(toByteText(path))
+}
+
+/** Compiles rules: the last line that matches decides. Lines that cannot be parsed are ignored, as in git. */
+export function compileIgnoreRules(text: string): IgnoreRules {
+  const rules = text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .flatMap((line) => compileLine(line) ?? [])
+  return (path, isFolder) => {
+    const decisive = rules.findLast((rule) => (isFolder || !rule.isFolderOnly) && rule.test(path))
+    return decisive && (decisive.isKept ? 'keep' : 'ignore')
+  }
+}
+
+/** Parses one line; undefined for a comment and an empty line. */
+export function readIgnoreLine(line: string): IgnoreLine | undefined {
+  let glob = line.endsWith('\\ ') ? line : line.trimEnd()
+  if (glob === '' || glob.startsWith('#')) return undefined
+  const isKept = glob.startsWith('!')
+  if (isKept || /^\\[!#]/.test(glob)) glob = glob.slice(1)
+  const isRooted = glob.startsWith('/')
+  if (isRooted) glob = glob.slice(1)
+  const isFolderOnly = glob.endsWith('/')
+  if (isFolderOnly) glob = glob.slice(0, -1)
+  return { glob, isKept, isFolderOnly, isAnchored: isRooted || glob.includes('/') }
+}
+
+function compileLine(line: string): { test: GlobTest; isKept: boolean; isFolderOnly: boolean } | undefined {
+  const read = readIgnoreLine(line)
+  if (!read) return undefined
+  const anchored = read.isAnchored ? read.glob : `**/${read.glob}`
+  try {
+    // `a/**` means what is inside of a, not a itself.
+    const test = compileIgnoreGlob(anchored.endsWith('/**') ? `${anchored}/*` : anchored)
+    return { test, isKept: read.isKept, isFolderOnly: read.isFolderOnly }
+  } catch {
+    // The line comes from a file in the tree: a broken one must not end the search.
+    return undefined
+  }
+}
+
+const MAX_CHARS = 65_536
+const MAX_PARTS = 100
+
+/**
+ * Rewrites the rules of a folder above so that they hold from a folder below on, whose names are given:
+ * `/packages/*\/dist` becomes `/dist` in `packages/a`.
+ */
+export function rebaseIgnoreRules(text: string, names: readonly string[]): string {
+  const lines = beginning(text)
+    .split('\n')
+    .flatMap((line) => {
+      const read = readIgnoreLine(line)
+      if (!read) return []
+      return read.isAnchored ? rebase(read, names) : [line]
+    })
+  return lines.join('\n')
+}
+
+/** The first whole lines, so that a huge file cannot take long. */
+function beginning(text: string): string {
+  return text.length <= MAX_CHARS ? text : text.slice(0, text.lastIndexOf('\n', MAX_CHARS) + 1)
+}
+
+function rebase({ glob, isKept, isFolderOnly }: IgnoreLine, names: readonly string[]): string[] {
+  // `**` twice in a row means the same as once.
+  const parts = glob.split('/').filter((part, index, all) => part !== '**' || all[index - 1] !== '**')
+  if (parts.length > MAX_PARTS) return []
+  // The positions in the glob that the names can lead to: never more than it has parts, however many `**` it has.
+  let positions = new Set(skipAny(parts, 0))
+  for (const name of names) positions = new Set([...positions].flatMap((position) => enter(parts, position, name)))
+  // A position right after a `**` that is itself a position adds nothing.
+  const distinct = [...positions].filter((position) => !(parts[position - 1] === '**' && positions.has(position - 1)))
+  return distinct.map((position) => `${isKept ? '!' : ''}/${parts.slice(position).join('/')}${isFolderOnly ? '/' : ''}`)
+}
+
+/** The positions in the glob after one more name; none if nothing below that name can match. */
+function enter(parts: readonly string[], position: number, name: string): number[] {
+  const part = parts[position]!
+  if (part === '**') return skipAny(parts, position)
+  // A glob that ends at this name matches the searched folder itself, which the caller asked for.
+  return position + 1 < parts.length && matches(part, name) ? skipAny(parts, position + 1) : []
+}
+
+/** A position, and those after it that are reached if `**` matches nothing. */
+function skipAny(parts: readonly string[], position: number): number[] {
+  const isAny = parts[position] === '**' && position + 1 < parts.length
+  return isAny ? [position, ...skipAny(parts, position + 1)] : [position]
+}
+
+function matches(glob: string, name: string): boolean {
+  try {
+    return compileIgnoreGlob(glob)(name)
+  } catch {
+    return false
+  }
+}

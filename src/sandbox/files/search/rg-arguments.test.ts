@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { closedToFileTools } from '../../protected/protected-names.ts'
+import type { SearchFolder } from './found-files.ts'
+import { compileIgnoreGlob } from './ignore-rules.ts'
+import { findCommand, OWN_GLOBS, SECRET_GLOBS, searchCommand } from './rg-arguments.ts'
+import type { SearchJob } from './search-job.ts'
+
+const PLACE = { rulesAbove: '' } as SearchFolder
+const JOB: SearchJob = {
+  pattern: '-x',
+  isRegex: true,
+  ignoreCase: false,
+  multiline: false,
+  contextLines: 0,
+  output: 'lines',
+  maxMatches: 7,
+  maxFiles: 9,
+  globRules: '',
+  includeHidden: true,
+  includeIgnored: true,
+}
+const LEFT_OUT = [
+  ...['.git', '.tool-hub-*.tmp'].map((glob) => `--glob=!${glob}`),
+  ...['.ssh', '.gnupg', '.aws', '.env*', '*.pem', '*.key', '*.p12', '*.pfx', '*.jks', '*.keystore', '*.kdbx'].map(
+    (glob) => `--iglob=!${glob}`,
+  ),
+  ...['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk', 'id_rsa_sk', 'id_dsa_sk'].map(
+    (glob) => `--iglob=!${glob}`,
+  ),
+  ...['.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'].map((glob) => `--iglob=!${glob}`),
+  '--iglob=!*.set-aside-????????',
+]
+
+const argsOf = (job: Partial<SearchJob>, place: Partial<SearchFolder> = {}, paths: string[] = []) =>
+  searchCommand({ ...PLACE, ...place }, { ...JOB, ...job }).args(paths)
+
+describe('the arguments of ripgrep', () => {
+  it('keep it from settings, links and ignore files of others, and end with the place', () => {
+    expect(argsOf({})).toEqual([
+      ...['--no-config', '--no-follow', '--color=never', '--hidden', '--no-ignore', '--no-ignore-global'],
+      ...['--no-ignore-parent', '--no-ignore-messages', ...LEFT_OUT],
+      ...['--json', '--crlf', '--no-mmap', '--max-count=8', '--case-sensitive', '--regexp=-x', '--', '.'],
+    ])
+  })
+
+  it('only name the files for a search by name', () => {
+    expect(findCommand(PLACE, { ...JOB, type: undefined }).args([])).toEqual([
+      ...['--no-config', '--no-follow', '--color=never', '--hidden', '--no-ignore', '--no-ignore-global'],
+      ...['--no-ignore-parent', '--no-ignore-messages', ...LEFT_OUT, '--files', '--null', '--', '.'],
+    ])
+  })
+
+  it.each<[string, Partial<SearchJob>, string[], string[]]>([
+    ['the names of files', { output: 'files' }, ['--max-count=1'], ['--max-count=8']],
+    ['counts', { output: 'counts' }, [], ['--max-count=8']],
+    ['plain text', { isRegex: false }, ['--fixed-strings'], []],
+    ['any case', { ignoreCase: true }, ['--ignore-case'], ['--case-sensitive']],
+    ['several lines', { multiline: true }, ['--multiline'], []],
+    ['lines around a match', { contextLines: 1 }, ['--context=1'], []],
+    ['no hidden files', { includeHidden: false }, ['--glob=!.*'], []],
+    ['a type of files', { type: 'ts' }, ['--type=ts'], []],
+    [
+      'ignore files of the tree',
+      { includeIgnored: false },
+      ['--no-require-git', '--no-ignore-dot', '--no-ignore-exclude'],
+      ['--no-ignore'],
+    ],
+  ])('change for %s', (_, job, added, removed) => {
+    const [usual, changed] = [argsOf({}), argsOf(job)]
+    expect(changed.filter((arg) => !usual.includes(arg))).toEqual(added)
+    expect(usual.filter((arg) => !changed.includes(arg))).toEqual(removed)
+  })
+
+  it('name one file so that its name is never an option', () => {
+    expect(argsOf({}, { file: '-r' }).slice(-2)).toEqual(['--', './-r'])
+  })
+
+  it('name the ignore files, the globs of the caller before the rules above, which are stronger', () => {
+    const place = { ...PLACE, rulesAbove: 'above' }
+    const files = (job: Partial<SearchJob>, at = place) => findCommand(at, { ...JOB, ...job }).ignoreFiles
+    expect(files({ globRules: 'globs', includeIgnored: false })).toEqual(['globs', 'above'])
+    expect(files({ globRules: 'globs', includeIgnored: true })).toEqual(['globs'])
+    expect(files({ includeIgnored: false })).toEqual(['above'])
+    expect(files({ includeIgnored: false }, PLACE)).toEqual([])
+    expect(argsOf({}, {}, ['/1', '/2'])).toEqual(expect.arrayContaining(['--ignore-file=/1', '--ignore-file=/2']))
+  })
+})
+
+const secret = SECRET_GLOBS.map(compileIgnoreGlob)
+const own = OWN_GLOBS.map(compileIgnoreGlob)
+
+/** Whether ripgrep leaves out a name: SECRET_GLOBS ignore case. */
+function isLeftOut(name: string): boolean {
+  return secret.some((test) => test(name.toLowerCase())) || own.some((test) => test(name))
+}
+
+const names = fc
+  .array(
+    fc.constantFrom(
+      '.env',
+      '.pem',
+      '.key',
+      '.ssh',
+      '.gnupg',
+      '.aws',
+      '.netrc',
+      '.git',
+      '.tool-hub-',
+      '.tmp',
+      '.set-aside-0123abcd',
+      '.',
+      'a',
+      'K',
+      '\n',
+    ),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  )
+  .map((parts) => parts.join(''))
+
+it('leaves out every name that looks like a secret to the guard', () => {
+  fc.assert(
+    fc.property(names, (name) => {
+      const isSecret = closedToFileTools([name], 'read') !== undefined
+      expect(isLeftOut(name) || !isSecret).toBe(true)
+      expect(isLeftOut(name.toUpperCase()) || !isSecret).toBe(true)
+    }),
+  )
+})
+
+const LEFT_OUT_NAMES = [
+  ...['.ssh', '.gnupg', '.aws', '.env', '.env.local', '.envrc', 'a.pem', 'a.key', 'a.p12', 'a.pfx', 'a.jks'],
+  ...['a.keystore', 'a.kdbx', '.pem', 'id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519', 'id_ecdsa_sk', 'id_ed25519_sk'],
+  ...['id_rsa_sk', 'id_dsa_sk', '.netrc', '.pgpass', '.git-credentials', '.pypirc', '.htpasswd'],
+  ...['.aws.set-aside-0123abcd', 'a.pem.set-aside-0123abcd'],
+]
+
+it.each(LEFT_OUT_NAMES)('%s is left out, in any case', (name) => {
+  expect([isLeftOut(name), isLeftOut(name.toUpperCase())]).toEqual([true, true])
+})
+
+it.each(['.git', '.tool-hub-1.tmp', '.tool-hub-\n.tmp'])('%j is left out, in this case only', (name) => {
+  expect([isLeftOut(name), isLeftOut(name.toUpperCase())]).toEqual([true, false])
+})
+
+it.each([
+  ...['x.ssh', '.sshx', 'x.env', 'a.pem.md', 'apem', 'xid_rsa', 'id_rsa.pub', 'id_rsa_skx', '.netrc2', 'x.netrc'],
+  ...['.gitx', 'x.git', '.gitignore', 'x.tool-hub-1.tmp', '.tool-hub-1.tmpx', '.tool-hub.tmp', 'src', ''],
+])('%j is not left out', (name) => {
+  expect(isLeftOut(name)).toBe(false)
+})

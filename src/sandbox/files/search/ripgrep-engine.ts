@@ -1,0 +1,215 @@
+import { closeSync, constants } from 'node:fs'
+import { ToolError } from '../../../core/errors.ts'
+import type { FileTarget, Roots } from '../open-roots.ts'
+import { inParent, openAt, openFolder, statAt } from '../walk.ts'
+
+import { FileReport } from './file-report.ts'
+import { fileTarget, type MatchCollector, type SearchFolder } from './found-files.ts'
+import { findCommand, searchCommand } from './rg-arguments.ts'
+import { type RgMessage, readRgMessages } from './rg-messages.ts'
+import { type RgEnd, runRipgrep } from './rg-process.ts'
+import type { FileChoice, SearchJob } from './search-job.ts'
+
+const READ = constants.O_RDONLY | constants.O_NONBLOCK
+
+/** One use of ripgrep: the binary, the folder, who collects the matches, and what stops it. */
+interface RipgrepUse {
+  readonly rgPath: string
+  readonly roots: Roots
+  readonly place: SearchFolder
+  readonly matches: MatchCollector
+  readonly signal: AbortSignal
+}
+
+/** Searches the content of files; every line that ripgrep reports is found again by descriptors before it is collected. */
+export async function searchContent(
+  { rgPath, roots, place, matches, signal }: RipgrepUse,
+  job: SearchJob,
+): Promise<void> {
+  const linkFree = new LinkFree()
+  const open = (file: string) => linkFree.open(fileTarget(roots, place.folder, file))
+  const reader = new ReportReader(job, matches, open)
+  try {
+    const onData = (chunk: Buffer) => reader.take(chunk)
+    const command = searchCommand(place, job)
+    const end = await runRipgrep({ rgPath, command, folder: place.descriptor, signal, onData })
+    if (end.exitCode === 2 && !reader.isSummed) throw refused(end)
+    matches.skip(end.complaints)
+  } finally {
+    reader.close()
+    linkFree.close()
+  }
+}
+
+/** Collects each chosen file as one without matches; only regular files that no link leads to. */
+export async function findNames(
+  { rgPath, roots, place, matches, signal }: RipgrepUse,
+  choice: FileChoice,
+): Promise<void> {
+  const linkFree = new LinkFree()
+  const reader = new NameReader(matches, (file) => linkFree.isFile(fileTarget(roots, place.folder, file)))
+  try {
+    const onData = (chunk: Buffer) => reader.take(chunk)
+    const command = findCommand(place, choice)
+    const end = await runRipgrep({ rgPath, command, folder: place.descriptor, signal, onData })
+    matches.skip(end.complaints)
+  } finally {
+    linkFree.close()
+  }
+}
+
+/** ripgrep refused its arguments; all but the pattern were checked before. */
+function refused({ stderr }: RgEnd): ToolError {
+  const reason = stderr
+    .replace(/^rg: /, '')
+    .split(/\n\n(?=Consider )/)[0]!
+    .trim()
+  return new ToolError('INPUT_SCHEMA_INVALID', `The pattern cannot be used: ${reason}`, {
+    hint: 'Use a regular expression without look-around and backreferences, or plain text.',
+  })
+}
+
+/** Reads the names that `rg --files --null` writes, and collects those of regular files. */
+export class NameReader {
+  private rest: Uint8Array = new Uint8Array()
+  private readonly matches: MatchCollector
+  private readonly isFile: (file: string) => boolean
+
+  constructor(matches: MatchCollector, isFile: (file: string) => boolean) {
+    this.matches = matches
+    this.isFile = isFile
+  }
+
+  /** Splits at NUL characters, which no name contains; false if the collector wants no more. */
+  take(chunk: Buffer): boolean {
+    const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk
+    let from = 0
+    for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, from)) {
+      if (!this.collect(bytes.subarray(from, end))) return false
+      from = end + 1
+    }
+    this.rest = bytes.subarray(from)
+    return true
+  }
+
+  private collect(name: Buffer): boolean {
+    const file = name.toString().replace(/^\.\//, '')
+    // A name that is not UTF-8 can neither be returned nor requested.
+    const isText = Buffer.from(file).equals(name.subarray(name.length - Buffer.byteLength(file)))
+    if (isText && !this.matches.accepts(file)) return true
+    if (isText && this.isFile(file)) return this.matches.add({ file, matches: 0, lines: [] })
+    this.matches.skip(1)
+    return true
+  }
+}
+
+/**
+ * Opens files without following any link. ripgrep walks by names, and another process may swap a folder for a link
+ * meanwhile: everything it reports is opened again by descriptors.
+ */
+export class LinkFree {
+  // ripgrep reports files folder by folder, so the last folder is usually the next one.
+  private path: string | undefined
+  private descriptor: number | undefined
+
+  /** Opens a file for reading; undefined if it does not exist or a link leads to it. */
+  open(target: FileTarget): number | undefined {
+    return this.at(target, (parent, name) => openAt(parent, name, READ))
+  }
+
+  /** Whether it is a regular file that no link leads to. */
+  isFile(target: FileTarget): boolean {
+    return this.at(target, (parent, name) => statAt(parent, name)?.isFile()) ?? false
+  }
+
+  close(): void {
+    if (this.descriptor !== undefined) closeSync(this.descriptor)
+    this.descriptor = undefined
+    this.path = undefined
+  }
+
+  private at<T>(target: FileTarget, use: (parent: number, name: string) => T): T | undefined {
+    try {
+      const parent = this.parentOf(target)
+      return parent === undefined ? undefined : use(parent, target.names.at(-1)!)
+    } catch {
+      // Removed, replaced by a link, or not readable: nothing of it is returned.
+      return undefined
+    }
+  }
+
+  private parentOf(target: FileTarget): number | undefined {
+    const path = target.path.slice(0, target.path.lastIndexOf('/'))
+    if (path === this.path) return this.descriptor
+    this.close()
+    const opened = inParent(target, (parent) => openFolder(parent, '.'))
+    if (typeof opened !== 'number') return undefined
+    this.path = path
+    this.descriptor = opened
+    return opened
+  }
+}
+
+/** Reads the output of `rg --json` file by file, and collects what the files confirm. */
+export class ReportReader {
+  /** ripgrep has written its summary; without one it did not even start searching. */
+  isSummed = false
+  /** Takes a piece of output; false if the collector wants no more. */
+  readonly take: (chunk: Buffer) => boolean
+  private report: FileReport | undefined
+  private readonly job: SearchJob
+  private readonly matches: MatchCollector
+  private readonly open: (file: string) => number | undefined
+
+  constructor(job: SearchJob, matches: MatchCollector, open: (file: string) => number | undefined) {
+    this.job = job
+    this.matches = matches
+    this.open = open
+    this.take = readRgMessages((message) => this.read(message))
+  }
+
+  close(): void {
+    this.report?.finish()
+    this.report = undefined
+  }
+
+  private read(message: RgMessage): boolean {
+    switch (message.type) {
+      case 'begin':
+        this.report = this.begin(message.path)
+        return true
+      case 'match':
+      case 'context':
+        this.report?.add(message.block, message.type === 'match')
+        return !this.hasEnough() || this.finish()
+      case 'too-long':
+        this.report?.doubt()
+        return true
+      case 'end':
+        if (message.isBinary) this.report?.drop()
+        return this.finish()
+      case 'summary':
+        this.isSummed = true
+        return true
+    }
+  }
+
+  private begin(path: string | undefined): FileReport | undefined {
+    // A name that is not UTF-8 can neither be returned nor requested.
+    if (path === undefined) this.matches.skip(1)
+    const file = path?.replace(/^\.\//, '')
+    if (file === undefined || !this.matches.accepts(file)) return undefined
+    return new FileReport(file, this.job.output === 'lines', () => this.open(file))
+  }
+
+  private hasEnough(): boolean {
+    return this.job.output === 'lines' && (this.report?.matches ?? 0) > this.job.maxMatches
+  }
+
+  private finish(): boolean {
+    const found = this.report?.finish()
+    this.report = undefined
+    if (found === 'unsure') this.matches.skip(1)
+    return typeof found !== 'object' || this.matches.add(found)
+  }
+}

@@ -1,0 +1,112 @@
+import { ToolError } from '../../../core/errors.ts'
+import type { FindOptions, SearchOptions } from '../../../core/handles.ts'
+import { nearestNames } from '../../../core/names.ts'
+import { globSource } from './glob.ts'
+
+/** Which files of a tree to search. */
+export interface FileChoice {
+  /** Lines of an ignore file that leave out what the caller's globs do not match; empty without globs. */
+  readonly globRules: string
+  readonly type?: string
+  readonly includeHidden: boolean
+  readonly includeIgnored: boolean
+}
+
+/** A search with checked options and all defaults filled in. */
+export interface SearchJob extends FileChoice {
+  readonly pattern: string
+  readonly isRegex: boolean
+  readonly ignoreCase: boolean
+  readonly multiline: boolean
+  readonly contextLines: number
+  readonly output: 'lines' | 'files' | 'counts'
+  readonly maxMatches: number
+  readonly maxFiles: number
+}
+
+const MAX_PATTERN = 10_000
+const MAX_GLOBS = 100
+const MAX_GLOB = 1000
+const MAX_CONTEXT = 100
+const MAX_MATCHES = 100_000
+
+/** Checks the options of a search and fills in the defaults. `knownTypes` is called only if a file type is given. */
+export async function toSearchJob(
+  options: SearchOptions,
+  knownTypes: () => Promise<ReadonlySet<string>>,
+): Promise<SearchJob> {
+  const { pattern, isRegex = false, multiline = false, globs = [], type, output = 'lines' } = options
+  checkPattern(pattern, isRegex, multiline)
+  if (type !== undefined) checkType(type, await knownTypes())
+  return {
+    ...toFileChoice({ ...options, globs }),
+    type,
+    pattern,
+    isRegex,
+    multiline,
+    output,
+    ignoreCase: options.ignoreCase ?? false,
+    contextLines: output === 'lines' ? clampCount(options.contextLines, 0, 0, MAX_CONTEXT) : 0,
+    maxMatches: clampCount(options.maxMatches, 1000, 1, MAX_MATCHES),
+    maxFiles: clampCount(options.maxFiles, 2000, 1, MAX_MATCHES),
+  }
+}
+
+/** Checks the options that choose files. */
+export function toFileChoice(
+  options: Omit<FindOptions, 'pattern'> & { readonly globs: readonly string[] },
+): FileChoice {
+  return {
+    globRules: toGlobRules(options.globs),
+    includeHidden: options.includeHidden ?? false,
+    includeIgnored: options.includeIgnored ?? false,
+  }
+}
+
+/** A whole number in a range; the default if it is missing. */
+export function clampCount(value: number | undefined, preset: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, Math.trunc(value ?? preset) || least))
+}
+
+function checkPattern(pattern: string, isRegex: boolean, multiline: boolean): void {
+  if (pattern === '') throw invalid('The pattern is empty; it would match every line.')
+  if (pattern.length > MAX_PATTERN)
+    throw invalid(`The pattern has ${pattern.length} characters, the limit is ${MAX_PATTERN}.`)
+  if (pattern.includes('\0')) throw invalid('The pattern has a NUL character.')
+  if (multiline || !(isRegex ? /(?<!\\)(?:\\\\)*(?:\n|\\n)/ : /\n/).test(pattern)) return
+  throw invalid('The pattern has a line break, but lines are searched one at a time.', 'Set multiline to true.')
+}
+
+function checkType(type: string, known: ReadonlySet<string>): void {
+  if (known.has(type)) return
+  const nearest = nearestNames(type, known)
+  throw invalid(
+    `There is no file type ${JSON.stringify(type.slice(0, 100))}.`,
+    `${nearest.length > 0 ? `Nearest: ${nearest.join(', ')}. ` : ''}Or use a glob: *.${type.slice(0, 20)}`,
+  )
+}
+
+/**
+ * The globs as lines of an ignore file. As ripgrep's own --glob they would take precedence over .gitignore and hidden
+ * names; this way they only narrow the choice.
+ */
+function toGlobRules(globs: readonly string[]): string {
+  if (globs.length > MAX_GLOBS) throw invalid(`There are ${globs.length} globs, the limit is ${MAX_GLOBS}.`)
+  const lines = globs.map((glob) => {
+    const isNegated = glob.startsWith('!')
+    const body = isNegated ? glob.slice(1) : glob
+    if (body === '' || body.length > MAX_GLOB)
+      throw invalid(`A glob has ${body.length} characters; it must have 1 to ${MAX_GLOB}.`)
+    if (/[\n\r\0]/.test(body)) throw invalid(`The glob ${JSON.stringify(glob)} has a line break or a NUL character.`)
+    globSource(body)
+    // In an ignore file, marks at the start and spaces at the end of a line are special; in a glob they are characters.
+    const line = body.replace(/^[!#]/, '\\$&').replace(/\s$/, '[$&]')
+    return isNegated ? line : `!${line}`
+  })
+  const isPositive = globs.some((glob) => !glob.startsWith('!'))
+  return (isPositive ? ['*', '!*/', ...lines] : lines).join('\n')
+}
+
+function invalid(message: string, hint?: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
+}

@@ -1,0 +1,140 @@
+import { type BigIntStats, closeSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { posix } from 'node:path'
+import { ToolError } from '../../core/errors.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { fileAccess } from './access/choose-access.ts'
+import { quotePath } from './file-error.ts'
+import type { FileTarget, Roots } from './open-roots.ts'
+
+const MAX_LINKS = 8
+
+/** Walks to a path, starting again at a root for each link that stays inside, until `arrive` returns no link. */
+export function followLinks<T extends object>(
+  roots: Roots,
+  path: string,
+  arrive: (target: FileTarget) => T | LinkTarget,
+): T {
+  let target = roots.locate(path)
+  for (let links = 0; links <= MAX_LINKS; links += 1) {
+    const arrived = arrive(target)
+    if (!('link' in arrived)) return arrived
+    target = roots.locateLink(arrived.link, target)
+  }
+  throw new ToolError('PATH_DENIED', `${quotePath(path)} leads over more than ${MAX_LINKS} links.`)
+}
+
+/**
+ * Opens the folders above a target one name at a time and gives the last one to `use`, with the target's own name.
+ * A link on the way is returned with its absolute destination; undefined means that a folder is missing.
+ */
+export function inParent<T>(
+  target: FileTarget,
+  use: (descriptor: number, name: string) => T,
+): T | LinkTarget | undefined {
+  const { root, names } = target
+  const last = names.length - 1
+  let descriptor = root.descriptor
+  try {
+    for (let index = 0; index < last; index += 1) {
+      const next = openFolder(descriptor, names[index]!)
+      if (typeof next !== 'number') return next && destination(target, index, next)
+      if (descriptor !== root.descriptor) closeSync(descriptor)
+      descriptor = next
+    }
+    return use(descriptor, names[last] ?? '.')
+  } finally {
+    if (descriptor !== root.descriptor) closeSync(descriptor)
+  }
+}
+
+/** The target itself when no link is in the way, as far as it exists; the first link otherwise. */
+export function findLink(target: FileTarget): FileTarget | LinkTarget {
+  const found = inParent(target, (descriptor, name) => {
+    return statAt(descriptor, name)?.isSymbolicLink() ? lastLink(target, descriptor, name) : undefined
+  })
+  return found ?? target
+}
+
+/** The destination of a target that turned out to be a link itself. */
+export function lastLink(target: FileTarget, descriptor: number, name: string): LinkTarget | undefined {
+  const link = readLink(descriptor, name)
+  return link && destination(target, target.names.length - 1, link)
+}
+
+/** Stops a change that would go through a link, telling where the link leads when that is inside. */
+export function refuseLink(roots: Roots, { link }: LinkTarget, target: FileTarget): never {
+  const { path } = roots.locateLink(link, target)
+  throw new ToolError('PATH_DENIED', `${quotePath(target.path)} goes through a link; changes do not follow links.`, {
+    hint: `Use the path it leads to: ${path}`,
+  })
+}
+
+/** The absolute path that a link among a target's names leads to. The names before it were walked, so they are real. */
+export function destination({ root, names }: FileTarget, index: number, { link }: LinkTarget): LinkTarget {
+  return { link: posix.resolve(root.path, ...names.slice(0, index), link, ...names.slice(index + 1)) }
+}
+
+/** Where the text of a link leads. */
+export interface LinkTarget {
+  readonly link: string
+}
+
+/** One name below an open folder, for a step that `fileAccess` runs. */
+export function atDescriptor(descriptor: number, name: string): string {
+  return fileAccess.at(descriptor, name)
+}
+
+/** Opens the folder `name` below `descriptor`, or says that it is a link, or (undefined) that there is nothing. */
+export function openFolder(descriptor: number, name: string): number | LinkTarget | undefined {
+  try {
+    return fileAccess.openFolder(descriptor, fileAccess.at(descriptor, name))
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    const link = NOT_A_FOLDER.has(errnoOf(error)) ? readLink(descriptor, name) : undefined
+    if (link) return link
+    throw error
+  }
+}
+
+const NOT_A_FOLDER = new Set(['ENOTDIR', 'ELOOP'])
+
+/** Opens the file `name` below `descriptor`; a link is not followed. */
+export function openAt(descriptor: number, name: string, flags: number): number {
+  return fileAccess.open(descriptor, fileAccess.at(descriptor, name), flags)
+}
+
+/** What `name` below `descriptor` is, never what a link leads to; undefined when there is nothing. */
+export function statAt(descriptor: number, name: string): Stats | undefined {
+  return fileAccess.stat(descriptor, fileAccess.at(descriptor, name))
+}
+
+/** The same with exact times. */
+export function exactStatAt(descriptor: number, name: string): BigIntStats | undefined {
+  return fileAccess.statBig(descriptor, fileAccess.at(descriptor, name))
+}
+
+/** The text of the link `name` below `descriptor`; undefined when it is no link. */
+export function readLink(descriptor: number, name: string): LinkTarget | undefined {
+  const path = fileAccess.at(descriptor, name)
+  try {
+    return { link: fileAccess.look(descriptor, () => readlinkSync(path), isEqual) }
+  } catch (error) {
+    if (errnoOf(error) === 'EINVAL') return undefined
+    throw error
+  }
+}
+
+/** The names in an open folder. */
+export function namesAt(descriptor: number): string[] {
+  const path = fileAccess.at(descriptor, '.')
+  return fileAccess.look(descriptor, () => readdirSync(path), isSameList)
+}
+
+/** Whether two looks at a folder have found the same names. */
+export function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.join('/') === b.join('/')
+}
+
+function isEqual(a: string, b: string): boolean {
+  return a === b
+}

@@ -1,0 +1,152 @@
+import { TextDecoder } from 'node:util'
+import type { GuardedResponse, ReadablePage } from '../../core/handles.ts'
+import { byteOrderMark } from '../../lib/byte-order-mark.ts'
+import { lazyModule } from '../../lib/lazy-module.ts'
+
+const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]+)/i
+
+const META_CHARSET = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i
+
+const META_BYTES = 1024
+
+const loadPages = lazyModule(() => import('../pages/page-workers.ts'))
+
+const HTML = /^\s*(text\/html|application\/xhtml\+xml)\b/i
+
+/** What a response is made of. */
+export interface AnswerFacts {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly url: string
+  readonly isCached: boolean
+  readonly signal: () => AbortSignal
+}
+
+/** What both kinds of answers can do with their bytes. */
+abstract class Response implements GuardedResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly url: string
+  readonly isCached: boolean
+  readonly #signal: () => AbortSignal
+
+  constructor({ status, headers, url, isCached, signal }: AnswerFacts) {
+    this.status = status
+    this.headers = headers
+    this.url = url
+    this.isCached = isCached
+    this.#signal = signal
+  }
+
+  abstract get isCut(): boolean
+  abstract bytes(): Promise<Buffer>
+  abstract chunks(): AsyncIterable<Buffer>
+
+  async text(): Promise<string> {
+    const bytes = await this.bytes()
+    return decodeBody(bytes, { contentType: this.headers['content-type'], isCut: this.isCut })
+  }
+
+  async readable({ as = 'markdown' }: { readonly as?: 'markdown' | 'text' } = {}): Promise<ReadablePage> {
+    const text = await this.text()
+    if (!HTML.test(this.headers['content-type'] ?? '')) return { text }
+    // Loaded by the first page: reading HTML takes more code than all of the guard.
+    const { readWebPage } = await loadPages()
+    return readWebPage(text, { url: this.url, as, signal: this.#signal() })
+  }
+}
+
+/** An answer that was read whole. */
+export class WholeAnswer extends Response {
+  readonly isCut: boolean
+  readonly #bytes: Buffer
+
+  constructor(facts: AnswerFacts, { bytes, isCut }: { readonly bytes: Buffer; readonly isCut: boolean }) {
+    super(facts)
+    this.#bytes = bytes
+    this.isCut = isCut
+  }
+
+  async bytes(): Promise<Buffer> {
+    return this.#bytes
+  }
+
+  async *chunks(): AsyncGenerator<Buffer> {
+    yield this.#bytes
+  }
+}
+
+/** An answer whose body is still to come; it can be read once. */
+export class StreamedAnswer extends Response {
+  isCut = false
+  readonly #read: (onCut: () => void) => AsyncIterable<Buffer>
+  #isTaken = false
+
+  constructor(facts: AnswerFacts, read: (onCut: () => void) => AsyncIterable<Buffer>) {
+    super(facts)
+    this.#read = read
+  }
+
+  chunks(): AsyncIterable<Buffer> {
+    if (this.#isTaken) throw new TypeError('The body of a streamed answer can be read once.')
+    this.#isTaken = true
+    return this.#read(() => {
+      this.isCut = true
+    })
+  }
+
+  async bytes(): Promise<Buffer> {
+    const chunks: Buffer[] = []
+    for await (const chunk of this.chunks()) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+}
+
+/** An answer whose beginning was read; as a stream it still gives all of itself, once. */
+export class BegunAnswer extends StreamedAnswer {
+  override isCut = true
+  readonly #beginning: Buffer
+
+  constructor(facts: AnswerFacts, beginning: Buffer, read: () => AsyncIterable<Buffer>) {
+    super(facts, read)
+    this.#beginning = beginning
+  }
+
+  override async bytes(): Promise<Buffer> {
+    return this.#beginning
+  }
+}
+
+/** What is known of a text in addition to its bytes. */
+interface TextFacts {
+  readonly contentType?: string
+  /** The text was cut at a byte: a character that is not whole at the end is left out. */
+  readonly isCut?: boolean
+}
+
+/**
+ * Text in the charset that its byte order mark says, or the content type, or in HTML a meta tag at its beginning;
+ * UTF-8 when none does, or one that nobody knows.
+ */
+export function decodeBody(bytes: Buffer, { contentType = '', isCut = false }: TextFacts = {}): string {
+  const charset =
+    byteOrderMark(bytes)?.encoding ?? CHARSET.exec(contentType)?.[1] ?? metaCharset(bytes, contentType) ?? 'utf-8'
+  if (charset.toLowerCase() === 'utf-8' && !isCut && bytes[0] !== 0xef) return bytes.toString('utf8')
+  return (decoderOf(charset) ?? new TextDecoder()).decode(bytes, { stream: isCut })
+}
+
+function metaCharset(bytes: Buffer, contentType: string): string | undefined {
+  if (!/html/i.test(contentType)) return undefined
+  const named = META_CHARSET.exec(bytes.toString('latin1', 0, META_BYTES))?.[1]
+  // A tag that could be read as ASCII is not written in UTF-16, whatever it says.
+  return named && /utf-?16/i.test(named) ? 'utf-8' : named
+}
+
+function decoderOf(charset: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    // A server's typing mistake; the replacement characters of UTF-8 say more than an error would.
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import type { Hop } from './exchange.ts'
+
+/** An answer that may be given again. */
+export interface KeptAnswer {
+  /** HTTP status. */
+  readonly status: number
+  /** Headers by their lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The whole body, decompressed. */
+  readonly bytes: Buffer
+  /** The way to it, redirects included; every URL is checked again before the answer is returned. */
+  readonly urls: readonly URL[]
+}
+
+/** The answers that one run got; bounded, in memory, gone with the run. */
+export interface ResponseCache {
+  /** The answer to the same request, and how old it is. */
+  find(key: string): { readonly answer: KeptAnswer; readonly ageMs: number } | undefined
+  /** Stores an answer; the ones used longest ago make room. */
+  keep(key: string, answer: KeptAnswer): void
+}
+
+/** The bounds of a cache. */
+export interface ResponseCacheOptions {
+  /** All responses together. Default: 8 MB. */
+  readonly maxBytes?: number
+  /** One response. Default: 1 MB. */
+  readonly maxEntryBytes?: number
+  readonly clock?: Clock
+}
+
+// A URL and a few headers are kept with the bytes.
+const OVERHEAD_BYTES = 2_048
+// A request with any other header may get an answer that is for its sender alone.
+const PLAIN_HEADERS = new Set(['user-agent', 'accept', 'accept-encoding', 'accept-language'])
+const KEYED_HEADERS = ['accept', 'accept-encoding', 'accept-language'] as const
+
+/** Makes the cache of one run. */
+export function createResponseCache({
+  maxBytes = 8_388_608,
+  maxEntryBytes = 1_048_576,
+  clock = systemClock,
+}: ResponseCacheOptions = {}): ResponseCache {
+  const entries = new LRUCache<string, { answer: KeptAnswer; keptAt: number }>({
+    maxSize: maxBytes,
+    maxEntrySize: maxEntryBytes + OVERHEAD_BYTES,
+    sizeCalculation: ({ answer }) => answer.bytes.length + OVERHEAD_BYTES,
+  })
+  return {
+    find(key) {
+      const entry = entries.get(key)
+      return entry && { answer: entry.answer, ageMs: clock.now() - entry.keptAt }
+    },
+    keep: (key, answer) => void entries.set(key, { answer, keptAt: clock.now() }),
+  }
+}
+
+/** Under what a request's answer is kept; undefined for requests whose answers are not. */
+export function cacheKey({ url, method, headers }: Hop): string | undefined {
+  if (method !== 'GET') return undefined
+  for (const name of headers.keys()) if (!PLAIN_HEADERS.has(name)) return undefined
+  return [url.href, ...KEYED_HEADERS.map((name) => headers.get(name) ?? '')].join('\n')
+}
+
+/** True when the server lets an answer be kept and there is a way to use it again. */
+export function mayKeep({ status, headers }: Pick<KeptAnswer, 'status' | 'headers'>, isAgeEnough: boolean): boolean {
+  if (status !== 200 || listOf(headers['cache-control']).includes('no-store')) return false
+  if (listOf(headers.vary).some((name) => !KEYED_HEADERS.includes(name as never))) return false
+  return isAgeEnough || headers.etag !== undefined || headers['last-modified'] !== undefined
+}
+
+/** The headers that ask a server whether an answer is still good; undefined when it gave nothing to ask with. */
+export function validators({ headers }: KeptAnswer): ReadonlyMap<string, string> | undefined {
+  const asked = new Map<string, string>()
+  if (headers.etag !== undefined) asked.set('if-none-match', headers.etag)
+  if (headers['last-modified'] !== undefined) asked.set('if-modified-since', headers['last-modified'])
+  return asked.size > 0 ? asked : undefined
+}
+
+function listOf(value = ''): string[] {
+  return value
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}

@@ -1,0 +1,215 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { ReadablePage } from '../../core/handles.ts'
+import { type OwnModule, ownModule } from '../../lib/own-file.ts'
+import { throwIfAborted } from '../throw-if-aborted.ts'
+import type { PageJob, PageReply } from './extract-page.ts'
+
+/** How to read a web page. */
+export interface ReadWebPageOptions {
+  /** Where it came from; its links are relative to it. */
+  readonly url: string
+  readonly as: 'markdown' | 'text'
+  readonly signal: AbortSignal
+  /** Default: 10 s. Waiting for other pages does not count. */
+  readonly timeoutMs?: number
+}
+
+/** Longer pages are read up to here. */
+const MAX_HTML_CHARS = 5_000_000
+
+let pool: PageWorkers | undefined
+
+/** The text of an HTML page that a person would read, its article if it has one. Never works on the calling thread. */
+export async function readWebPage(
+  html: string,
+  { url, as, signal, timeoutMs = 10_000 }: ReadWebPageOptions,
+): Promise<ReadablePage> {
+  pool ??= createPageWorkers()
+  return pool.read({ html: html.slice(0, MAX_HTML_CHARS), url, as }, { signal, timeoutMs })
+}
+
+/** Reads pages in threads of their own: no page holds up the process, and none takes it down. */
+export interface PageWorkers {
+  read(job: PageJob, limits: PageLimits): Promise<ReadablePage>
+}
+
+/** What a test sets. */
+export interface PageWorkersOptions {
+  readonly maxWorkers?: number
+  /** How long a worker without work is kept. */
+  readonly idleMs?: number
+  readonly maxHeapMb?: number
+  readonly clock?: Clock
+}
+
+/** Makes some workers, when they are needed; each has one page at a time, the other pages wait in order. */
+export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers {
+  const { maxWorkers = 2, idleMs = 10_000, maxHeapMb = 256, clock = systemClock } = options
+  const turns = new Turns(maxWorkers)
+  /** Workers without work, each with how to keep its timer from ending it. */
+  const idle = new Map<Worker, () => void>()
+
+  const start = (): Worker => {
+    const worker = startWorker(ownModule('sandbox/pages/page-worker'), {
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    })
+    // Without a listener, a worker that dies while idle would end the process.
+    worker.on('error', () => idle.delete(worker))
+    return worker
+  }
+  const take = (): Worker => {
+    const [worker] = idle.keys()
+    if (!worker) return start()
+    idle.get(worker)?.()
+    idle.delete(worker)
+    worker.ref()
+    return worker
+  }
+  const keep = (worker: Worker): void => {
+    // A page that is being read keeps the process alive; an idle worker does not.
+    worker.unref()
+    idle.set(
+      worker,
+      clock.after(idleMs, () => void end(worker), { background: true }),
+    )
+  }
+  const end = async (worker: Worker | undefined): Promise<void> => {
+    if (!worker) return
+    idle.delete(worker)
+    await worker.terminate()
+  }
+  const ask = async (job: PageJob, limits: PageLimits): Promise<PageReply> => {
+    await turns.take(limits.signal)
+    let worker: Worker | undefined
+    try {
+      worker = take()
+      const reply = await askWorker(worker, job, { ...limits, clock })
+      keep(worker)
+      turns.end()
+      return reply
+    } catch (error) {
+      // It may never finish the page, so it is terminated; its turn is free afterwards.
+      void end(worker).finally(() => turns.end())
+      throw error
+    }
+  }
+
+  return {
+    async read(job, limits) {
+      const reply = await ask(job, limits)
+      if ('failure' in reply) throw pageError(job.url, reply.failure)
+      return reply.page
+    },
+  }
+}
+
+/** How long one page may take, and who may stop it. */
+interface PageLimits {
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** Has a worker read one page. When it fails, the worker may be busy for ever or gone: end it. */
+function askWorker(
+  worker: Worker,
+  job: PageJob,
+  { signal, timeoutMs, clock = systemClock }: PageLimits & { readonly clock?: Clock },
+): Promise<PageReply> {
+  return new Promise((resolve, reject) => {
+    const stopTimer = clock.after(timeoutMs, () => fail(pageError(job.url, `it takes longer than ${timeoutMs} ms`)))
+    const settle = (): void => {
+      stopTimer()
+      signal.removeEventListener('abort', onAbort)
+      worker.off('message', onReply).off('error', onError).off('exit', onExit)
+    }
+    const fail = (error: unknown): void => {
+      settle()
+      reject(error)
+    }
+    const onReply = (reply: PageReply): void => {
+      settle()
+      resolve(reply)
+    }
+    const onError = (error: unknown): void => fail(pageError(job.url, whyItDied(error), error))
+    const onExit = (): void => fail(pageError(job.url, 'the thread that read it ended'))
+    const onAbort = (): void => {
+      try {
+        throwIfAborted(signal)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    worker.on('message', onReply).on('error', onError).on('exit', onExit)
+    worker.postMessage(job)
+  })
+}
+
+function whyItDied(error: unknown): string {
+  const isMemory = (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isMemory ? 'it takes more memory than a page may' : 'the thread that read it failed'
+}
+
+/** The failure of a page that cannot be read as a person reads it; reading it again would end the same way. */
+export function pageError(url: string, why: string, cause?: unknown): ToolError {
+  return new ToolError('UPSTREAM_ERROR', `The page ${url.slice(0, 200)} cannot be read: ${why}.`, {
+    hint: 'Try extractMode text, or get it as it is with core/http.fetchText.',
+    retryable: false,
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+/** Limits how many work concurrently; the others wait in order. */
+export class Turns {
+  readonly #waiting = new Set<() => void>()
+  #free: number
+
+  constructor(atOnce: number) {
+    this.#free = atOnce
+  }
+
+  /** Waits for a turn, or leaves the queue when the signal aborts. Every turn that was taken must be ended. */
+  async take(signal: AbortSignal): Promise<void> {
+    throwIfAborted(signal)
+    if (this.#free > 0) {
+      this.#free--
+      return
+    }
+    const hasTurn = await new Promise<boolean>((resolve) => {
+      const leave = (isTurn: boolean): void => {
+        this.#waiting.delete(onTurn)
+        signal.removeEventListener('abort', onAbort)
+        resolve(isTurn)
+      }
+      const onTurn = (): void => leave(true)
+      const onAbort = (): void => leave(false)
+      this.#waiting.add(onTurn)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+    // Stopped after getting the turn: pass it to the next.
+    if (hasTurn && signal.aborted) this.end()
+    throwIfAborted(signal)
+  }
+
+  /** Ends a turn and passes it to the next in the queue. */
+  end(): void {
+    const [next] = this.#waiting
+    if (next) next()
+    else this.#free++
+  }
+}
+
+/** What a worker may be given; it gets nothing of the process: no environment, no flags, no standard streams. */
+export type StartWorkerOptions = Pick<WorkerOptions, 'workerData' | 'resourceLimits' | 'name' | 'transferList'>
+
+/**
+ * Starts a module in a thread of its own.
+ * @example
+ * const worker = startWorker(ownModule('sandbox/pages/page-worker'), { resourceLimits: { maxOldGenerationSizeMb: 256 } })
+ */
+export function startWorker({ file, flags }: OwnModule, options: StartWorkerOptions = {}): Worker {
+  // What a library prints stays in the worker: these streams are not read, since reading them would keep the process alive.
+  return new Worker(file, { ...options, env: {}, execArgv: [...flags], stdout: true, stderr: true })
+}

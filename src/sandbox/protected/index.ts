@@ -1,0 +1,2 @@
+/** Protected places: files that other programs run or trust, and what happens when a command writes there. */
+export type { SetAside } from './open-below.ts'

@@ -1,0 +1,195 @@
+import { resolve } from 'node:path'
+import type { Clock } from '../core/clock.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import type { HubOptions, Sandbox } from '../core/options.ts'
+import { createToolHub } from '../create-tool-hub.ts'
+import type { Hub } from '../hub/hub.ts'
+import { isStoreLost, storeIsLost } from '../hub/lost-store.ts'
+import { restoreKeys } from '../hub/restore-keys.ts'
+import { RunIndexer } from '../hub/run-index/run-indexer.ts'
+import { secretsOf } from '../hub/secrets-of.ts'
+import { VERSION } from '../lib/version.ts'
+import type { ConfigState } from '../protocol/service.ts'
+import { checkRecords } from '../records/log/check-records.ts'
+import { createRedactor } from '../records/redaction/redact.ts'
+import { createMcpSource } from '../sources/mcp/mcp-source.ts'
+import { isOlderStore } from '../store/sqlite/generation.ts'
+import { openStore } from '../store/sqlite.ts'
+import { createApprovalService } from './approvals/approval-service.ts'
+import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/create-token-manager.ts'
+import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
+import type { Service } from './service.ts'
+import { createCallHistory } from './services/create-call-history.ts'
+import { createEventHub } from './services/create-event-hub.ts'
+import { createPolicyManager } from './services/create-policy-manager.ts'
+import { describeHealth } from './services/describe-health.ts'
+import { DiskUse } from './services/disk-use.ts'
+import { listPrincipals } from './services/list-principals.ts'
+import { DecisionCounts, serviceMetrics } from './services/service-metrics.ts'
+
+/** What is behind the doors, before there are any. */
+export interface AssembledService {
+  readonly service: Service
+  readonly tokens: StoredTokenManager
+  /** Where the records are, absolute. */
+  readonly runsFolder: string
+  /** Reads the config file again; nothing without one. */
+  reload(): Promise<ConfigState | undefined>
+  /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
+  calmDown(): void
+  /** Stops what is still under way, and flushes everything. */
+  close(): Promise<void>
+}
+
+/** What it must be told beside the options of its hub. */
+export interface AssembleOptions {
+  readonly clock: Clock
+  readonly approvalTimeoutMs: number | undefined
+  readonly configFile: string | undefined
+  /** `event` is what the log calls it. */
+  readonly onProblem: (message: string, event?: string) => void
+  /** Whoever came in with a token that was just revoked has to go. */
+  readonly onRevoked: (token: string) => void
+}
+
+const APPROVAL_MS = 3_600_000
+
+/** Makes hub, store, index and desks of a service. */
+export async function assembleService(hubOptions: HubOptions, options: AssembleOptions): Promise<AssembledService> {
+  const { runs, data = '.tool-hub', mcpServers } = hubOptions
+  if (runs === false) throw new ToolError('CONFIG_INVALID', 'A service keeps records: runs must be a folder.')
+  const { clock, configFile, onProblem, onRevoked } = options
+  const startedAt = clock.now()
+  const runsFolder = resolve(runs ?? 'runs')
+  const isLost = !hubOptions.store && (await isStoreLost(resolve(data), runsFolder))
+  if (isLost) onProblem(storeIsLost(resolve(data), runsFolder))
+  const store = hubOptions.store ?? openStore(resolve(data))
+  try {
+    await store.check()
+  } catch (error) {
+    if (!isOlderStore(error)) throw error
+    // The owner decides: it starts, and is not ready until the store is accepted.
+    if (!isLost) onProblem(`${error.message} ${error.fix.hint}`)
+  }
+  // Before the first call: a key that only the records know must not be used a second time.
+  await restoreKeys({ keys: store.keys, calls: store.calls, runsFolder, now: startedAt, onProblem })
+  const mcp = mcpServers && createMcpSource(mcpServers)
+  const hub = createToolHub(
+    hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),
+  ) as unknown as Hub
+  const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
+  const feed = createEventHub({ hub, indexer, store, clock })
+  indexer.follow(hub)
+  // What a killed process left open is ended in the background; new calls need not wait for it.
+  const recovering = Promise.all([
+    hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`)),
+    hub.sessions.list({ limit: 1 }).catch((error) => onProblem(`Old sessions could not be ended: ${messageOf(error)}`)),
+  ])
+  const approvals = createApprovalService({ hub, store, feed, clock })
+  const tokens = createTokenManager({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
+  const redact = createRedactor(secretsOf(hubOptions)).text
+  const reload = configFile === undefined ? undefined : openReload(configFile)
+  const policy = createPolicyManager({
+    hub,
+    store,
+    runsFolder,
+    indexer,
+    feed,
+    ...(configFile && { configFile }),
+    warnings: () => reload?.warnings() ?? [],
+  })
+  await reload?.start()
+  const diskUse = new DiskUse({ folders: { data: resolve(data), runs: runsFolder }, clock })
+  const decisions = new DecisionCounts()
+  hub.onRecord(({ event }) => decisions.note(event))
+  const service: Service = {
+    hub,
+    store,
+    version: VERSION,
+    startedAt,
+    book: createCallHistory({ hub, store, runsFolder, indexer, clock, redact }),
+    feed,
+    approvals,
+    policy,
+    tokens: {
+      list: () => tokens.list(),
+      admit: (secret) => tokens.admit(secret),
+      create: (token, asked) => tokens.create(token, asked),
+      async remove(id) {
+        const isGone = await tokens.remove(id)
+        onRevoked(id)
+        return isGone
+      },
+    },
+    checkRecords: () => checkRecords(runsFolder),
+    async metrics() {
+      const own = { health: await service.health(), decisions, store, now: clock.now() }
+      return `${await hub.metrics()}${await serviceMetrics(own)}`
+    },
+    async principals() {
+      await indexer.flush()
+      return listPrincipals({ store, tokens: await tokens.list(), now: clock.now() })
+    },
+    health: () =>
+      describeHealth({
+        hub,
+        store,
+        startedAt,
+        clock,
+        servers: () => mcp?.status() ?? [],
+        disk: () => diskUse.describe(),
+        config: () => reload?.state,
+        principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
+      }),
+  }
+  let ending: Promise<void> | undefined
+  return {
+    service,
+    tokens,
+    runsFolder,
+    reload: async () => reload?.reload(),
+    calmDown() {
+      ending ??= hub.close()
+      // Told by `close`.
+      ending.catch(() => {})
+    },
+    async close() {
+      await Promise.all([recovering, reload?.close(), diskUse.close()])
+      approvals.close()
+      feed.close()
+      await Promise.all([hub.close({ abort: true }), ending])
+      await indexer.close()
+      if (!hubOptions.store) await store.close()
+    },
+  }
+
+  function openReload(file: string): ConfigReload {
+    const onChange = (state: ConfigState) => {
+      feed.publish({ type: 'policy-changed' })
+      if (state.problem !== undefined) onProblem(refusedMessage(state), 'config-refused')
+      else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
+    }
+    return new ConfigReload({ file, clock, apply: (rules) => policy.adopt(rules), onChange })
+  }
+}
+
+/** The owner's options, with a store that outlives the process and people who answer from elsewhere, and later. */
+function hubOptionsOf(
+  { sources = [], approvals, ...rest }: HubOptions,
+  mcp: ReturnType<typeof createMcpSource> | undefined,
+  { approvalTimeoutMs }: AssembleOptions,
+): HubOptions {
+  const timeoutMs = approvalTimeoutMs ?? approvals?.timeoutMs ?? APPROVAL_MS
+  return {
+    ...rest,
+    mcpServers: undefined,
+    sources: mcp ? [...sources, mcp] : sources,
+    approvals: { ...approvals, inbox: true, timeoutMs },
+  }
+}
+
+/** The folders of the hub, which those of tokens made over the network must lie in. */
+function rootsOf({ root, roots = [] }: Sandbox = {}): { path: string; mode: 'read' | 'write' }[] {
+  const own = root === undefined ? [] : [{ path: resolve(root), mode: 'write' as const }]
+  return [...own, ...roots.map(({ path, mode }) => ({ path: resolve(path), mode }))]
+}

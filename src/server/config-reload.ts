@@ -1,0 +1,217 @@
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type ConfigRules, readRules } from '../config/read-rules.ts'
+import type { Clock } from '../core/clock.ts'
+import { messageOf, ToolError } from '../core/errors.ts'
+import type { SourcedRule } from '../core/rule.ts'
+import type { Hub } from '../hub/hub.ts'
+import { escapeLine } from '../lib/escape-text.ts'
+import { watchFolder } from '../lib/watch-folder.ts'
+import type { PolicyWarning } from '../policy/check-policy.ts'
+import type { ConfigState } from '../protocol/service.ts'
+
+/** Keys that say something about the file only. */
+const WITHOUT_MEANING: ReadonlySet<string> = new Set(['version', '$schema'])
+
+/** What a reload works with. */
+export interface ConfigReloadOptions {
+  /** Absolute. */
+  readonly file: string
+  /** What messages name the file relative to. Default: the working folder. */
+  readonly cwd?: string
+  readonly clock: Clock
+  /** Uses other rules; returns whether they differ from those before. */
+  readonly apply: (rules: readonly SourcedRule[]) => Promise<boolean>
+  /** The file changed: its rules are used, or it was refused. */
+  readonly onChange: (state: ConfigState) => void
+}
+
+/** The hub whose rules a config has. */
+export type RuleHolder = Pick<Hub, 'policyLayers' | 'setPolicy' | 'recordChange'>
+
+/** File systems that report no changes are looked at this often. */
+const POLL_MS = 5_000
+/** A file that is being written is read when it has not changed for this long. */
+const SETTLE_MS = 300
+
+/**
+ * Applies the rules of the config whenever the file is edited while the service runs. A file that is not valid changes
+ * nothing. Sections other than the rules are only compared: they take effect after a restart.
+ */
+export class ConfigReload {
+  readonly #options: ConfigReloadOptions
+  readonly #cwd: string
+  readonly #stops: (() => void)[] = []
+  #atStart: ConfigRules
+  #state: ConfigState
+  #seen = ''
+  #queue: Promise<unknown> = Promise.resolve()
+  #cancelPoll = () => {}
+  #cancelSettle = () => {}
+  #isSettling = false
+  #isClosed = false
+
+  constructor(options: ConfigReloadOptions) {
+    this.#options = options
+    this.#cwd = options.cwd ?? process.cwd()
+    this.#atStart = { label: options.file, rules: [], files: [options.file], sections: {} }
+    this.#state = { file: options.file, appliedAt: options.clock.now(), restart: [] }
+  }
+
+  get state(): ConfigState {
+    return this.#state
+  }
+
+  /** The problems of the file, as warnings about the policy. */
+  warnings(): PolicyWarning[] {
+    const { file, problem, restart } = this.#state
+    if (problem !== undefined) return [{ level: 'error', message: problem, source: file }]
+    if (restart.length === 0) return []
+    return [{ level: 'warning', message: restartMessage(this.#state), source: file }]
+  }
+
+  /** Remembers the file as the service was started with it, and follows it from now on. */
+  async start(): Promise<void> {
+    try {
+      this.#atStart = await readRules(this.#options.file, this.#cwd)
+      this.#state = { ...this.#state, file: this.#atStart.label }
+    } catch (error) {
+      // The options of the service came from elsewhere; the file counts once it is repaired.
+      this.#state = { ...this.#state, problem: oneLine(messageOf(error)) }
+    }
+    this.#seen = await this.#signature()
+    const folders = new Set(this.#atStart.files.map((file) => path.dirname(file)))
+    for (const folder of folders) this.#stops.push(watchFolder(folder, () => this.#settle(SETTLE_MS)))
+    this.#poll()
+  }
+
+  /** Reads the file now, whether or not it has changed. */
+  reload(): Promise<ConfigState> {
+    return this.#inTurn(async () => {
+      this.#seen = await this.#signature()
+      await this.#read()
+      return this.#state
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancelPoll()
+    this.#cancelSettle()
+    for (const stop of this.#stops) stop()
+    await this.#queue
+  }
+
+  #poll(): void {
+    const again = () => {
+      this.#settle(0)
+      this.#poll()
+    }
+    if (!this.#isClosed) this.#cancelPoll = this.#options.clock.after(POLL_MS, again, { background: true })
+  }
+
+  #settle(ms: number): void {
+    if (this.#isClosed || this.#isSettling) return
+    this.#isSettling = true
+    const look = () => {
+      this.#isSettling = false
+      void this.#inTurn(() => this.#look())
+    }
+    this.#cancelSettle = this.#options.clock.after(ms, look, { background: true })
+  }
+
+  /** Reads the file when it differs from the one that was read last, and is the same a moment later. */
+  async #look(): Promise<void> {
+    const before = await this.#signature()
+    if (before === this.#seen) return
+    await new Promise<void>((done) => void this.#options.clock.after(SETTLE_MS, done))
+    if ((await this.#signature()) !== before) return this.#settle(SETTLE_MS)
+    this.#seen = before
+    await this.#read()
+  }
+
+  async #read(): Promise<void> {
+    const before = this.#state
+    const { clock, onChange } = this.#options
+    let isChanged = false
+    try {
+      const found = await this.#readAllowed()
+      isChanged = await this.#options.apply(found.rules)
+      const restart = changedSections(this.#atStart.sections, found.sections)
+      this.#state = { file: before.file, appliedAt: isChanged ? clock.now() : before.appliedAt, restart }
+    } catch (error) {
+      const hint = ToolError.is(error) ? ` ${error.fix.hint}` : ''
+      this.#state = { ...before, problem: oneLine(`${messageOf(error)}${hint}`) }
+    }
+    if (isChanged || !isDeepStrictEqual(before, this.#state)) onChange(this.#state)
+  }
+
+  async #readAllowed(): Promise<ConfigRules> {
+    const { files } = this.#atStart
+    if (files.some((file) => file.endsWith('.mjs')))
+      throw new ToolError('CONFIG_INVALID', `${this.#state.file} is a program, which runs once.`, {
+        hint: 'Restart the service to use the change.',
+      })
+    const found = await readRules(this.#options.file, this.#cwd)
+    const other = found.files.find((file) => !files.includes(file))
+    // Tools cannot write the files that were protected at the start; rules from another one might be their own.
+    if (other !== undefined)
+      throw new ToolError('CONFIG_INVALID', `${found.label} names a policy file that is not protected yet: ${other}.`, {
+        hint: 'Restart the service to use it.',
+      })
+    return found
+  }
+
+  /** Differs whenever one of the files was changed, replaced or removed. */
+  async #signature(): Promise<string> {
+    const stats = this.#atStart.files.map(async (file) => {
+      const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
+      return [dev, ino, size, mtimeNs, ctimeNs].join(':')
+    })
+    return (await Promise.allSettled(stats)).map((found) => (found.status === 'fulfilled' ? found.value : '-')).join()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => {})
+    return done
+  }
+}
+
+/** Uses other rules of a file, and records that they changed. Returns whether they did: a rule is the same wherever it stands. */
+export async function adoptRules(hub: RuleHolder, rules: readonly SourcedRule[], file: string): Promise<boolean> {
+  const before = hub.policyLayers().owner ?? []
+  hub.setPolicy(rules)
+  if (isDeepStrictEqual(before.map(withoutSource), rules.map(withoutSource))) return false
+  await hub.recordChange({ by: 'file', change: 'policy-saved', subject: file })
+  return true
+}
+
+function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, 'source'> {
+  return rule
+}
+
+/** What an owner has to know about a config that is refused. */
+export function refusedMessage({ file, problem }: ConfigState): string {
+  return `${file} has changed and is refused; the rules from before the change hold. ${problem}`
+}
+
+/** What an owner has to know about a config that is only partly in use. */
+export function restartMessage({ file, restart }: ConfigState): string {
+  return `${file}: ${restart.join(', ')} changed; restart the service to use the change.`
+}
+
+function changedSections(before: ConfigRules['sections'], now: ConfigRules['sections']): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)].filter((name) => !WITHOUT_MEANING.has(name)))
+  return [...names].filter((name) => !isDeepStrictEqual(before[name], now[name])).map(sectionName)
+}
+
+/** `tools` of the file is called otherwise once it is checked. */
+function sectionName(name: string): string {
+  return name === 'visibility' ? 'tools' : name
+}
+
+function oneLine(message: string): string {
+  return escapeLine(message.replaceAll(/\s*\n\s*/g, ' '))
+}

@@ -1,0 +1,225 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import { Hono } from 'hono'
+import type { z } from 'zod'
+import { requireScope } from '../auth/require-scope.ts'
+import { errorAnswer } from './answer/error-answer.ts'
+import { HttpRefusal } from './answer/http-refusal.ts'
+import { admit } from './authenticate.ts'
+import { answerCall, refuseOn } from './call/answer-call.ts'
+import { checkHead, checkOpen } from './check-request.ts'
+import { loadConsole } from './console/load-console.ts'
+import { describeApi } from './describe/describe-api.ts'
+import { HttpContext } from './http-context.ts'
+import type { HttpOptions } from './http-options.ts'
+import { discardBody, readJson } from './read-body.ts'
+import type { Exchange, Route } from './route.ts'
+import { ROUTES } from './route-table.ts'
+import { schemaRefusal } from './schema-refusal.ts'
+
+const METHODS = 'GET, POST, PUT, DELETE'
+
+const HEADERS =
+  'authorization, content-type, idempotency-key, last-event-id, range, x-tool-hub-csrf, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
+
+const SHOWN = 'content-range, etag, mcp-session-id, retry-after, www-authenticate'
+
+const A_WHILE_S = '600'
+
+/** The HTTP door, for a server of Node's to hand requests to. */
+export interface HttpApp {
+  /** The routes that are served. */
+  readonly hono: Hono<{ Bindings: HttpBindings }>
+  /** Answers one request. */
+  readonly listener: (request: IncomingMessage, response: ServerResponse) => void
+  /** What is wrong with the head of a request that asks for another protocol: the same checks as for the rest. */
+  readonly refuseHead: (request: IncomingMessage) => HttpRefusal | undefined
+  readonly report: (error: unknown) => void
+  /** Takes no more, ends streams of events, lets MCP's calls go on for `graceMs`. Calls of others go on by themselves. */
+  close(options: { readonly graceMs: number }): Promise<void>
+}
+
+/** A call's path as most write it: then Hono need not be asked, which would cost as much again as the call. */
+const CALL = /^\/v1\/tools\/([^/?#]+)\/call$/
+
+/** Makes the HTTP door: API, MCP, metrics and the console. */
+export async function createHttpApp(parts: HttpOptions): Promise<HttpApp> {
+  let document: string | undefined
+  const door = new HttpContext(parts, () => {
+    document ??= JSON.stringify(describeApi(ROUTES, parts.service.version))
+    return document
+  })
+  const console = await loadConsole(parts.consoleFolder)
+  const hono = new Hono<{ Bindings: HttpBindings }>()
+  for (const route of ROUTES) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    hono[route.method](path, (context) => serveRoute(door, route, context))
+  }
+  hono.notFound(({ req, env }) => {
+    checkOpen(door.authenticator, env.incoming)
+    const allowed = methodsAt(req.path)
+    if (allowed.length > 0) throw wrongMethod(req.method, allowed)
+    return console.answer(env.incoming) ?? unknownPath(req.path)
+  })
+  hono.onError((error) => {
+    const { status, headers, body } = errorAnswer(error, door.report)
+    return new Response(body, { status, headers })
+  })
+  const answerRest = getRequestListener(hono.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => {
+      const { status, headers, body } = errorAnswer(readable(error), door.report)
+      return new Response(body, { status, headers })
+    },
+  })
+  const answerCrossOrigin = createCrossOrigin(parts.allowedOrigins ?? [])
+  const refuseHead = (request: IncomingMessage) => (door.isClosing ? closing() : checkHead(request))
+  return {
+    hono,
+    listener(request, response) {
+      const refusal = refuseHead(request)
+      if (refusal) {
+        refuseOn(response, refusal, door.report)
+        discardBody(request)
+        return
+      }
+      if (answerCrossOrigin(request, response)) return
+      const name = request.method === 'POST' ? nameOf(request.url!) : undefined
+      if (name === undefined) void answerRest(request, response)
+      else void answerCall(door, name, request, response)
+    },
+    refuseHead,
+    report: door.report,
+    close: (options) => door.close(options),
+  }
+}
+
+function nameOf(url: string): string | undefined {
+  const [, name] = CALL.exec(url) ?? []
+  if (name === undefined || !name.includes('%')) return name
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    // Hono has words for it.
+    return undefined
+  }
+}
+
+const PATTERNS = ROUTES.map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+function methodsAt(path: string): string[] {
+  return PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+}
+
+function wrongMethod(method: string, allowed: readonly string[]): HttpRefusal {
+  return new HttpRefusal(405, 'INPUT_SCHEMA_INVALID', `${method} is not served here.`, {
+    hint: `Use ${allowed.join(' or ')}.`,
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+function unknownPath(path: string): never {
+  throw new HttpRefusal(404, 'NOT_FOUND', `Nothing is at ${JSON.stringify(path.slice(0, 200))}.`, {
+    hint: 'See /openapi.json for what there is.',
+  })
+}
+
+function closing(): HttpRefusal {
+  return new HttpRefusal(503, 'ABORTED', 'The service is closing.', {
+    hint: 'Try again in a moment.',
+    headers: { connection: 'close', 'retry-after': '2' },
+  })
+}
+
+/** A request that is none of the web's, such as one with a Host that names nothing. */
+function readable(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'RequestError') return error
+  return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', 'The Host or the path of the request cannot be read.')
+}
+
+/**
+ * Makes what lets the pages that the owner allowed read answers; other pages never can. Cookies are not for them: such a
+ * page sends a token. True when the request only asked whether it may, and is answered.
+ */
+function createCrossOrigin(
+  allowedOrigins: readonly string[],
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const allowed = new Set(allowedOrigins)
+  return ({ method, headers }, response) => {
+    const { origin } = headers
+    if (origin === undefined || !allowed.has(origin)) return false
+    response.setHeader('access-control-allow-origin', origin)
+    response.setHeader('access-control-expose-headers', SHOWN)
+    response.setHeader('vary', 'origin')
+    if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false
+    response.writeHead(204, {
+      'access-control-allow-methods': METHODS,
+      'access-control-allow-headers': HEADERS,
+      'access-control-max-age': A_WHILE_S,
+    })
+    response.end()
+    return true
+  }
+}
+
+/** Answers one request by its route: who asks, what for, then the route itself. */
+async function serveRoute(
+  door: HttpContext,
+  route: Route,
+  { req, env }: Context<{ Bindings: HttpBindings }>,
+): Promise<Response> {
+  const { incoming: request, outgoing: response } = env as { incoming: IncomingMessage } & HttpBindings
+  const admission = route.isOnItsOwn ? undefined : await whoAsks(door, route, request)
+  const query = route.query && parse('query', route.query, onlyOnce(req.queries()))
+  const readsBody = route.body !== undefined && !route.isOnItsOwn
+  const body = readsBody ? parse('body', route.body!, await readJson(request, door.bodyLimits)) : undefined
+  const params = new Map(Object.entries(req.param()))
+  const exchange = {
+    door,
+    admission,
+    caller: admission?.caller,
+    params,
+    query,
+    body,
+    request,
+    response,
+    webRequest: req.raw,
+  }
+  return route.handle(exchange as unknown as Exchange<never, never, never>)
+}
+
+async function whoAsks(door: HttpContext, route: Route, request: IncomingMessage) {
+  try {
+    return await identify(door, route, request)
+  } catch (error) {
+    throw route.isResource && door.resource ? door.resource.challenge(error) : error
+  }
+}
+
+async function identify({ authenticator }: HttpContext, { admits, isForProbes }: Route, request: IncomingMessage) {
+  if (admits === 'everybody') {
+    if (!isForProbes) checkOpen(authenticator, request)
+    return undefined
+  }
+  const admission = await admit(authenticator, request)
+  const { caller } = admission
+  if (admits !== 'callers' && !admits.some((scope) => caller.scopes.has(scope))) requireScope(caller, admits[0])
+  return admission
+}
+
+function parse(part: 'body' | 'query', schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw schemaRefusal(part, parsed.error)
+}
+
+/** What is said twice is left as a list, which no schema takes. */
+function onlyOnce(queries: Record<string, string[]>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(queries).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+  )
+}

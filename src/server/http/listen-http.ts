@@ -1,0 +1,231 @@
+import type { ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { ToolError } from '../../core/errors.ts'
+import { isLoopback } from '../is-loopback.ts'
+import { listening } from '../listening.ts'
+import { errorAnswer } from './answer/error-answer.ts'
+import { MAX_HEADERS } from './check-request.ts'
+import type { HttpApp } from './create-http-app.ts'
+
+const MAX_WAITING = 100
+
+/** What a server that listens may be told. */
+export interface ListenOptions {
+  /** Address to listen on; 127.0.0.1 unless said. */
+  readonly host?: string
+  /** 0, any free one, unless said. */
+  readonly port?: number
+  /** Key and certificate, as PEM: then it may be reached from other machines. */
+  readonly tls?: { readonly key: string; readonly cert: string }
+  /** The owner knows that tokens go over the network unencrypted, such as to a proxy that speaks TLS. */
+  readonly allowPlain?: boolean
+  /** How long calls under way may go on when it is closed; 5 s unless said. */
+  readonly graceMs?: number
+  /** Takes requests for another protocol, such as a WebSocket's; their head was checked. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** Connections at a time; one more is closed at once. Default: no limit. */
+  readonly maxConnections?: number
+  /** Until the head of a request must be there; 15 s unless said. */
+  readonly headersTimeoutMs?: number
+  /** Until all of a request must be there; 2 minutes unless said. */
+  readonly requestTimeoutMs?: number
+  /** How often both are looked at; 5 s unless said. */
+  readonly timeoutCheckMs?: number
+  /** After so long without reading anything of an answer somebody is cut off; 30 s unless said. */
+  readonly drainMs?: number
+  /** Bytes of answers that wait for all slow readers together; 256 MB unless said. */
+  readonly maxUnreadBytes?: number
+  /** How often that is looked at; once a second unless said. */
+  readonly unreadCheckMs?: number
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  /** `http://127.0.0.1:41234`. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more, lets calls under way end for a while, then cuts off what is left. */
+  close(): Promise<void>
+}
+
+const GRACE_MS = 5_000
+const HEADERS_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 120_000
+const KEEP_ALIVE_MS = 65_000
+const TIMEOUT_CHECK_MS = 5_000
+const DRAIN_MS = 30_000
+const MAX_UNREAD_BYTES = 256 * 1024 * 1024
+const UNREAD_CHECK_MS = 1_000
+const IDLE_CHECK_MS = 50
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** Listens on an address, loopback unless said; anything wider needs TLS, or the owner to say that it need not. */
+export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 0, tls, graceMs = GRACE_MS } = options
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  checkReach(address, options)
+  const limits = serverLimits(options)
+  const turns = new AnswerTurns(app.listener)
+  const server = tls ? createTlsServer({ ...limits, ...tls }, turns.listener) : createServer(limits, turns.listener)
+  server.maxHeadersCount = MAX_HEADERS
+  server.maxRequestsPerSocket = 0
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
+  cutSlowReaders(server, turns, options)
+  const upgraded = handUpgrades(server, app, options.onUpgrade)
+  await listening(server, address, port)
+  const { port: bound } = server.address() as AddressInfo
+  let closing: Promise<void> | undefined
+  return {
+    url: `${tls ? 'https' : 'http'}://${isIP(address) === 6 ? `[${address}]` : address}:${bound}`,
+    port: bound,
+    close() {
+      closing ??= closeAll(server, app, upgraded, graceMs)
+      return closing
+    },
+  }
+}
+
+/** Time and size of a head are bounded; what two parsers could read in two ways is refused. */
+function serverLimits(options: ListenOptions): ServerOptions {
+  const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
+  return {
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: options.timeoutCheckMs ?? TIMEOUT_CHECK_MS,
+    noDelay: true,
+  }
+}
+
+/** Whoever does not read its answers does not keep them here for long. */
+function cutSlowReaders(server: Server, turns: AnswerTurns, options: ListenOptions): void {
+  const { drainMs = DRAIN_MS, unreadCheckMs = UNREAD_CHECK_MS, maxUnreadBytes = MAX_UNREAD_BYTES } = options
+  server.timeout = drainMs
+  server.on('timeout', turns.onTimeout)
+  const check = setInterval(() => turns.cutTo(maxUnreadBytes), unreadCheckMs).unref()
+  server.once('close', () => clearInterval(check))
+}
+
+function checkReach(address: string, { tls, allowPlain = false }: ListenOptions): void {
+  if (tls || allowPlain || isLoopback(address)) return
+  throw new ToolError(
+    'CONFIG_INVALID',
+    `${address} can be reached from other machines, and tokens would go there plainly.`,
+    {
+      hint: 'Listen on 127.0.0.1 behind a proxy that speaks https; with service.publicUrl, the address people use, also on others.',
+    },
+  )
+}
+
+/** The connections that another protocol has taken over. */
+function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['onUpgrade']): ReadonlySet<Duplex> {
+  const upgraded = new Set<Duplex>()
+  if (!onUpgrade) return upgraded
+  server.on('upgrade', (request, socket, head) => {
+    upgraded.add(socket)
+    socket.once('close', () => upgraded.delete(socket))
+    // Whoever takes it over listens too; until then a broken connection must not end the process.
+    socket.on('error', () => socket.destroy())
+    const refusal = app.refuseHead(request)
+    if (!refusal) return onUpgrade(request, socket, head)
+    const { status, headers, body } = errorAnswer(refusal, app.report)
+    const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
+    socket.end(
+      `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+    )
+  })
+  return upgraded
+}
+
+async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const appClosed = app.close({ graceMs })
+  // A connection that has been answered would stay open for more.
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  let cut: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    cut = setTimeout(resolve, graceMs)
+  })
+  server.closeIdleConnections()
+  await Promise.race([closed, over])
+  clearInterval(idleCheck)
+  clearTimeout(cut)
+  server.closeAllConnections()
+  for (const socket of upgraded) socket.destroy()
+  await Promise.all([closed, appClosed])
+}
+
+/** What takes one request. */
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** One connection: its answer under way, and the requests that came after. */
+interface Line {
+  isBusy: boolean
+  readonly waiting: (readonly [IncomingMessage, ServerResponse])[]
+  readonly next: () => void
+}
+
+/**
+ * Answers the requests of a connection one after the other, so that for one who does not read only one answer is made and
+ * kept, however many it asks for at once; and cuts off who reads nothing of its answer.
+ */
+class AnswerTurns {
+  readonly #listener: RequestListener
+  readonly #lines = new Map<Socket, Line>()
+
+  constructor(listener: RequestListener) {
+    this.#listener = listener
+  }
+
+  readonly listener: RequestListener = (request, response) => {
+    const { socket } = request
+    const line = this.#lines.get(socket) ?? this.#open(socket)
+    if (!line.isBusy) return this.#begin(line, request, response)
+    if (line.waiting.length < MAX_WAITING) line.waiting.push([request, response])
+    else socket.destroy()
+  }
+
+  /** Nothing was read or written for a while: fine for one who waits for its answer, and for nobody else. */
+  readonly onTimeout = (socket: Socket): void => {
+    const isAwaited = this.#lines.get(socket)?.isBusy && socket.writableLength === 0
+    if (!isAwaited) socket.destroy()
+  }
+
+  /** Cuts off those for whom most waits, until all together keep no more than this. */
+  cutTo(maxBytes: number): void {
+    let bytes = 0
+    for (const socket of this.#lines.keys()) bytes += socket.writableLength
+    if (bytes <= maxBytes) return
+    for (const socket of [...this.#lines.keys()].sort((a, b) => b.writableLength - a.writableLength)) {
+      if (bytes <= maxBytes) return
+      bytes -= socket.writableLength
+      socket.destroy()
+    }
+  }
+
+  #open(socket: Socket): Line {
+    const waiting: Line['waiting'] = []
+    const next = () => {
+      line.isBusy = false
+      const following = waiting.shift()
+      if (following && !socket.destroyed) this.#begin(line, ...following)
+    }
+    const line: Line = { isBusy: false, waiting, next }
+    this.#lines.set(socket, line)
+    socket.once('close', () => this.#lines.delete(socket))
+    return line
+  }
+
+  #begin(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    line.isBusy = true
+    response.once('close', line.next)
+    this.#listener(request, response)
+  }
+}

@@ -1,0 +1,238 @@
+import { z } from 'zod'
+import {
+  explainRequest,
+  explanation,
+  policySave,
+  policyState,
+  policyTestReport,
+  policyTestRequest,
+} from '../../protocol/policy.ts'
+import { principalList } from '../../protocol/principals.ts'
+import { createdToken, grantList, newToken, tokenList } from '../../protocol/service.ts'
+import { toolList, toolQuery } from '../../protocol/tools.ts'
+import { answerJson } from './answer/answer-json.ts'
+import { answerNothing } from './answer/answer-nothing.ts'
+import { HttpRefusal } from './answer/http-refusal.ts'
+import { API_HEADERS } from './answer/security-headers.ts'
+import { METADATA_PATHS } from './protected-resource.ts'
+import type { Route } from './route.ts'
+import { defineOpenRoute, defineRoute, type Exchange } from './route.ts'
+import { AGENT_ROUTES } from './routes/agent-routes.ts'
+import { ANSWER_ROUTES } from './routes/answer-routes.ts'
+import { APPROVAL_ROUTES } from './routes/approval-routes.ts'
+import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
+import { CALL_ROUTES } from './routes/call-routes.ts'
+import { CANVAS_ROUTES } from './routes/canvas-routes.ts'
+import { EVENT_ROUTES } from './routes/event-routes.ts'
+import { INBOX_ROUTES } from './routes/inbox-routes.ts'
+import { listForms } from './routes/list-forms.ts'
+import { MEMORY_ROUTES } from './routes/memory-routes.ts'
+import { RUN_ROUTES } from './routes/run-routes.ts'
+import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts'
+import { SERVICE_ROUTES } from './routes/service-routes.ts'
+import { SESSION_ROUTES } from './routes/session-routes.ts'
+
+/** The tools over MCP, for the hub as the caller may use it. */
+const DOORS: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>
+  defineRoute({
+    method,
+    path: '/mcp',
+    summary: 'MCP over streamable HTTP',
+    admits: ['call'],
+    isHidden: true,
+    isResource: true,
+    answers: [{ description: 'As the Model Context Protocol says' }],
+    handle: serveMcp,
+  }),
+)
+
+/** Everybody may read it: a client does so before it has a token. */
+const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
+  defineOpenRoute({
+    method: 'get',
+    path,
+    summary: 'Where to sign in for /mcp (RFC 9728)',
+    answers: [{ description: 'Metadata of the protected resource' }],
+    handle({ door }) {
+      if (door.resource) return answerJson(door.resource.metadata())
+      throw new HttpRefusal(
+        404,
+        'NOT_FOUND',
+        'No identity provider is configured here; /mcp takes tokens of tool-hub.',
+        {
+          hint: 'Make a token with tool-hub tokens add, or set service.oidc.',
+        },
+      )
+    },
+  }),
+)
+
+/** MCP, and where its clients find out how to sign in. */
+const MCP_ROUTES: readonly Route[] = [...DOORS, ...METADATA]
+
+/** The owner's rules. */
+const POLICY_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/policy',
+    summary: 'The rules that hold',
+    admits: ['read', 'admin'],
+    answers: [{ description: 'The policy', schema: policyState }],
+    handle: async ({ door }) => answerJson(await door.service.policy.state()),
+  }),
+  defineRoute({
+    method: 'put',
+    path: '/v1/policy',
+    summary: "Saves the owner's rules and uses them at once",
+    admits: ['admin'],
+    body: policySave,
+    answers: [{ description: 'The policy as it is now', schema: policyState }],
+    handle: async ({ door, caller, body }) => answerJson(await door.service.policy.save({ ...body, by: caller.name })),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/v1/policy/explain',
+    summary: 'What policy would say to a call of your own, and why',
+    admits: ['call', 'read', 'admin'],
+    body: explainRequest,
+    answers: [{ description: 'The decision', schema: explanation }],
+    handle: async ({ door, caller, body }) => answerJson(await door.service.policy.explain(caller, body)),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/v1/policy/test',
+    summary: 'Which recorded calls other rules would have decided otherwise',
+    admits: ['read', 'admin'],
+    body: policyTestRequest,
+    answers: [{ description: 'The calls that would change', schema: policyTestReport }],
+    handle: async ({ door, body }) => answerJson(await door.service.policy.test(body)),
+  }),
+]
+
+/** API tokens. */
+const TOKEN_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/tokens',
+    summary: 'API tokens, without their secrets',
+    admits: ['admin'],
+    answers: [{ description: 'Tokens, oldest first', schema: tokenList }],
+    handle: async ({ door }) => answerJson({ tokens: await door.service.tokens.list() }),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/v1/tokens',
+    summary: 'Makes an API token; its secret is told once',
+    admits: ['admin'],
+    body: newToken,
+    answers: [{ description: 'The token and its secret', schema: createdToken, status: 201 }],
+    async handle({ door: { service }, caller, body }) {
+      const created = await service.tokens.create(body)
+      await service.hub.recordChange({ by: caller.name, change: 'token-created', subject: created.token.name })
+      return answerJson(created, { status: 201 })
+    },
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/v1/tokens/{id}',
+    summary: 'Revokes an API token',
+    admits: ['admin'],
+    answers: [{ description: 'It opens nothing any more', status: 204 }],
+    async handle({ door: { service }, caller, params }) {
+      const id = params.get('id')!
+      if (!(await service.tokens.remove(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such token.')
+      await service.hub.recordChange({ by: caller.name, change: 'token-revoked', subject: id })
+      return answerNothing()
+    },
+  }),
+]
+
+/** Answers that hold for later calls. */
+const GRANT_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/grants',
+    summary: 'Remembered answers',
+    admits: ['read'],
+    answers: [{ description: 'Grants, oldest first', schema: grantList }],
+    async handle({ door }) {
+      const grants = await door.service.hub.grants.list()
+      return answerJson({ grants: grants.map(({ hash: _, ...shown }) => shown) })
+    },
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/v1/grants/{id}',
+    summary: 'Forgets a remembered answer',
+    admits: ['admin'],
+    answers: [{ description: 'It is gone', status: 204 }],
+    async handle({ door, caller, params }) {
+      const { hub } = door.service
+      const id = params.get('id')!
+      if (!(await hub.grants.revoke(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such grant.')
+      await hub.recordChange({ by: caller.name, change: 'grant-revoked', subject: id })
+      return answerNothing()
+    },
+  }),
+]
+
+// `false` as a word is no true.
+const query = toolQuery.extend({ hidden: z.stringbool().optional() })
+
+const providerList = z.object({ tools: z.array(z.record(z.string(), z.unknown())) })
+
+/** The tools that the caller sees. */
+const TOOL_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/tools',
+    summary: 'The tools that you see, in the form of the hub or of a provider',
+    admits: ['call', 'read'],
+    query,
+    answers: [{ description: 'The tools', schema: z.union([toolList, providerList]) }],
+    handle: async ({ door, caller, query }) =>
+      answerJson({ tools: await listForms(door.service.hub, caller.hub, query) }),
+  }),
+]
+
+/** Who uses the hub. */
+const PRINCIPAL_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/principals',
+    summary: 'Who uses the hub, with their rights, budgets and runs; the one seen last first',
+    admits: ['read'],
+    answers: [{ description: 'Principals, without secrets', schema: principalList }],
+    handle: async ({ door }) => answerJson({ principals: await door.service.principals() }),
+  }),
+]
+
+/** Everything that is served: the app and the OpenAPI document are both made of it. */
+export const ROUTES: readonly Route[] = [
+  ...CALL_ROUTES,
+  ...TOOL_ROUTES,
+  ...RUN_ROUTES,
+  ...AGENT_ROUTES,
+  ...ARTIFACT_ROUTES,
+  ...APPROVAL_ROUTES,
+  ...ANSWER_ROUTES,
+  ...GRANT_ROUTES,
+  ...POLICY_ROUTES,
+  ...PRINCIPAL_ROUTES,
+  ...MEMORY_ROUTES,
+  ...CANVAS_ROUTES,
+  ...SCHEDULE_ROUTES,
+  ...INBOX_ROUTES,
+  ...EVENT_ROUTES,
+  ...TOKEN_ROUTES,
+  ...SESSION_ROUTES,
+  ...SERVICE_ROUTES,
+  ...MCP_ROUTES,
+]
+
+async function serveMcp({ door, caller, webRequest, response }: Exchange): Promise<Response> {
+  const answer = await door.mcp.serve(caller, webRequest, response)
+  const headers = new Headers(answer.headers)
+  for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value)
+  return new Response(answer.body, { status: answer.status, headers })
+}

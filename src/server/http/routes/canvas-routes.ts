@@ -1,0 +1,155 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { SCRIPT_NAMES } from '../../../features/canvas/canvas-scripts.ts'
+import { pagePolicy } from '../../../features/canvas/page-policy.ts'
+import { sha256 } from '../../../lib/hash.ts'
+import { readBuiltFile } from '../../../lib/read-built-file.ts'
+import { canvasDetail, canvasList, canvasQuery, contentQuery, viewQuery } from '../../../protocol/canvases.ts'
+import { answerJson } from '../answer/answer-json.ts'
+import { answerNothing } from '../answer/answer-nothing.ts'
+import { HttpRefusal } from '../answer/http-refusal.ts'
+import { API_HEADERS } from '../answer/security-headers.ts'
+import { answerFile } from '../console/answer-file.ts'
+import type { ConsoleFile } from '../console/load-console.ts'
+import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
+
+const read = new Map<string, Promise<ConsoleFile | undefined>>()
+
+const SCRIPTS = '/v1/canvas-scripts'
+
+/** What agents show to people. */
+export const CANVAS_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/canvases',
+    summary: 'What agents show to people',
+    admits: ['read'],
+    query: canvasQuery,
+    answers: [{ description: 'Canvases, newest first', schema: canvasList }],
+    async handle({ door, query: { hidden, ...filter } }) {
+      const wanted = { ...filter, ...(hidden !== undefined && { hidden: hidden === 'true' }) }
+      const canvases = await door.service.hub.canvas.list(wanted)
+      const next = canvases.length === filter.limit ? canvases.at(-1)!.createdAt : undefined
+      return answerJson({ canvases, next })
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}',
+    summary: 'One canvas with its versions',
+    admits: ['read'],
+    answers: [{ description: 'The canvas', schema: canvasDetail }],
+    async handle({ door, params }) {
+      const canvas = await door.service.hub.canvas.find(params.get('id')!)
+      if (!canvas) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such canvas.')
+      return answerJson(canvas)
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}/view',
+    summary: 'A page that shows the canvas in a frame without network',
+    admits: ['read'],
+    query: viewQuery,
+    answers: [{ description: 'The page', mediaType: 'text/html' }],
+    async handle({ door, params, query, request }) {
+      const place = scriptsOf(request)
+      const shown = { ...query, ...(place !== undefined && { scripts: place }) }
+      const page = await door.service.hub.canvas.document(params.get('id')!, shown)
+      return new Response(page, { headers: viewHeaders(place) })
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}/content',
+    summary: 'What the agent gave, as it is',
+    admits: ['read'],
+    query: contentQuery,
+    answers: [{ description: 'The content', mediaType: 'text/plain' }],
+    async handle({ door, params, query: { version } }) {
+      const { text } = await door.service.hub.canvas.content(params.get('id')!, version)
+      const headers = { ...API_HEADERS, 'content-type': 'text/plain; charset=utf-8' }
+      return new Response(text, { headers: { ...headers, 'content-security-policy': "default-src 'none'; sandbox" } })
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/v1/canvases/{id}/hide',
+    summary: 'Takes a canvas out of sight; it stays on record',
+    admits: ['approve', 'admin'],
+    answers: [{ description: 'It is hidden', status: 204 }],
+    async handle({ door, caller, params }) {
+      await door.service.hub.canvas.hide(params.get('id')!, { by: caller.name })
+      return answerNothing()
+    },
+  }),
+  defineOpenRoute({
+    method: 'get',
+    path: `${SCRIPTS}/{name}`,
+    summary: 'The scripts that draw canvases; the same for everybody',
+    // The frames that load them have no origin, and some browsers say so: nobody else may be refused for that.
+    isForProbes: true,
+    answers: [{ description: 'The script', mediaType: 'text/javascript' }],
+    handle: ({ params, request }) => answerScript(params.get('name')!, request.headers),
+  }),
+]
+
+/** Where the page finds our scripts. No policy can name an address of IPv6: there they are in the page. */
+function scriptsOf({ headers: { host } }: IncomingMessage): string | undefined {
+  return host === undefined || host.startsWith('[') ? undefined : `${host}${SCRIPTS}`
+}
+
+/**
+ * On every page with a canvas: it has no origin, so no cookie and no storage, and loads nothing but our scripts, wherever
+ * it is opened. Only the console may put it into a frame.
+ */
+function viewHeaders(place: string | undefined): Record<string, string> {
+  const scripts = place === undefined ? [] : SCRIPT_NAMES.map((name) => `${place}/${name}`)
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `sandbox allow-scripts; ${pagePolicy(scripts)}; frame-ancestors 'self'`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-dns-prefetch-control': 'off',
+    'permissions-policy':
+      'camera=(), clipboard-read=(), clipboard-write=(), display-capture=(), geolocation=(), microphone=()',
+    'cache-control': 'no-store',
+  }
+}
+
+/** A script that draws canvases. Frames without an origin load it, so it is for every origin; there is nothing secret in it. */
+async function answerScript(name: string, headers: IncomingHttpHeaders): Promise<Response> {
+  const file = SCRIPT_NAMES.includes(name) ? await open(name) : undefined
+  if (!file) {
+    throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such script.', {
+      hint: 'In a checkout of tool-hub, npm run build makes them.',
+    })
+  }
+  const answer = answerFile(file, headers)
+  answer.headers.set('cross-origin-resource-policy', 'cross-origin')
+  return answer
+}
+
+/** Read once: they are large, and everybody may ask. */
+function open(name: string): Promise<ConsoleFile | undefined> {
+  const known = read.get(name)
+  if (known) return known
+  const reading = readAll(name)
+  read.set(name, reading)
+  reading.then(
+    (file) => file ?? read.delete(name),
+    () => read.delete(name),
+  )
+  return reading
+}
+
+async function readAll(name: string): Promise<ConsoleFile | undefined> {
+  const [bytes, brotli, gzip] = await Promise.all(
+    ['', '.br', '.gz'].map((ending) => readBuiltFile(`canvas-frame/${name}${ending}`)),
+  )
+  if (!bytes) return undefined
+  const etag = `"${sha256(bytes).slice(0, 32)}"`
+  const small = { ...(brotli && { brotli }), ...(gzip && { gzip }) }
+  return { type: 'text/javascript; charset=utf-8', bytes, ...small, etag, isImmutable: false }
+}

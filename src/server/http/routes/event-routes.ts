@@ -1,0 +1,175 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { z } from 'zod'
+import { wasExecuted } from '../../../adapters/tool-events.ts'
+import type { CallEntry } from '../../../protocol/calls.ts'
+import { type ServiceEvent, toolEvents } from '../../../protocol/service.ts'
+import type { Caller } from '../../service.ts'
+import { HttpRefusal } from '../answer/http-refusal.ts'
+import { defineRoute, type Exchange, type Route } from '../route.ts'
+import { EventStream } from '../stream/event-stream.ts'
+
+/** Calls under way that one stream remembers; the start of an older one may be told a second time. */
+const MAX_STARTED = 10_000
+
+const SUCCESSES: ReadonlySet<string> = new Set(['ok', 'pending', 'running'])
+
+const eventQuery = z.object({
+  /** Id of the last event that is known, for those who cannot send `Last-Event-ID`. */
+  after: z.string().max(100).optional(),
+  /** Types of events, joined by commas; `tool.started`, `tool.completed` and `tool.failed` only come if named. Default: all others. */
+  types: z.string().max(200).optional(),
+})
+
+const TYPES = [
+  'call',
+  'run',
+  'approval',
+  'question',
+  'tools-changed',
+  'policy-changed',
+  'ability-changed',
+  'presence',
+  'reset',
+] as const
+/** Calls under other names, for those who ask for them. */
+const TOOL_TYPES = Object.keys(toolEvents) as (keyof typeof toolEvents)[]
+const ALL_TYPES: readonly ServiceEvent['type'][] = [...TYPES, ...TOOL_TYPES]
+/** What those may hear who only answer. */
+const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
+const STILL_ADMITTED_MS = 5_000
+const RETRY_MS = 1_000
+
+/** What happens, as it happens. */
+export const EVENT_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/v1/events',
+    summary: 'What happens, as it happens; goes on after Last-Event-ID',
+    admits: ['read', 'approve'],
+    query: eventQuery,
+    answers: [{ description: 'Events; event: is the type, data: the event', mediaType: 'text/event-stream' }],
+    handle(exchange) {
+      if (exchange.request.method === 'HEAD') {
+        throw new HttpRefusal(405, 'INPUT_SCHEMA_INVALID', 'A stream has no head alone.', { headers: { allow: 'GET' } })
+      }
+      tell(exchange)
+      return RESPONSE_ALREADY_SENT
+    },
+  }),
+]
+
+/** Tells events until the reader leaves, reads too slowly, is not let in any more, or the service closes. */
+function tell({ door, caller, admission, query, request, response }: Exchange<Caller, z.output<typeof eventQuery>>) {
+  const { service, streams, clock, maxWaitingBytes } = door
+  const types = wantedTypes(caller, query.types)
+  const after = (request.headers['last-event-id'] as string | undefined) ?? query.after
+  streams.check(caller.name)
+  const stream = new EventStream(response, { clock, maxWaitingBytes })
+  streams.add(stream, caller.name)
+  stream.retryAfter(RETRY_MS)
+  const mayAnswer = caller.scopes.has('approve') && types.includes('approval')
+  const leave = mayAnswer ? service.approvals.attend(caller) : () => {}
+  const wantsTools = TOOL_TYPES.some((type) => types.includes(type))
+  const tools = wantsTools ? new ToolEvents() : undefined
+  const stop = service.feed.subscribe(
+    (event, id) => {
+      if (!stream.isOpen) return
+      const told = [event, ...(event.type === 'call' ? (tools?.of(event.call) ?? []) : [])].filter(
+        ({ type }) => type === 'reset' || types.includes(type),
+      )
+      for (const [index, each] of told.entries()) {
+        // A client that reconnects continues after the last event with an id, so never between two that belong together.
+        stream.send(each.type, shownTo(caller, each), index === told.length - 1 ? id : undefined)
+      }
+      // It comes again and goes on after the last that it has read.
+      if (stream.isFull) stream.endSoon()
+    },
+    { ...(after && { after }), types: tools ? [...types, 'call'] : types },
+  )
+  let cancelCheck = () => {}
+  const checkLater = () => {
+    cancelCheck = clock.after(STILL_ADMITTED_MS, check, { background: true })
+  }
+  const check = async () => {
+    const holds = await Promise.resolve(admission.holds()).catch(() => false)
+    if (!stream.isOpen) return
+    if (holds) checkLater()
+    else stream.end()
+  }
+  checkLater()
+  response.once('close', () => {
+    cancelCheck()
+    stop()
+    leave()
+    streams.remove(stream)
+  })
+}
+
+/** What waits, as this one may answer it: nobody answers for their own calls. */
+function shownTo({ name, scopes }: Caller, event: ServiceEvent): ServiceEvent {
+  if (event.type !== 'approval' && event.type !== 'question') return event
+  const mayAnswer = (mine: { readonly mayAnswer: boolean }) => mine.mayAnswer && scopes.has('approve')
+  if (event.type === 'question') {
+    return { ...event, question: { ...event.question, mayAnswer: mayAnswer(event.question) } }
+  }
+  const { approval } = event
+  return { ...event, approval: { ...approval, mayAnswer: mayAnswer(approval) && approval.caller !== name } }
+}
+
+function wantedTypes({ scopes }: Caller, asked: string | undefined): readonly ServiceEvent['type'][] {
+  if (asked === undefined) return scopes.has('read') ? TYPES : ASKS
+  const named = asked.split(',')
+  const unknown = named.find((type) => !ALL_TYPES.some((known) => known === type))
+  if (unknown === undefined) {
+    const offered = scopes.has('read') ? ALL_TYPES : ASKS
+    return offered.filter((type) => type === 'reset' || named.includes(type))
+  }
+  throw new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `query.types: no event is ${JSON.stringify(unknown)}.`, {
+    hint: `Use some of ${ALL_TYPES.join(', ')}.`,
+  })
+}
+
+/** Calls as `tool.started`, `tool.completed` and `tool.failed`. */
+type ToolServiceEvent = Extract<ServiceEvent, { type: `tool.${string}` }>
+
+/**
+ * What one stream tells of calls under these names. A quick call is indexed once, when it has ended: its start is told
+ * together with its end.
+ */
+export class ToolEvents {
+  readonly #started = new Set<string>()
+
+  of(call: CallEntry): readonly ToolServiceEvent[] {
+    // The index says `running` of a call that has no end yet; a tool whose work continues has a duration.
+    if (call.durationMs === undefined && call.status === 'running') {
+      this.#remember(call.callId)
+      return [startOf(call)]
+    }
+    const wasTold = this.#started.delete(call.callId)
+    const { status, effect, approvedBy, error: code } = call
+    const isStart = !wasTold && status !== 'interrupted' && wasExecuted({ status, effect, approvedBy, code })
+    return isStart ? [startOf(call), endOf(call)] : [endOf(call)]
+  }
+
+  #remember(callId: string): void {
+    this.#started.add(callId)
+    if (this.#started.size <= MAX_STARTED) return
+    const [oldest] = this.#started
+    this.#started.delete(oldest!)
+  }
+}
+
+function startOf({ callId, tool, run, startedAt }: CallEntry): ToolServiceEvent {
+  return { type: 'tool.started', callId, tool, run, time: timeOf(startedAt) }
+}
+
+function endOf({ callId, tool, run, startedAt, durationMs, status, summary = '', error }: CallEntry): ToolServiceEvent {
+  const end = { callId, tool, run, time: timeOf(startedAt + (durationMs ?? 0)), status, durationMs, summary }
+  if (SUCCESSES.has(status)) return { type: 'tool.completed', ...end }
+  return { type: 'tool.failed', ...end, error: { code: error ?? 'ABORTED', message: summary } }
+}
+
+/** Somebody may have changed a record: what is not a valid time becomes the year 1970. */
+function timeOf(ms: number): string {
+  return new Date(Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? ms : 0).toISOString()
+}

@@ -1,0 +1,60 @@
+import { systemClock } from '../../../core/clock.ts'
+import { toWireName } from '../../../core/names.ts'
+import type { Hub, PrincipalHub } from '../../../hub/hub.ts'
+import type { ToolCard } from '../../../hub/pipeline/tool-card.ts'
+import { lazyModule } from '../../../lib/lazy-module.ts'
+import type { ToolEntry } from '../../../protocol/tools.ts'
+import { ToolList } from '../../mcp/tool-list.ts'
+
+const loadOpenai = lazyModule(() => import('../../../adapters/openai.ts'))
+const loadAnthropic = lazyModule(() => import('../../../adapters/anthropic.ts'))
+
+interface ListWish {
+  readonly form: 'hub' | 'openai' | 'anthropic' | 'mcp'
+  readonly dialect?: string
+  readonly hidden?: boolean
+}
+
+/** The tools that somebody sees, in the form that it wants. */
+export async function listForms(owner: Hub, hub: PrincipalHub, wish: ListWish): Promise<readonly unknown[]> {
+  const { form, dialect } = wish
+  // The adapters use nothing of a hub but its cards, which everybody's hub has.
+  const shown = hub as unknown as Hub
+  if (form === 'openai') return (await loadOpenai()).toOpenAi(shown, { dialect }).chat.tools
+  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(shown, { dialect }).tools
+  if (form === 'mcp') return mcpTools(hub, dialect)
+  return hubTools(owner, hub, wish)
+}
+
+function mcpTools(hub: PrincipalHub, dialect: string | undefined): readonly unknown[] {
+  const list = new ToolList(hub, { dialect, readyTimeoutMs: 0, clock: systemClock })
+  try {
+    return list.result('modern').tools
+  } finally {
+    list.close()
+  }
+}
+
+function hubTools(owner: Hub, hub: PrincipalHub, { dialect, hidden = false }: ListWish): ToolEntry[] {
+  const cards = new Map<string, ToolCard>()
+  // What is hidden from one has its card where it is not.
+  if (hidden) for (const card of owner.cards({ dialect })) cards.set(card.tool, card)
+  for (const card of hub.cards({ dialect })) cards.set(card.tool, card)
+  return hub.list({ hidden }).map((listing) => {
+    const { name: tool, title, description, kind, group, capabilities, visible, why } = listing
+    const card = cards.get(tool)
+    return {
+      tool,
+      name: card?.name ?? toWireName(tool),
+      ...(title !== undefined && { title }),
+      description: card?.description ?? description,
+      kind,
+      group,
+      capabilities: [...capabilities],
+      visible,
+      ...(why !== undefined && { why }),
+      parameters: card?.parameters ?? {},
+      ...(card?.output && { output: card.output }),
+    }
+  })
+}

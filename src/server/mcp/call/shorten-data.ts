@@ -1,0 +1,106 @@
+import { compileSchema } from '../../../core/schema/compile-schema.ts'
+import { toPointer } from '../../../lib/json-pointer.ts'
+import { shortenText } from '../../../limits/output.ts'
+
+/** What may be sent, and what it must still be. */
+export interface DataBounds {
+  readonly maxChars: number
+  /** What the tool says of its data; clients check it. */
+  readonly schema: object
+  /** Where the whole text is, for the marks. */
+  readonly where?: string
+}
+
+const MIN_CUT_LENGTH = 200
+const MAX_ROUNDS = 5
+
+/** Whether data has more characters than allowed, roughly as JSON; looks no further than it must. */
+export function isLarger(data: unknown, maxChars: number): boolean {
+  return roomAfter(data, maxChars) < 0
+}
+
+/**
+ * A copy of data with its longest texts cut in the middle until it fits, each with a mark. It still is what its schema
+ * says: a text with a format, a pattern or a choice stays whole, and where nothing helps so does all. Lists keep every
+ * item, since one that ends early without a word would be believed: a long list of short texts stays long.
+ */
+export async function shortenData(data: object, { maxChars, schema, where }: DataBounds): Promise<object> {
+  const mark = (cut: number) =>
+    `\n… [${cut} characters cut${where === undefined ? '' : `; the whole text: ${where}`}] …\n`
+  const kept = new Set<string>()
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const longest = lengthToFit(data, maxChars, kept)
+    if (longest === undefined) return data
+    const cut = (text: string) => shortenText(text, { maxChars: longest, mode: 'middle', mark }).text
+    const copy = mapTexts(data, kept, cut) as object
+    const misfits = await placesThatMisfit(copy, schema)
+    if (misfits.length === 0) return copy
+    for (const place of misfits) kept.add(place)
+  }
+  return data
+}
+
+/** How long one text may be so that all together fit; undefined when there is none to cut. */
+function lengthToFit(data: object, maxChars: number, kept: ReadonlySet<string>): number | undefined {
+  const lengths: number[] = []
+  mapTexts(data, kept, (text) => {
+    lengths.push(text.length)
+    return text
+  })
+  lengths.sort((a, b) => a - b)
+  let room = roomAfter(data, maxChars, true)
+  for (const length of lengths) room += length
+  for (const [index, length] of lengths.entries()) {
+    const share = Math.max(MIN_CUT_LENGTH, Math.floor(room / (lengths.length - index)))
+    if (length > share) return share
+    room -= length
+  }
+  return undefined
+}
+
+/** The same data with other texts; those at the places that are kept, and below them, stay. */
+function mapTexts(value: unknown, kept: ReadonlySet<string>, change: (text: string) => string, place = ''): unknown {
+  if (kept.has(place)) return value
+  if (typeof value === 'string') return change(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, kept, change, `${place}/*`))
+  // fromEntries defines keys, so one named __proto__ stays a key.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      key,
+      mapTexts(part, kept, change, `${place}${anyIndex(toPointer([key]))}`),
+    ]),
+  )
+}
+
+async function placesThatMisfit(data: object, schema: object): Promise<string[]> {
+  try {
+    const checked = await compileSchema(schema as never, { side: 'output' }).validate(data)
+    return checked.ok ? [] : checked.issues.map(({ path }) => anyIndex(path))
+  } catch {
+    // A schema that cannot be checked here may be checked elsewhere: everything stays as it is.
+    return ['']
+  }
+}
+
+/** What holds for one item of a list holds for all. */
+function anyIndex(pointer: string): string {
+  return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+}
+
+/** What is left of the room; below zero it is counted on only when told to. */
+function roomAfter(value: unknown, room: number, toTheEnd = false): number {
+  if (typeof value === 'string') return room - value.length - 3
+  if (typeof value !== 'object' || value === null) return room - 6
+  let left = room - 2
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && (toTheEnd || left >= 0); index++)
+      left = roomAfter(value[index], left, toTheEnd)
+    return left
+  }
+  for (const key in value) {
+    if (left < 0 && !toTheEnd) return left
+    left = roomAfter((value as Readonly<Record<string, unknown>>)[key], left - key.length - 3, toTheEnd)
+  }
+  return left
+}

@@ -1,0 +1,240 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server'
+import { callerGone } from '../../core/caller-gone.ts'
+import type { Clock } from '../../core/clock.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { Artifact } from '../../core/result.ts'
+import { newRunId } from '../../hub/new-run-id.ts'
+import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
+import type { McpService } from './mcp-service.ts'
+import type { ServedHub } from './options.ts'
+import { SessionTasks } from './tasks/session-tasks.ts'
+
+const URI = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\/([0-9a-f]{64})(?:\?offset=(\d{1,12}))?$/
+
+const MAX_REMEMBERED = 1_000
+
+/** Bytes of one answer. */
+const MAX_BYTES = 10_000_000
+
+/** Bytes of an artifact of which parts can be read at all: each time, the whole is read and its hash checked. */
+const MAX_WHOLE_BYTES = 200_000_000
+
+const TEXT = /^text\/|[/+](?:json|xml|yaml|javascript)\b/
+
+/** The artifacts that calls of one session made: what its client can list and read, and nobody else's. */
+class SessionArtifacts {
+  readonly #hub: ServedHub
+  readonly #run: string
+  /** By hash; the newest is last. */
+  readonly #known = new Map<string, Artifact>()
+
+  constructor(hub: ServedHub, run: string) {
+    this.#hub = hub
+    this.#run = run
+  }
+
+  /** Remembers an artifact; gives back its address. */
+  readonly uriOf = (artifact: Artifact): string => {
+    this.#known.delete(artifact.sha256)
+    this.#known.set(artifact.sha256, artifact)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_REMEMBERED) this.#known.delete(oldest!)
+    return `artifact://${this.#run}/${artifact.sha256}`
+  }
+
+  list(): Resource[] {
+    return [...this.#known.values()].map(({ sha256, name, mediaType, bytes }) => ({
+      uri: `artifact://${this.#run}/${sha256}`,
+      name,
+      mimeType: mediaType,
+      size: bytes,
+    }))
+  }
+
+  /** The content, at most 10 MB from the offset on; `_meta` says where it goes on. */
+  async read(uri: string): Promise<ReadResourceResult> {
+    const [, run, hash, offset = '0'] = URI.exec(uri) ?? []
+    const artifact = run === this.#run ? this.#known.get(hash!) : undefined
+    if (!artifact) throw notFound(uri)
+    if (artifact.bytes > MAX_WHOLE_BYTES) throw tooLarge(uri, artifact)
+    const bytes = await this.#load(artifact, uri)
+    return { contents: [part(uri, artifact, bytes, Number(offset))] }
+  }
+
+  async #load({ ref }: Artifact, uri: string): Promise<Uint8Array> {
+    try {
+      return await this.#hub.artifact(ref, { run: this.#run })
+    } catch (error) {
+      if (ToolError.is(error) && error.code === 'NOT_FOUND') throw notFound(uri)
+      throw error
+    }
+  }
+}
+
+const HOLD_MS = 300_000
+
+const MAX_HELD = 32
+
+/**
+ * Calls that wait for a client of the modern era to come back with an answer. The protocol has no state, but a tool
+ * that asks in the middle of its work cannot begin again: its call stays here, for at most 5 minutes.
+ */
+class HeldCalls {
+  readonly #clock: Clock
+  readonly #held = new Map<string, Held>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isFull(): boolean {
+    return this.#held.size >= MAX_HELD
+  }
+
+  /** Keeps a call under the id of its round. When nobody comes for it, its asks are left to the hub's other ways. */
+  hold(id: string, call: OngoingCall): void {
+    const cancelTimer = this.#clock.after(HOLD_MS, () => this.take(id)?.giveUpAsking(), { background: true })
+    this.#held.set(id, { call, cancelTimer })
+  }
+
+  /** The call of a round, for the one who comes for it first. */
+  take(id: string): OngoingCall | undefined {
+    const held = this.#held.get(id)
+    this.#held.delete(id)
+    held?.cancelTimer()
+    return held?.call
+  }
+
+  clear(): void {
+    for (const id of [...this.#held.keys()]) this.take(id)
+  }
+}
+
+/** Whose a session is. */
+export interface SessionOwner {
+  readonly principal?: string
+  readonly knownName?: string
+  /** Whether its client is asked what policy and tools ask, unless the options say; true unless said. */
+  readonly asksClient?: boolean
+}
+
+const MAX_CALLS = 1_000
+
+/**
+ * What belongs to one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one who
+ * calls. It has a run of its own, and with it a budget, records and remembered answers.
+ */
+export class ClientSession {
+  readonly service: McpService
+  readonly run: string
+  /** Whom its sealed states and sessions belong to. */
+  readonly principal: string
+  /** Its name, where we know it better than from itself. */
+  readonly knownName: string | undefined
+  /** Whether its client is asked anything. */
+  readonly asksClient: boolean
+  readonly artifacts: SessionArtifacts
+  readonly held: HeldCalls
+  readonly tasks: SessionTasks
+  readonly #home: CallHome
+  readonly #calls = new Set<OngoingCall>()
+  #ending: Promise<void> | undefined
+
+  constructor(service: McpService, { principal, knownName, asksClient = true }: SessionOwner = {}) {
+    const { hub, clock, options } = service
+    this.service = service
+    this.run = newRunId(clock, 'mcp')
+    this.principal = principal ?? this.run
+    this.knownName = knownName
+    const asks = options.elicitation ?? asksClient
+    this.asksClient = asks !== false
+    this.#home = {
+      hub,
+      run: this.run,
+      asksApprovals: asks === true,
+      forms: new Map(),
+      onEnd: (call) => void this.#calls.delete(call),
+    }
+    this.artifacts = new SessionArtifacts(hub, this.run)
+    this.held = new HeldCalls(clock)
+    this.tasks = new SessionTasks(clock)
+  }
+
+  get isBusy(): boolean {
+    return this.#calls.size > 0
+  }
+
+  start(start: CallStart): OngoingCall {
+    if (this.#ending) throw new ToolError('ABORTED', 'The session has ended.')
+    if (this.#calls.size >= MAX_CALLS) throw tooMany()
+    const call = new OngoingCall(this.#home, start)
+    this.#calls.add(call)
+    return call
+  }
+
+  /** Resolves when no call is under way. */
+  async whenIdle(): Promise<void> {
+    await Promise.allSettled([...this.#calls].map(({ ended }) => ended))
+  }
+
+  /** Stops its calls, those that a request stops being stopped already, and closes its run. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  async #end(): Promise<void> {
+    this.held.clear()
+    this.tasks.clear()
+    for (const call of this.#calls) call.abort(callerGone('The client is gone.'))
+    await this.whenIdle()
+    await this.service.hub.endRun(this.run)
+  }
+}
+
+function tooMany(): ProtocolError {
+  const message = `This session has ${MAX_CALLS} calls under way and takes no more.`
+  return new ProtocolError(ProtocolErrorCode.InternalError, message)
+}
+
+interface Held {
+  readonly call: OngoingCall
+  readonly cancelTimer: () => void
+}
+
+function part(uri: string, { mediaType }: Artifact, bytes: Uint8Array, offset: number) {
+  const isText = TEXT.test(mediaType)
+  const end = endOfPart(bytes, offset, isText)
+  const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(offset, end)
+  const next = end < bytes.byteLength && { next: `${uri.replace(/\?.*$/, '')}?offset=${end}` }
+  return {
+    uri,
+    mimeType: mediaType,
+    ...(isText ? { text: piece.toString('utf8') } : { blob: piece.toString('base64') }),
+    ...((next || offset > 0) && {
+      _meta: { 'tool-hub/part': { offset, bytes: piece.byteLength, total: bytes.byteLength, ...next } },
+    }),
+  }
+}
+
+/** Texts are cut between characters. */
+function endOfPart(bytes: Uint8Array, offset: number, isText: boolean): number {
+  let end = Math.min(bytes.byteLength, offset + MAX_BYTES)
+  while (isText && end < bytes.byteLength && end > offset && (bytes[end]! & 0xc0) === 0x80) end--
+  return end
+}
+
+function notFound(uri: string): ProtocolError {
+  return new ResourceNotFoundError(uri.slice(0, 200))
+}
+
+function tooLarge(uri: string, { bytes }: Artifact): ProtocolError {
+  const message = `${uri} has ${bytes} bytes, more than the ${MAX_WHOLE_BYTES} that can be read over MCP.`
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+}

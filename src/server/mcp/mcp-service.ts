@@ -1,0 +1,82 @@
+import type { Server, ServerOptions } from '@modelcontextprotocol/server'
+import { type Clock, systemClock } from '../../core/clock.ts'
+import { VERSION } from '../../lib/version.ts'
+import { ClientSession, type SessionOwner } from './client-session.ts'
+import { TASKS_EXTENSION } from './client-view.ts'
+import { RequestStates } from './elicitation/request-states.ts'
+import type { Era, McpServeOptions, ServedHub } from './options.ts'
+import { ToolList } from './tool-list.ts'
+
+const READY_TIMEOUT_MS = 3_000
+const TASK_AFTER_MS = 10_000
+const DISCOVERY_TTL_MS = 60_000
+const INSTRUCTIONS =
+  'These tools are governed: the owner has rules for what they may do, and some calls wait for a person to allow them. ' +
+  'When a call ends with POLICY_DENIED or APPROVAL_DENIED, do not try to get the same in another way: tell the user.'
+
+/** What all clients of one hub have in common; everything that a server is made of is made here, once. */
+export class McpService {
+  readonly hub: ServedHub
+  readonly options: McpServeOptions
+  readonly clock: Clock
+  readonly tools: ToolList
+  readonly states = new RequestStates()
+  readonly info: { readonly name: string; readonly version: string }
+  readonly serverOptions: Readonly<Record<Era, ServerOptions>>
+  readonly taskAfterMs: number
+  /** Servers that stay connected, and hear when the tools change. */
+  readonly #connected = new Set<Server>()
+  readonly #stopListening: () => void
+
+  constructor(hub: ServedHub, options: McpServeOptions) {
+    const { clock = systemClock, dialect, readyTimeoutMs = READY_TIMEOUT_MS, name = 'tool-hub' } = options
+    this.hub = hub
+    this.options = options
+    this.clock = clock
+    this.tools = new ToolList(hub, { dialect, readyTimeoutMs, clock })
+    this.info = { name, version: VERSION }
+    this.serverOptions = { legacy: serverOptions('legacy', options), modern: serverOptions('modern', options) }
+    this.taskAfterMs = options.taskAfterMs ?? TASK_AFTER_MS
+    this.#stopListening = this.tools.onChange(() => this.#emitChange())
+  }
+
+  openSession(whose?: SessionOwner): ClientSession {
+    return new ClientSession(this, whose)
+  }
+
+  /** Tells a server of changes for as long as it is connected. Returns how to stop. */
+  connected(server: Server): () => void {
+    this.#connected.add(server)
+    return () => this.#connected.delete(server)
+  }
+
+  readonly report = (error: unknown): void => {
+    this.options.onError?.(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  close(): void {
+    this.#stopListening()
+    this.tools.close()
+  }
+
+  #emitChange(): void {
+    for (const server of this.#connected) {
+      // One who has not introduced itself has no list that could be old.
+      if (server.getNegotiatedProtocolVersion() === undefined) continue
+      server.sendToolListChanged().catch(this.report)
+    }
+  }
+}
+
+function serverOptions(era: Era, { instructions = INSTRUCTIONS }: McpServeOptions): ServerOptions {
+  const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
+  return {
+    capabilities: {
+      tools: { listChanged: true },
+      resources: {},
+      ...(era === 'legacy' ? { tasks } : { extensions: { [TASKS_EXTENSION]: {} } }),
+    },
+    ...(instructions !== '' && { instructions }),
+    ...(era === 'modern' && { cacheHints: { 'server/discover': { ttlMs: DISCOVERY_TTL_MS, cacheScope: 'private' } } }),
+  }
+}

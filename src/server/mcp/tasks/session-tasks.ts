@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { Clock } from '../../../core/clock.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { cutHead } from '../../../limits/output.ts'
+import type { OngoingCall } from '../call/ongoing-call.ts'
+
+const MAX_TASKS = 50
+const DEFAULT_TTL_MS = 3_600_000
+const MAX_TTL_MS = 24 * 3_600_000
+const MIN_TTL_MS = 1_000
+
+/** How a task ended. */
+export type TaskEnd =
+  | { readonly type: 'result'; readonly result: CallToolResult }
+  | { readonly type: 'error'; readonly error: ProtocolError }
+  | { readonly type: 'cancelled' }
+
+/** A call whose result the client comes for later. */
+export interface CallTask {
+  readonly id: string
+  readonly call: OngoingCall
+  readonly createdAt: string
+  readonly ttlMs: number
+  updatedAt: string
+  /** What the tool last said of how far it is. */
+  message: string | undefined
+  end: TaskEnd | undefined
+}
+
+/** The tasks of one session. An id opens nothing in another session. */
+export class SessionTasks {
+  readonly #clock: Clock
+  readonly #tasks = new Map<string, CallTask>()
+  readonly #timers = new Map<string, () => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether one more can be kept; one that has ended makes room. */
+  get hasRoom(): boolean {
+    if (this.#tasks.size < MAX_TASKS) return true
+    return [...this.#tasks.values()].some(({ end }) => end !== undefined)
+  }
+
+  checkRoom(): void {
+    if (this.hasRoom) return
+    const message = `This session has ${MAX_TASKS} tasks under way and takes no more.`
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message)
+  }
+
+  /** Makes a call a task. When its time is over it is forgotten, and stopped if it still runs. */
+  add(call: OngoingCall, ttlMs: number | null | undefined): CallTask {
+    this.checkRoom()
+    if (this.#tasks.size >= MAX_TASKS) this.#forget([...this.#tasks.values()].find(({ end }) => end !== undefined)!)
+    const now = this.#now()
+    const task: CallTask = {
+      id: randomUUID(),
+      call,
+      createdAt: now,
+      updatedAt: now,
+      ttlMs: Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlMs ?? DEFAULT_TTL_MS)),
+      message: undefined,
+      end: undefined,
+    }
+    this.#tasks.set(task.id, task)
+    this.#timers.set(
+      task.id,
+      this.#clock.after(task.ttlMs, () => this.#forget(task), { background: true }),
+    )
+    call.ended.then(
+      (result) => this.#end(task, { type: 'result', result }),
+      (error) => this.#end(task, { type: 'error', error: asProtocolError(error) }),
+    )
+    return task
+  }
+
+  get(id: string): CallTask {
+    const task = this.#tasks.get(id)
+    if (task) return task
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found: it never was, or its time is over.')
+  }
+
+  list(): readonly CallTask[] {
+    return [...this.#tasks.values()]
+  }
+
+  /** Notes what the tool said of how far it is. */
+  note(task: CallTask, message: string): void {
+    task.message = cutHead(message, 300)
+    task.updatedAt = this.#now()
+  }
+
+  /** Stops the call of a task; false when it had ended. */
+  cancel(task: CallTask): boolean {
+    if (task.end) return false
+    this.#end(task, { type: 'cancelled' })
+    task.call.abort(new ToolError('ABORTED', 'The client cancelled the task.'))
+    return true
+  }
+
+  clear(): void {
+    for (const task of this.list()) this.#forget(task)
+  }
+
+  #end(task: CallTask, end: TaskEnd): void {
+    if (task.end) return
+    task.end = end
+    task.message = undefined
+    task.updatedAt = this.#now()
+  }
+
+  #forget(task: CallTask): void {
+    this.#tasks.delete(task.id)
+    this.#timers.get(task.id)?.()
+    this.#timers.delete(task.id)
+    if (!task.end) task.call.abort(new ToolError('ABORTED', 'The time of the task is over.'))
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString()
+  }
+}
+
+function asProtocolError(error: unknown): ProtocolError {
+  return error instanceof ProtocolError ? error : new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+}

@@ -1,0 +1,158 @@
+import type { ListToolsResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { Clock } from '../../core/clock.ts'
+import type { Capability } from '../../core/define.ts'
+import { FORMS } from '../../core/schema/schema-forms.ts'
+import type { ToolCard } from '../../hub/pipeline/tool-card.ts'
+import { deepFreeze } from '../../lib/deep-freeze.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import type { Era, ServedHub } from './options.ts'
+
+/** Has clients send an argument as a header too, which nobody here compares: it is not promised. */
+const HEADER_KEYWORD = 'x-mcp-header'
+
+const ONLY_READS: ReadonlySet<Capability> = new Set(['read:fs', 'network'])
+
+const REACHES_OUT: ReadonlySet<Capability> = new Set(['network', 'send', 'remote', 'exec'])
+
+/** How long a client of the modern era may use a list without asking again. */
+const TTL_MS = 60_000
+
+interface Lists {
+  readonly legacy: ListToolsResult
+  readonly modern: ListToolsResult
+  readonly byName: ReadonlyMap<string, Tool>
+  readonly json: string
+}
+
+/** The visible tools of a hub as MCP shows them: made once, the very same object for everybody until the tools change. */
+export class ToolList {
+  readonly #hub: ServedHub
+  readonly #dialect: string | undefined
+  readonly #listeners = new Set<() => void>()
+  readonly #stopListening: () => void
+  #lists: Lists | undefined
+  #isStale = false
+  #arriving: Promise<void> | undefined
+
+  constructor(
+    hub: ServedHub,
+    options: { readonly dialect?: string; readonly readyTimeoutMs: number; readonly clock: Clock },
+  ) {
+    this.#hub = hub
+    this.#dialect = options.dialect
+    this.#arriving = settled(hub, options).then(() => {
+      this.#arriving = undefined
+    })
+    this.#stopListening = hub.onToolsChanged(() => this.#noteChange())
+  }
+
+  /** Resolves when the sources have brought their tools, or were waited for long enough. */
+  async ready(): Promise<void> {
+    await this.#arriving
+  }
+
+  /** The answer to tools/list. */
+  result(era: Era): ListToolsResult {
+    return this.#current()[era]
+  }
+
+  /** The tool of a wire name, as it is listed. */
+  find(name: string): Tool | undefined {
+    return this.#current().byName.get(name)
+  }
+
+  /** Hears when the list is another one than before. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#stopListening()
+    this.#listeners.clear()
+  }
+
+  #current(): Lists {
+    this.#lists ??= build(this.#hub.cards({ dialect: this.#dialect }))
+    return this.#lists
+  }
+
+  /** A source brings many tools at once, and often the same ones again: only another list is told, and once. */
+  #noteChange(): void {
+    if (this.#isStale) return
+    this.#isStale = true
+    const before = this.#lists
+    queueMicrotask(() => {
+      this.#isStale = false
+      this.#lists = undefined
+      if (!before || this.#current().json !== before.json) for (const listener of this.#listeners) listener()
+      else this.#lists = before
+    })
+  }
+}
+
+function build(cards: readonly ToolCard[]): Lists {
+  const modern = cards.map(toTool)
+  // Any call may be made as a task; a client of the legacy era must be told so for each tool.
+  const legacy = modern.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } }))
+  return {
+    legacy: deepFreeze({ tools: legacy }),
+    modern: deepFreeze({ tools: modern, ttlMs: TTL_MS, cacheScope: 'private' as const }),
+    byName: new Map(modern.map((tool) => [tool.name, tool])),
+    json: JSON.stringify(modern),
+  }
+}
+
+function toTool(card: ToolCard): Tool {
+  const { name, title, description, parameters, capabilities } = card
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema: { ...listSchema(parameters), type: 'object' },
+    ...(card.output?.type === 'object' && { outputSchema: { ...listSchema(card.output), type: 'object' } }),
+    annotations: annotationsOf(capabilities),
+  }
+}
+
+/** Whatever became of the sources; a call says by itself what is wrong with one. */
+function settled(hub: ServedHub, { readyTimeoutMs, clock }: { readyTimeoutMs: number; clock: Clock }): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(readyTimeoutMs, resolve, { background: true })
+    const end = () => {
+      cancel()
+      resolve()
+    }
+    hub.ready({ all: true }).then(end, end)
+  })
+}
+
+/** What a client may tell a person of a tool, from what the tool declared it may do. Hints: policy decides, not they. */
+function annotationsOf(capabilities: readonly Capability[]): ToolAnnotations {
+  const readOnlyHint = capabilities.every((capability) => ONLY_READS.has(capability))
+  return {
+    readOnlyHint,
+    destructiveHint: capabilities.includes('danger:destructive'),
+    ...(readOnlyHint && { idempotentHint: true }),
+    openWorldHint: capabilities.some((capability) => REACHES_OUT.has(capability)),
+  }
+}
+
+/** A copy of a schema as it goes into the list of tools. */
+export function listSchema(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const keywords = Object.entries(schema).filter(([keyword]) => keyword !== HEADER_KEYWORD)
+  return Object.fromEntries(keywords.map(([keyword, value]) => [keyword, listKeyword(keyword, value)]))
+}
+
+/** Only where schemas stand: a property may have any name, and a value be anything. */
+function listKeyword(keyword: string, value: unknown): unknown {
+  const form = FORMS.get(keyword)
+  if (form === 'schema') return listAny(value)
+  if (form === 'list' && Array.isArray(value)) return value.map(listAny)
+  if (form !== 'map' || !isPlainObject(value)) return structuredClone(value)
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, listAny(part)]))
+}
+
+function listAny(schema: unknown): unknown {
+  return isPlainObject(schema) ? listSchema(schema) : structuredClone(schema)
+}

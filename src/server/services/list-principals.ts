@@ -1,0 +1,128 @@
+import type { IndexedCaller, Store } from '../../core/store.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { principalAccount } from '../../limits/budget.ts'
+import type { PrincipalEntry } from '../../protocol/principals.ts'
+import type { TokenEntry } from '../../protocol/service.ts'
+
+/** What it is found out from. */
+export interface ListPrincipalsOptions {
+  readonly store: Pick<Store, 'calls' | 'approvals' | 'budgets' | 'sessions' | 'schedules'>
+  readonly tokens: readonly TokenEntry[]
+  readonly now: number
+}
+
+const MAX_CALLERS = 2_000
+const MAX_EACH = 1_000
+const MAX_NAMES = 10
+const OWNER = 'owner'
+/** The caller of schedules that are written in the config. */
+const CONFIG = 'config'
+const UNITS = ['calls', 'wallMs', 'bytes', 'cost'] as const
+
+/** Who uses the hub, with what they may and have used: the owner, every token, and all that have runs on record. */
+export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptions): Promise<PrincipalEntry[]> {
+  const [callers, waiting, sessions, schedules] = await Promise.all([
+    store.calls.callers({ limit: MAX_CALLERS }),
+    store.approvals.briefs({ state: 'waiting', limit: MAX_EACH }),
+    store.sessions.list({ state: 'running', limit: MAX_EACH }),
+    store.schedules.list({ limit: MAX_EACH }),
+  ])
+  const byName = new Map(tokens.map((token) => [`token:${token.name}`, token]))
+  const seen = groupBy(callers, ({ principal, caller }) => principal ?? caller)
+  const waits = countBy(
+    waiting.filter(({ expiresAt }) => expiresAt > now),
+    ({ caller }) => rootOf(caller),
+  )
+  const works = countBy(
+    sessions.filter(({ runner }) => runner !== undefined),
+    ({ rootPrincipal }) => rootPrincipal,
+  )
+  const due = countBy(schedules, ({ principal, name }) =>
+    name.startsWith(`${CONFIG}:`) ? CONFIG : rootOf(principal) || OWNER,
+  )
+  const names = new Set([OWNER, ...byName.keys(), ...seen.keys(), ...waits.keys(), ...due.keys()])
+  const entries = [...names].map(async (name): Promise<PrincipalEntry> => {
+    const token = byName.get(name)
+    const of = seen.get(name) ?? []
+    const lastAt = Math.max(token?.usedAt ?? 0, ...of.map((each) => each.lastAt))
+    return {
+      name: escapeLine(name),
+      kind: kindOf(name),
+      state: stateOf(name, token, now),
+      ...(token && rightsOf(token)),
+      budgets: await budgetsOf(store, name, { token, now }),
+      ...(lastAt > 0 && { lastAt }),
+      runs: sum(of, 'runs'),
+      calls: sum(of, 'calls'),
+      callers: otherNames(of, name),
+      waiting: waits.get(name) ?? 0,
+      sessions: works.get(name) ?? 0,
+      schedules: due.get(name) ?? 0,
+    }
+  })
+  return (await Promise.all(entries)).sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0) || (a.name < b.name ? -1 : 1))
+}
+
+function kindOf(name: string): PrincipalEntry['kind'] {
+  if (name === OWNER || name === CONFIG) return name
+  const [kind] = name.split(':')
+  return kind === 'token' || kind === 'user' || kind === 'cli' || kind === 'mcp' ? kind : 'program'
+}
+
+function stateOf(name: string, token: TokenEntry | undefined, now: number): PrincipalEntry['state'] {
+  if (kindOf(name) !== 'token') return 'active'
+  if (!token) return 'gone'
+  return token.expiresAt !== undefined && token.expiresAt <= now ? 'expired' : 'active'
+}
+
+function rightsOf({ scopes, policy = [], expiresAt, profile, roots, rate, allowDanger }: TokenEntry) {
+  return {
+    scopes,
+    limits: { profile, roots, rate, allowDanger },
+    rules: policy.length,
+    ...(expiresAt !== undefined && { expiresAt }),
+  }
+}
+
+async function budgetsOf(
+  store: Pick<Store, 'budgets'>,
+  name: string,
+  { token, now }: { readonly token: TokenEntry | undefined; readonly now: number },
+): Promise<PrincipalEntry['budgets']> {
+  if (!token?.budget) return []
+  const { budget } = token
+  const used = await store.budgets.used(principalAccount(name, now))
+  return UNITS.flatMap((unit) => {
+    const limit = budget[unit]
+    return limit === undefined ? [] : [{ unit, used: used[unit], limit }]
+  })
+}
+
+/** Sessions call by names of their own, which say nothing here. */
+function otherNames(callers: readonly IndexedCaller[], name: string): string[] {
+  const others = callers.map(({ caller }) => caller).filter((caller) => caller !== '' && caller !== name)
+  return [...new Set(others)].slice(0, MAX_NAMES).map(escapeLine)
+}
+
+/** Whom a principal works for in the end: `token:ci` of `token:ci/session-1`. */
+function rootOf(name: string): string {
+  return name.split('/', 1)[0] ?? name
+}
+
+function sum(callers: readonly IndexedCaller[], field: 'runs' | 'calls'): number {
+  return callers.reduce((total, each) => total + each[field], 0)
+}
+
+function countBy<T>(items: readonly T[], nameOf: (item: T) => string): Map<string, number> {
+  return new Map([...groupBy(items, nameOf)].map(([name, all]) => [name, all.length]))
+}
+
+function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(nameOf(item))
+    if (group) group.push(item)
+    else groups.set(nameOf(item), [item])
+  }
+  return groups
+}

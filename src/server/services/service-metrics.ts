@@ -1,0 +1,114 @@
+import type { Store } from '../../core/store.ts'
+import type { Health } from '../../protocol/service.ts'
+import type { EventBody } from '../../records/log/events.ts'
+
+const MAX_RULES = 500
+const MAX_WAITING = 1_000
+
+/** How often each rule decided, and how; rules beyond the bound are counted together. */
+export class DecisionCounts {
+  readonly #counts = new Map<string, { readonly rule: string; readonly effect: string; count: number }>()
+
+  note(event: EventBody): void {
+    if (event.type !== 'call-started' && event.type !== 'call-ended') return
+    const { rule, effect } = event
+    // The end of a call that has started does not repeat what was decided.
+    if (rule === undefined || effect === undefined) return
+    const known = this.#counts.has(`${effect} ${rule}`) || this.#counts.size < MAX_RULES ? rule : 'other'
+    const key = `${effect} ${known}`
+    const entry = this.#counts.get(key) ?? { rule: known, effect, count: 0 }
+    entry.count++
+    this.#counts.set(key, entry)
+  }
+
+  values(): Sample[] {
+    return [...this.#counts.values()].map(({ rule, effect, count }) => ({
+      labels: { rule, decision: effect },
+      value: count,
+    }))
+  }
+}
+
+/** One value of a metric. */
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** What the service knows beyond the calls of its hub, in the text format of Prometheus. */
+export async function serviceMetrics({
+  health,
+  decisions,
+  store,
+  now,
+}: {
+  readonly health: Health
+  readonly decisions: DecisionCounts
+  readonly store: Pick<Store, 'approvals'>
+  readonly now: number
+}): Promise<string> {
+  const families = [
+    ...(await waitingFamilies(store, now)),
+    family('counter', 'tool_hub_decisions_total', 'Decisions of the policy, by rule.', decisions.values()),
+    ...budgetFamilies(health.budgets),
+    family('gauge', 'tool_hub_store_ok', 'Whether the store works.', [{ value: health.store.ok ? 1 : 0 }]),
+    ...(health.disk ? diskFamilies(health.disk) : []),
+    family('gauge', 'tool_hub_config_refused', 'Whether the config file as it is now is refused.', [
+      { value: health.config?.problem === undefined ? 0 : 1 },
+    ]),
+  ]
+  return families.join('')
+}
+
+async function waitingFamilies(store: Pick<Store, 'approvals'>, now: number): Promise<string[]> {
+  const waiting = await Promise.resolve(store.approvals.briefs({ state: 'waiting', limit: MAX_WAITING })).catch(
+    () => [],
+  )
+  const of = (kind: 'approval' | 'question') => waiting.filter((ask) => ask.kind === kind && ask.expiresAt > now)
+  const oldest = Math.min(now, ...of('approval').map(({ askedAt }) => askedAt))
+  const age = [{ value: (now - oldest) / 1_000 }]
+  return [
+    family('gauge', 'tool_hub_approvals_pending', 'Calls that wait for an approval.', [
+      { value: of('approval').length },
+    ]),
+    family('gauge', 'tool_hub_approval_oldest_seconds', 'How long the oldest of them waits.', age),
+    family('gauge', 'tool_hub_questions_pending', 'Questions of tools that wait for an answer.', [
+      { value: of('question').length },
+    ]),
+  ]
+}
+
+function budgetFamilies(budgets: Health['budgets']): string[] {
+  const samples = (pick: 'used' | 'limit') =>
+    budgets.map((budget) => ({ labels: { account: budget.account, unit: budget.unit }, value: budget[pick] }))
+  return [
+    family('gauge', 'tool_hub_budget_used', 'What principals have used of their budgets.', samples('used')),
+    family('gauge', 'tool_hub_budget_limit', 'Their budgets.', samples('limit')),
+  ]
+}
+
+function diskFamilies({ storeBytes, recordsBytes, disks }: NonNullable<Health['disk']>): string[] {
+  const samples = (pick: 'freeBytes' | 'sizeBytes') =>
+    disks.map((disk) => ({ labels: { folder: disk.folder }, value: disk[pick] }))
+  const records = recordsBytes === undefined ? [] : [{ value: recordsBytes }]
+  return [
+    family('gauge', 'tool_hub_store_bytes', 'Size of the store.', [{ value: storeBytes }]),
+    family('gauge', 'tool_hub_records_bytes', 'Size of the records of all runs.', records),
+    family('gauge', 'tool_hub_disk_free_bytes', 'Room that is left on the disk of a folder.', samples('freeBytes')),
+    family('gauge', 'tool_hub_disk_size_bytes', 'Size of the disk of a folder.', samples('sizeBytes')),
+  ]
+}
+
+function family(type: 'counter' | 'gauge', name: string, help: string, samples: readonly Sample[]): string {
+  const lines = samples.map(({ labels = {}, value }) => `${name}${labelText(labels)} ${value}`)
+  return `${[`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')}\n`
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ToolError } from '../../core/errors.ts'
+import type { CallIndex, IndexedCall } from '../../core/store.ts'
+import { recordedCalls } from '../../hub/run-index/recorded-calls.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import type { Policy } from '../../policy/compile-policy.ts'
+import type { PolicyTestReport } from '../../protocol/policy.ts'
+import { type Judge, judgeAgain } from './judge-again.ts'
+import { toCallEntry } from './to-entry.ts'
+
+const MAX_MS = 20_000
+const MAX_CHANGED = 1_000
+const CALLS_A_TURN = 20
+
+/** What the latest calls are tried with. */
+interface Trial {
+  readonly judge: Judge
+  readonly policy: Policy
+  readonly index: CallIndex
+  readonly runsFolder: string
+}
+
+/** Which of the latest recorded calls other rules would decide otherwise; what takes longer than 20 s is skipped. */
+export async function testRules(
+  latest: number,
+  { judge, policy, index, runsFolder }: Trial,
+): Promise<PolicyTestReport> {
+  const calls = await index.calls({ limit: latest })
+  const until = performance.now() + MAX_MS
+  const changed: PolicyTestReport['changed'] = []
+  let checked = 0
+  for (const [run, wanted] of byRun(calls)) {
+    for await (const recorded of ifThere(recordedCalls(join(runsFolder, run), new Set(wanted.keys())))) {
+      if (performance.now() > until) break
+      const judged = await judgeAgain(judge, recorded, { run, policy })
+      if (!judged) continue
+      checked++
+      if (checked % CALLS_A_TURN === 0) await nextTurn()
+      const { before, after } = judged
+      if (before === after.effect || changed.length >= MAX_CHANGED) continue
+      changed.push({
+        call: toCallEntry(wanted.get(recorded.callId)!),
+        before,
+        after: after.effect,
+        rule: escapeLine(after.rule),
+        source: escapeLine(after.source),
+        reason: escapeLine(after.reason),
+      })
+    }
+  }
+  changed.sort((a, b) => b.call.startedAt - a.call.startedAt)
+  return { checked, skipped: calls.length - checked, changed }
+}
+
+function byRun(calls: readonly IndexedCall[]): Map<string, Map<string, IndexedCall>> {
+  const runs = new Map<string, Map<string, IndexedCall>>()
+  for (const call of calls) {
+    const known = runs.get(call.run) ?? new Map<string, IndexedCall>()
+    runs.set(call.run, known.set(call.callId, call))
+  }
+  return runs
+}
+
+/** A record that was removed has no calls to try; its entries in the index count as skipped. */
+async function* ifThere<T>(calls: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* calls
+  } catch (error) {
+    if (!ToolError.is(error) || error.code !== 'NOT_FOUND') throw error
+  }
+}

@@ -1,0 +1,58 @@
+import type { StoredSession } from '../../core/store/sessions.ts'
+import type { IndexedCall, IndexedRun } from '../../core/store.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { cutHead } from '../../limits/output.ts'
+import { type CallEntry, callEntry } from '../../protocol/calls.ts'
+import type { RunEntry } from '../../protocol/runs.ts'
+
+/** A call as people see it: what models and tools have written can neither hide nor reorder words. */
+export function toCallEntry(call: IndexedCall): CallEntry {
+  const { callId, run, seq, tool, caller, principal, parent, status, startedAt, durationMs, targets } = call
+  return {
+    callId,
+    run,
+    seq,
+    tool: escapeLine(tool),
+    caller: escapeLine(caller),
+    principal: shown(principal),
+    parent,
+    status: escapeLine(status),
+    startedAt,
+    durationMs,
+    effect: effectOf(call),
+    rule: shown(call.rule),
+    error: shown(call.error),
+    summary: shown(call.summary),
+    request: shown(call.request),
+    targets: targets?.map(escapeLine),
+    approvedBy: shown(call.approvedBy),
+  }
+}
+
+const MAX_GOAL_CHARS = 300
+
+/** A run as people see it; one without calls is said to be of the one that its session works for. */
+export function toRunEntry(indexed: IndexedRun, session?: StoredSession): RunEntry {
+  const { run, caller, startedAt, endedAt, calls, failures } = indexed
+  const principal = indexed.principal ?? session?.rootPrincipal
+  return {
+    run,
+    caller: escapeLine(caller || (session?.rootPrincipal ?? '')),
+    principal: shown(principal),
+    label: shown(session?.label),
+    goal: shown(session?.task && cutHead(session.task, MAX_GOAL_CHARS)),
+    startedAt,
+    endedAt,
+    calls,
+    failures,
+  }
+}
+
+function shown(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : escapeLine(text)
+}
+
+/** The index keeps any text; a record that was tampered with must not make an answer that no client can read. */
+function effectOf({ effect }: IndexedCall): CallEntry['effect'] {
+  return callEntry.shape.effect.safeParse(effect).data
+}

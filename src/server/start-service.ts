@@ -1,0 +1,215 @@
+import { fileURLToPath } from 'node:url'
+import type { OidcOptions, ServiceOptions } from '../config/to-service.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import { messageOf } from '../core/errors.ts'
+import type { HubOptions } from '../core/options.ts'
+import type { WebFetch } from '../core/source.ts'
+import type { Hub } from '../hub/hub.ts'
+import { secretsOf } from '../hub/secrets-of.ts'
+import { loadLazyModules } from '../lib/lazy-module.ts'
+import { builtFile } from '../lib/own-file.ts'
+import { VERSION } from '../lib/version.ts'
+import type { ConfigState } from '../protocol/service.ts'
+import { createRedactor } from '../records/redaction/redact.ts'
+import { createAnswerPages } from './approvals/answer-pages.ts'
+import { checkWebhooks, startWebhooks } from './approvals/webhooks.ts'
+import { assembleService } from './assemble-service.ts'
+import { fromIncomingMessage } from './auth/auth-request.ts'
+import { createAuthenticator } from './auth/create-authenticator.ts'
+import { createJwtVerifier, type JwtVerifier } from './auth/create-jwt-verifier.ts'
+import { createSignInSessions } from './auth/create-sign-in-sessions.ts'
+import { connectionLimit } from './connection-limit.ts'
+import { createHttpApp } from './http/create-http-app.ts'
+import { listenHttp } from './http/listen-http.ts'
+import { ProtectedResource } from './http/protected-resource.ts'
+import { createRecordLog } from './log/log-records.ts'
+import { createLog, type LogEntry } from './log/service-log.ts'
+import { repeat } from './repeat.ts'
+import { startRetention } from './start-retention.ts'
+import { createWebSocketEndpoint } from './websocket/create-websocket-endpoint.ts'
+
+/** A service that takes calls. */
+export interface RunningService {
+  /** `http://127.0.0.1:4040`. */
+  readonly url: string
+  /** Signs the owner in, as long as the process lives. */
+  readonly token: string
+  /** The hub that is served, for calls of the owner's own. */
+  readonly hub: Hub
+  /** Applies the rules of the config file as it is now, or says why it is refused; `undefined` without a file. */
+  reload(): Promise<ConfigState | undefined>
+  /** Takes no more, lets calls under way end, ends what waits in good order, flushes everything. */
+  close(): Promise<void>
+}
+
+/** What the one who starts it may say beside. */
+export interface StartServiceOptions extends ServiceOptions {
+  /** The config that the options come from, absolute: the console saves rules there, and edits of it are applied. */
+  readonly configFile?: string
+  /** Gets every line of the log: start, sign-ins, denials, errors, changes. */
+  readonly onLog?: (entry: LogEntry) => void
+  /** Hears what no caller is there to be told. */
+  readonly onProblem?: (message: string) => void
+  /** The source of time, for tests. Default: the machine's clock. */
+  readonly clock?: Clock
+}
+
+/** Where the service listens when nobody names a port. */
+export const DEFAULT_PORT = 4040
+const SHUTDOWN_MS = 10_000
+const SWEEP_MS = 600_000
+
+/**
+ * Starts the service: hub, store, index, and the doors to them. Listens on loopback unless said.
+ * @example
+ * const service = await startService({ sandbox: { root: '.' } }, { port: 0 })
+ * console.log(service.url, service.token)
+ */
+export async function startService(hubOptions: HubOptions, options: StartServiceOptions = {}): Promise<RunningService> {
+  const { clock = systemClock, shutdownMs: graceMs = SHUTDOWN_MS } = options
+  const redact = createRedactor(secretsOf(hubOptions)).text
+  const log = createLog({ clock, redact, write: options.onLog ?? (() => {}) })
+  const onProblem = (message: string, event = 'problem') => {
+    log(event === 'config-restart' ? 'warn' : 'error', event, message)
+    options.onProblem?.(message)
+  }
+  const { configFile, approvalTimeoutMs, webhooks: hooks = [] } = options
+  checkWebhooks(hooks)
+  const maxConnections = connectionLimit(options.maxConnections)
+  // Node keeps an import that failed for good: a call that comes while descriptors are used up must not need one.
+  await loadLazyModules()
+  const onRevoked = (id: string) => ws.dismiss(({ token }) => token === id)
+  const assembled = await assembleService(hubOptions, { clock, configFile, approvalTimeoutMs, onProblem, onRevoked })
+  const { service, tokens } = assembled
+  const { hub, store } = service
+  hub.onRecord(createRecordLog(log))
+  const { oidc: issuers = [] } = options
+  const jwt = openJwtVerifier(hub, issuers, { clock, publicUrl: options.publicUrl })
+  const names = namesOf(options)
+  const authenticator = createAuthenticator({
+    tokens,
+    sessions: createSignInSessions({ store, tokens, jwt, clock }),
+    jwt,
+    ...(options.rate && { limits: { rate: options.rate } }),
+    trustedProxies: options.trustedProxies,
+    log,
+    ...names,
+    clock,
+  })
+  const app = await createHttpApp({
+    service,
+    authenticator,
+    answers: createAnswerPages({ hub, store, clock, hooks }),
+    ...(issuers.length > 0 && { resource: new ProtectedResource(issuers, () => options.publicUrl ?? server.url) }),
+    consoleFolder: fileURLToPath(builtFile('console')),
+    ...names,
+    onError: (error) => onProblem(`The service failed: ${error instanceof Error ? error.stack : error}`),
+    clock,
+  })
+  const ws = createWebSocketEndpoint({
+    service,
+    admit: (request) => authenticator.admit(fromIncomingMessage(request)),
+    clock,
+    limits: { messageEntries: service.hub.maxInputEntries },
+  })
+  const server = await listenHttp(app, {
+    host: options.host,
+    port: options.port ?? DEFAULT_PORT,
+    allowPlain: options.publicUrl !== undefined,
+    graceMs,
+    maxConnections,
+    onUpgrade: (request, socket, head) => ws.upgrade(request, socket, head),
+  }).catch(async (error) => {
+    await assembled.close()
+    throw error
+  })
+  const publicUrl = () => options.publicUrl ?? server.url
+  const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
+  // Their own close with the hub.
+  hub.schedules
+    .start({ entries: hubOptions.schedules?.entries ?? {} })
+    .catch((error) => onProblem(`Schedules do not run: ${messageOf(error)}`))
+  const stopSweeping = repeat(() => store.sweep(clock.now()), {
+    everyMs: SWEEP_MS,
+    clock,
+    onFailure: (error) => onProblem(`The store could not be cleaned: ${messageOf(error)}`),
+  })
+  const stopPruning = startRetention(service, {
+    retention: options.retention,
+    runsFolder: assembled.runsFolder,
+    clock,
+    onProblem,
+  })
+  log('info', 'service-started', `tool-hub ${VERSION} listens at ${server.url}.`, {
+    version: VERSION,
+    pid: process.pid,
+  })
+  const close = async () => {
+    log('info', 'service-stopping', 'The service ends; calls under way may finish.')
+    stopSweeping()
+    await stopPruning()
+    // Whoever waits for a person is told to come again while there is still a connection to tell it on.
+    assembled.calmDown()
+    await Promise.all([server.close(), ws.close({ graceMs })])
+    await webhooks.close()
+    await assembled.close()
+    log('info', 'service-stopped', 'The service has ended.')
+  }
+  let closing: Promise<void> | undefined
+  return {
+    url: server.url,
+    token: tokens.createOwnerToken(),
+    hub,
+    async reload() {
+      const state = await assembled.reload()
+      if (state && state.problem === undefined) log('info', 'config-read', `${state.file} was read again.`)
+      return state
+    },
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** How it may be addressed, and which pages may call it. */
+function namesOf({ publicUrl, allowedHosts = [], allowedOrigins = [] }: ServiceOptions) {
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl)]
+  return {
+    allowedHosts: [...allowedHosts, ...own.map(({ hostname }) => hostname)],
+    allowedOrigins: [...allowedOrigins, ...own.map(({ origin }) => origin)],
+  }
+}
+
+/** Knows people by the tokens of the owner's identity providers, whose keys it fetches by the hub's guarded way out. */
+function openJwtVerifier(
+  hub: Hub,
+  issuers: readonly OidcOptions[],
+  { clock, publicUrl }: { readonly clock: Clock; readonly publicUrl?: string },
+): JwtVerifier | undefined {
+  if (issuers.length === 0) return undefined
+  const origins = issuers.flatMap(({ issuer, jwks = issuer }) => [new URL(issuer).origin, new URL(jwks).origin])
+  let fetch: WebFetch | undefined
+  // A source that brings no tools; providers may keep their keys at another public host.
+  hub.connect({
+    name: 'identity providers',
+    start: (host) => {
+      fetch = host.webFetch({ origins: [...new Set(origins)], publicHosts: true })
+    },
+  })
+  return createJwtVerifier({
+    issuers: issuers.map(({ jwks, scopes, audience, ...issuer }) => ({
+      ...issuer,
+      // A client of MCP asks for a token for the resource itself, by its URL (RFC 8707).
+      audience: publicUrl === undefined ? audience : [audience, `${publicUrl.replace(/\/+$/, '')}/mcp`],
+      ...(jwks !== undefined && { jwksUri: jwks }),
+      ...(scopes && { map: Object.fromEntries(Object.entries(scopes).map(([word, meant]) => [word, [...meant]])) }),
+    })),
+    fetch: async (url, init) => {
+      await hub.ready()
+      return fetch!(url, init)
+    },
+    hub,
+    clock,
+  })
+}

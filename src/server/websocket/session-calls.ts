@@ -1,0 +1,199 @@
+import type { CallOptions } from '../../core/call-options.ts'
+import { callerGone } from '../../core/caller-gone.ts'
+import { ToolError } from '../../core/errors.ts'
+import type { CallEvent } from '../../core/result.ts'
+import { hasKey } from '../../protocol/calls.ts'
+import type { CallMessage } from './read-message.ts'
+import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
+import { toWireError } from './wire-error.ts'
+
+const MAX_OF_A_GENERATION = 5_000
+
+/** The latest ids of a session that were answered, 5,000 at least, each with the number of its answer. */
+export class SeenIds {
+  #recent: Map<string, number> | undefined
+  #older: Map<string, number> | undefined
+
+  find(id: string): number | undefined {
+    return this.#recent?.get(id) ?? this.#older?.get(id)
+  }
+
+  /** Two generations: to take the oldest of one map away for every new one is slow. */
+  add(id: string, seq: number): void {
+    this.#recent ??= new Map()
+    if (this.#recent.size >= MAX_OF_A_GENERATION) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+    }
+    this.#recent.set(id, seq)
+  }
+}
+
+interface UnderWay {
+  readonly controller?: AbortController
+  /** Made again with the same key it gives the same result, so it goes on when the client is gone. */
+  readonly survivesClient?: boolean
+}
+
+/** What a session was asked to do: each id once, each with one end. */
+export class SessionCalls {
+  readonly #session: SessionPort
+  readonly #most: number
+  readonly #underWay = new Map<string, UnderWay>()
+  readonly #seen = new SeenIds()
+  /** Calls that wait until the client has acknowledged some results. */
+  #held: CallMessage[] = []
+  /** Of calls that ended: nobody listens to them any more, and making one costs as much as the rest of a call. */
+  readonly #idle: AbortController[] = []
+  #whenIdle: (() => void) | undefined
+
+  constructor(session: SessionPort, most: number) {
+    this.#session = session
+    this.#most = most
+  }
+
+  get size(): number {
+    return this.#underWay.size
+  }
+
+  start(call: CallMessage): void {
+    const { id } = call
+    if (this.#isKnown(id)) return
+    try {
+      requireScope(this.#session.caller, 'call')
+      if (this.#underWay.size >= this.#most) throw tooMany(this.#most)
+    } catch (error) {
+      this.#session.complain(error, id)
+      return
+    }
+    const controller = this.#idle.pop() ?? new AbortController()
+    this.#underWay.set(id, { controller, survivesClient: hasKey(call) })
+    if (this.#session.isFull) this.#held.push(call)
+    else void this.#run(call)
+  }
+
+  /** The client has caught up. */
+  startHeld(): void {
+    while (this.#held.length > 0 && !this.#session.isFull) void this.#run(this.#held.shift()!)
+  }
+
+  /** Something else than a call that has one outcome. */
+  perform(id: string, work: () => Promise<unknown>): void {
+    if (this.#isKnown(id)) return
+    const mayBegin = !this.#session.isFull && this.#underWay.size < this.#most
+    if (mayBegin) void this.#settle(id, work)
+    else this.#session.complain(tooMany(this.#most), id)
+  }
+
+  cancel(id: string): void {
+    const controller = this.#underWay.get(id)?.controller
+    if (controller) {
+      controller.abort(new ToolError('ABORTED', 'The client cancelled the call.'))
+      const held = this.#held.findIndex((call) => call.id === id)
+      if (held >= 0) void this.#run(this.#held.splice(held, 1)[0]!)
+      return
+    }
+    if (this.#isKnown(id)) return
+    this.#session.complain(new ToolError('NOT_FOUND', `There is no call ${JSON.stringify(id)} to cancel.`), id)
+  }
+
+  /** Nobody is left who could get a result, but of calls that can be made again. */
+  abort(): void {
+    this.#held = []
+    const gone = callerGone('The client went away and did not come back.')
+    for (const { controller, survivesClient } of this.#underWay.values()) if (!survivesClient) controller?.abort(gone)
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    if (this.#underWay.size === this.#held.length) return
+    await new Promise<void>((resolve) => (this.#whenIdle = resolve))
+  }
+
+  async #run(call: CallMessage): Promise<void> {
+    const { id, tool, input } = call
+    try {
+      const options = this.#optionsOf(call, this.#underWay.get(id)!.controller!.signal)
+      const result = await this.#session.caller.hub.callDynamic(tool, input, options)
+      this.#end(id, { type: 'result', id, result })
+    } catch (error) {
+      this.#fail(id, error)
+    }
+  }
+
+  async #settle(id: string, work: () => Promise<unknown>): Promise<void> {
+    this.#underWay.set(id, NO_CALL)
+    try {
+      this.#end(id, { type: 'done', id, outcome: await work() })
+    } catch (error) {
+      this.#fail(id, error)
+    }
+  }
+
+  #end(id: string, message: Numbered): void {
+    this.#seen.add(id, this.#session.send(message))
+    this.#forget(id)
+  }
+
+  /** What it did before it failed nobody knows, so it is an end like another. */
+  #fail(id: string, error: unknown): void {
+    this.#end(id, { type: 'error', id, error: toWireError(error) })
+  }
+
+  #forget(id: string): void {
+    const controller = this.#underWay.get(id)?.controller
+    this.#underWay.delete(id)
+    if (controller && !controller.signal.aborted && this.#idle.length < MAX_IDLE) this.#idle.push(controller)
+    if (this.#whenIdle && this.#underWay.size === this.#held.length) this.#whenIdle()
+  }
+
+  /** One that was seen is the same: its end is on its way, or is told again. */
+  #isKnown(id: string): boolean {
+    if (this.#underWay.has(id)) return true
+    const seq = this.#seen.find(id)
+    if (seq === undefined) return false
+    if (!this.#session.sendAgain(seq)) this.#session.complain(answered(id), id)
+    return true
+  }
+
+  #optionsOf(call: CallMessage, signal: AbortSignal): CallOptions {
+    const { run, session, purpose, timeoutMs, dryRun, onAsk } = call
+    const { idempotencyKey, repeatKey, requestId, taskId, goalId } = call
+    const onEvent = call.stream ? (event: CallEvent) => this.#tell(call.id, event) : undefined
+    return {
+      run,
+      session,
+      purpose,
+      timeoutMs,
+      idempotencyKey,
+      repeatKey,
+      requestId,
+      taskId,
+      goalId,
+      dryRun,
+      onAsk,
+      signal,
+      onEvent,
+    }
+  }
+
+  /** The end comes as the result. */
+  #tell(id: string, event: CallEvent): void {
+    if (event.type !== 'call-ended') this.#session.send({ type: 'progress', id, event }, { mayDrop: true })
+  }
+}
+
+const MAX_IDLE = 64
+const NO_CALL: UnderWay = {}
+
+function tooMany(most: number): ToolError {
+  return new ToolError('RATE_LIMITED', `This session has ${most} calls under way or not acknowledged.`, {
+    hint: 'Wait for results, and say received, before you send more.',
+  })
+}
+
+function answered(id: string): ToolError {
+  return new ToolError('CONFLICT', `The call ${JSON.stringify(id)} has its answer, which you said has come.`, {
+    hint: 'Give every call an id of its own.',
+  })
+}

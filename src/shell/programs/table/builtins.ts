@@ -1,0 +1,109 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hiddenRow, reachRow } from '../row.ts'
+
+/** Small programs and what the shell itself brings. */
+export const BUILTINS: readonly ProgramTable[] = [
+  { names: 'echo', style: 'none', operands: 'texts' },
+  {
+    names: 'true false : pwd whoami id groups arch uname nproc tty logname uptime sleep seq yes factor',
+    operands: 'texts',
+  },
+  { names: 'expr', style: 'none', operands: 'texts' },
+  { names: 'test [', style: 'none', operands: 'guess' },
+  {
+    names: 'printf',
+    style: 'exact',
+    rows: [reachRow('-v=TEXT', 'sets a variable of the shell', '-v X')],
+    operands: 'texts',
+    clean: '%s x',
+  },
+  {
+    names: 'date gdate',
+    rows: [
+      reachRow('-s --set=TEXT', 'sets the clock', '-s 10:00'),
+      reachRow('-f --file=FILE', 'reads dates from a file', '-f in.txt'),
+    ],
+    texts: '-d --date',
+    files: '-r --reference',
+    maybes: '-I --iso-8601 --rfc-3339',
+    operands: 'texts',
+    operandRows: [{ like: /^\d/, kind: 'reach', reason: 'sets the clock', example: '10301200' }],
+    clean: '-u +%s',
+  },
+  {
+    names: 'hostname domainname',
+    rows: [
+      reachRow('-F --file=FILE', 'sets the name of the machine', '-F x'),
+      reachRow('-b --boot', 'sets the name of the machine', '-b'),
+    ],
+    operands: 'texts',
+    operandRows: [{ kind: 'reach', reason: 'sets the name of the machine', example: 'x' }],
+    clean: '-f',
+  },
+  { names: 'which type whereis', operands: 'texts' },
+  {
+    names: 'cd pushd popd',
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'changes the folder that later words are read from', example: 'x' },
+  },
+  {
+    names:
+      'export declare typeset local readonly set unset unalias trap read mapfile readarray getopts let ulimit umask (( coproc',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'reach', reason: 'changes what later commands do', example: 'x' },
+  },
+  {
+    names: 'enable alias hash shopt bind complete',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'hidden', reason: 'can put other code behind a name', example: 'x' },
+  },
+  {
+    names: 'fc history',
+    style: 'none',
+    operands: 'guess',
+    implied: { kind: 'hidden', reason: 'runs what was typed before', example: 'x' },
+  },
+  {
+    names: 'printenv',
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'shows the environment', example: '' },
+  },
+  {
+    names: 'ps pgrep free vmstat who w last lsblk findmnt lsof netstat',
+    style: 'none',
+    operands: 'guess',
+  },
+  {
+    names:
+      'ip ifconfig mount ss dmesg journalctl top htop kill pkill killall skill reboot shutdown halt systemctl service sysctl modprobe insmod umount mkfs fdisk swapon useradd passwd',
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'changes the machine or what runs on it', example: '1' },
+  },
+  {
+    names: 'bundle',
+    commands: [
+      { names: 'list info show check outdated version', operands: 'texts' },
+      {
+        names: 'exec',
+        stopsAtOperand: true,
+        carries: 'operand',
+        operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs', example: 'x' }],
+      },
+    ],
+    otherwise: { kind: 'reach', reason: 'fetches packages, and their scripts run', example: 'install' },
+    clean: 'list',
+  },
+  {
+    names: 'apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port nix-env cpan luarocks',
+    rows: [hiddenRow('-o --option=TEXT', 'sets an option, and some name a program to run', '-o x=y install')],
+    implied: { kind: 'reach', reason: 'installs software, whose scripts run', example: 'install x' },
+  },
+  {
+    names: 'snap flatpak nix nix-shell gem composer',
+    mayRunWords: true,
+    rows: [hiddenRow('-o --option=TEXT', 'sets an option, and some name a program to run', '--option x y')],
+    implied: { kind: 'reach', reason: 'installs software or runs it', example: 'install x' },
+  },
+]

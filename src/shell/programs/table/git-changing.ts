@@ -1,0 +1,136 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hiddenRow, reachRow } from '../row.ts'
+import { SHOWS_DIFF } from './git-options.ts'
+
+/** The commands of git that change something or start another program, each with what its options add to that. */
+export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
+  {
+    names: 'add rm mv restore checkout switch reset apply am stage sparse-checkout checkout-index',
+    risk: { rm: 'deletes', restore: 'discards', reset: 'discards' },
+    rows: [
+      reachRow('--pathspec-from-file=FILE', 'reads its operands from a file', '--pathspec-from-file=x.txt'),
+      hiddenRow('-e --edit', 'starts an editor', '-e'),
+      reachRow('--unsafe-paths', 'writes outside of the work tree', '--unsafe-paths'),
+      reachRow('--directory=FILE', 'writes below another folder', '--directory=x'),
+    ],
+    texts: '-b -B --chmod',
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'changes the index or files of the work tree', example: 'src/' },
+  },
+  {
+    names: 'commit cherry-pick revert notes',
+    rows: [
+      hiddenRow('-v --verbose', SHOWS_DIFF, '-v'),
+      reachRow('-F --file=FILE', 'reads the message from a file', '-F message.txt'),
+      reachRow('-t --template=FILE', 'reads the message from a file', '-t message.txt'),
+      reachRow('--pathspec-from-file=FILE', 'reads its operands from a file', '--pathspec-from-file=x.txt'),
+      hiddenRow('-S --gpg-sign[=TEXT]', 'runs the program that signs', '-S'),
+      hiddenRow('-e --edit', 'starts an editor', '-e'),
+      hiddenRow('--strategy=TEXT', 'runs the merge program of that name', '--strategy=x'),
+    ],
+    texts: '-m --message --author --date -C -c --reuse-message --reedit-message --fixup --squash --trailer --cleanup',
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'writes to the repository', example: '-m text' },
+  },
+  {
+    names: 'clean',
+    texts: '-e --exclude',
+    operands: 'paths',
+    implied: { unless: '-n --dry-run', kind: 'reach', reason: 'deletes files', example: '-fdx' },
+    flags: '-n --dry-run -d -x -X -q',
+    clean: '-n -d',
+  },
+  {
+    names: 'push fetch pull ls-remote send-pack fetch-pack request-pull',
+    risk: { push: 'pushes', 'send-pack': 'pushes' },
+    rows: [
+      hiddenRow('--upload-pack --receive-pack --exec=TEXT', 'names the program to run on the other side', '--exec=./x'),
+      hiddenRow('-s --strategy=TEXT', 'runs the merge program of that name', '--strategy=x'),
+    ],
+    texts: '--depth --shallow-since -j --jobs -o --push-option --server-option --refmap',
+    flags: '-u --set-upstream',
+    operandRows: [{ like: /::/, kind: 'hidden', reason: 'runs a helper program', example: 'ext::sh' }],
+    implied: { kind: 'reach', reason: 'exchanges content with another repository', example: '-u origin main' },
+  },
+  {
+    names: 'clone',
+    rows: [
+      hiddenRow('-u --upload-pack=TEXT', 'names the program to run on the other side', '-u ./x'),
+      hiddenRow('-c --config=TEXT', 'sets a configuration value, and many name a program', '-c core.pager=x'),
+      hiddenRow('--template=FILE', 'copies hooks from a folder', '--template=x'),
+      hiddenRow('--recurse-submodules --recursive[=TEXT]', 'fetches what the repository names', '--recursive'),
+      reachRow('--reference --reference-if-able=FILE', 'uses another repository', '--reference=../x'),
+      reachRow('--separate-git-dir=FILE', 'puts the repository somewhere else', '--separate-git-dir=x'),
+      reachRow('--bundle-uri=TEXT', 'fetches from another place', '--bundle-uri=https://example.com'),
+    ],
+    texts: '-b --branch -o --origin --depth --shallow-since --shallow-exclude -j --jobs --filter --server-option',
+    operandRows: [{ like: /::/, kind: 'hidden', reason: 'runs a helper program', example: 'ext::sh' }],
+    implied: { kind: 'reach', reason: 'fetches another repository', example: 'https://example.com/x' },
+  },
+  {
+    names: 'archive',
+    rows: [
+      hiddenRow('--exec=TEXT', 'names the program to run on the other side', '--exec=./x'),
+      reachRow('-o --output=FILE', 'writes a file', '-o out.tar'),
+      reachRow('--remote=TEXT', 'reaches another repository', '--remote=x'),
+      reachRow('--add-file=FILE', 'takes in a file that is not of the repository', '--add-file=x'),
+    ],
+    texts: '--format --prefix --add-virtual-file --mtime',
+    operands: 'paths',
+    clean: 'HEAD src/',
+  },
+  {
+    names: 'merge',
+    rows: [
+      reachRow('-F --file=FILE', 'reads the message from a file', '-F message.txt'),
+      hiddenRow('-s --strategy=TEXT', 'runs the merge program of that name', '-s x'),
+      hiddenRow('-S --gpg-sign[=TEXT]', 'runs the program that signs', '-S'),
+      hiddenRow('-e --edit', 'starts an editor', '-e'),
+    ],
+    texts: '-m -X --strategy-option --into-name --cleanup',
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'writes to the repository and the work tree', example: 'main' },
+  },
+  {
+    names: 'rebase',
+    rows: [
+      hiddenRow('-x --exec=TEXT', 'runs a program after every commit', '--exec=./x'),
+      hiddenRow('-i --interactive --edit-todo', 'starts an editor', '-i'),
+      hiddenRow('-s --strategy=TEXT', 'runs the merge program of that name', '--strategy=x'),
+    ],
+    operands: 'texts',
+    implied: { kind: 'reach', reason: 'writes the history anew', example: 'main' },
+  },
+  {
+    names:
+      'bisect submodule filter-branch difftool mergetool gui gitk citool instaweb web--browse daemon shell hook ' +
+      'send-email svn p4 cvsimport fast-import upload-pack receive-pack credential for-each-repo maintenance',
+    risk: { 'filter-branch': 'discards', 'send-email': 'sends' },
+    rows: [
+      hiddenRow('-x --extcmd=TEXT', 'names the program to start', '-x ./x'),
+      hiddenRow('-t --tool=TEXT', 'names the program to start', '-t x'),
+    ],
+    operandRows: [{ like: /^(?:run|foreach)$/, kind: 'hidden', reason: 'runs the command after it', example: 'run' }],
+    implied: { kind: 'hidden', reason: 'starts other programs', example: 'start' },
+  },
+  {
+    names: 'help',
+    implied: { kind: 'reach', reason: 'opens a viewer', example: 'diff' },
+  },
+  {
+    names: 'init gc repack prune fsck update-ref update-index symbolic-ref replace pack-refs write-tree hash-object',
+    rows: [
+      hiddenRow('--template=FILE', 'copies hooks from a folder', '--template=x'),
+      reachRow('--separate-git-dir=FILE', 'puts the repository somewhere else', '--separate-git-dir=x'),
+      hiddenRow('--fsmonitor', 'starts a program that watches files', '--fsmonitor'),
+    ],
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'writes to the repository', example: '' },
+  },
+  {
+    names: 'format-patch bundle',
+    rows: [reachRow('-o --output-directory=FILE', 'writes into a folder', '-o out')],
+    operands: 'paths',
+    implied: { kind: 'reach', reason: 'writes files', example: 'HEAD~1' },
+  },
+]

@@ -1,0 +1,142 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hiddenRow, reachRow } from '../row.ts'
+import { CHECKS_SIGNATURES, DIFF_FLAGS, DIFF_MAYBES, DIFF_ROWS, DIFF_TEXTS, SHOWS_DIFF } from './git-options.ts'
+
+const HELP = reachRow('--help', 'opens a viewer', '--help')
+
+const LOG = {
+  rows: [
+    ...DIFF_ROWS,
+    hiddenRow('--show-signature', CHECKS_SIGNATURES, '--show-signature'),
+    hiddenRow('--pretty --format[=TEXT]', CHECKS_SIGNATURES, '--pretty=%GK', /%[-+ ]?G/),
+    reachRow('--stdin', 'reads its operands from its input', '--stdin'),
+  ],
+  texts:
+    `${DIFF_TEXTS} -n --max-count --skip --since --after --until --before --since-as-filter --author --committer ` +
+    '--grep-reflog --grep --max-age --min-age --date --glob --exclude --exclude-hidden --encoding -L --min-parents ' +
+    '--max-parents --decorate-refs --decorate-refs-exclude',
+  maybes: `${DIFF_MAYBES} --decorate --branches --tags --remotes --notes --show-notes --expand-tabs --ancestry-path`,
+  flags: `${DIFF_FLAGS} -g -i -E -F -P --oneline --graph --all --follow --no-walk --reverse --source --merges --no-merges`,
+  operands: 'paths',
+} as const
+
+/** The commands of git that only read; their operands are revisions or files, and a revision is a file that is not there. */
+export const GIT_READING_COMMANDS: readonly ProgramTable[] = [
+  {
+    names: 'status',
+    rows: [hiddenRow('-v --verbose', SHOWS_DIFF, '-v'), HELP],
+    flags:
+      '-s --short -b --branch --show-stash --long -z --ahead-behind --no-ahead-behind --renames ' +
+      '--no-renames --no-column --no-branch --no-short --null --no-verbose --no-show-stash --no-porcelain --no-long ' +
+      '--no-untracked-files --no-ignored --no-ignore-submodules',
+    maybes: '-u --untracked-files --ignored --ignore-submodules --column -M --find-renames --porcelain',
+    isClosed: true,
+    operands: 'paths',
+  },
+  {
+    names: 'diff diff-index diff-tree diff-files range-diff',
+    rows: [
+      ...DIFF_ROWS,
+      reachRow('--no-index', 'compares any two files, of the repository or not', '--no-index'),
+      reachRow('--stdin', 'reads its operands from its input', '--stdin'),
+    ],
+    texts: `${DIFF_TEXTS} --creation-factor`,
+    maybes: DIFF_MAYBES,
+    flags:
+      `${DIFF_FLAGS} --cached --staged --merge-base --no-merge-base -r --root --no-commit-id --pretty -h ` +
+      '--dual-color --no-dual-color --left-only --right-only -v',
+    isClosed: true,
+    operands: 'paths',
+    operandRows: [
+      {
+        like: /^\/dev\/null$/,
+        kind: 'reach',
+        reason: 'makes it compare any two files, of the repository or not',
+        example: '/dev/null',
+      },
+    ],
+    clean: '--stat --name-only -U5 HEAD~1 -- src/',
+  },
+  { names: 'log show whatchanged', ...LOG, clean: '--oneline -5 --since yesterday main -- src/' },
+  {
+    names: 'reflog',
+    ...LOG,
+    operandRows: [
+      {
+        to: 1,
+        like: /^(?:expire|delete|drop|write)$/,
+        kind: 'reach',
+        reason: 'changes the reference log',
+        example: 'expire',
+      },
+    ],
+    clean: '-5',
+  },
+  {
+    names: 'grep',
+    rows: [
+      hiddenRow('-O --open-files-in-pager[=TEXT]', 'starts a program with the files it found', '-Ovim'),
+      hiddenRow('--textconv', 'runs the converter that the configuration names', '--textconv'),
+      hiddenRow('--ext-grep', 'runs another grep', '--ext-grep'),
+      reachRow('-f=FILE', 'reads its patterns from a file', '-f patterns.txt'),
+      reachRow('--no-index', 'searches files that are not of the repository', '--no-index'),
+      HELP,
+    ],
+    texts: '-e -A -B -C -m --max-count --after-context --before-context --context --max-depth --threads',
+    maybes: '--color --column',
+    flags: '--text --no-ext-grep --no-textconv --or --and --not --untracked --cached --only-matching --index',
+    operands: { texts: 1, unless: '-e -f' },
+    clean: '-n foo src/',
+  },
+  {
+    names: 'blame annotate',
+    rows: [
+      reachRow('--contents=FILE', 'reads another file in place of the one it is asked for', '--contents other.txt'),
+      reachRow('-S=FILE', 'reads revisions from a file', '-S revs.txt'),
+      reachRow('--ignore-revs-file=FILE', 'reads revisions from a file', '--ignore-revs-file=revs.txt'),
+      ...DIFF_ROWS,
+    ],
+    texts: '-L --since --date --ignore-rev --encoding',
+    maybes: '-M -C --abbrev',
+    operands: 'paths',
+    clean: '-L 1,20 src/main.go',
+  },
+  {
+    names: 'cat-file',
+    rows: [
+      hiddenRow('--textconv', 'runs the converter that the configuration names', '--textconv'),
+      hiddenRow('--filters', 'runs the filter that the configuration names', '--filters'),
+      HELP,
+    ],
+    operands: 'paths',
+    clean: '-p HEAD:README.md',
+  },
+  {
+    names: 'ls-files ls-tree check-ignore check-attr',
+    rows: [
+      reachRow('-X --exclude-from=FILE', 'reads patterns from a file', '-X patterns.txt'),
+      reachRow('--stdin', 'reads its operands from its input', '--stdin'),
+      HELP,
+    ],
+    texts: '-x --exclude --exclude-per-directory --with-tree --format',
+    maybes: '--abbrev',
+    flags: '--exclude-standard',
+    operands: 'paths',
+    clean: 'src/',
+  },
+  {
+    names:
+      'rev-parse rev-list describe shortlog merge-base name-rev show-ref for-each-ref show-branch count-objects ' +
+      'cherry var version diff-pairs verify-pack get-tar-commit-id',
+    rows: [
+      reachRow('--stdin', 'reads its operands from its input', '--stdin'),
+      reachRow('--resolve-git-dir=FILE', 'looks at another repository', '--resolve-git-dir=/x/.git'),
+      // Those that walk revisions take the options of a diff as well, and open its output immediately.
+      ...DIFF_ROWS,
+      hiddenRow('--pretty[=TEXT]', CHECKS_SIGNATURES, '--pretty=%GK', /%[-+ ]?G/),
+      hiddenRow('--format=TEXT', CHECKS_SIGNATURES, '--format=%GK', /%[-+ ]?G|%\(\*?signature/),
+    ],
+    operands: 'paths',
+    clean: '--all',
+  },
+]

@@ -1,0 +1,117 @@
+import type { ProgramTable } from '../program-table.ts'
+import { hiddenRow, reachRow } from '../row.ts'
+
+/** Programs that work on another machine. */
+export const REMOTE: readonly ProgramTable[] = [
+  {
+    names: 'ssh slogin',
+    style: 'exact',
+    rows: [
+      hiddenRow('-o=TEXT', 'sets an option, and some name a program to run', '-o ProxyCommand=./x host'),
+      hiddenRow('-F=FILE', 'reads its options from a file', '-F x.cfg host'),
+      reachRow('-J=TEXT', 'goes through another machine', '-J jump host'),
+      reachRow('-L=TEXT', 'opens a port of this machine', '-L 80:x:80 host'),
+      reachRow('-R=TEXT', 'lets the other machine reach this network', '-R 80:x:80 host'),
+      reachRow('-D=TEXT', 'opens a proxy', '-D 1080 host'),
+      reachRow('-W=TEXT', 'connects to a third machine', '-W x:80 host'),
+      reachRow('-w=TEXT', 'makes a tunnel', '-w 0:0 host'),
+      reachRow('-A -Y -X', 'lets the other machine use keys or the screen of this one', '-A host'),
+      reachRow('-f', 'continues when the call is over', '-f host'),
+      reachRow('-i=FILE', 'uses a key from a file', '-i key host'),
+      hiddenRow('-I=FILE', 'loads a library', '-I ./x.so host'),
+      reachRow('-E=FILE', 'writes a file', '-E x.log host'),
+      reachRow('-S=FILE', 'uses a connection of another program', '-S x.sock host'),
+      reachRow('-M', 'shares its connection with other programs', '-M host'),
+    ],
+    // It reads options after the name of the machine too, so every word is looked at.
+    texts: '-b -B -c -e -l -m -O -p -Q',
+    operands: 'texts',
+    operandRows: [{ from: 2, kind: 'hidden', reason: 'is a command for another machine', example: 'host ls' }],
+    implied: { kind: 'hidden', reason: 'runs commands on another machine', example: 'host' },
+  },
+  {
+    names: 'autossh mosh rsh rlogin pssh sshpass sshfs ssh-copy-id ssh-agent ssh-add ssh-keygen',
+    implied: { kind: 'hidden', reason: 'uses keys, or runs commands on another machine', example: 'host ls' },
+  },
+  {
+    names: 'scp',
+    style: 'exact',
+    rows: [
+      hiddenRow('-S=TEXT', 'runs a program in place of ssh', '-S ./x'),
+      hiddenRow('-o=TEXT', 'sets an option, and some name a program to run', '-o ProxyCommand=./x'),
+      hiddenRow('-F=FILE', 'reads its options from a file', '-F x.cfg'),
+      hiddenRow('-D=TEXT', 'runs a program in place of a server', '-D ./x'),
+      hiddenRow('-b=FILE', 'reads commands from a file', '-b x'),
+      reachRow('-J=TEXT', 'goes through another machine', '-J jump'),
+      reachRow('-i=FILE', 'uses a key from a file', '-i key'),
+    ],
+    texts: '-c -l -P',
+    operands: 'guess',
+    implied: { kind: 'reach', reason: 'copies to or from another machine', example: 'a.txt host:' },
+  },
+  {
+    names: 'rsync',
+    rows: [
+      hiddenRow('-e --rsh=TEXT', 'runs a program to reach a machine', '-e ./x'),
+      hiddenRow('--rsync-path=TEXT', 'runs a program on the other machine', '--rsync-path=./x'),
+      hiddenRow('-M --remote-option=TEXT', 'sets options of the other side', '-M--x'),
+      reachRow('--files-from --exclude-from --include-from=FILE', 'reads names from a file', '--files-from=list'),
+      hiddenRow('-f --filter=TEXT', 'may read rules from a file', '--filter=merge,x'),
+      reachRow('--password-file --early-input=FILE', 'sends a file', '--password-file=x'),
+      reachRow(
+        '--log-file --write-batch --only-write-batch --read-batch=FILE',
+        'writes or reads a file',
+        '--log-file=x',
+      ),
+      reachRow('-T --temp-dir --backup-dir --partial-dir=FILE', 'writes to another folder', '-T x'),
+      reachRow('--compare-dest --copy-dest --link-dest=FILE', 'uses another folder', '--link-dest=x'),
+      reachRow(
+        '--delete --del --delete-after --delete-before --delete-during --delete-excluded',
+        'deletes files',
+        '--delete',
+      ),
+      reachRow('--remove-source-files', 'deletes files', '--remove-source-files'),
+      hiddenRow('--daemon --config=FILE', 'starts a server', '--config=x'),
+    ],
+    texts:
+      '--exclude --include --chmod --chown --max-size --min-size --bwlimit --timeout --port --suffix -B --block-size',
+    operands: 'paths',
+    operandRows: [{ like: /:/, kind: 'reach', reason: 'is on another machine', example: 'host:x' }],
+    clean: '-a a b',
+  },
+  {
+    names: 'sftp ftp lftp tftp telnet',
+    implied: {
+      isUnnamed: true,
+      kind: 'hidden',
+      reason: 'takes commands from its input, and some start programs',
+      example: 'host',
+    },
+  },
+  {
+    names: 'nc ncat netcat',
+    style: 'exact',
+    rows: [
+      hiddenRow('-e --exec=TEXT', 'runs a program for the other side', '-e ./x host 80'),
+      hiddenRow('-c --sh-exec=TEXT', 'runs a script for the other side', '-c x host 80'),
+      hiddenRow('--lua-exec=FILE', 'runs a program for the other side', '--lua-exec x host 80'),
+    ],
+    implied: { kind: 'hidden', reason: 'passes on what another machine sends', example: 'x 80' },
+  },
+  {
+    names: 'socat',
+    operandRows: [
+      {
+        like: /^\W*(?:exec|system|shell)\b/i,
+        kind: 'hidden',
+        reason: 'is a program that it runs',
+        example: 'exec:./x -',
+      },
+    ],
+    implied: { kind: 'hidden', reason: 'passes on what another machine or program sends', example: '- tcp:x:80' },
+  },
+  {
+    names: 'nmap ping dig nslookup host traceroute whois openssl',
+    implied: { kind: 'reach', reason: 'reaches the network or files of its own choice', example: 'x 80' },
+  },
+]

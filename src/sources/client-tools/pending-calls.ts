@@ -1,0 +1,199 @@
+import type { ClientAnswer, ClientCall } from '../../core/client-tool.ts'
+import type { BaseContext } from '../../core/define.ts'
+import { type ErrorCode, messageOf, ToolError } from '../../core/errors.ts'
+import type { SourceHost } from '../../core/source.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { escapeLine } from '../../lib/escape-text.ts'
+import { type CallListener, CallQueue } from './call-queue.ts'
+import { type ReadAnswer, readClientAnswer } from './read-answer.ts'
+
+const MAX_ENDED = 10_000
+
+/** The calls that clients of one hub were given, so that a wrong answer can be told from a late one and put on record. */
+class AnswerHistory {
+  readonly #waiting = new Map<string, HistoryCall>()
+  /** The latest of them, oldest first. */
+  readonly #ended = new Map<string, HistoryCall>()
+
+  open(callId: string, call: HistoryCall): void {
+    this.#waiting.set(callId, call)
+  }
+
+  end(callId: string, end: string): void {
+    const call = this.#waiting.get(callId)
+    if (!call) return
+    this.#waiting.delete(callId)
+    this.#ended.set(callId, { ...call, end })
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!)
+  }
+
+  find(callId: string): HistoryCall | undefined {
+    return this.#waiting.get(callId) ?? this.#ended.get(callId)
+  }
+}
+
+const books = new WeakMap<object, AnswerHistory>()
+
+interface Pending {
+  readonly hasOutput: boolean
+  /** Ends the call; the text says why no later answer is wanted. */
+  settle(outcome: ReadAnswer | ToolError, end: string): void
+}
+
+interface Refusal {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly reason: string
+  readonly tool: string
+  readonly run: string
+}
+
+const MAX_PENDING = 1_000
+const MAX_REFUSALS_ON_RECORD = 1_000
+const MESSAGE = 'Tool execution delegated to client'
+
+/** The calls that wait for one client: given to it in order, each ended by exactly one answer, or without one. */
+export class PendingCalls {
+  readonly #client: string
+  readonly #defaultRun: string
+  readonly #book: AnswerHistory
+  readonly #queue = new CallQueue()
+  readonly #pending = new Map<string, Pending>()
+  #host: SourceHost | undefined
+  #isClosed = false
+  #refusals = 0
+
+  constructor(hub: Pick<Hub, 'run'>, client: string) {
+    this.#client = client
+    this.#defaultRun = hub.run
+    this.#book = answerHistoryOf(hub)
+  }
+
+  open(host: SourceHost): void {
+    this.#host = host
+  }
+
+  assertOpen(): void {
+    if (this.#isClosed) throw new ToolError('CLIENT_GONE', `The client ${this.#client} went away.`)
+  }
+
+  /** Gives a call to the client and waits for its answer. */
+  delegate(tool: string, input: unknown, ctx: BaseContext, hasOutput: boolean): Promise<unknown> {
+    const { callId, run, signal } = ctx
+    this.assertOpen()
+    if (this.#pending.size >= MAX_PENDING) throw this.#busy()
+    ctx.pending(MESSAGE)
+    this.#book.open(callId, { tool, run, owner: this })
+    const answered = new Promise<unknown>((resolve, reject) => {
+      const stop = () => settle(signal.reason, `late: the call ended with ${codeOf(signal.reason)}`)
+      const settle = (outcome: ReadAnswer | ToolError, end: string) => {
+        if (!this.#pending.delete(callId)) return
+        signal.removeEventListener('abort', stop)
+        this.#book.end(callId, end)
+        if ('type' in outcome && outcome.type === 'data') resolve(outcome.data)
+        else reject('type' in outcome ? this.#failed(tool, outcome.message) : outcome)
+      }
+      this.#pending.set(callId, { hasOutput, settle })
+      signal.addEventListener('abort', stop, { once: true })
+      if (signal.aborted) stop()
+    })
+    this.#queue.push({ callId, run, tool, input, signal })
+    return answered
+  }
+
+  /** Takes the one answer of a call; any other is refused and put on record. */
+  async answer(callId: string, given: ClientAnswer): Promise<void> {
+    const refusal = this.#whyNot(callId)
+    if (refusal) return this.#refuse(String(callId).slice(0, 64), refusal)
+    const pending = this.#pending.get(callId)!
+    pending.settle(readClientAnswer(given, pending), 'it is answered already')
+  }
+
+  listen(listener: CallListener): () => void {
+    return this.#queue.listen((call) => void this.#tell(listener, call))
+  }
+
+  iterate(): AsyncGenerator<ClientCall, void> {
+    return this.#queue.iterate()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    const gone = () => new ToolError('CLIENT_GONE', `The client ${this.#client} went away before it answered.`)
+    for (const { settle } of this.#pending.values()) settle(gone(), 'late: the client was gone')
+    this.#queue.close()
+  }
+
+  /** A listener that fails has not done the work: its call ends, unless it is answered. */
+  async #tell(listener: CallListener, call: ClientCall): Promise<void> {
+    try {
+      await listener(call)
+    } catch (error) {
+      const message = `its listener failed: ${escapeLine(messageOf(error).slice(0, 500))}`
+      this.#pending.get(call.callId)?.settle({ type: 'error', message }, 'late: the listener of the client had failed')
+    }
+  }
+
+  #whyNot(callId: string): Refusal | undefined {
+    const booked = this.#book.find(callId)
+    const shown = JSON.stringify(String(callId).slice(0, 64))
+    if (!booked) {
+      const message = `There is no call ${shown} that waits for an answer.`
+      return { code: 'NOT_FOUND', message, reason: 'no such call', tool: 'unknown', run: this.#defaultRun }
+    }
+    const { tool, run, owner, end } = booked
+    if (owner !== this) {
+      const message = `The call ${shown} waits for another client.`
+      return { code: 'NOT_FOUND', message, reason: 'it is a call of another client', tool, run }
+    }
+    if (end === undefined) return undefined
+    return { code: 'CONFLICT', message: `The call ${shown} takes no answer: ${end}.`, reason: end, tool, run }
+  }
+
+  /** A client could send wrong answers without end, so only the first ones are written down. */
+  async #refuse(callId: string, { code, message, reason, tool, run }: Refusal): Promise<never> {
+    this.#refusals++
+    if (this.#refusals <= MAX_REFUSALS_ON_RECORD) {
+      await this.#host?.refuseAnswer(run, { callId, tool, by: `client:${this.#client}`, reason })
+    }
+    if (this.#refusals === MAX_REFUSALS_ON_RECORD) {
+      this.#host?.warn(
+        `The client ${this.#client} gave ${this.#refusals} answers that were not wanted; no more are recorded.`,
+      )
+    }
+    throw new ToolError(code, message, { hint: 'Answer each call once, while its signal is not aborted.' })
+  }
+
+  #failed(tool: string, message: string): ToolError {
+    return new ToolError('UPSTREAM_ERROR', `${tool} failed at the client ${this.#client}: ${message}`, {
+      hint: 'Do what the message says, or use another tool.',
+      retryable: false,
+    })
+  }
+
+  #busy(): ToolError {
+    const message = `The client ${this.#client} has ${MAX_PENDING} calls to answer, which is the limit.`
+    return new ToolError('RATE_LIMITED', message, { hint: 'Wait until it has answered some.' })
+  }
+}
+
+function codeOf(reason: unknown): string {
+  return ToolError.is(reason) ? reason.code : 'ABORTED'
+}
+
+/** What is known of a call that a client was given. */
+interface HistoryCall {
+  readonly tool: string
+  readonly run: string
+  /** The connection that may answer it. */
+  readonly owner: object
+  /** Why no answer is wanted any more; none while it waits. */
+  readonly end?: string
+}
+
+/** The one book of a hub. */
+function answerHistoryOf(hub: object): AnswerHistory {
+  const book = books.get(hub) ?? new AnswerHistory()
+  books.set(hub, book)
+  return book
+}

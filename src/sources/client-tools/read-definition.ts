@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { ClientToolDefinition } from '../../core/client-tool.ts'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { assertToolName } from '../../core/names.ts'
+import { compileSchema } from '../../core/schema/compile-schema.ts'
+import { describeIssues } from '../../core/schema/describe-issues.ts'
+import type { AnySchema } from '../../core/schema/infer.ts'
+import { fromStandardIssues } from '../../core/schema/standard-issues.ts'
+import { escapeText } from '../../lib/escape-text.ts'
+import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { boundInput } from '../../limits/input.ts'
+import { refuseReservedName } from './refuse-reserved-name.ts'
+
+/** A definition that was checked. */
+export interface ReadDefinition {
+  readonly name: string
+  readonly title: string | undefined
+  readonly description: string
+  readonly input: AnySchema
+  readonly output: AnySchema | undefined
+  readonly timeoutMs: number | undefined
+}
+
+const MAX_SCHEMA_BYTES = 100_000
+const MAX_SCHEMA_DEPTH = 50
+const MAX_TIMEOUT_MS = 3_600_000
+
+const description = z.string().max(10_000).optional()
+const schema = z.custom<AnySchema>((value) => (typeof value === 'object' && value !== null) || isCallable(value))
+const common = { output: schema.optional(), timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional() }
+const functionSchema = z.object({
+  function: z.object({ name: z.string(), description, parameters: schema.optional() }),
+  ...common,
+})
+const ownSchema = z.object({
+  name: z.string(),
+  title: z.string().max(200).optional(),
+  description,
+  input: schema.optional(),
+  ...common,
+})
+
+/** Reads what a client says of a tool of its own, once and with bounds; it may come from another machine. */
+export function readDefinition(given: ClientToolDefinition): ReadDefinition {
+  const { name, title, description, input, output, timeoutMs } = flatten(given)
+  assertToolName(name)
+  refuseReservedName(name)
+  return {
+    name,
+    title: title && escapeText(title),
+    description: description ? escapeText(description) : `${title ?? name}, done by the client.`,
+    input: readSchema(input, 'input') ?? NO_ARGUMENTS,
+    output: readSchema(output, 'output'),
+    timeoutMs,
+  }
+}
+
+const NO_ARGUMENTS = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
+
+function flatten(given: ClientToolDefinition): z.output<typeof ownSchema> {
+  const isFunction = typeof given === 'object' && given !== null && 'function' in given
+  if (!isFunction) return parse(ownSchema, given)
+  const { function: facts, ...others } = parse(functionSchema, given)
+  return { name: facts.name, description: facts.description, input: facts.parameters, ...others }
+}
+
+function parse<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
+  const result = schema.safeParse(given)
+  if (result.success) return result.data
+  const issues = fromStandardIssues(result.error.issues, { value: given, jsonSchema: () => ({}) })
+  throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(issues, 'A definition of a client tool is not usable'), {
+    hint: 'Give { function: { name, description, parameters } }, parameters being JSON Schema.',
+  })
+}
+
+/** A schema that cannot be shown would spoil the list of all tools, so it is looked at now. */
+function readSchema(given: AnySchema | undefined, side: 'input' | 'output'): AnySchema | undefined {
+  if (given === undefined) return undefined
+  const schema = '~standard' in given ? given : copyJson(given, side)
+  const { type } = compileSchema(schema, { side }).jsonSchema()
+  if (side === 'output' || type === 'object') return schema
+  throw new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    'The arguments of a client tool are an object, its schema says otherwise.',
+    {
+      hint: 'Give parameters of the form { type: "object", properties }.',
+    },
+  )
+}
+
+function copyJson(given: AnySchema, side: string): AnySchema {
+  try {
+    // Through JSON: a schema that a library made carries marks of its own.
+    const copy = boundInput(JSON.parse(JSON.stringify(given)), {
+      maxDepth: MAX_SCHEMA_DEPTH,
+      maxBytes: MAX_SCHEMA_BYTES,
+    })
+    return isPlainObject(copy) ? copy : {}
+  } catch (cause) {
+    const why = messageOf(cause).replace(/^The input/, `The ${side} schema`)
+    throw new ToolError('INPUT_SCHEMA_INVALID', why, { hint: 'Give a smaller JSON Schema.', cause })
+  }
+}
+
+function isCallable(value: unknown): boolean {
+  // arktype's schemas are functions.
+  return typeof value === 'function' && '~standard' in value
+}

@@ -1,0 +1,153 @@
+import type { Awaitable, EventStore, StoredEvent } from '../../core/store.ts'
+import { all, type Driver, perform, run, transaction, type Work } from '../driver.ts'
+import { entity } from './entity.ts'
+import { nextNumber, one } from './query.ts'
+
+/** How long processes can read an event. */
+export const EVENT_AGE_MS = 3_600_000
+
+/** Where repositories write events of their changes. */
+export interface EventLog {
+  /** Appends an event in the transaction of the caller. */
+  write(event: { readonly topic: string; readonly body: string; readonly at: number }): Work<number>
+  /** Notifies the watchers of this process, once the transaction is committed. */
+  announce(): void
+}
+
+/** The events of a database. */
+export interface DatabaseEvents extends EventStore, EventLog {
+  close(): void
+}
+
+const EVENTS = entity<StoredEvent>('events', { seq: 'seq', topic: 'topic', body: 'body', at: 'created_at' })
+const LAST = `SELECT value FROM counters WHERE name = 'events'`
+const AFTER = `SELECT ${EVENTS.columns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`
+const MAX_READ = 500
+
+/** The events of a database: those of this process are emitted immediately, those of others when the driver reports a change. */
+export function createEvents(driver: Driver): DatabaseEvents {
+  const watchers = new EventWatchers()
+  let emitted = 0
+  let stopListening: (() => void) | undefined
+  let isAnnounced = false
+
+  function* write({ topic, body, at }: { topic: string; body: string; at: number }): Work<number> {
+    const seq = yield* nextNumber('events')
+    yield* run(EVENTS.insert, ...EVENTS.values({ seq, topic, body, at }))
+    return seq
+  }
+  function* emitNew(): Work<void> {
+    for (;;) {
+      const rows = yield* all(AFTER, emitted, MAX_READ)
+      for (const event of rows.map((row) => EVENTS.read(row))) {
+        // Another reading may have been faster, if the driver answers with promises.
+        if (event.seq <= emitted) continue
+        emitted = event.seq
+        watchers.emit(event)
+      }
+      if (rows.length < MAX_READ) return
+    }
+  }
+  const announce = () => {
+    if (isAnnounced || watchers.size === 0) return
+    isAnnounced = true
+    queueMicrotask(() => {
+      isAnnounced = false
+      if (watchers.size > 0) quietly(() => perform(driver, emitNew()))
+    })
+  }
+  const stop = () => {
+    stopListening?.()
+    stopListening = undefined
+  }
+  return {
+    write,
+    announce,
+    append(event) {
+      const seq = perform(
+        driver,
+        transaction(() => write(event)),
+      )
+      if (seq instanceof Promise) void seq.then(announce, () => {})
+      else announce()
+      return seq
+    },
+    watch(listener) {
+      const isFirst = watchers.size === 0
+      const watcher = watchers.add(listener)
+      const begin = ({ value }: { readonly value: number }) => {
+        watcher.after = value
+        if (!isFirst || watchers.size === 0) return
+        emitted = value
+        stopListening ??= driver.listen(() => perform(driver, emitNew()))
+      }
+      const stopWatching = () => {
+        watchers.remove(watcher)
+        if (watchers.size === 0) stop()
+      }
+      try {
+        const last = perform(driver, one<{ readonly value: number }>(LAST))
+        if (last instanceof Promise) last.then(begin).catch(stopWatching)
+        else begin(last)
+      } catch (error) {
+        stopWatching()
+        throw error
+      }
+      return stopWatching
+    },
+    close() {
+      watchers.clear()
+      stop()
+    },
+  }
+}
+
+interface Watcher {
+  readonly listener: (event: StoredEvent) => void
+  /** The number of the last event before it began to watch. */
+  after: number
+}
+
+/** The watchers of this process, each of which gets the events since it began. */
+export class EventWatchers {
+  readonly #watchers = new Set<Watcher>()
+
+  get size(): number {
+    return this.#watchers.size
+  }
+
+  add(listener: Watcher['listener'], after = Number.POSITIVE_INFINITY): Watcher {
+    const watcher = { listener, after }
+    this.#watchers.add(watcher)
+    return watcher
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+  }
+
+  emit(event: StoredEvent): void {
+    for (const { listener, after } of this.#watchers) {
+      if (event.seq <= after) continue
+      try {
+        listener(event)
+      } catch {
+        // A listener that fails must not keep the event from the others.
+      }
+    }
+  }
+
+  clear(): void {
+    this.#watchers.clear()
+  }
+}
+
+/** What cannot be read now is read after the next change; the caller of a method is told what is wrong with the store. */
+function quietly(read: () => Awaitable<void>): void {
+  try {
+    const reading = read()
+    if (reading instanceof Promise) reading.catch(() => {})
+  } catch {
+    // As above.
+  }
+}

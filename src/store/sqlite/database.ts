@@ -1,0 +1,158 @@
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { messageOf, ToolError } from '../../core/errors.ts'
+import { prepareDataFolder } from '../../lib/data-folder.ts'
+import { errnoOf } from '../../lib/errno.ts'
+import { assertOurs } from '../../lib/owned-by-us.ts'
+import type { SqlValue } from '../driver.ts'
+import { migrate } from './migrate.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+/** The part of a prepared statement that is used here. */
+export interface SqliteStatement {
+  run(...values: SqlValue[]): { readonly changes: number | bigint }
+  get(...values: SqlValue[]): unknown
+  all(...values: SqlValue[]): unknown[]
+}
+
+/** The part of an open database that is used here. */
+export interface SqliteDatabase {
+  exec(sql: string): void
+  prepare(sql: string): SqliteStatement
+  close(): void
+  /** Forbids statements that could damage the file; older versions of Node have no such method. */
+  enableDefensive?(active: boolean): void
+}
+
+/** What `@photostructure/sqlite` and `node:sqlite` have in common. */
+export interface SqliteModule {
+  readonly DatabaseSync: new (
+    path: string,
+    options: { readonly timeout: number; readonly readOnly?: boolean; readonly enableForeignKeyConstraints?: boolean },
+  ) => SqliteDatabase
+  /** Copies in another thread; older versions of Node have no such function. */
+  readonly backup?: (source: SqliteDatabase, path: string, options: { readonly rate: number }) => Promise<number>
+}
+
+/** The mode bits of other users. */
+const OTHER_USERS = 0o077
+
+let sqlite: SqliteModule | undefined
+
+/** Loads SQLite at its first use, so that importing tool-hub does not. */
+export function loadSqlite(): SqliteModule {
+  sqlite ??= findSqlite(createRequire(import.meta.url))
+  return sqlite
+}
+
+/** The package, or else the module of Node itself. */
+export function findSqlite(load: (name: string) => unknown): SqliteModule {
+  const causes: unknown[] = []
+  for (const name of ['@photostructure/sqlite', 'node:sqlite']) {
+    try {
+      return load(name) as SqliteModule
+    } catch (cause) {
+      causes.push(cause)
+    }
+  }
+  const [why] = messageOf(causes[0]).split('\n', 1)
+  throw new ToolError('CONFIG_INVALID', `SQLite cannot be loaded: ${why}`, {
+    hint: 'Install the packages again on this very system, or use Node 22.13 or newer, which has SQLite.',
+    cause: new AggregateError(causes),
+  })
+}
+
+/** How the file is opened. */
+export interface DatabaseOptions {
+  /** How long a write waits for another process; the thread is blocked meanwhile. */
+  readonly busyTimeoutMs: number
+  /** Maximum number of 4 KB pages of the file. Default: as many as fit on the disk. */
+  readonly maxPages?: number
+}
+
+/** Opens the file of a store, creates it if there is none, and migrates it to the current version. */
+export function openDatabase(path: string, { busyTimeoutMs, maxPages }: DatabaseOptions): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite()
+  secureFile(path)
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
+  try {
+    configure(database, path)
+    migrate(database, path, MIGRATIONS)
+    if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/**
+ * Closes the file and moves its log into it, unless others use it, too. The package releases the file only when its
+ * statements are collected, so SQLite's own last checkpoint comes late, or never.
+ */
+export function closeDatabase(database: SqliteDatabase): void {
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch {
+    // What stays in the log is read by the next process that opens the file.
+  }
+  database.close()
+}
+
+/** A second connection that only reads, for backups. */
+export function openForReading(path: string, busyTimeoutMs: number): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite()
+  return new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly: true })
+}
+
+/** A database in memory, at the current version. */
+export function openMemoryDatabase(): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite()
+  const database = new DatabaseSync(':memory:', { timeout: 0, enableForeignKeyConstraints: true })
+  migrate(database, 'in memory', MIGRATIONS)
+  return database
+}
+
+function configure(database: SqliteDatabase, path: string): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
+  if (mode.journal_mode !== 'wal') {
+    throw new ToolError('CONFIG_INVALID', `The store ${path} cannot keep a write-ahead log on this disk.`, {
+      hint: 'Use a folder on a disk of this machine, not one of the network.',
+    })
+  }
+  // NORMAL survives the end of the process at any moment; a loss of power may undo the last commits, never damage the file.
+  database.exec('PRAGMA synchronous = NORMAL')
+  database.exec('PRAGMA trusted_schema = OFF')
+  database.exec('PRAGMA cache_size = -8000')
+  database.exec('PRAGMA journal_size_limit = 67108864')
+  database.enableDefensive?.(true)
+}
+
+/**
+ * Creates the folder and the file of a store for this user alone; refuses a file that another user could have written.
+ * An existing file is never opened here: closing any descriptor of it would drop the locks that SQLite holds on it
+ * elsewhere in this process.
+ */
+function secureFile(path: string): void {
+  prepareDataFolder(dirname(path))
+  if (createFile(path)) return
+  const stats = fs.lstatSync(path)
+  if (!stats.isFile()) {
+    throw new ToolError('CONFIG_INVALID', `${path} is not a regular file.`, {
+      hint: `Look who made it; then rm ${path}.`,
+    })
+  }
+  assertOurs(stats, path)
+  if ((stats.mode & OTHER_USERS) !== 0) fs.chmodSync(path, 0o600)
+}
+
+function createFile(path: string): boolean {
+  try {
+    fs.closeSync(fs.openSync(path, 'wx', 0o600))
+    return true
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false
+    throw error
+  }
+}

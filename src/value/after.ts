@@ -1,6 +1,0 @@
-import type { Awaitable } from '../store.ts'
-
-/** Goes on with a value at once when it is there, else when it comes: what need not wait costs nothing. */
-export function after<T, R>(value: Awaitable<T>, go: (value: T) => Awaitable<R>): Awaitable<R> {
-  return value instanceof Promise ? value.then(go) : go(value)
-}

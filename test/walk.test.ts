@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+/** The most source files that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
+const MAX_FILES = { library: 200, http: 200, approval: 200, mcp: 220 }
+
+interface Journey {
+  readonly name: keyof typeof MAX_FILES
+  readonly files: number
+  readonly functions: number
+  readonly visited: readonly { readonly file: string; readonly functions: number }[]
+}
+
+describe('one warm call', () => {
+  it('visits no more source files than it may', async () => {
+    const journeys = await walk()
+    expect(journeys.map(({ name }) => name)).toEqual(Object.keys(MAX_FILES))
+    for (const { name, files, functions, visited } of journeys) {
+      const names = visited.map(({ file }) => file)
+      expect(files, `${name} visits ${names.join(', ')}`).toBeLessThanOrEqual(MAX_FILES[name])
+      expect(functions).toBeGreaterThanOrEqual(files)
+      // A measure that sees nothing would pass as well.
+      expect(files).toBeGreaterThan(10)
+      expect(names).toEqual([...new Set(names)].sort())
+      expect(names.filter((file) => !/^src\/.+\.ts$/.test(file))).toEqual([])
+    }
+  })
+})
+
+async function walk(): Promise<Journey[]> {
+  const args = ['--import', './test/support/load-typescript.mjs', 'scripts/walk.mjs', '--json']
+  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 })
+  return JSON.parse(stdout)
+}
