@@ -19,14 +19,14 @@ import { rolldown } from 'rolldown'
 const PUBLIC = [
   'index',
   'testing/index',
-  'config/index',
-  'server/mcp/index',
-  'server/index',
+  'public/config',
+  'public/mcp',
+  'public/serve',
   'client/index',
   'sources/openapi/from-open-api',
   ...['ai-sdk', 'langchain', 'openai', 'anthropic', 'openai-agents', 'agent-tools'].map((name) => `adapters/${name}`),
 ]
-/** What is run by the name of its file: src/lib/own-file.ts knows where they are. */
+/** What is run by the name of its file: src/system/own-file.ts knows where they are. */
 const RUN = [
   'cli/main',
   'sandbox/pages/page-worker',
@@ -55,7 +55,7 @@ if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) proce
 console.error('Building dist/: about 20 seconds.')
 rmSync('dist', { recursive: true, force: true })
 declareTypes()
-await join(['lib/own-file'])
+await join(['system/own-file'])
 await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
 for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
 chmodSync('dist/cli/main.js', 0o755)
@@ -116,6 +116,6 @@ function keepOwnFile() {
     name: 'keep-own-file',
     resolveId: (id) => (id.endsWith('/own-file.ts') ? { id: OWN_FILE, external: true } : null),
     renderChunk: (code, { fileName }) =>
-      code.replaceAll(`"${OWN_FILE}"`, `"${'../'.repeat(fileName.split('/').length - 1) || './'}lib/own-file.js"`),
+      code.replaceAll(`"${OWN_FILE}"`, `"${'../'.repeat(fileName.split('/').length - 1) || './'}system/own-file.js"`),
   }
 }

@@ -31,7 +31,7 @@ export async function generateConfigDocs() {
 }
 
 async function readSchema() {
-  const { toJsonSchema } = await import('../src/config/config-json-schema.ts')
+  const { toJsonSchema } = await import('../src/config/check-config.ts')
   const { configSchema } = await import('../src/config/schema.ts')
   return toJsonSchema(configSchema)
 }

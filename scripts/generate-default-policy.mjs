@@ -13,7 +13,7 @@ export function generateDefaultPolicy() {
   if (document.errors.length > 0) throw document.errors[0]
   const policy = { always: rulesOf(document, lines, 'always'), defaults: rulesOf(document, lines, 'defaults') }
   return `// Generated from default.yaml by scripts/generate-default-policy.mjs; do not edit.
-import type { SourcedRule } from '../core/rule.ts'
+import type { SourcedRule } from '../core/index.ts'
 
 /** The shipped policy: what always holds, and what holds where the owner says nothing. */
 export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly defaults: readonly SourcedRule[] } = ${JSON.stringify(policy, null, 2)}

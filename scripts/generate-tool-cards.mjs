@@ -43,5 +43,5 @@ export async function generateToolCards() {
     '',
   ]
     .join('\n')
-    .replace('/** A built-in tool as', "import type { Capability } from '../core/define.ts'\n\n/** A built-in tool as")
+    .replace('/** A built-in tool as', "import type { Capability } from '../core/index.ts'\n\n/** A built-in tool as")
 }

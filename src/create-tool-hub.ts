@@ -1,17 +1,18 @@
-import type { AnyTool } from './core/define.ts'
-import type { HubOptions } from './core/options.ts'
-import { createHub, type Hub } from './hub/hub.ts'
-import { lazySource } from './hub/lazy-source.ts'
-import { turnedOffSource } from './hub/turned-off-source.ts'
-import { lazyModule } from './lib/lazy-module.ts'
-import { skillRoots } from './sources/skills/skill-roots.ts'
-import { createKeepingFetchText, fetchText } from './tools/http/fetch-text.ts'
-import { builtinTools } from './tools/index.generated.ts'
-import { memoryForms, memoryTurnedOff } from './tools/memory/memory-forms.ts'
-import { createWebSearch, webSearch } from './tools/web/web-search.ts'
+import { type AnyTool, type HubOptions, lazyModule } from './core/index.ts'
+import { createHub, type Hub, lazySource, turnedOffSource } from './hub/index.ts'
+import { skillRoots } from './sources/skills/index.ts'
+import {
+  builtinTools,
+  createKeepingFetchText,
+  createWebSearch,
+  fetchText,
+  memoryForms,
+  memoryTurnedOff,
+  webSearch,
+} from './tools/index.ts'
 
-const loadMcpSource = lazyModule(() => import('./sources/mcp/mcp-source.ts'))
-const loadSkillSource = lazyModule(() => import('./sources/skills/skill-source.ts'))
+const loadMcpSource = lazyModule(() => import('./sources/mcp/index.ts'))
+const loadSkillSource = lazyModule(() => import('./sources/skills/index.ts'))
 
 /** The tools every hub has. */
 export type BuiltinTool = (typeof builtinTools)[number]

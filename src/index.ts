@@ -1,60 +1,165 @@
-export { type AgentToolOptions, toAgentTools } from './adapters/agent-tools.ts'
-export { type AuditEvent, toAuditEvent } from './adapters/audit-event.ts'
-export { toClientToolDefinitions } from './adapters/client-tool-definitions.ts'
+export type { FormGovernance } from './adapters/index.ts'
 export {
+  type AgentToolOptions,
+  type AiSdkGovernance,
+  type AuditEvent,
   type CodingToolOptions,
   createApplyPatchTool,
   createEditTool,
   createExecTool,
+  createExecutor,
   createProcessTool,
   createReadTool,
   createWriteTool,
-} from './adapters/coding-tools.ts'
-export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './adapters/executor.ts'
-export type { FormGovernance } from './adapters/from/form-governance.ts'
-export { type AiSdkGovernance, type ForeignAiSdkTool as AiSdkTool, fromAiSdk } from './adapters/from/from-ai-sdk.ts'
-export { fromLangChain, type LangChainTool } from './adapters/from/from-lang-chain.ts'
-export {
+  type ExecutorCall,
+  type ExecutorConfig,
+  type ForeignAiSdkTool as AiSdkTool,
+  fromAiSdk,
+  fromLangChain,
   fromMcpTool,
+  fromOpenAi,
+  type LangChainTool,
   type McpHandlerExtra,
   type McpToolDefinition,
   type McpToolResult,
-} from './adapters/from/from-mcp-tool.ts'
-export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './adapters/from/from-open-ai.ts'
-export { type Provider, type ProviderSchema, schemaFor } from './adapters/schema/for-provider.ts'
-export { type ToolDefinition, toToolDefinitions } from './adapters/tool-definitions.ts'
-export {
+  type OpenAiFunction,
+  type OpenAiHandlerOptions,
+  type Provider,
+  type ProviderSchema,
+  schemaFor,
   type ToolCompleted,
+  type ToolDefinition,
   type ToolEvent,
+  type ToolExecutor,
   type ToolFailed,
+  type ToolResultEvent,
   type ToolStarted,
+  toAgentTools,
+  toAuditEvent,
+  toClientToolDefinitions,
+  toToolDefinitions,
   toToolEvents,
-} from './adapters/tool-events.ts'
-export { type ToolResultEvent, toToolResultEvent } from './adapters/tool-result-event.ts'
+  toToolResultEvent,
+} from './adapters/index.ts'
 export type { Grant } from './approvals/index.ts'
-export type { CallOptions } from './core/call-options.ts'
+/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
 export type {
+  ApprovalReply,
+  ApprovalRequest,
+  ApprovalView,
+  ApprovalView as AskView,
+  Artifact,
+  BudgetLimits,
+  CallbackRunner,
+  CallError,
+  CallEvent,
+  CallOptions,
+  Channel,
+  ChannelAnswer,
+  ChannelBounds,
+  ChannelFacts,
+  ChannelIo,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelRecipients,
+  ChannelRequest,
   ClientAnswer,
   ClientCall,
   ClientToolDefinition,
-  RefusedClientTool,
-} from './core/client-tool.ts'
-export type { Clock } from './core/clock.ts'
-export type {
+  Clock,
+  CommandLimits,
   CommandLine,
   CommandOutput,
   CommandRequest,
+  CommandRunner,
+  CommandSandbox,
   CommandState,
   Commands,
   CommandTarget,
+  Constraints,
+  Content,
+  ContentBlock,
+  CoreToolsConfig,
+  Delivery,
+  Durability,
+  EmbedTexts,
+  Evidence,
+  Failure,
+  FetchOptions,
+  GuardedFetch,
+  GuardedResponse,
+  HistoryEntry,
+  HistoryPage,
+  HttpMcpServer,
+  HubOptions,
+  InboxMessage,
+  Label,
+  Limits,
+  McpOAuth,
+  McpServer,
+  MemoryCandidate,
+  MemoryHandle,
+  MemoryNote,
+  MemoryOptions,
+  MemoryProvider,
+  MemoryService,
+  MessageFile,
+  MessageHandle,
+  MessageOutcome,
+  MessageService,
+  MessagesOptions,
+  NewMessage,
+  OutgoingMessage,
+  Principal,
   ProgramEnd,
   ProgramFence,
   ProgramRequest,
+  ProviderNote,
+  ProviderUse,
+  QuestionReply,
+  QuestionRequest,
+  Rate,
+  ReadablePage,
+  ReadFiles,
+  RecentCall,
+  RefusedClientTool,
+  ResultMeta,
+  Rule,
+  RuleCondition as When,
+  RuleSource,
+  Runner,
   RunningCommand,
   RunningProgram,
+  Sandbox,
   SandboxLevel,
-} from './core/commands.ts'
+  Secret,
+  SentRequest,
+  SessionEntry,
+  SessionHandle,
+  SessionLimits,
+  SessionMessage,
+  SessionService,
+  SessionStatus,
+  SessionsOptions,
+  SessionWork,
+  SkillRequest,
+  SourcedRule,
+  SourceHost,
+  StdioMcpServer,
+  Store,
+  Success,
+  ToolResult,
+  ToolSource,
+  UrlRunner,
+  Visibility,
+  WebFetch,
+  WebFetchOptions,
+  WebOptions,
+  WriteFiles,
+} from './core/index.ts'
 export {
+  type AgentTool,
+  type AgentToolResult,
   type AnyTool,
   type BaseContext,
   CAPABILITIES,
@@ -66,8 +171,16 @@ export {
   definePlugin,
   defineTool,
   type Effect,
+  ERRORS,
+  type ErrorCode,
+  type Fix,
+  fromAgentTool,
+  fromHandlerTool,
+  type HandlerOutput,
+  type HandlerTool,
   HOOK_NAMES,
   type Hooks,
+  jsonResult,
   type Known,
   type Plugin,
   type PluginApi,
@@ -76,144 +189,52 @@ export {
   type Targets,
   type TextChange,
   type Tool,
+  ToolError,
+  type ToolErrorOptions,
   type ToolInput,
   type ToolKind,
   type ToolOutput,
-} from './core/define.ts'
-export { ERRORS, type ErrorCode, type Fix, ToolError, type ToolErrorOptions } from './core/errors.ts'
-export { type AgentTool, type AgentToolResult, fromAgentTool } from './core/from-agent-tool.ts'
-export { fromHandlerTool, type HandlerOutput, type HandlerTool } from './core/from-handler-tool.ts'
-export type {
-  FetchOptions,
-  GuardedFetch,
-  GuardedResponse,
-  ReadablePage,
-  ReadFiles,
-  WriteFiles,
-} from './core/handles.ts'
-export type {
-  EmbedTexts,
-  MemoryCandidate,
-  MemoryHandle,
-  MemoryNote,
-  MemoryOptions,
-  MemoryService,
-} from './core/memory.ts'
-export type { MemoryProvider, ProviderNote, ProviderUse } from './core/memory-provider.ts'
-export type {
-  Channel,
-  ChannelAnswer,
-  ChannelBounds,
-  ChannelFacts,
-  ChannelIo,
-  ChannelLimits,
-  ChannelOptions,
-  ChannelRecipients,
-  ChannelRequest,
-  Delivery,
-  InboxMessage,
-  MessageFile,
-  MessageHandle,
-  MessageOutcome,
-  MessageService,
-  MessagesOptions,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-} from './core/messages.ts'
-export type {
-  BudgetLimits,
-  CommandLimits,
-  CommandSandbox,
-  CoreToolsConfig,
-  Durability,
-  HttpMcpServer,
-  HubOptions,
-  Limits,
-  McpOAuth,
-  McpServer,
-  QuestionReply,
-  Rate,
-  Sandbox,
-  Secret,
-  StdioMcpServer,
-  Visibility,
-  WebOptions,
-} from './core/options.ts'
-export type { Principal } from './core/principal.ts'
-export {
-  jsonResult,
   toAgentToolResult,
   toCoreResult,
   toExecutorResult,
   toSummaryResult,
-} from './core/project-result.ts'
-/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
-export type {
-  ApprovalReply,
-  ApprovalRequest,
-  ApprovalView,
-  ApprovalView as AskView,
-  Artifact,
-  CallError,
-  CallEvent,
-  Content,
-  ContentBlock,
-  Evidence,
-  Failure,
-  Label,
-  QuestionRequest,
-  RecentCall,
-  ResultMeta,
-  Success,
-  ToolResult,
-} from './core/result.ts'
-export type { Constraints, Rule, RuleCondition as When, RuleSource, SkillRequest, SourcedRule } from './core/rule.ts'
-export type {
-  CallbackRunner,
-  CommandRunner,
-  HistoryEntry,
-  HistoryPage,
-  Runner,
-  SessionEntry,
-  SessionHandle,
-  SessionLimits,
-  SessionMessage,
-  SessionService,
-  SessionStatus,
-  SessionsOptions,
-  SessionWork,
-  UrlRunner,
-} from './core/sessions.ts'
-export type { SourceHost, ToolSource, WebFetch, WebFetchOptions } from './core/source.ts'
-export type { Store } from './core/store.ts'
+} from './core/index.ts'
 export { createToolHub } from './create-tool-hub.ts'
-export type { Explanation } from './hub/explanation.ts'
-export type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub/hub.ts'
-export type { ToolListing } from './hub/list-tools.ts'
-export type { RefusedTool } from './hub/pipeline/registry.ts'
-export type { ToolCard } from './hub/pipeline/tool-card.ts'
-export type { UndoOptions, UndoReport } from './hub/undo/undo.ts'
-export type { UndoneChange } from './hub/undo/undo-changes.ts'
-export { VERSION } from './lib/version.ts'
-export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/output.ts'
-export { expandToolGroups, normaliseName as normalizeToolName, TOOL_GROUPS } from './policy/tool-groups.ts'
-export { isToolAllowedByPolicy } from './policy/visibility.ts'
+export type {
+  Approvals,
+  Explanation,
+  Hub,
+  PrincipalHub,
+  Questions,
+  RefusedTool,
+  ToolCard,
+  ToolListing,
+  ToolRegistry,
+  UndoneChange,
+  UndoOptions,
+  UndoReport,
+} from './hub/index.ts'
+export { VERSION } from './lib/index.ts'
+export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/index.ts'
+export {
+  expandToolGroups,
+  isToolAllowedByPolicy,
+  normaliseName as normalizeToolName,
+  TOOL_GROUPS,
+} from './policy/index.ts'
 export type { SandboxDescription } from './sandbox/exec/index.ts'
 export {
   ClientConnection,
   type ClientConnectionOptions as ClientOptions,
-} from './sources/client-tools/client-connection.ts'
-export { connectClient } from './sources/client-tools/connect-client.ts'
+  connectClient,
+} from './sources/client-tools/index.ts'
 export {
   createMcpSource,
   type McpServerStatus,
   type McpSource,
   type McpSourceOptions,
-} from './sources/mcp/mcp-source.ts'
-export { type FolderOptions, fromFolder } from './sources/plugins/folder-source.ts'
-export { type IsolateOptions, isolatePlugin } from './sources/plugins/isolated-plugin.ts'
-export { createMemoryStore } from './store/in-process.ts'
-export { openStore } from './store/sqlite.ts'
-export type { SearchProvider } from './tools/web/search-provider.ts'
-export { createWebSearch } from './tools/web/web-search.ts'
+} from './sources/mcp/index.ts'
+export { type FolderOptions, fromFolder, type IsolateOptions, isolatePlugin } from './sources/plugins/index.ts'
+export { createMemoryStore, openStore } from './store/index.ts'
+export type { SearchProvider } from './tools/index.ts'
+export { createWebSearch } from './tools/index.ts'

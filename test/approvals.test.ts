@@ -4,7 +4,7 @@ import { defineTool } from '../src/core/define.ts'
 import type { HubOptions } from '../src/core/options.ts'
 import type { ApprovalRequest } from '../src/core/result.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const wipe = defineTool({

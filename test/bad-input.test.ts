@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../src/core/define.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 
 const echo = defineTool({
   name: 'bad.echo',

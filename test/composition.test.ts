@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../src/core/define.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 
 const fetchPage = defineTool({
   name: 'demo/http.fetchText',

@@ -9,7 +9,7 @@ import type { HubOptions } from '../src/core/options.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { verifyRun } from '../src/records/log/verify-run.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const nothing = z.strictObject({})

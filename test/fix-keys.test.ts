@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { knownKeys } from '../src/config/config-json-schema.ts'
+import { knownKeys } from '../src/config/check-config.ts'
 import { ToolError } from '../src/core/errors.ts'
 import { BudgetLedger } from '../src/limits/budget.ts'
 import { RateLimiter } from '../src/limits/rate.ts'
@@ -17,15 +17,15 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/tools/fs/delete-path.ts', ['confirm']],
   ['src/tools/fs/patch/check-paths.ts', ['input']],
   ['src/tools/fs/patch/parse-patch.ts', ['input']],
-  ['src/tools/fs/patch/patch-reader.ts', ['input']],
+  ['src/tools/fs/patch/parse-patch.ts', ['input']],
   ['src/tools/fs/patch/plan-patch.ts', ['input']],
   ['src/tools/fs/read-text.ts', ['path', 'end_line']],
-  ['src/tools/fs/read/read-whole.ts', ['offset']],
+  ['src/tools/fs/read-text.ts', ['offset']],
   ['src/policy/decide.ts', ['grants']],
   ['src/records/log/run-files.ts', ['run']],
-  ['src/hub/remove-run.ts', ['run']],
+  ['src/hub/prune-runs.ts', ['run']],
   ['src/tools/fs/write-text.ts', ['filePath']],
-  ['src/core/names.ts', ['run']],
+  ['src/core/schema/issue-wording.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],
   ['src/tools/util/mustache/parse-template.ts', ['template']],

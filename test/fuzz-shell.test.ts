@@ -5,7 +5,7 @@ import { runAllowed, runFuzz } from '../scripts/fuzz-shell/run-fuzz.mjs'
 import { loadSecondParser } from '../src/hub/second-parser.ts'
 import { compilePolicy } from '../src/policy/compile-policy.ts'
 import { decide } from '../src/policy/decide.ts'
-import { readCommandLine } from '../src/shell/read-command-line.ts'
+import { readCommandLine } from '../src/shell/reader/read-command-line.ts'
 
 const SEED = 20_260_728
 const LINES = 2_000

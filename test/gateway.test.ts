@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type McpHttpServer, serveMcp } from '../src/server/mcp/serve-mcp.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../src/core/define.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const add = defineTool({

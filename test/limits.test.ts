@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineTool } from '../src/core/define.ts'
 import { ToolError } from '../src/core/errors.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const nothing = z.strictObject({})

@@ -13,7 +13,7 @@ import { toOpenAiAgents } from '../src/adapters/openai-agents.ts'
 import { defineTool } from '../src/core/define.ts'
 import { ToolError } from '../src/core/errors.ts'
 import type { HubOptions } from '../src/core/options.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { driveAiSdk } from './support/drive-ai-sdk.ts'
 import { useServedHubs } from './support/mcp-served.ts'
 

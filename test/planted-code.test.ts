@@ -20,8 +20,8 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { HubOptions } from '../src/core/options.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { protectedCode } from '../src/hub/protected-code.ts'
-import { prepareDataFolder } from '../src/lib/data-folder.ts'
 import { openStore } from '../src/store/sqlite.ts'
+import { prepareDataFolder } from '../src/system/data-folder.ts'
 import { CLI_MAIN, startCli } from './support/cli.ts'
 
 let root: string

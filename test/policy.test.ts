@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Capability, defineTool } from '../src/core/define.ts'
 import type { HubOptions } from '../src/core/options.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 
 let hub: TestHub | undefined
 afterEach(() => hub?.close({ abort: true }))

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Rule } from '../src/core/rule.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 
 type Profile = 'minimal' | 'coding' | 'messaging' | 'full'
 

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { defineTool } from '../src/core/define.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { verifyRun } from '../src/records/log/verify-run.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 import { bundleModule } from './support/run-module.ts'
 

@@ -6,7 +6,7 @@ import { createClient } from '../src/client/index.ts'
 import type { CallView } from '../src/core/define.ts'
 import type { ApprovalRequest } from '../src/core/result.ts'
 import { startService } from '../src/server/index.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const IDS = { requestId: 'A', taskId: 't1', goalId: 'g1' }

@@ -7,9 +7,9 @@ import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
 import { defineTool } from '../src/core/define.ts'
 import type { HubOptions } from '../src/core/options.ts'
-import { adoptDataFolder } from '../src/lib/data-folder.ts'
 import { readEvents } from '../src/records/log/read-events.ts'
 import { type RunningService, startService } from '../src/server/start-service.ts'
+import { adoptDataFolder } from '../src/system/data-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-service-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { verifyRun } from '../src/records/log/verify-run.ts'
-import { testHub } from '../src/testing/test-hub.ts'
+import { testHub } from '../src/testing/tool-contract.ts'
 import { bundleModule } from './support/run-module.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'undo-kill-')))

@@ -22,7 +22,7 @@ import { defineTool } from '../src/core/define.ts'
 import type { WriteFiles } from '../src/core/handles.ts'
 import { verifyRun } from '../src/records/log/verify-run.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 type Change = { readonly [K in keyof WriteFiles]: [K, ...Parameters<WriteFiles[K]>] }[keyof WriteFiles]

@@ -2,7 +2,7 @@
 import { loadSecondParser } from '../../src/hub/second-parser.ts'
 import { compilePolicy } from '../../src/policy/compile-policy.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { readCommandLine } from '../../src/shell/read-command-line.ts'
+import { readCommandLine } from '../../src/shell/reader/read-command-line.ts'
 import { scoreCase } from './score.mjs'
 import { createShellJudge } from './shell-judge.mjs'
 import { SHELL_POLICIES } from './shell-policies.mjs'

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** The only modules of the sources that are named here, so that everything behind them can move. */
 const ENTRY_POINTS = {
   library: '../../src/index.ts',
-  service: '../../src/server/index.ts',
-  mcp: '../../src/server/mcp/index.ts',
+  service: '../../src/public/serve.ts',
+  mcp: '../../src/public/mcp.ts',
 }
 
 /** How often the owner looks for an approval. */

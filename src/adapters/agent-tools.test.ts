@@ -3,7 +3,7 @@ import { modelTools } from '../../test/support/model-tools.ts'
 import { type BaseContext, defineTool } from '../core/define.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { ToolResult } from '../core/result.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 import { toToolDefinitions } from './tool-definitions.ts'
 

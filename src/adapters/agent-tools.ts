@@ -1,9 +1,14 @@
-import { messageOf } from '../core/errors.ts'
-import type { AgentTool, AgentToolResult } from '../core/from-agent-tool.ts'
-import { jsonResult, toAgentContent, toAgentToolResult } from '../core/project-result.ts'
-import type { CallEvent, ToolResult } from '../core/result.ts'
-import type { Hub } from '../hub/hub.ts'
-import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import {
+  type AgentTool,
+  type AgentToolResult,
+  type CallEvent,
+  jsonResult,
+  messageOf,
+  type ToolResult,
+  toAgentContent,
+  toAgentToolResult,
+} from '../core/index.ts'
+import type { Hub, ToolCard } from '../hub/index.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { chooseCards } from './choose-cards.ts'
 import type { RunOptions } from './model-tools.ts'

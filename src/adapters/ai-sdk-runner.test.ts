@@ -3,7 +3,7 @@ import { MockLanguageModelV3 } from 'ai/test'
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../core/define.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { toAiSdkRunner } from './ai-sdk.ts'
 
 const add = defineTool({

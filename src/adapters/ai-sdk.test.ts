@@ -7,7 +7,7 @@ import { eventually } from '../../test/support/eventually.ts'
 import { defineTool } from '../core/define.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { CallEvent, ToolResult } from '../core/result.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type AiSdkOptions, recordRefusedCalls, toAiSdk } from './ai-sdk.ts'
 
 const add = defineTool({

@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CallOptions } from '../core/call-options.ts'
-import { textOfBlock } from '../core/project-result.ts'
-import type { ContentBlock, Failure, ToolResult } from '../core/result.ts'
-import type { StandardSchema } from '../core/schema/infer.ts'
-import type { CallbackRunner, SessionWork } from '../core/sessions.ts'
-import type { Hub } from '../hub/hub.ts'
-import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import {
+  type CallbackRunner,
+  type CallOptions,
+  type ContentBlock,
+  type Failure,
+  type SessionWork,
+  type ToolResult,
+  textOfBlock,
+} from '../core/index.ts'
+import type { StandardSchema } from '../core/schema/index.ts'
+import type { Hub, ToolCard } from '../hub/index.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 import { approveOwnCall } from './approve-own-call.ts'
 import { type CallProgress, callWithProgress } from './call-with-progress.ts'

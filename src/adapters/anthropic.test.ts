@@ -5,7 +5,7 @@ import { modelTools, PIXEL } from '../../test/support/model-tools.ts'
 import { defineTool } from '../core/define.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { CallEvent } from '../core/result.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type AnthropicOptions, type AnthropicToolResult, type AnthropicTools, toAnthropic } from './anthropic.ts'
 
 let server: FakeAnthropic

@@ -1,7 +1,5 @@
-import { textOfBlock } from '../core/project-result.ts'
-import type { ContentBlock, ToolResult } from '../core/result.ts'
-import type { Hub } from '../hub/hub.ts'
-import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
+import type { Hub, ToolCard } from '../hub/index.ts'
 import { failureText } from './failure-text.ts'
 import {
   itemsOf,

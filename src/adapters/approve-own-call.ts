@@ -1,4 +1,4 @@
-import type { CallOptions } from '../core/call-options.ts'
+import type { CallOptions } from '../core/index.ts'
 
 /**
  * A yes that a person gave elsewhere, for one call: it answers what policy asks about that very call. What calls inside

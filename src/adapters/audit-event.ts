@@ -1,5 +1,4 @@
-import type { CallEnded, EventBody } from '../records/log/events.ts'
-import type { RecordedLine } from '../records/log/run-records.ts'
+import type { CallEnded, EventBody, RecordedLine } from '../records/log/index.ts'
 
 /** What happened to a call, in the form of a classical audit log. */
 export interface AuditEvent {

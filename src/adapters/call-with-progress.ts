@@ -1,4 +1,4 @@
-import type { CallEvent, ContentBlock, ToolResult } from '../core/result.ts'
+import type { CallEvent, ContentBlock, ToolResult } from '../core/index.ts'
 
 /** What a call tells before it has a result. */
 export interface CallProgress {

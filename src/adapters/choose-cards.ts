@@ -1,7 +1,5 @@
-import { ToolError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import type { Hub } from '../hub/hub.ts'
-import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import { didYouMean, ToolError } from '../core/index.ts'
+import type { Hub, ToolCard } from '../hub/index.ts'
 import type { AdapterOptions } from './adapter-options.ts'
 
 /** The cards of the visible tools, or of those that are named; a name that no visible tool has is an error. */

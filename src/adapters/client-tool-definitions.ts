@@ -1,5 +1,4 @@
-import type { ClientToolDefinition } from '../core/client-tool.ts'
-import { jsonResult } from '../core/project-result.ts'
+import { type ClientToolDefinition, jsonResult } from '../core/index.ts'
 import type { ToolDefinition } from './tool-definitions.ts'
 
 /**

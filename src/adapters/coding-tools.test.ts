@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { fileHub } from '../../test/support/file-hub.ts'
 import { fromAgentTool } from '../core/from-agent-tool.ts'
 import { jsonResult, toAgentToolResult } from '../core/project-result.ts'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 import { toClientToolDefinitions } from './client-tool-definitions.ts'
 import {
   createApplyPatchTool,

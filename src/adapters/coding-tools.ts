@@ -1,5 +1,5 @@
-import type { AgentTool } from '../core/from-agent-tool.ts'
-import type { Hub } from '../hub/hub.ts'
+import type { AgentTool } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
 /** What a coding tool of a hub may be told; its names are those of the coding dialect. */

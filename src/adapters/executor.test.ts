@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { RecordedLine } from '../records/log/run-records.ts'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 import { type AuditEvent, toAuditEvent } from './audit-event.ts'
 import { createExecutor } from './executor.ts'
 

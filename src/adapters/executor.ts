@@ -1,7 +1,5 @@
-import type { CallOptions } from '../core/call-options.ts'
-import { ToolError } from '../core/errors.ts'
-import { toExecutorResult } from '../core/project-result.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type CallOptions, ToolError, toExecutorResult } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { ModelTools, type RunOptions } from './model-tools.ts'
 
 /** A call as a model makes it. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Failure } from '../core/result.ts'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 import { failureText } from './failure-text.ts'
 
 const build = defineTool({

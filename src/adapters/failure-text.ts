@@ -1,5 +1,4 @@
-import { textOfBlock } from '../core/project-result.ts'
-import type { Failure } from '../core/result.ts'
+import { type Failure, textOfBlock } from '../core/index.ts'
 
 /** A failure for a model that gets only text: what is wrong, then whatever there is nevertheless. */
 export function failureText({ content, data, error }: Failure): string {

@@ -9,7 +9,7 @@ import { ran, send, wait } from '../../test/support/adapter-tools.ts'
 import { defineTool } from '../core/define.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { CallEvent, ToolResult } from '../core/result.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type LangChainQuestion, toLangChain } from './langchain.ts'
 
 const add = defineTool({

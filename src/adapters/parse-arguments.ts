@@ -1,4 +1,4 @@
-import { escapeLine } from '../lib/escape-text.ts'
+import { escapeLine } from '../lib/index.ts'
 
 /** More than a hub takes unless its owner raised it, and than any model writes. */
 const MAX_CHARS = 20_000_000

@@ -1,4 +1,4 @@
-import type { ToolCard } from '../hub/pipeline/tool-card.ts'
+import type { ToolCard } from '../hub/index.ts'
 import { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 
 /** What the model is shown of a tool's parameters, and how its arguments become the tool's own again. */

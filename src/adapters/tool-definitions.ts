@@ -1,7 +1,5 @@
-import { messageOf } from '../core/errors.ts'
-import type { AgentTool, AgentToolResult } from '../core/from-agent-tool.ts'
-import { jsonResult } from '../core/project-result.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type AgentTool, type AgentToolResult, jsonResult, messageOf } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
 /** A tool as a definition for an agent loop. */

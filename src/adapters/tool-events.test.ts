@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { RecordEvent } from '../records/log/events.ts'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 import { type ToolEvent, toToolEvents } from './tool-events.ts'
 
 const half = defineTool({

@@ -1,6 +1,5 @@
-import type { CallEvent, ToolResult } from '../core/result.ts'
-import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../records/log/events.ts'
-import type { RecordedLine } from '../records/log/run-records.ts'
+import type { CallEvent, ToolResult } from '../core/index.ts'
+import type { CallEnded, CallInterrupted, CallStarted, EventBody, RecordedLine } from '../records/log/index.ts'
 import { LIMIT_CODES } from './audit-event.ts'
 
 interface OfTool {

@@ -1,4 +1,4 @@
-import type { CallEvent } from '../core/result.ts'
+import type { CallEvent } from '../core/index.ts'
 
 /** The end of a call as the loops of agents emit it. */
 export interface ToolResultEvent {

@@ -1,6 +1,4 @@
-import type { Clock } from '../core/clock.ts'
-import type { ToolError } from '../core/errors.ts'
-import type { Store, StoredAnswer } from '../core/store.ts'
+import type { Clock, Store, StoredAnswer, ToolError } from '../core/index.ts'
 
 /** What every request to a person has, whether it is an approval or a question. */
 export interface PendingRequest {

@@ -1,8 +1,5 @@
-import { isCallerGone } from '../core/caller-gone.ts'
-import type { Clock } from '../core/clock.ts'
-import { ToolError } from '../core/errors.ts'
-import type { StoredApproval } from '../core/store.ts'
-import { newOwner, retireOwner } from '../lib/process-owner.ts'
+import { type Clock, isCallerGone, type StoredApproval, ToolError } from '../core/index.ts'
+import { newOwner, retireOwner } from '../system/index.ts'
 import type {
   Answerer,
   ApprovalKind,

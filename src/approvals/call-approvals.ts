@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { ToolError } from '../core/errors.ts'
-import type { ApprovalReply, ApprovalRequest } from '../core/result.ts'
-import { withoutDoubtDetails } from '../lib/doubt-details.ts'
-import { escapeLine } from '../lib/escape-text.ts'
-import { withStop } from '../lib/with-stop.ts'
-import { approvalAnswer } from '../protocol/approvals.ts'
+import { type ApprovalReply, type ApprovalRequest, ToolError } from '../core/index.ts'
+import { escapeLine, withoutDoubtDetails, withStop } from '../lib/index.ts'
+import { approvalAnswer } from '../protocol/index.ts'
 import { type ApprovalKind, type QueueOptions, repeatCallHint } from './approval-kind.ts'
 import { ApprovalQueue } from './approval-queue.ts'
 

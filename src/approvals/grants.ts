@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import type { Clock } from '../core/clock.ts'
-import { ToolError } from '../core/errors.ts'
-import type { ApprovalReply, ApprovalRequest } from '../core/result.ts'
-import type { GrantStore, StoredGrant } from '../core/store.ts'
-import { parseJson } from '../lib/parse-json.ts'
+import {
+  type ApprovalReply,
+  type ApprovalRequest,
+  type Clock,
+  type GrantStore,
+  type StoredGrant,
+  ToolError,
+} from '../core/index.ts'
+import { parseJson } from '../lib/index.ts'
 import { parseReply } from './call-approvals.ts'
 
 /** A remembered answer, which holds for later calls. */

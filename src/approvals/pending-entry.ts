@@ -1,4 +1,4 @@
-import { deepFreeze } from '../lib/deep-freeze.ts'
+import { deepFreeze } from '../lib/index.ts'
 import type { PendingRequest, RequestOptions, Responder } from './approval-kind.ts'
 
 /** A request that waits in this process, and what is needed to end it. */

@@ -1,5 +1,5 @@
-import { ToolError } from '../core/errors.ts'
-import { escapeLine } from '../lib/escape-text.ts'
+import { ToolError } from '../core/index.ts'
+import { escapeLine } from '../lib/index.ts'
 import type { PendingRequest } from './approval-kind.ts'
 
 const MAX_STORED_CHARS = 1_000_000

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { request as approval, storedYes } from '../../test/support/approval-queue.ts'
 import type { Store } from '../core/store.ts'
-import { currentProcess } from '../lib/process-identity.ts'
-import { newOwner, retireOwner } from '../lib/process-owner.ts'
 import { createMemoryStore } from '../store/in-process.ts'
+import { currentProcess } from '../system/process-identity.ts'
+import { newOwner, retireOwner } from '../system/process-owner.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { adoptRequest, claimAnswer, listPending, RequestEnds, storeAnswer, storeRequest } from './stored-approvals.ts'
 

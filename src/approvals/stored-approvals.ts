@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import type { Clock } from '../core/clock.ts'
-import { messageOf, ToolError } from '../core/errors.ts'
-import type { ApprovalRequest, QuestionRequest } from '../core/result.ts'
-import type { Store, StoredAnswer, StoredApproval, StoredEvent } from '../core/store.ts'
-import { parseJson } from '../lib/parse-json.ts'
-import { approvalRequest, questionRequest } from '../protocol/approvals.ts'
+import {
+  type ApprovalRequest,
+  type Clock,
+  messageOf,
+  type QuestionRequest,
+  type Store,
+  type StoredAnswer,
+  type StoredApproval,
+  type StoredEvent,
+  ToolError,
+} from '../core/index.ts'
+import { parseJson } from '../lib/index.ts'
+import { approvalRequest, questionRequest } from '../protocol/index.ts'
 import type { Answerer, ApprovalKind, ApprovalStore, PendingRequest } from './approval-kind.ts'
 import { encodeRequest } from './request-size.ts'
 

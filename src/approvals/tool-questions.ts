@@ -1,10 +1,6 @@
-import { ToolError } from '../core/errors.ts'
-import type { QuestionReply } from '../core/options.ts'
-import type { QuestionRequest } from '../core/result.ts'
-import { compileSchema } from '../core/schema/compile-schema.ts'
-import { describeIssues } from '../core/schema/describe-issues.ts'
-import type { JsonSchema } from '../core/schema/infer.ts'
-import { isPlainObject } from '../lib/is-plain-object.ts'
+import { type QuestionReply, type QuestionRequest, ToolError } from '../core/index.ts'
+import { compileSchema, describeIssues, type JsonSchema } from '../core/schema/index.ts'
+import { isPlainObject } from '../lib/index.ts'
 import { type Answerer, type ApprovalKind, type QueueOptions, repeatCallHint } from './approval-kind.ts'
 import { ApprovalQueue } from './approval-queue.ts'
 

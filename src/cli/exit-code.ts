@@ -1,5 +1,4 @@
-import { ERRORS, type ErrorCode, type FailureStatus } from '../core/errors.ts'
-import type { ToolResult } from '../core/result.ts'
+import { ERRORS, type ErrorCode, type FailureStatus, type ToolResult } from '../core/index.ts'
 
 /** What the exit code of a command says. */
 export const EXIT = {

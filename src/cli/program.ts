@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { VERSION } from '../lib/version.ts'
+import { VERSION } from '../lib/index.ts'
 import { COMMANDS } from './commands.ts'
 import { lineWidth } from './output/fit-line.ts'
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import { ToolError } from '../core/errors.ts'
-import { escapeText } from '../lib/escape-text.ts'
+import { ToolError } from '../core/index.ts'
+import { escapeText } from '../lib/index.ts'
 import { EXIT, exitCodeOfFailure } from './exit-code.ts'
 import { lineWidth, wrapText } from './output/fit-line.ts'
 import { hintOf } from './output/hint-of.ts'

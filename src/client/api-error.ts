@@ -1,4 +1,4 @@
-import type { ErrorCode, Fix } from '../core/errors.ts'
+import type { ErrorCode, Fix } from '../core/index.ts'
 
 /** Why the service did not do what it was asked; a failure of a tool is no such error but a result that is not `ok`. */
 export class ApiError extends Error {

@@ -1,9 +1,19 @@
-import type { MemoryScope } from '../core/memory.ts'
-import type { AgentEntry, AgentHistory, AgentStatus } from '../protocol/agents.ts'
-import type { CanvasDetail, CanvasList } from '../protocol/canvases.ts'
-import type { ChannelEntry, InboxPage } from '../protocol/inbox.ts'
-import type { MemoryCandidateEntry, MemoryNoteEntry } from '../protocol/memory.ts'
-import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from '../protocol/schedules.ts'
+import type { MemoryScope } from '../core/index.ts'
+import type {
+  AgentEntry,
+  AgentHistory,
+  AgentStatus,
+  CanvasDetail,
+  CanvasList,
+  ChannelEntry,
+  InboxPage,
+  MemoryCandidateEntry,
+  MemoryNoteEntry,
+  NewScheduleBody,
+  ScheduleChangeBody,
+  ScheduleEntry,
+  ScheduleRunEntry,
+} from '../protocol/index.ts'
 import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 

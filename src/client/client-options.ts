@@ -1,4 +1,4 @@
-import type { CallRequest } from '../protocol/calls.ts'
+import type { CallRequest } from '../protocol/index.ts'
 
 /** Where the service is, and who asks. */
 export interface ClientOptions {

@@ -1,4 +1,4 @@
-import type { Me } from '../protocol/service.ts'
+import type { Me } from '../protocol/index.ts'
 import { ApiError, readApiError } from './api-error.ts'
 import type { ClientOptions } from './client-options.ts'
 

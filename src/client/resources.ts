@@ -1,9 +1,22 @@
-import type { Approval, ApprovalAnswer, Question } from '../protocol/approvals.ts'
-import type { CallDetail, CallEntry, RecordLine } from '../protocol/calls.ts'
-import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../protocol/policy.ts'
-import type { PrincipalEntry } from '../protocol/principals.ts'
-import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../protocol/runs.ts'
-import type { GrantEntry, NewToken, TokenEntry } from '../protocol/service.ts'
+import type {
+  Approval,
+  ApprovalAnswer,
+  CallDetail,
+  CallEntry,
+  FileChange,
+  GrantEntry,
+  NewToken,
+  PolicyExplanation,
+  PolicyState,
+  PolicyTestReport,
+  PrincipalEntry,
+  Question,
+  RecordLine,
+  RunDetail,
+  RunEntry,
+  TokenEntry,
+  UndoAnswer,
+} from '../protocol/index.ts'
 import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 

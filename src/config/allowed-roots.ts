@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { type ConfigDocument, sourceOf } from '../core/document/config-document.ts'
-import type { Sandbox } from '../core/options.ts'
+import { type ConfigDocument, sourceOf } from '../core/document/index.ts'
+import type { Sandbox } from '../core/index.ts'
 import type { PolicyTools } from './check-config.ts'
 import { resolvePath } from './resolve-path.ts'
 

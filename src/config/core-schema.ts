@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { CoreToolsConfig, HubOptions } from '../core/options.ts'
-import { fromCoreToolsConfig } from '../hub/core-tools-config.ts'
+import type { CoreToolsConfig, HubOptions } from '../core/index.ts'
+import { fromCoreToolsConfig } from '../hub/index.ts'
 import { resolvePath } from './resolve-path.ts'
 import { duration, key, size, text } from './schema-parts.ts'
 import { parseDuration, parseSize } from './units.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SERVER_NAME } from '../core/names.ts'
+import { SERVER_NAME } from '../core/index.ts'
 import { duration, key, text } from './schema-parts.ts'
 
 const texts = z.record(z.string(), z.string())

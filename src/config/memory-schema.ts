@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { MEMORY_WRITE_MODES } from '../core/memory.ts'
-import { SERVER_NAME } from '../core/names.ts'
+import { MEMORY_WRITE_MODES, SERVER_NAME } from '../core/index.ts'
 import { countSchema, duration, key, size, text } from './schema-parts.ts'
 
 const mcpTool = z.union([

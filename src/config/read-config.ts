@@ -1,14 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { AnyTool, Plugin } from '../core/define.ts'
-import type { ConfigDocument } from '../core/document/config-document.ts'
-import { configError, formatPath, formatPlace, type KeyPath, type Problem } from '../core/document/problem.ts'
-import { messageOf } from '../core/errors.ts'
-import type { ToolSource } from '../core/source.ts'
-import { recoverCommands } from '../hub/recover-commands.ts'
-import { codeFiles, selfReference } from '../lib/code-files.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
+import {
+  type ConfigDocument,
+  configError,
+  formatPath,
+  formatPlace,
+  type KeyPath,
+  type Problem,
+} from '../core/document/index.ts'
+import { type AnyTool, lazyModule, messageOf, type Plugin, type ToolSource } from '../core/index.ts'
+import { recoverCommands } from '../hub/index.ts'
+import { codeFiles, selfReference } from '../system/index.ts'
 import { allowedRoots } from './allowed-roots.ts'
 import { type CheckedConfig, checkConfig } from './check-config.ts'
 import type { LoadedConfig } from './load-config.ts'
@@ -23,9 +26,9 @@ import { toOptions } from './to-options.ts'
 import { toRetention, toService } from './to-service.ts'
 import { walkConfig } from './walk-config.ts'
 
-const loadFolderSource = lazyModule(() => import('../sources/plugins/folder-source.ts'))
+const loadFolderSource = lazyModule(() => import('../sources/plugins/index.ts'))
 
-const loadIsolatedPlugin = lazyModule(() => import('../sources/plugins/isolated-plugin.ts'))
+const loadIsolatedPlugin = lazyModule(() => import('../sources/plugins/index.ts'))
 
 const HINT =
   'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one. To go on without it: { use, required: false }.'

@@ -1,13 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ConfigDocument } from '../core/document/config-document.ts'
-import { configError } from '../core/document/problem.ts'
-import { errnoOf } from '../lib/errno.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
+import { type ConfigDocument, configError } from '../core/document/index.ts'
+import { lazyModule } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
 
-const loadParseYaml = lazyModule(() => import('../core/document/parse-yaml.ts'))
-const loadParseJson5 = lazyModule(() => import('../core/document/parse-json5.ts'))
+const loadParseYaml = lazyModule(() => import('../core/document/index.ts'))
+const loadParseJson5 = lazyModule(() => import('../core/document/index.ts'))
 
 const MAX_BYTES = 1_000_000
 

@@ -1,11 +1,15 @@
 import path from 'node:path'
-import type { ConfigDocument } from '../core/document/config-document.ts'
-import type { SourcedRule } from '../core/rule.ts'
+import type { z } from 'zod'
+import { type ConfigDocument, sourceOf } from '../core/document/index.ts'
+import type { Rule, SourcedRule } from '../core/index.ts'
+import { fromPolicyYaml } from '../policy/index.ts'
 import type { PolicyByTool } from './allowed-roots.ts'
-import { type CheckedConfig, checkConfig, checkPolicyFile } from './check-config.ts'
+import { type CheckedConfig, checkConfig, checkPolicyFile, type PolicyTools } from './check-config.ts'
+import type { ruleSchema } from './policy-schema.ts'
 import { readDocument } from './read-document.ts'
 import { resolvePath } from './resolve-path.ts'
-import { toPolicyRules, toRules } from './to-rules.ts'
+import { parseDuration, parseSize } from './units.ts'
+import { withoutUndefined } from './without-undefined.ts'
 
 /** The owner's rules as the files have them now, and the rest of the config to compare. */
 export interface ConfigRules {
@@ -52,4 +56,36 @@ export async function policiesOf(
   if (typeof policy !== 'string') return own
   const policyDocument = await readDocument(resolvePath(path.dirname(document.file), policy), cwd)
   return [...own, { document: policyDocument, tools: checkPolicyFile(policyDocument) }]
+}
+
+type WrittenRule = z.output<typeof ruleSchema>
+
+/** The rules of a `policy` list, each with its file, line and the folder that its globs start from. */
+export function toRules(document: ConfigDocument, rules: readonly WrittenRule[]): SourcedRule[] {
+  const base = path.dirname(document.file)
+  return rules.map((rule, index) => ({ rule: toRule(rule), source: sourceOf(document, ['policy', index]), base }))
+}
+
+/** The rules of a policy.yaml's `tools`. */
+export function toPolicyRules(document: ConfigDocument, tools: PolicyTools): readonly SourcedRule[] {
+  return fromPolicyYaml(
+    { tools },
+    {
+      file: document.label,
+      base: path.dirname(document.file),
+      lineOf: (keys) => document.locate(keys, 'key')?.line,
+      parseSize,
+    },
+  )
+}
+
+function toRule({ limit, ...rule }: WrittenRule): Rule {
+  const limits = limit && {
+    timeoutMs: limit.timeout === undefined ? undefined : parseDuration(limit.timeout),
+    maxBytes: limit.maxBytes === undefined ? undefined : parseSize(limit.maxBytes),
+    maxResults: limit.maxResults,
+    retries: limit.retries,
+  }
+  // The schema saw to it that there is exactly one verb, which the type of the written form cannot say.
+  return withoutUndefined({ ...rule, limit: limits && withoutUndefined(limits) }) as Rule
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { errnoOf } from '../lib/errno.ts'
+import { errnoOf } from '../lib/index.ts'
 import { resolvePath } from './resolve-path.ts'
 
 /** The file of a plugin, found as if the config file imported it: a path, or a package installed beside or above. */

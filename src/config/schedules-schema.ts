@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MISSED_POLICIES, OVERLAP_POLICIES } from '../core/schedules.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES } from '../core/index.ts'
 import { duration, key, text } from './schema-parts.ts'
 import { parseDuration } from './units.ts'
 

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { type SchemaNode, toJsonSchema } from './config-json-schema.ts'
+import { type SchemaNode, toJsonSchema } from './check-config.ts'
 import { configSchema } from './schema.ts'
 import { configTemplate } from './template.ts'
 

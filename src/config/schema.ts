@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CACHE_NAMES } from '../core/options.ts'
+import { CACHE_NAMES } from '../core/index.ts'
 import { browserSchema } from './browser-schema.ts'
 import { canvasSchema } from './canvas-schema.ts'
 import { coreSchema } from './core-schema.ts'

@@ -1,6 +1,5 @@
-import type { ProgramFence } from '../core/commands.ts'
-import type { McpServer } from '../core/options.ts'
-import { isPlainObject } from '../lib/is-plain-object.ts'
+import type { McpServer, ProgramFence } from '../core/index.ts'
+import { isPlainObject } from '../lib/index.ts'
 import { FOREIGN_KEYS, type WrittenMcpServers } from './mcp-schema.ts'
 import { resolvePath } from './resolve-path.ts'
 import type { Folders } from './to-options.ts'

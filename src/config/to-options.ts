@@ -1,10 +1,25 @@
 import type { z } from 'zod'
-import type { BrowserOptions } from '../core/browser.ts'
-import type { CanvasOptions } from '../core/canvas.ts'
-import type { HttpMemory, McpMemory, McpMemoryTool, MemoryLimits, MemoryOptions } from '../core/memory.ts'
-import type { ChannelOptions, MessagesOptions } from '../core/messages.ts'
-import type { BudgetLimits, CommandLimits, HubOptions, Limits, Rate, Sandbox, Secret } from '../core/options.ts'
-import type { NewSchedule, SchedulesOptions, WrittenWhen } from '../core/schedules.ts'
+import type {
+  BrowserOptions,
+  BudgetLimits,
+  CanvasOptions,
+  ChannelOptions,
+  CommandLimits,
+  HttpMemory,
+  HubOptions,
+  Limits,
+  McpMemory,
+  McpMemoryTool,
+  MemoryLimits,
+  MemoryOptions,
+  MessagesOptions,
+  NewSchedule,
+  Rate,
+  Sandbox,
+  SchedulesOptions,
+  Secret,
+  WrittenWhen,
+} from '../core/index.ts'
 import type { browserSchema } from './browser-schema.ts'
 import type { canvasSchema } from './canvas-schema.ts'
 import type { CheckedConfig } from './check-config.ts'

@@ -1,5 +1,5 @@
-import type { Rate } from '../core/options.ts'
-import type { Retention } from '../hub/prune-runs.ts'
+import type { Rate } from '../core/index.ts'
+import type { Retention } from '../hub/index.ts'
 import type { CheckedConfig } from './check-config.ts'
 import type { WrittenService } from './service-schema.ts'
 import { parseDuration, parseRate, parseSize } from './units.ts'

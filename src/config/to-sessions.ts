@@ -1,4 +1,4 @@
-import type { CommandRunner, Runner, SessionLimits, SessionsOptions, UrlRunner } from '../core/sessions.ts'
+import type { CommandRunner, Runner, SessionLimits, SessionsOptions, UrlRunner } from '../core/index.ts'
 import { resolvePath } from './resolve-path.ts'
 import type { WrittenSessions } from './sessions-schema.ts'
 import { toFence } from './to-mcp-servers.ts'

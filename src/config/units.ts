@@ -1,6 +1,5 @@
-import { ToolError } from '../core/errors.ts'
-import type { Rate } from '../core/options.ts'
-import { parseAmount, TIME_UNITS } from '../lib/parse-amount.ts'
+import { type Rate, ToolError } from '../core/index.ts'
+import { parseAmount, TIME_UNITS } from '../lib/index.ts'
 
 /** A bare number is milliseconds. */
 const DURATION_UNITS: ReadonlyMap<string, number> = new Map([['', 1], ...TIME_UNITS])

@@ -1,5 +1,5 @@
-import type { KeyPath } from '../core/document/problem.ts'
-import { isPlainObject } from '../lib/is-plain-object.ts'
+import type { KeyPath } from '../core/document/index.ts'
+import { isPlainObject } from '../lib/index.ts'
 
 /** A key and its value, somewhere in a config. */
 interface ConfigEntry {

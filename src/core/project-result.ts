@@ -1,7 +1,6 @@
-import { isPlainObject } from '../lib/is-plain-object.ts'
+import { escapeLine, isPlainObject } from '../lib/index.ts'
 import type { ErrorCode } from './errors.ts'
 import type { AgentToolResult } from './from-agent-tool.ts'
-import { noticeLines } from './notice-lines.ts'
 import type { Artifact, CallError, ContentBlock, Evidence, Failure, ToolResult } from './result.ts'
 
 /** `{ ok, result, evidence, error }`, where `error.kind` is the code of the error. */
@@ -124,4 +123,30 @@ export function textOfBlock(block: ContentBlock): string {
     default:
       return `[${block.type} ${block.mediaType}]`
   }
+}
+
+const MAX_NOTICES = 20
+const MAX_CHARS = 500
+
+/** Notices as a model reads them: one block of one line each, at most 20. */
+function noticeLines(notices: readonly string[]): { type: 'text'; text: string }[] {
+  const left = notices.length - MAX_NOTICES
+  const shown = notices.slice(0, MAX_NOTICES).map((notice) => `Notice: ${cut(escapeLine(notice))}`)
+  if (left > 0) shown.push(`Notice: there are ${left} more notices.`)
+  return shown.map((text) => ({ type: 'text', text }))
+}
+
+/** The result with its notices at the end of what a model reads. */
+export function withNoticeLines<R extends ToolResult>(result: R): R {
+  return { ...result, content: [...result.content, ...noticeLines(result.meta.notices ?? [])] }
+}
+
+/** What the tool itself said, for those who show the notices elsewhere. */
+export function withoutNoticeLines({ content, meta }: Pick<ToolResult, 'content' | 'meta'>): readonly ContentBlock[] {
+  const lines = noticeLines(meta.notices ?? []).length
+  return lines === 0 ? content : content.slice(0, -lines)
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text
 }

@@ -1,6 +1,6 @@
-import { escapeText } from '../lib/escape-text.ts'
-import { resourceError } from '../lib/resource-error.ts'
+import { escapeText } from '../lib/index.ts'
 import { messageOf, ToolError } from './errors.ts'
+import { resourceError } from './resource-error.ts'
 
 const MAX_MESSAGE_CHARS = 2_000
 

@@ -1,28 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
-import { systemClock } from '../core/clock.ts'
-import type { HubOptions, Limits, Sandbox, Visibility } from '../core/options.ts'
-import type { Principal } from '../core/principal.ts'
-import type { CallEvent } from '../core/result.ts'
-import { assertOwnDataFolder } from '../lib/data-folder.ts'
-import { escapeLine } from '../lib/escape-text.ts'
-import { once } from '../lib/once.ts'
-import { VERSION } from '../lib/version.ts'
-import { Breakers } from '../limits/breaker.ts'
-import { BudgetLedger } from '../limits/budget.ts'
-import { Concurrency } from '../limits/concurrency.ts'
-import { Idempotency } from '../limits/idempotency.ts'
-import { LoopDetector } from '../limits/loop.ts'
-import { RateLimiter } from '../limits/rate.ts'
-import { compileVisibility } from '../policy/visibility.ts'
-import type { RecordedLine } from '../records/log/run-records.ts'
-import { createRedactor } from '../records/redaction/redact.ts'
-import { Metrics } from '../records/telemetry/metrics.ts'
+import {
+  type CallEvent,
+  type HubOptions,
+  type Limits,
+  type Principal,
+  type Sandbox,
+  systemClock,
+  type Visibility,
+} from '../core/index.ts'
+import { escapeLine, once, VERSION } from '../lib/index.ts'
+import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
+import { compileVisibility } from '../policy/index.ts'
+import type { RecordedLine } from '../records/log/index.ts'
+import { createRedactor } from '../records/redaction/index.ts'
+import { Metrics } from '../records/telemetry/index.ts'
 import { type NetworkGuard, parseRanges, type WebFetchGuard } from '../sandbox/network/index.ts'
-import { BackgroundProcesses } from '../store/background-processes.ts'
-import { createMemoryStore } from '../store/in-process.ts'
-import { UntrustedFiles } from '../store/untrusted-files.ts'
+import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
+import { assertOwnDataFolder } from '../system/index.ts'
 import { fromCoreToolsConfig } from './core-tools-config.ts'
 import { createFeatureHost } from './feature-host.ts'
 import { Features } from './features.ts'

@@ -1,16 +1,17 @@
-import { ToolError } from '../core/errors.ts'
-import { didYouMean, SERVER_NAME } from '../core/names.ts'
-import type {
-  CommandLimits,
-  CommandSandbox,
-  HttpMcpServer,
-  HubOptions,
-  Limits,
-  Sandbox,
-  StdioMcpServer,
-  Visibility,
-  WebOptions,
-} from '../core/options.ts'
+import {
+  type CommandLimits,
+  type CommandSandbox,
+  didYouMean,
+  type HttpMcpServer,
+  type HubOptions,
+  type Limits,
+  type Sandbox,
+  SERVER_NAME,
+  type StdioMcpServer,
+  ToolError,
+  type Visibility,
+  type WebOptions,
+} from '../core/index.ts'
 
 /** Every key, so that the compiler says when one is missing here. */
 type Keys<T> = Readonly<Record<keyof Required<T>, true>>

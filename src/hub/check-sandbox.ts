@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
-import type { Sandbox } from '../core/options.ts'
-import type { SourcedRule } from '../core/rule.ts'
-import type { PolicyWarning } from '../policy/check-policy.ts'
+import type { Sandbox, SourcedRule } from '../core/index.ts'
+import type { PolicyWarning } from '../policy/index.ts'
 import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/index.ts'
 
 /** Where the owner's rules and the sandbox contradict each other: a rule allows what a guard refuses. */

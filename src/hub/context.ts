@@ -1,8 +1,18 @@
-import type { Commands } from '../core/commands.ts'
-import type { Answer, AnyTool, BaseContext, Capability, Question } from '../core/define.ts'
-import { CAPABILITY_OF_FEATURE, FEATURES, type FeatureName } from '../core/feature.ts'
-import type { GuardedFetch } from '../core/handles.ts'
-import type { Content, Evidence, ToolResult } from '../core/result.ts'
+import {
+  type Answer,
+  type AnyTool,
+  type BaseContext,
+  CAPABILITY_OF_FEATURE,
+  type Capability,
+  type Commands,
+  type Content,
+  type Evidence,
+  FEATURES,
+  type FeatureName,
+  type GuardedFetch,
+  type Question,
+  type ToolResult,
+} from '../core/index.ts'
 import { askPerson } from './pipeline/ask-person.ts'
 import type { Call } from './pipeline/call.ts'
 import { blocks, outputLimit } from './pipeline/content.ts'

@@ -1,6 +1,4 @@
-import { ToolError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import type { CoreToolsConfig, HubOptions } from '../core/options.ts'
+import { type CoreToolsConfig, didYouMean, type HubOptions, ToolError } from '../core/index.ts'
 
 /** What S0's configuration says in the hub's own words. */
 export interface CoreToolsOptions extends Required<Pick<HubOptions, 'sandbox' | 'limits'>> {

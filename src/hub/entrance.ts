@@ -1,11 +1,14 @@
-import { type CallOptions, withOwnNames } from '../core/call-options.ts'
-import type { AnyTool } from '../core/define.ts'
-import { isRunId } from '../core/names.ts'
-import type { Visibility } from '../core/options.ts'
-import type { CallEvent, ToolResult } from '../core/result.ts'
-import { sha256 } from '../lib/hash.ts'
-import type { Policy } from '../policy/compile-policy.ts'
-import { dialectOf } from '../policy/visibility.ts'
+import {
+  type AnyTool,
+  type CallEvent,
+  type CallOptions,
+  isRunId,
+  type ToolResult,
+  type Visibility,
+  withOwnNames,
+} from '../core/index.ts'
+import { sha256 } from '../lib/index.ts'
+import { dialectOf, type Policy } from '../policy/index.ts'
 import type { Enter } from './context.ts'
 import { explainCall } from './explain-call.ts'
 import type { Explanation } from './explanation.ts'
@@ -14,7 +17,6 @@ import { Call } from './pipeline/call.ts'
 import type { Parts, RunState } from './pipeline/parts.ts'
 import type { ToolCard, WireTool } from './pipeline/tool-card.ts'
 import { travel } from './pipeline.ts'
-import { streamEvents } from './stream-events.ts'
 
 /** How a call is explained. */
 export interface ExplainOptions extends CallOptions {
@@ -139,5 +141,40 @@ export class Entrance {
       parent,
       emit,
     })
+  }
+}
+
+/** Runs a call when somebody starts to read, and hands its events over in order; who stops reading stops the call. */
+async function* streamEvents(
+  start: (emit: (event: CallEvent) => void, signal: AbortSignal) => Promise<ToolResult>,
+  callerSignal?: AbortSignal,
+): AsyncGenerator<CallEvent, void, undefined> {
+  const stopped = new AbortController()
+  const signal = callerSignal ? AbortSignal.any([callerSignal, stopped.signal]) : stopped.signal
+  const waiting: CallEvent[] = []
+  let wake: () => void = () => {}
+  const done = start((event) => {
+    waiting.push(event)
+    wake()
+  }, signal)
+  let isDone = false
+  const finished = done.finally(() => {
+    isDone = true
+    wake()
+  })
+  try {
+    for (;;) {
+      yield* waiting.splice(0)
+      if (isDone && waiting.length === 0) break
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        if (waiting.length > 0 || isDone) resolve()
+      })
+    }
+    await finished
+  } finally {
+    stopped.abort()
+    // The call's own promise reports its failure; whoever stopped reading does not wait for it.
+    finished.catch(() => {})
   }
 }

@@ -1,6 +1,5 @@
-import type { Effect, ResolvedTarget } from '../core/define.ts'
-import type { CallError } from '../core/result.ts'
-import type { Decision } from '../policy/question.ts'
+import type { CallError, Effect, ResolvedTarget } from '../core/index.ts'
+import type { Decision } from '../policy/index.ts'
 
 /** What would happen to a call, why, and what would change it. */
 export interface Explanation {

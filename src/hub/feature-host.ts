@@ -1,17 +1,14 @@
 import { join } from 'node:path'
-import type { CallPort, FeatureHost, Rights } from '../core/feature.ts'
-import { isRunId } from '../core/names.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
-import { pastCalls } from '../records/log/past-calls.ts'
-import { openCandidates } from '../records/redaction/candidates.ts'
+import { type CallPort, type FeatureHost, isRunId, type Rights } from '../core/index.ts'
+import { pastCalls } from '../records/log/index.ts'
+import { openCandidates } from '../records/redaction/index.ts'
+import { loadDialHost } from '../sandbox/network/index.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { endRun } from './end-run.ts'
 import { Entrance } from './entrance.ts'
 import type { Features } from './features.ts'
 import { PrincipalHubs } from './principal-hubs.ts'
 import { recordChange } from './record-change.ts'
-
-const loadDialHost = lazyModule(() => import('../sandbox/network/dial-host.ts'))
 
 /** What a hub does for its abilities. */
 export function createFeatureHost(assembly: Assembly, abilities: Features): FeatureHost {

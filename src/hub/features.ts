@@ -1,29 +1,29 @@
-import type { BrowserService } from '../core/browser.ts'
-import type { CanvasService } from '../core/canvas.ts'
-import type { Capability } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
 import {
+  type BrowserService,
   CAPABILITY_OF_FEATURE,
+  type CanvasService,
+  type Capability,
   FEATURES,
   type Feature,
   type FeatureCall,
   type FeatureHost,
   type FeatureName,
-} from '../core/feature.ts'
-import type { MemoryService } from '../core/memory.ts'
-import type { MessageService } from '../core/messages.ts'
-import type { HubOptions } from '../core/options.ts'
-import type { ScheduleService } from '../core/schedules.ts'
-import type { SessionService } from '../core/sessions.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
+  type HubOptions,
+  lazyModule,
+  type MemoryService,
+  type MessageService,
+  type ScheduleService,
+  type SessionService,
+  ToolError,
+} from '../core/index.ts'
 import type { FeatureRegistry } from './pipeline/parts.ts'
 
-const loadCreateMemory = lazyModule(() => import('../features/memory/create-memory.ts'))
-const loadCreateSessions = lazyModule(() => import('../features/sessions/create-sessions.ts'))
-const loadCreateMessages = lazyModule(() => import('../features/messages/create-messages.ts'))
-const loadCreateSchedules = lazyModule(() => import('../features/schedules/create-schedules.ts'))
-const loadCreateBrowser = lazyModule(() => import('../features/browser/create-browser.ts'))
-const loadCreateCanvas = lazyModule(() => import('../features/canvas/create-canvas.ts'))
+const loadCreateMemory = lazyModule(() => import('../features/memory/index.ts'))
+const loadCreateSessions = lazyModule(() => import('../features/sessions/index.ts'))
+const loadCreateMessages = lazyModule(() => import('../features/messages/index.ts'))
+const loadCreateSchedules = lazyModule(() => import('../features/schedules/index.ts'))
+const loadCreateBrowser = lazyModule(() => import('../features/browser/index.ts'))
+const loadCreateCanvas = lazyModule(() => import('../features/canvas/index.ts'))
 
 /** What the owner of a hub uses of its abilities; each method loads its ability first. */
 export interface FeatureServices {

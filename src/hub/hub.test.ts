@@ -6,7 +6,7 @@ import { fromAgentTool } from '../core/from-agent-tool.ts'
 import type { HubOptions } from '../core/options.ts'
 import { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from '../core/project-result.ts'
 import type { CallEvent } from '../core/result.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 
 const open: TestHub[] = []
 function hubOf(options: HubOptions = {}): TestHub {

@@ -1,17 +1,26 @@
 import type { Grant } from '../approvals/index.ts'
-import type { CallOptions } from '../core/call-options.ts'
-import type { AnyTool, Plugin, ToolInput, ToolOutput } from '../core/define.ts'
-import type { HandlerTool } from '../core/from-handler-tool.ts'
-import type { HubOptions, QuestionReply } from '../core/options.ts'
-import type { Principal } from '../core/principal.ts'
-import type { ApprovalReply, ApprovalRequest, CallEvent, QuestionRequest, ToolResult } from '../core/result.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
-import type { ToolSource } from '../core/source.ts'
-import type { PolicyWarning } from '../policy/check-policy.ts'
-import type { PolicyLayers } from '../policy/compile-policy.ts'
-import type { ArtifactReader } from '../records/artifacts/artifact-reader.ts'
-import type { HubChanged } from '../records/log/events.ts'
-import type { RecordedLine } from '../records/log/run-records.ts'
+import type {
+  AnyTool,
+  ApprovalReply,
+  ApprovalRequest,
+  CallEvent,
+  CallOptions,
+  HandlerTool,
+  HubOptions,
+  Plugin,
+  Principal,
+  QuestionReply,
+  QuestionRequest,
+  Rule,
+  SourcedRule,
+  ToolInput,
+  ToolOutput,
+  ToolResult,
+  ToolSource,
+} from '../core/index.ts'
+import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
+import type { ArtifactReader } from '../records/artifacts/index.ts'
+import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import { assembleParts } from './assemble-parts.ts'
 import { checkHubOptions } from './check-hub-options.ts'

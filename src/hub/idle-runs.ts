@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import { descriptorLimit } from '../lib/descriptors.ts'
+import type { Clock } from '../core/index.ts'
+import { descriptorLimit } from '../system/index.ts'
 
 /** A run that is open, whose records hold descriptors unless they are released. */
 export interface ReleasableRun {

@@ -1,4 +1,4 @@
-import type { ToolSource } from '../core/source.ts'
+import type { ToolSource } from '../core/index.ts'
 
 /** A source whose code is loaded when it starts: a hub that has none of its kind never pays for it. */
 export function lazySource(name: string, load: () => Promise<ToolSource>): ToolSource {

@@ -10,7 +10,7 @@ import { defineTool } from '../core/define.ts'
 import { fromAgentTool } from '../core/from-agent-tool.ts'
 import { connectClient } from '../sources/client-tools/connect-client.ts'
 import { fromOpenApi } from '../sources/openapi/from-open-api.ts'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 
 const parameters = { type: 'object', properties: {} }
 const empty = { content: [] }

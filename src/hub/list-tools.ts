@@ -1,5 +1,5 @@
-import type { ToolKind } from '../core/define.ts'
-import type { ToolVisibility } from '../policy/visibility.ts'
+import type { ToolKind } from '../core/index.ts'
+import type { ToolVisibility } from '../policy/index.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { ToolTable } from './pipeline/tool-table.ts'
 

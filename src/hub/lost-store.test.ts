@@ -2,9 +2,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { adoptDataFolder } from '../lib/data-folder.ts'
 import { startService } from '../server/start-service.ts'
 import { acceptStore } from '../store/sqlite/generation.ts'
+import { adoptDataFolder } from '../system/data-folder.ts'
 import { isStoreLost } from './lost-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-lost-store-'))

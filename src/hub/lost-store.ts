@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { assertOwnDataFolder } from '../lib/data-folder.ts'
-import { shortPath } from '../lib/short-path.ts'
-import { statsIfThere } from '../lib/stats-if-there.ts'
+import { shortPath } from '../lib/index.ts'
+import { assertOwnDataFolder, statsIfThere } from '../system/index.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 
 /** Whether there are runs and no store, or an empty one: then what outlived earlier processes is gone. */

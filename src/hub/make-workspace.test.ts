@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { testHub } from '../testing/test-hub.ts'
+import { testHub } from '../testing/tool-contract.ts'
 import { execRun } from '../tools/exec/exec-run.ts'
 import { readText } from '../tools/fs/read-text.ts'
 import { writeText } from '../tools/fs/write-text.ts'

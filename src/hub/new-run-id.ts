@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../core/index.ts'
 
 /** A new run id: sorts by time, says when. */
 export function newRunId(clock: Clock, kind = 'run'): string {

@@ -1,11 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Clock } from '../core/clock.ts'
-import type { SandboxLevel } from '../core/commands.ts'
-import { ToolError } from '../core/errors.ts'
-import type { CommandLimits, Sandbox } from '../core/options.ts'
-import { realIfThere } from '../lib/code-files.ts'
-import { isWithin } from '../lib/is-within.ts'
+import { type Clock, type CommandLimits, type Sandbox, type SandboxLevel, ToolError } from '../core/index.ts'
+import { isWithin } from '../lib/index.ts'
 import {
   createProcessGuard,
   DEFAULT_COMMAND_LIMITS,
@@ -13,7 +9,8 @@ import {
   probeSandboxOnce,
 } from '../sandbox/exec/index.ts'
 import type { NetworkGuard } from '../sandbox/network/index.ts'
-import type { BackgroundProcess } from '../store/background-processes.ts'
+import type { BackgroundProcess } from '../store/index.ts'
+import { realIfThere } from '../system/index.ts'
 
 /** What the owner says about commands, and what they must not touch. */
 export interface ProcessSandboxOptions {

@@ -5,7 +5,7 @@ import { type Context, defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { CallEvent } from '../core/result.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 
 const open: TestHub[] = []
 const hubOf: typeof testHub = (options) => {

@@ -1,7 +1,12 @@
-import type { AnyTool, Plugin, PluginApi } from '../core/define.ts'
-import { messageOf, ToolError } from '../core/errors.ts'
-import type { AgentTool } from '../core/from-agent-tool.ts'
-import type { HandlerTool } from '../core/from-handler-tool.ts'
+import {
+  type AgentTool,
+  type AnyTool,
+  type HandlerTool,
+  messageOf,
+  type Plugin,
+  type PluginApi,
+  ToolError,
+} from '../core/index.ts'
 
 /** What a hub does for a plugin; `withdraw` takes back all that it has registered. */
 export interface PluginHost extends Omit<PluginApi, 'registerTool'> {

@@ -1,5 +1,5 @@
-import type { Rule, SourcedRule } from '../core/rule.ts'
-import { compilePolicy, type Policy, type PolicyLayers } from '../policy/compile-policy.ts'
+import type { Rule, SourcedRule } from '../core/index.ts'
+import { compilePolicy, type Policy, type PolicyLayers } from '../policy/index.ts'
 import { sourced } from './policy-layers.ts'
 
 /** The rules of a hub: those that hold now, and what becomes of them with the rules of one principal. */

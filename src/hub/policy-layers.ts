@@ -1,9 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { HubOptions } from '../core/options.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
-import type { PolicyLayers } from '../policy/compile-policy.ts'
-import { DEFAULT_POLICY } from '../policy/default-policy.generated.ts'
+import type { HubOptions, Rule, SourcedRule } from '../core/index.ts'
+import { DEFAULT_POLICY, type PolicyLayers } from '../policy/index.ts'
 
 /** The effective policy, before it is compiled: what is always denied, what the owner says, what holds otherwise. */
 export function policyLayers({

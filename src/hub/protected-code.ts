@@ -1,10 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { HubOptions } from '../core/options.ts'
-import { codeFiles, nodeModulesOf, realIfThere } from '../lib/code-files.ts'
-import { ownFile } from '../lib/own-file.ts'
-import { statsIfThere } from '../lib/stats-if-there.ts'
+import type { HubOptions } from '../core/index.ts'
+import { codeFiles, nodeModulesOf, ownFile, realIfThere, statsIfThere } from '../system/index.ts'
 
 /**
  * What the hub itself runs or obeys, wherever it lies: tools and commands must not change it, or the next start would

@@ -1,4 +1,4 @@
-import type { HubChanged } from '../records/log/events.ts'
+import type { HubChanged } from '../records/log/index.ts'
 import type { Assembly } from './assemble-parts.ts'
 
 /** Puts on record, in the hub's own run, that somebody has changed how it works; on the disk itself when it resolves. */

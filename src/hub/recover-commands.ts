@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepareDataFolder } from '../lib/data-folder.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
+import { lazyModule } from '../core/index.ts'
+import { prepareDataFolder } from '../system/index.ts'
 
-const loadPlaceKeeper = lazyModule(() => import('../sandbox/protected/place-keeper.ts'))
+const loadPlaceKeeper = lazyModule(() => import('../sandbox/protected/index.ts'))
 
 /** Where is noted, while commands run, what was at protected places before. */
 export function ledgerFolderOf(data: string): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { isLocked } from '../lib/file-lock.ts'
-import { readHead } from '../records/log/head.ts'
+import { readHead } from '../records/log/index.ts'
+import { isLocked } from '../system/index.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 import type { Runs } from './runs.ts'
 

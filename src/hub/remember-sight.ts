@@ -1,5 +1,4 @@
-import type { ToolNames } from '../policy/tool-groups.ts'
-import type { ToolVisibility } from '../policy/visibility.ts'
+import type { ToolNames, ToolVisibility } from '../policy/index.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 
 /** A tool is looked at once: its names never change. */

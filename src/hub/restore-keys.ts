@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { messageOf } from '../core/errors.ts'
-import type { CallIndex, KeyStore } from '../core/store.ts'
-import { KEY_TTL_MS, recordedKeyName } from '../limits/idempotency.ts'
-import { eventLines, parseEvent } from '../records/log/read-events.ts'
+import { type CallIndex, type KeyStore, messageOf } from '../core/index.ts'
+import { KEY_TTL_MS, recordedKeyName } from '../limits/index.ts'
+import { eventLines, parseEvent } from '../records/log/index.ts'
 import { runsBelow } from './run-index/runs-below.ts'
 
 /** What keys are restored from, and to. */

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ToolError } from '../core/errors.ts'
-import { isWithin } from '../lib/is-within.ts'
+import { ToolError } from '../core/index.ts'
+import { isWithin } from '../lib/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 
 /** What a run needs to reach its results where all runs share a root. */

@@ -1,12 +1,9 @@
 import * as fs from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errnoOf } from '../lib/errno.ts'
-import { openOurs } from '../lib/owned-by-us.ts'
-import { syncFolder } from '../lib/sync-folder.ts'
-import { diskError } from '../records/log/disk-error.ts'
-import { readLinesSync } from '../records/log/lines.ts'
-import { parseEvent } from '../records/log/read-events.ts'
+import { errnoOf } from '../lib/index.ts'
+import { diskError, parseEvent, readLinesSync } from '../records/log/index.ts'
+import { openOurs, syncFolder } from '../system/index.ts'
 
 /** The run is not there yet: whoever comes first has it. */
 export const NOBODY = Symbol('nobody')

@@ -1,18 +1,27 @@
 import { chownSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Clock } from '../core/clock.ts'
-import type { SandboxLevel } from '../core/commands.ts'
-import { ToolError } from '../core/errors.ts'
-import type { CommandLimits, Sandbox, Secret } from '../core/options.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
-import { realPath } from '../lib/real-path.ts'
+import {
+  type Clock,
+  type CommandLimits,
+  lazyModule,
+  type Sandbox,
+  type SandboxLevel,
+  type Secret,
+  ToolError,
+} from '../core/index.ts'
 import type { ProcessGuard, ProgramSettings } from '../sandbox/exec/index.ts'
-import type { RootOptions } from '../sandbox/files/index.ts'
-import { createFilesGuard, type FilesGuard } from '../sandbox/files/index.ts'
-import type { OpenedProxy, ProxySettings, WebFetchGuard } from '../sandbox/network/index.ts'
-import { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../sandbox/network/index.ts'
-import type { BackgroundProcess } from '../store/background-processes.ts'
+import { createFilesGuard, type FilesGuard, type RootOptions } from '../sandbox/files/index.ts'
+import {
+  createNetworkGuard,
+  type NetworkGuard,
+  type NetworkGuardOptions,
+  type OpenedProxy,
+  type ProxySettings,
+  type WebFetchGuard,
+} from '../sandbox/network/index.ts'
+import type { BackgroundProcess } from '../store/index.ts'
+import { realPath } from '../system/index.ts'
 import { workspaceUser } from './make-workspace.ts'
 import { namesResult, RESULTS_ALIAS, withResults } from './result-files.ts'
 

@@ -1,20 +1,20 @@
 import { join } from 'node:path'
-import type { SeenFiles } from '../core/change.ts'
-import type { Clock } from '../core/clock.ts'
-import type { RunCache } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
-import type { ReadArtifact } from '../core/feature.ts'
-import { isRunId } from '../core/names.ts'
-import type { Durability } from '../core/options.ts'
-import type { HeadStore } from '../core/store.ts'
-import type { ArtifactReader } from '../records/artifacts/artifact-reader.ts'
-import { findArtifactOf, readArtifactOf } from '../records/artifacts/artifacts.ts'
-import { diskError } from '../records/log/disk-error.ts'
-import { type RecordedLine, RunRecords } from '../records/log/run-records.ts'
+import {
+  type Clock,
+  type Durability,
+  type HeadStore,
+  isRunId,
+  type ReadArtifact,
+  type RunCache,
+  type SeenFiles,
+  ToolError,
+} from '../core/index.ts'
+import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
+import { diskError, type RecordedLine, RunRecords } from '../records/log/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
-import { createRunCache, createSeenFiles } from '../store/run-cache.ts'
+import { createRunCache, createSeenFiles } from '../store/index.ts'
 import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
 import { makeWorkspace } from './make-workspace.ts'
 import type { RunState } from './pipeline/parts.ts'

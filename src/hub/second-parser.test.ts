@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readCommandLine } from '../shell/read-command-line.ts'
+import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import type { AskSecondParser } from '../shell/reading.ts'
 import { loadSecondParser, secondParserFailure } from './second-parser.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { isOutOfResources, lazyModule } from '../lib/lazy-module.ts'
-import { ownFile } from '../lib/own-file.ts'
-import type { AskSecondParser } from '../shell/reading.ts'
+import { isOutOfResources, lazyModule } from '../core/index.ts'
+import type { AskSecondParser } from '../shell/index.ts'
+import { ownFile } from '../system/index.ts'
 
 const loadTreeSitter = lazyModule(() => import('web-tree-sitter'))
 const loadParser = lazyModule(createParser)

@@ -1,4 +1,4 @@
-import type { HubOptions } from '../core/options.ts'
+import type { HubOptions } from '../core/index.ts'
 
 const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
 

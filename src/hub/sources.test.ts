@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { SourceHost, ToolSource } from '../core/source.ts'
-import { type TestHub, testHub } from '../testing/test-hub.ts'
+import { type TestHub, testHub } from '../testing/tool-contract.ts'
 
 const hubs: TestHub[] = []
 

@@ -1,20 +1,19 @@
-import type { Clock } from '../core/clock.ts'
-import type { AnyTool } from '../core/define.ts'
-import { messageOf, ToolError } from '../core/errors.ts'
-import type { Secret } from '../core/options.ts'
-import type { SkillRequest } from '../core/rule.ts'
-import type { SourceHost, ToolSource } from '../core/source.ts'
-import { escapeText } from '../lib/escape-text.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
-import { once } from '../lib/once.ts'
-import type { Redactor } from '../records/redaction/redact.ts'
-import type { ProgramSettings } from '../sandbox/exec/index.ts'
-import type { WebFetchGuard } from '../sandbox/network/index.ts'
+import {
+  type AnyTool,
+  type Clock,
+  messageOf,
+  type Secret,
+  type SkillRequest,
+  type SourceHost,
+  ToolError,
+  type ToolSource,
+} from '../core/index.ts'
+import { escapeText, once } from '../lib/index.ts'
+import type { Redactor } from '../records/redaction/index.ts'
+import { loadPrograms, type ProgramSettings } from '../sandbox/exec/index.ts'
+import { loadWebFetch, type WebFetchGuard } from '../sandbox/network/index.ts'
 import type { RunState } from './pipeline/parts.ts'
 import type { RefusedTool, Registry } from './pipeline/registry.ts'
-
-const loadStartProgram = lazyModule(() => import('../sandbox/exec/program/start-program.ts'))
-const loadWebFetch = lazyModule(() => import('../sandbox/network/web-fetch.ts'))
 
 /** What sources may use of a hub. */
 export interface SourcesOptions {
@@ -190,7 +189,7 @@ export class Sources {
         records?.append(redactor.value({ type: 'answer-refused', ...refusal }))
       },
       startProgram: async (request) => {
-        const { startProgram } = await loadStartProgram()
+        const { startProgram } = await loadPrograms()
         if (!isConnected()) throw new ToolError('ABORTED', `The source ${source.name} was closed.`)
         const program = await startProgram(request, this.#options.machine())
         if (isConnected()) return program

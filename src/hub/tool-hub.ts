@@ -1,20 +1,31 @@
-import type { CallOptions } from '../core/call-options.ts'
-import type { AnyTool, Hooks, Plugin } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
-import { type AgentTool, fromAgentTool } from '../core/from-agent-tool.ts'
-import { fromHandlerTool, type HandlerTool, isHandlerTool } from '../core/from-handler-tool.ts'
-import type { Principal } from '../core/principal.ts'
-import type { CallEvent, ToolResult } from '../core/result.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
-import type { ToolSource } from '../core/source.ts'
-import { lazyModule } from '../lib/lazy-module.ts'
-import { checkPolicy, type PolicyWarning } from '../policy/check-policy.ts'
-import type { PolicyLayers } from '../policy/compile-policy.ts'
-import { doubtNarrowGroup } from '../policy/tool-groups.ts'
-import { unknownVisibilityEntries } from '../policy/visibility.ts'
-import type { ArtifactReader } from '../records/artifacts/artifact-reader.ts'
-import type { HubChanged } from '../records/log/events.ts'
-import type { RecordedLine } from '../records/log/run-records.ts'
+import {
+  type AgentTool,
+  type AnyTool,
+  type CallEvent,
+  type CallOptions,
+  fromAgentTool,
+  fromHandlerTool,
+  type HandlerTool,
+  type Hooks,
+  isHandlerTool,
+  lazyModule,
+  type Plugin,
+  type Principal,
+  type Rule,
+  type SourcedRule,
+  ToolError,
+  type ToolResult,
+  type ToolSource,
+} from '../core/index.ts'
+import {
+  checkPolicy,
+  doubtNarrowGroup,
+  type PolicyLayers,
+  type PolicyWarning,
+  unknownVisibilityEntries,
+} from '../policy/index.ts'
+import type { ArtifactReader } from '../records/artifacts/index.ts'
+import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import type { Assembly } from './assemble-parts.ts'
 import { checkSandbox } from './check-sandbox.ts'

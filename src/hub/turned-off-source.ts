@@ -1,7 +1,4 @@
-import type { AnyTool } from '../core/define.ts'
-import type { ToolError } from '../core/errors.ts'
-import { toWireName } from '../core/names.ts'
-import type { ToolSource } from '../core/source.ts'
+import { type AnyTool, type ToolError, type ToolSource, toWireName } from '../core/index.ts'
 
 /** A source in place of built-in tools that the owner has turned off: it brings none, and tells whoever calls one why. */
 export function turnedOffSource(name: string, tools: readonly AnyTool[], why: () => ToolError): ToolSource {

@@ -1,5 +1,4 @@
-import type { Clock } from '../core/clock.ts'
-import { ToolError } from '../core/errors.ts'
+import { type Clock, ToolError } from '../core/index.ts'
 
 /** How a call ended for the breaker: refused and stopped calls say nothing about the tool and are `neutral`. */
 type BreakerOutcome = 'ok' | 'failed' | 'neutral'

@@ -1,6 +1,4 @@
-import { ToolError } from '../core/errors.ts'
-import type { BudgetLimits } from '../core/options.ts'
-import type { Usage } from '../core/store.ts'
+import { type BudgetLimits, ToolError, type Usage } from '../core/index.ts'
 
 type Unit = keyof BudgetLimits
 

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../core/clock.ts'
-import type { BudgetLimits } from '../core/options.ts'
-import type { Awaitable, BudgetOutcome, BudgetStore, Usage } from '../core/store.ts'
+import type { Awaitable, BudgetLimits, BudgetOutcome, BudgetStore, Clock, Usage } from '../core/index.ts'
 import { BudgetAccount, type UnitKey } from './budget-account.ts'
 
 /** The call that wants to be counted. */

@@ -1,4 +1,4 @@
-import { ToolError } from '../core/errors.ts'
+import { ToolError } from '../core/index.ts'
 
 /** Gives the place back; a second time does nothing. */
 export type Release = () => void

@@ -1,9 +1,6 @@
-import type { Clock } from '../core/clock.ts'
-import { ToolError } from '../core/errors.ts'
-import type { Awaitable, KeyState, KeyStore } from '../core/store.ts'
-import { after } from '../lib/after.ts'
-import { sha256 } from '../lib/hash.ts'
-import { isOwnerAlive, newOwner } from '../lib/process-owner.ts'
+import { type Awaitable, type Clock, type KeyState, type KeyStore, ToolError } from '../core/index.ts'
+import { after, sha256 } from '../lib/index.ts'
+import { isOwnerAlive, newOwner } from '../system/index.ts'
 
 /**
  * What a claimed key means for the call: `begin` right before it executes and `finish` it (`undefined`: nothing was

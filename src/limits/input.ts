@@ -1,6 +1,51 @@
-import { ToolError } from '../core/errors.ts'
-import { isPlainObject } from '../lib/is-plain-object.ts'
-import { quotePointer } from '../lib/json-pointer.ts'
+import { ToolError } from '../core/index.ts'
+import { isPlainObject, quotePointer } from '../lib/index.ts'
+
+/** Of the message around the arguments: its own fields are not counted as theirs. */
+const ENVELOPE_ENTRIES = 1_000
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+
+/**
+ * Throws for a JSON text that has more keys and elements than the arguments of a call may have, before it is parsed:
+ * parsing 300,000 keys blocks the event loop for 0.3 s, and this scan ends at the first entry that is too many.
+ */
+export function checkJsonEntries(text: string, maxEntries: number): void {
+  const max = maxEntries + ENVELOPE_ENTRIES
+  // An entry takes two characters at least, so the text of an ordinary call is not scanned at all.
+  if (text.length <= 2 * max) return
+  if (hasMoreEntries(text, max)) throw tooManyEntries(maxEntries)
+}
+
+/** Every comma is followed by an entry, and so is the beginning of everything that is not empty. */
+function hasMoreEntries(text: string, max: number): boolean {
+  let entries = 0
+  let isFirst = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code <= 0x20) continue
+    const isEnd = code === 0x5d || code === 0x7d
+    if (code === COMMA || (isFirst && !isEnd)) {
+      entries++
+      if (entries > max) return true
+    }
+    isFirst = code === 0x5b || code === 0x7b
+    if (code === QUOTE) at = endOfString(text, at)
+  }
+  return false
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) break
+    if (code === BACKSLASH) at++
+  }
+  return at
+}
 
 /** The bounds of a call's arguments. */
 interface InputLimits {
@@ -173,7 +218,7 @@ function spend(walk: Walk, bytes: number, entries = 0): Problem | undefined {
 }
 
 /** The refusal of arguments with too many keys and elements. */
-export function tooManyEntries(most: number): ToolError {
+function tooManyEntries(most: number): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `The input has over ${most} keys and elements, all together.`, {
     hint: 'Send less, in parts, or as one text; or have the owner raise limits.entries.',
   })

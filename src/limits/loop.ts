@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ToolError } from '../core/errors.ts'
+import { ToolError } from '../core/index.ts'
 
 interface Streak {
   readonly failure: string

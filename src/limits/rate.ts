@@ -1,8 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import { ToolError } from '../core/errors.ts'
-import type { Rate } from '../core/options.ts'
-import type { Awaitable, RateBucket, RateStore } from '../core/store.ts'
-import { after } from '../lib/after.ts'
+import { type Awaitable, type Clock, type Rate, type RateBucket, type RateStore, ToolError } from '../core/index.ts'
+import { after } from '../lib/index.ts'
 
 interface Limits {
   readonly all?: Rate

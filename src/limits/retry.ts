@@ -1,4 +1,4 @@
-import type { Retry } from '../core/define.ts'
+import type { Retry } from '../core/index.ts'
 
 const MAX_DELAY_MS = 30_000
 const DEFAULT_BASE_MS = 200

@@ -1,6 +1,4 @@
-import { CAPABILITIES } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
-import type { SourcedRule } from '../core/rule.ts'
+import { CAPABILITIES, type SourcedRule, ToolError } from '../core/index.ts'
 import { describeSource } from './describe-rule.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readCommandLine } from '../shell/read-command-line.ts'
+import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'

@@ -1,4 +1,4 @@
-import type { SkillRequest, SourcedRule } from '../core/rule.ts'
+import type { SkillRequest, SourcedRule } from '../core/index.ts'
 import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
 import type { Decision, PolicyQuestion } from './question.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'

@@ -1,6 +1,12 @@
-import { CAPABILITIES, type Capability, type Effect } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
-import type { Constraints, RuleCondition, SourcedRule } from '../core/rule.ts'
+import {
+  CAPABILITIES,
+  type Capability,
+  type Constraints,
+  type Effect,
+  type RuleCondition,
+  type SourcedRule,
+  ToolError,
+} from '../core/index.ts'
 import { checkRuleShape } from './check-rule-shape.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../core/rule.ts'
-import { readCommandLine } from '../shell/read-command-line.ts'
+import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { type Decision, decide, type Question } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'

@@ -1,16 +1,21 @@
-import type { Fix } from '../core/errors.ts'
-import type { Rule } from '../core/rule.ts'
-import { escapeLine } from '../lib/escape-text.ts'
-import { readRoughly } from '../shell/read-roughly.ts'
-import type { CommandPart, CommandReading } from '../shell/reading.ts'
-import { isSevere, rankOf } from '../shell/risk.ts'
-import { findDeciding, risksOfPart } from './command-risk.ts'
+import type { Fix, Rule } from '../core/index.ts'
+import { escapeLine } from '../lib/index.ts'
+import {
+  type CommandPart,
+  type CommandReading,
+  isSevere,
+  RISKS,
+  type Risk,
+  rankOf,
+  readRoughly,
+} from '../shell/index.ts'
 import type { Policy } from './compile-policy.ts'
 import { type Need, tellJudgement } from './judge-demand.ts'
-import { type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
+import { findKeptFile, type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
 import { partAsPattern } from './match-command.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
 import type { DemandDecision, PolicyQuestion } from './question.ts'
+import { STRICTNESS } from './strictness.ts'
 import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const MAX_PART_LENGTH = 120
@@ -146,4 +151,30 @@ function refuse(target: string, reason: string): DemandDecision {
 function describePart({ text, where }: CommandPart): string {
   const line = escapeLine(text.length > MAX_PART_LENGTH ? `${text.slice(0, MAX_PART_LENGTH)}…` : text)
   return where === undefined ? `\`${line}\`` : `\`${line}\` ${escapeLine(where)}`
+}
+
+/** A danger of a command in words, to be read after "it": "deletes files". */
+interface CommandRisk {
+  readonly risk: Risk
+  readonly words: string
+}
+
+/** What people should know of one part of a command line, the most dangerous first. */
+export function risksOfPart(policy: Policy, question: PolicyQuestion, part: CommandPart): CommandRisk[] {
+  const known = (part.risks ?? []).map((risk) => ({ risk, words: RISKS[risk] }))
+  const kept = part.risks?.includes('deletes') ? undefined : findKeptFile(policy, question, part)
+  if (kept === undefined) return known
+  const name = escapeLine(kept.path.slice(kept.path.lastIndexOf('/') + 1))
+  const words = kept.rule.layer === 'always' ? RISKS.secrets : 'reads a file that tools may not read'
+  const secret = { risk: 'secrets', words: `${words} (${name})` } as const
+  return [secret, ...known].sort((a, b) => rankOf(a.risk) - rankOf(b.risk))
+}
+
+/** The part that decides: of the strictest the most dangerous, of those the first. */
+export function findDeciding(policy: Policy, question: PolicyQuestion, judged: readonly JudgedPart[]): JudgedPart {
+  const most = Math.max(...judged.map(({ effect }) => STRICTNESS[effect]))
+  const strictest = judged.filter(({ effect }) => STRICTNESS[effect] === most)
+  if (strictest.length === 1 || most === 0) return strictest[0]!
+  const ranks = strictest.map(({ part }) => rankOf(risksOfPart(policy, question, part)[0]?.risk))
+  return strictest[ranks.indexOf(Math.min(...ranks))]!
 }

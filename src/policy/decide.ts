@@ -1,11 +1,10 @@
-import type { Capability } from '../core/define.ts'
+import type { Capability, SkillRequest } from '../core/index.ts'
 import type { Policy } from './compile-policy.ts'
 import { decideCommand } from './decide-command.ts'
 import { judgeDemand, tellJudgement } from './judge-demand.ts'
 import { readTarget } from './match-target.ts'
 import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
 import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
-import { requestsFor } from './skill-requests.ts'
 import { STRICTNESS } from './strictness.ts'
 import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
@@ -135,4 +134,18 @@ function refuseLength(capability: Capability, target: string): DemandDecision {
     fix: { hint: `Name a target of at most ${limit} characters.` },
     constraints: NO_CONSTRAINTS,
   }
+}
+
+/** What skills asked for that touches a call, a line each; information, never a grant. */
+export function requestsFor(requests: readonly SkillRequest[], question: PolicyQuestion): string[] {
+  return requests
+    .filter((request) => touches(request, question))
+    .map(({ skill, wants, reason }) => {
+      return `skill ${skill} requests ${wants.join(', ')}${reason === undefined ? '' : `: ${reason}`}`
+    })
+}
+
+function touches({ wants }: SkillRequest, { tool, names, groups, capabilities }: PolicyQuestion): boolean {
+  const known = ['*', tool, ...names, ...groups, ...capabilities]
+  return wants.some((want) => known.includes(want))
 }

@@ -1,5 +1,5 @@
 // Generated from default.yaml by scripts/generate-default-policy.mjs; do not edit.
-import type { SourcedRule } from '../core/rule.ts'
+import type { SourcedRule } from '../core/index.ts'
 
 /** The shipped policy: what always holds, and what holds where the owner says nothing. */
 export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly defaults: readonly SourcedRule[] } = {

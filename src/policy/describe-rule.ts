@@ -1,5 +1,4 @@
-import type { Effect } from '../core/define.ts'
-import type { Rule, RuleCondition, RuleSource, SourcedRule } from '../core/rule.ts'
+import type { Effect, Rule, RuleCondition, RuleSource, SourcedRule } from '../core/index.ts'
 
 const MAX_PATTERNS = 3
 

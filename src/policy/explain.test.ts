@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readCommandLine } from '../shell/read-command-line.ts'
+import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { explainDecision } from './explain.ts'

@@ -1,5 +1,5 @@
-import type { Constraints } from '../core/rule.ts'
-import { escapeLine } from '../lib/escape-text.ts'
+import type { Constraints } from '../core/index.ts'
+import { escapeLine } from '../lib/index.ts'
 import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 
 /** A decision for people: the answer, then each demand with the rule that decided it and what would change it. */

@@ -1,7 +1,12 @@
-import type { Capability, Effect } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import type { Constraints, Rule, SourcedRule } from '../core/rule.ts'
+import {
+  type Capability,
+  type Constraints,
+  didYouMean,
+  type Effect,
+  type Rule,
+  type SourcedRule,
+  ToolError,
+} from '../core/index.ts'
 import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
 import { TARGET_KINDS } from './target.ts'
 

@@ -1,5 +1,4 @@
-import type { Capability, Effect } from '../core/define.ts'
-import type { Constraints } from '../core/rule.ts'
+import type { Capability, Constraints, Effect } from '../core/index.ts'
 import type { Policy } from './compile-policy.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { NO_CONSTRAINTS, pickRule } from './pick-rule.ts'

@@ -1,4 +1,4 @@
-import type { CommandPart, Doubt } from '../shell/reading.ts'
+import type { CommandPart, Doubt } from '../shell/index.ts'
 import type { Policy } from './compile-policy.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import { type Judgement, judgeDemand } from './judge-demand.ts'

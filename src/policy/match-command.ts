@@ -1,6 +1,4 @@
-import { baseName } from '../shell/base-name.ts'
-import { isLike, readLoosely } from '../shell/loose-words.ts'
-import type { CommandPart } from '../shell/reading.ts'
+import { baseName, type CommandPart, isLike, readLoosely } from '../shell/index.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
 import { ANY_KEY, type BrokenPattern, type Pattern, type PolicyTarget } from './target.ts'
 

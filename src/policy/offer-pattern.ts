@@ -1,5 +1,5 @@
-import type { SourcedRule } from '../core/rule.ts'
-import type { CommandPart } from '../shell/reading.ts'
+import type { SourcedRule } from '../core/index.ts'
+import type { CommandPart } from '../shell/index.ts'
 import type { Policy } from './compile-policy.ts'
 import { judgePart } from './judge-part.ts'
 import { compileCommandPattern } from './match-command.ts'

@@ -1,4 +1,4 @@
-import type { Constraints } from '../core/rule.ts'
+import type { Constraints } from '../core/index.ts'
 import type { CompiledRule } from './compile-rule.ts'
 import type { PolicyQuestion } from './question.ts'
 import { type Demand, findRules, type RuleIndex } from './rule-index.ts'

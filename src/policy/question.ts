@@ -1,7 +1,5 @@
-import type { CallerKind, Capability, Effect, ResolvedTarget } from '../core/define.ts'
-import type { Fix } from '../core/errors.ts'
-import type { Constraints } from '../core/rule.ts'
-import type { CommandReading } from '../shell/reading.ts'
+import type { CallerKind, Capability, Constraints, Effect, Fix, ResolvedTarget } from '../core/index.ts'
+import type { CommandReading } from '../shell/index.ts'
 import type { Layer } from './compile-rule.ts'
 
 /** What policy is asked: may this call happen? */

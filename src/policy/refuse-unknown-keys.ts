@@ -1,5 +1,4 @@
-import { ToolError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
+import { didYouMean, ToolError } from '../core/index.ts'
 
 /** Refuses keys nobody reads: a misspelt condition would silently make a rule broader. */
 export function refuseUnknownKeys(value: object, known: readonly string[], where: (key: string) => string): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Capability } from '../core/define.ts'
 import type { Rule, SourcedRule } from '../core/rule.ts'
-import { readCommandLine } from '../shell/read-command-line.ts'
+import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide, type Question } from './decide.ts'
 import { explainDecision } from './explain.ts'

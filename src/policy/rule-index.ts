@@ -1,4 +1,4 @@
-import type { Capability } from '../core/define.ts'
+import type { Capability } from '../core/index.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
 import type { PolicyQuestion } from './question.ts'
 import type { Pattern, PolicyTarget, TargetKind } from './target.ts'

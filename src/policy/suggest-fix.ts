@@ -1,6 +1,4 @@
-import type { Capability } from '../core/define.ts'
-import type { Fix } from '../core/errors.ts'
-import type { Rule } from '../core/rule.ts'
+import type { Capability, Fix, Rule } from '../core/index.ts'
 import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
 import { targetAsPattern } from './match-target.ts'
 import type { PolicyQuestion } from './question.ts'

@@ -1,5 +1,5 @@
-import type { Capability } from '../core/define.ts'
-import type { LooseWords } from '../shell/loose-words.ts'
+import type { Capability } from '../core/index.ts'
+import type { LooseWords } from '../shell/index.ts'
 
 /** How a target is spelt, which says how a pattern is read: a path, a URL, a command, or any text. */
 export type TargetKind = 'path' | 'url' | 'command' | 'text'

@@ -1,6 +1,5 @@
-import { groupOf } from '../core/names.ts'
-import type { Visibility } from '../core/options.ts'
-import { deepFreeze } from '../lib/deep-freeze.ts'
+import { groupOf, type Visibility } from '../core/index.ts'
+import { deepFreeze } from '../lib/index.ts'
 
 /** Groups by the names that models know; a tool is also in the group of its own area: `core/util.time.now` in `group:util`. */
 export const TOOL_GROUPS: Readonly<Record<string, readonly string[]>> = deepFreeze({

@@ -1,6 +1,4 @@
-import { ToolError } from '../core/errors.ts'
-import { didYouMean } from '../core/names.ts'
-import type { Visibility } from '../core/options.ts'
+import { didYouMean, ToolError, type Visibility } from '../core/index.ts'
 import { groupsOf, normaliseName, PROFILES, TOOL_GROUPS, type ToolNames } from './tool-groups.ts'
 
 /** Whether an agent sees a tool; if not, what hides it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SESSION_STATES } from '../core/store/sessions.ts'
+import { SESSION_STATES } from '../core/index.ts'
 
 const agentBrief = z.object({
   id: z.string(),

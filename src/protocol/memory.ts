@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MEMORY_SCOPES } from '../core/memory.ts'
+import { MEMORY_SCOPES } from '../core/index.ts'
 
 const scope = z.enum(MEMORY_SCOPES)
 const content = z.string().min(1).max(20_000)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MISSED_POLICIES, OVERLAP_POLICIES, SCHEDULE_RUN_STATUSES } from '../core/schedules.ts'
-import { newSchedule, scheduleChange } from '../features/schedules/schedule-schema.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES, SCHEDULE_RUN_STATUSES } from '../core/index.ts'
+import { newSchedule, scheduleChange } from '../features/schedules/index.ts'
 import { pageQuery } from './shapes.ts'
 
 const runStatus = z.enum(SCHEDULE_RUN_STATUSES)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FEATURES } from '../core/feature.ts'
+import { FEATURES } from '../core/index.ts'
 import { approval, question } from './approvals.ts'
 import { callEntry } from './calls.ts'
 import { runEntry } from './runs.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import { ERRORS, type ErrorCode } from '../core/index.ts'
 
 /** What a token or a person may do: call tools, answer asks, look at everything, change tokens and policy. */
 export const SCOPES = ['call', 'approve', 'read', 'admin'] as const

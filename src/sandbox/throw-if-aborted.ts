@@ -1,4 +1,4 @@
-import { ToolError } from '../core/errors.ts'
+import { ToolError } from '../core/index.ts'
 
 /** Ends the work of a call that was stopped, with the reason the pipeline gave when it gave one. */
 export function throwIfAborted(signal: AbortSignal): void {

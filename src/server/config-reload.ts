@@ -1,15 +1,13 @@
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigRules, readRules } from '../config/read-rules.ts'
-import type { Clock } from '../core/clock.ts'
-import { messageOf, ToolError } from '../core/errors.ts'
-import type { SourcedRule } from '../core/rule.ts'
-import type { Hub } from '../hub/hub.ts'
-import { escapeLine } from '../lib/escape-text.ts'
-import { watchFolder } from '../lib/watch-folder.ts'
-import type { PolicyWarning } from '../policy/check-policy.ts'
-import type { ConfigState } from '../protocol/service.ts'
+import { type ConfigRules, readRules } from '../config/index.ts'
+import { type Clock, messageOf, type SourcedRule, ToolError } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
+import { escapeLine } from '../lib/index.ts'
+import type { PolicyWarning } from '../policy/index.ts'
+import type { ConfigState } from '../protocol/index.ts'
+import { watchFolder } from '../system/index.ts'
 
 /** Keys that say something about the file only. */
 const WITHOUT_MEANING: ReadonlySet<string> = new Set(['version', '$schema'])

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { ToolError } from '../core/errors.ts'
+import { ToolError } from '../core/index.ts'
 
 /** Resolves when a server listens; rejects with why it cannot. */
 export function listening(server: Server, host: string, port: number): Promise<void> {

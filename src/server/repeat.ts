@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../core/index.ts'
 
 /** Does background work every so often, one at a time, until it is stopped. */
 export function repeat(

@@ -1,13 +1,27 @@
-import type { Principal } from '../core/principal.ts'
-import type { Awaitable, Store } from '../core/store.ts'
-import type { Hub, PrincipalHub } from '../hub/hub.ts'
-import type { Approval, ApprovalAnswer, Question } from '../protocol/approvals.ts'
-import type { CallDetail, CallEntry, RecordLine } from '../protocol/calls.ts'
-import type { PolicyExplanation, PolicyState, PolicyTestReport } from '../protocol/policy.ts'
-import type { PrincipalEntry } from '../protocol/principals.ts'
-import type { FileChange, RunDetail, RunEntry, UndoAnswer } from '../protocol/runs.ts'
-import type { AuditReport, Health, NewToken, ServiceEvent, TokenEntry } from '../protocol/service.ts'
-import type { Scope } from '../protocol/shapes.ts'
+import type { Awaitable, Principal, Store } from '../core/index.ts'
+import type { Hub, PrincipalHub } from '../hub/index.ts'
+import type {
+  Approval,
+  ApprovalAnswer,
+  AuditReport,
+  CallDetail,
+  CallEntry,
+  FileChange,
+  Health,
+  NewToken,
+  PolicyExplanation,
+  PolicyState,
+  PolicyTestReport,
+  PrincipalEntry,
+  Question,
+  RecordLine,
+  RunDetail,
+  RunEntry,
+  Scope,
+  ServiceEvent,
+  TokenEntry,
+  UndoAnswer,
+} from '../protocol/index.ts'
 
 /** Everything behind the doors of the service, whichever way somebody comes in. */
 export interface Service {

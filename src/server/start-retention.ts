@@ -1,6 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
-import { pruneRuns, type Retention } from '../hub/prune-runs.ts'
+import { type Clock, messageOf } from '../core/index.ts'
+import { pruneRuns, type Retention } from '../hub/index.ts'
 import { repeat } from './repeat.ts'
 import type { Service } from './service.ts'
 

@@ -1,16 +1,19 @@
 import { fileURLToPath } from 'node:url'
-import type { OidcOptions, ServiceOptions } from '../config/to-service.ts'
-import { type Clock, systemClock } from '../core/clock.ts'
-import { messageOf } from '../core/errors.ts'
-import type { HubOptions } from '../core/options.ts'
-import type { WebFetch } from '../core/source.ts'
-import type { Hub } from '../hub/hub.ts'
-import { secretsOf } from '../hub/secrets-of.ts'
-import { loadLazyModules } from '../lib/lazy-module.ts'
-import { builtFile } from '../lib/own-file.ts'
-import { VERSION } from '../lib/version.ts'
-import type { ConfigState } from '../protocol/service.ts'
-import { createRedactor } from '../records/redaction/redact.ts'
+import type { OidcOptions, ServiceOptions } from '../config/index.ts'
+import {
+  type Clock,
+  type HubOptions,
+  loadLazyModules,
+  messageOf,
+  systemClock,
+  ToolError,
+  type WebFetch,
+} from '../core/index.ts'
+import { type Hub, secretsOf } from '../hub/index.ts'
+import { VERSION } from '../lib/index.ts'
+import type { ConfigState } from '../protocol/index.ts'
+import { createRedactor } from '../records/redaction/index.ts'
+import { builtFile, descriptorLimit } from '../system/index.ts'
 import { createAnswerPages } from './approvals/answer-pages.ts'
 import { checkWebhooks, startWebhooks } from './approvals/webhooks.ts'
 import { assembleService } from './assemble-service.ts'
@@ -18,7 +21,6 @@ import { fromIncomingMessage } from './auth/auth-request.ts'
 import { createAuthenticator } from './auth/create-authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/create-jwt-verifier.ts'
 import { createSignInSessions } from './auth/create-sign-in-sessions.ts'
-import { connectionLimit } from './connection-limit.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/protected-resource.ts'
@@ -213,3 +215,34 @@ function openJwtVerifier(
     clock,
   })
 }
+
+/** With fewer descriptors, records, store and commands would fail one after the other. */
+const MIN_DESCRIPTORS = 256
+/** Descriptors that are never for connections: records, store, files and commands need them. */
+const RESERVED_DESCRIPTORS = 128
+const MAX_CONNECTIONS = 10_000
+
+/**
+ * How many connections the service takes at a time, WebSockets and event streams included: half of the descriptors that
+ * the process may open, so that connections alone never exhaust them. Throws CONFIG_INVALID if there are too few.
+ */
+export function connectionLimit(wanted?: number, descriptors = descriptorLimit()): number {
+  if (descriptors < MIN_DESCRIPTORS) {
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `This process may open ${descriptors} files and connections; the service needs at least ${MIN_DESCRIPTORS}.`,
+      { hint: RAISE },
+    )
+  }
+  const most = descriptors - RESERVED_DESCRIPTORS
+  if (wanted !== undefined && wanted > most) {
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `service.maxConnections is ${wanted}, but this process may open ${descriptors} files and connections, of which ${RESERVED_DESCRIPTORS} are reserved.`,
+      { fix: { key: 'service.maxConnections', hint: `Set it to at most ${most}, or raise the limit. ${RAISE}` } },
+    )
+  }
+  return wanted ?? Math.min(MAX_CONNECTIONS, Math.floor(descriptors / 2))
+}
+
+const RAISE = 'Raise the limit before it starts: ulimit -n 4096 in the shell, LimitNOFILE=4096 in a systemd unit.'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readCommandLine } from './read-command-line.ts'
+import { readCommandLine } from './reader/read-command-line.ts'
 import { KNOWN_REASONS } from './risk.ts'
 
 const PLACE = { cwd: '/ws', roots: ['/ws'] }

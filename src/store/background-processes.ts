@@ -2,13 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { isRunId } from '../core/names.ts'
-import { prepareMissingDataFolder } from '../lib/data-folder.ts'
-import { errnoOf } from '../lib/errno.ts'
-import { openRegular } from '../lib/open-regular.ts'
-import { assertOurFolder, assertOurs } from '../lib/owned-by-us.ts'
-import { currentProcess, isAlive } from '../lib/process-identity.ts'
-import { syncFolder } from '../lib/sync-folder.ts'
+import { isRunId } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
+import {
+  assertOurFolder,
+  assertOurs,
+  currentProcess,
+  isAlive,
+  openRegular,
+  prepareMissingDataFolder,
+  syncFolder,
+} from '../system/index.ts'
 
 /** A command that continues after its call has ended. */
 export interface BackgroundProcess {

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../core/store.ts'
+import type { Awaitable } from '../core/index.ts'
 
 /** The value of a column. */
 export type SqlValue = string | number | Uint8Array | null

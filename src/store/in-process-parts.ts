@@ -13,7 +13,7 @@ import type {
   StoredEvent,
   StoredHead,
   Usage,
-} from '../core/store.ts'
+} from '../core/index.ts'
 import type { Work } from './driver.ts'
 import { type EventLog, EventWatchers } from './sql/events.ts'
 import { amountOf, type BucketLevel, costIn, hasRoom, NOTHING_USED, refill, waitFor } from './sql/limits.ts'

@@ -1,5 +1,4 @@
-import { ToolError } from '../core/errors.ts'
-import type { Store } from '../core/store.ts'
+import { type Store, ToolError } from '../core/index.ts'
 import { all, perform, run, transaction, type Work } from './driver.ts'
 import { createLocalParts } from './in-process-parts.ts'
 import { count } from './sql/query.ts'

@@ -2,12 +2,16 @@ import type { BigIntStats } from 'node:fs'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { messageOf, ToolError } from '../core/errors.ts'
-import { prepareDataFolder } from '../lib/data-folder.ts'
-import { type Lock, takeLock } from '../lib/file-lock.ts'
-import { assertOurs, readOurs } from '../lib/owned-by-us.ts'
-import { statsIfThere } from '../lib/stats-if-there.ts'
-import { syncFolderSync } from '../lib/sync-folder.ts'
+import { messageOf, ToolError } from '../core/index.ts'
+import {
+  assertOurs,
+  type Lock,
+  prepareDataFolder,
+  readOurs,
+  statsIfThere,
+  syncFolderSync,
+  takeLock,
+} from '../system/index.ts'
 
 /** Options of a small file of state. */
 export interface JsonStateOptions<T> {

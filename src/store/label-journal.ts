@@ -1,12 +1,9 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { messageOf, ToolError } from '../core/errors.ts'
-import { prepareMissingDataFolder } from '../lib/data-folder.ts'
-import { errnoOf } from '../lib/errno.ts'
-import { GroupCommit } from '../lib/group-commit.ts'
-import { parseJson } from '../lib/parse-json.ts'
-import { syncFolder } from '../lib/sync-folder.ts'
+import { messageOf, ToolError } from '../core/index.ts'
+import { errnoOf, parseJson } from '../lib/index.ts'
+import { GroupCommit, prepareMissingDataFolder, syncFolder } from '../system/index.ts'
 
 /** A file of JSON lines that several processes append to, and each of them follows. */
 export class LabelJournal {

@@ -1,8 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { SeenFiles } from '../core/change.ts'
-import type { Clock } from '../core/clock.ts'
-import type { RunCache } from '../core/define.ts'
-import { ToolError } from '../core/errors.ts'
+import { type Clock, type RunCache, type SeenFiles, ToolError } from '../core/index.ts'
 
 /** How much the cache of one run holds; the least recently used entries are evicted. */
 interface RunCacheOptions {

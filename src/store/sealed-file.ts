@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { ToolError } from '../core/errors.ts'
-import { errnoOf } from '../lib/errno.ts'
-import { readOurs } from '../lib/owned-by-us.ts'
+import { ToolError } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
+import { readOurs } from '../system/index.ts'
 import { JsonState, type JsonStateOptions } from './json-state.ts'
 
 const KEY_BYTES = 32

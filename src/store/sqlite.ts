@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { Awaitable, Store } from '../core/store.ts'
+import type { Awaitable, Store } from '../core/index.ts'
 import { perform } from './driver.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, type StoreParts, sweep } from './sql/repositories.ts'

@@ -12,10 +12,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { messageOf, ToolError } from '../core/errors.ts'
-import { errnoOf } from '../lib/errno.ts'
-import { isOwnerAlive, newOwner } from '../lib/process-owner.ts'
-import { statsIfThere } from '../lib/stats-if-there.ts'
+import { messageOf, ToolError } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
+import { isOwnerAlive, newOwner, statsIfThere } from '../system/index.ts'
 import { LabelJournal } from './label-journal.ts'
 import { isWithin, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 

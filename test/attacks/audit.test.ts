@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Store } from '../../src/core/store.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
-import { adoptDataFolder } from '../../src/lib/data-folder.ts'
 import { FIRST_PREV, linkLine } from '../../src/records/log/chain.ts'
 import { RunRecords } from '../../src/records/log/run-records.ts'
 import { FolderCheck } from '../../src/records/log/verify-folder.ts'
 import type { VerifyReport } from '../../src/records/log/verify-run.ts'
 import { openStore } from '../../src/store/sqlite.ts'
+import { adoptDataFolder } from '../../src/system/data-folder.ts'
 import { bundleModule } from '../support/run-module.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-audit-'))

@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { defineTool } from '../../src/core/define.ts'
 import { ToolError } from '../../src/core/errors.ts'
 import type { HubOptions } from '../../src/core/options.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 const FILES = {
   'README.md': '# Greeter\n\nSays helo.\n',

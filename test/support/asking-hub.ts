@@ -7,7 +7,7 @@ import type { Scope } from '../../src/protocol/shapes.ts'
 import type { Caller } from '../../src/server/service.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
-import { testHub } from '../../src/testing/test-hub.ts'
+import { testHub } from '../../src/testing/tool-contract.ts'
 import { eventually } from './eventually.ts'
 
 const sent: string[] = []

@@ -1,6 +1,5 @@
-import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
+import type { CandidateArchive, FeatureCall, FeatureHost } from '../../src/core/feature.ts'
 import type { MemoryCandidate, MemoryOptions } from '../../src/core/memory.ts'
-import type { CandidateArchive } from '../../src/core/memory-archive.ts'
 import { createMemory } from '../../src/features/memory/create-memory.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import type { HubOptions } from '../../src/core/options.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 import { useLoopback } from './loopback.ts'
 
 /** Gives every test of a file a web server on loopback and hubs whose tools may reach it. */

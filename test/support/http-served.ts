@@ -19,7 +19,7 @@ import { createPolicyManager } from '../../src/server/services/create-policy-man
 import { describeHealth } from '../../src/server/services/describe-health.ts'
 import { listPrincipals } from '../../src/server/services/list-principals.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** A whole service over HTTP on loopback, with a token for whoever is needed. */
 export async function serveHttp(

@@ -5,7 +5,7 @@ import { afterEach } from 'vitest'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { McpHttpOptions } from '../../src/server/mcp/options.ts'
 import { type McpHttpServer, serveMcp } from '../../src/server/mcp/serve-mcp.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** What a client says to a form. */
 export type FormReply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | number | boolean> }

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { defineTool } from '../../src/core/define.ts'
 import type { Channel, ChannelOptions } from '../../src/core/messages.ts'
 import type { HubOptions } from '../../src/core/options.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 import { KNOWN, type MessageServices, startMessageServices } from './message-services.ts'
 
 /** Signs what webhooks of these tests get. */

@@ -5,7 +5,7 @@ import type { HubOptions } from '../../src/core/options.ts'
 import type { NewSchedule, SchedulesOptions } from '../../src/core/schedules.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { testHub } from '../../src/testing/test-hub.ts'
+import { testHub } from '../../src/testing/tool-contract.ts'
 import { eventually } from './eventually.ts'
 
 /** 2026-01-01, a Thursday, at midnight. */

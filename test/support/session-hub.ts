@@ -4,7 +4,7 @@ import { defineTool } from '../../src/core/define.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/result.ts'
 import type { SessionStatus, SessionWork } from '../../src/core/sessions.ts'
-import { type TestHub, testHub } from '../../src/testing/test-hub.ts'
+import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** For what another process, or a program, has to do first. */
 export const PATIENT = { timeout: 60_000, interval: 10 }

@@ -13,7 +13,7 @@ import { RequestRates } from '../../src/server/auth/request-rates.ts'
 import type { EventHub, Service } from '../../src/server/service.ts'
 import { createWebSocketEndpoint } from '../../src/server/websocket/create-websocket-endpoint.ts'
 import type { WsLimits } from '../../src/server/websocket/limits.ts'
-import { testHub } from '../../src/testing/test-hub.ts'
+import { testHub } from '../../src/testing/tool-contract.ts'
 
 /** Who has which token, and what it may do. */
 export type TestTokens = Readonly<Record<string, { readonly scopes: readonly Scope[]; readonly rate?: Rate }>>

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import type { AnySchema, StandardSchema } from '../../core/schema/infer.ts'
+import { ToolError } from '../../core/index.ts'
+import type { AnySchema, StandardSchema } from '../../core/schema/index.ts'
 
 /** A schema of another framework's tool as the hub takes it: zod, arktype, JSON Schema; refused immediately when it could not be shown. */
 export function acceptSchema(schema: unknown, what: string): AnySchema {

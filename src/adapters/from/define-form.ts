@@ -1,9 +1,15 @@
-import { type AnyTool, type BaseContext, defineTool, type Targets } from '../../core/define.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { assertToolName } from '../../core/names.ts'
-import type { Content } from '../../core/result.ts'
-import type { AnySchema } from '../../core/schema/infer.ts'
-import { toolFailure } from '../../core/tool-failure.ts'
+import {
+  type AnyTool,
+  assertToolName,
+  type BaseContext,
+  type Content,
+  defineTool,
+  messageOf,
+  type Targets,
+  ToolError,
+  toolFailure,
+} from '../../core/index.ts'
+import type { AnySchema } from '../../core/schema/index.ts'
 import type { FormGovernance } from './form-governance.ts'
 
 /** What a tool of another framework says of itself. */

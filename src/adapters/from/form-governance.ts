@@ -1,5 +1,5 @@
-import type { Governance } from '../../core/from-agent-tool.ts'
-import type { AnySchema } from '../../core/schema/infer.ts'
+import type { Governance } from '../../core/index.ts'
+import type { AnySchema } from '../../core/schema/index.ts'
 
 /** What another framework's form of a tool cannot say and policy needs, and what the hub shall take instead of what it says. */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the author's; they are validated by their schema

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { z as z3 } from 'zod/v3'
 import type { HubOptions } from '../../core/options.ts'
 import type { CallEvent } from '../../core/result.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { type ForeignAiSdkTool, fromAiSdk } from './from-ai-sdk.ts'
 
 const PURE = { capabilities: [] } as const

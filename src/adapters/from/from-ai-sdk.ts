@@ -1,9 +1,12 @@
-import type { AnyTool, BaseContext } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { ContentBlock } from '../../core/result.ts'
-import { compileSchema } from '../../core/schema/compile-schema.ts'
-import { describeIssues } from '../../core/schema/describe-issues.ts'
-import type { AnySchema, JsonSchema, StandardResult, StandardSchema } from '../../core/schema/infer.ts'
+import { type AnyTool, type BaseContext, type ContentBlock, ToolError } from '../../core/index.ts'
+import {
+  type AnySchema,
+  compileSchema,
+  describeIssues,
+  type JsonSchema,
+  type StandardResult,
+  type StandardSchema,
+} from '../../core/schema/index.ts'
 import { acceptSchema, NO_ARGUMENTS } from './accept-schema.ts'
 import { defineForm } from './define-form.ts'
 import type { FormGovernance } from './form-governance.ts'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { z as z3 } from 'zod/v3'
 import type { AnyTool } from '../../core/define.ts'
 import type { CallEvent } from '../../core/result.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { fromLangChain, type LangChainTool } from './from-lang-chain.ts'
 
 const PURE = { capabilities: [] } as const

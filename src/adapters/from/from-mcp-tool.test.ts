@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { CallEvent } from '../../core/result.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { fromMcpTool, type McpHandlerExtra, type McpToolResult } from './from-mcp-tool.ts'
 
 const PURE = { capabilities: [] } as const

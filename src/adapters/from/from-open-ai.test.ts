@@ -2,7 +2,7 @@ import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completio
 import type { FunctionTool } from 'openai/resources/responses/responses'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { CallEvent } from '../../core/result.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { fromOpenAi } from './from-open-ai.ts'
 
 const PURE = { capabilities: [] } as const

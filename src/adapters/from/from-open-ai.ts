@@ -1,6 +1,4 @@
-import type { AnyTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Content } from '../../core/result.ts'
+import { type AnyTool, type Content, ToolError } from '../../core/index.ts'
 import { acceptSchema, NO_ARGUMENTS } from './accept-schema.ts'
 import { defineForm } from './define-form.ts'
 import type { FormGovernance } from './form-governance.ts'

@@ -1,4 +1,4 @@
-import type { ContentBlock } from '../../core/result.ts'
+import type { ContentBlock } from '../../core/index.ts'
 
 /** Bytes or a place that some framework calls a file, an image or a sound. */
 export interface Media {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { isSchemaObject, resolveReference } from './subschemas.ts'
 
 /** Whether null may fit a schema; in doubt it does. */

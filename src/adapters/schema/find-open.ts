@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { isSchemaObject, propertiesOf, requiredOf } from './subschemas.ts'
 
 /** Why the keys of an object cannot be listed, which strict mode wants; undefined when they can. */

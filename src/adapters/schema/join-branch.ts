@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { mergeObjects } from './merge-objects.ts'
 import { typesOf } from './schema-types.ts'
 import { isSchemaObject } from './subschemas.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import type { StrictRules } from './strict-rules.ts'
 import { tellInDescription } from './tell-in-description.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
 
 /** What may stand in a part beside what is merged: it says nothing of values. */

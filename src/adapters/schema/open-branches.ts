@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import type { Branch } from './pick-branch.ts'
 import type { Plan } from './restore.ts'
 

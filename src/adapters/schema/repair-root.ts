@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { mergeObjects } from './merge-objects.ts'
 import { isSchemaObject, mapSubschemas, resolveReference } from './subschemas.ts'
 import { tellInDescription } from './tell-in-description.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
-import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
+import { pointerKeys, valueAt } from '../../lib/index.ts'
 
 /** Keywords that hold one schema, a list of them, or several by name; all others hold values. */
 const SINGLE = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else'])

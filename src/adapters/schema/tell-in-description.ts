@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 
 /** Keywords that help nobody who cannot check them. */
 const NOT_WORTH_TELLING = new Set([

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/index.ts'
 import { acceptsNull } from './accepts-null.ts'
 import { findOpen } from './find-open.ts'
 import { joinBranch } from './join-branch.ts'

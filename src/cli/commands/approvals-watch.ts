@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredRequest } from '../../approvals/index.ts'
-import type { ApprovalRequest, QuestionRequest } from '../../core/result.ts'
+import type { ApprovalRequest, QuestionRequest } from '../../core/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import type { StoredApprovals } from '../hub/with-approvals.ts'
 import { interruptSignal } from '../interrupt.ts'

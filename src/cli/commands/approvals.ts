@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { StoredRequest } from '../../approvals/index.ts'
-import { isOwnerAlive } from '../../lib/process-owner.ts'
+import { isOwnerAlive } from '../../system/index.ts'
 import { withApprovals } from '../hub/with-approvals.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'

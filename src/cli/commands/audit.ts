@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { HeadStore } from '../../core/store.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { listRuns } from '../../records/log/list-runs.ts'
-import { FolderCheck } from '../../records/log/verify-folder.ts'
-import type { VerifyReport } from '../../records/log/verify-run.ts'
+import type { HeadStore } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { FolderCheck, listRuns, type VerifyReport } from '../../records/log/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { readCliConfig } from '../hub/read-config.ts'
@@ -72,7 +70,7 @@ async function withHeads(flags: Flags, use: (heads: Pick<HeadStore, 'list'>) => 
   const { options } = await readCliConfig({ ...flags, plugins: false })
   const data = resolve(options.data ?? '.tool-hub')
   if (!existsSync(join(data, 'store.db'))) return use({ list: () => [] })
-  const { openStore } = await import('../../store/sqlite.ts')
+  const { openStore } = await import('../../store/index.ts')
   const store = openStore(data)
   try {
     await use(store.heads)

@@ -1,11 +1,14 @@
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { withoutNoticeLines } from '../../core/notice-lines.ts'
-import type { HubOptions } from '../../core/options.ts'
-import { textOfBlock } from '../../core/project-result.ts'
-import type { ContentBlock, ToolResult } from '../../core/result.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { escapeText } from '../../lib/escape-text.ts'
+import {
+  type ContentBlock,
+  type HubOptions,
+  type ToolResult,
+  textOfBlock,
+  withoutNoticeLines,
+} from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { escapeText } from '../../lib/index.ts'
 import { exitCodeOfResult } from '../exit-code.ts'
 import { whyPrivate } from '../hub/current-root.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'

@@ -1,5 +1,5 @@
-import type { CanvasDetail } from '../../core/canvas.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { CanvasDetail } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The canvas of an id; says what to do when there is none. */

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeText } from '../../lib/escape-text.ts'
+import { errnoOf, escapeText } from '../../lib/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { countNoun } from '../output/count.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Canvas } from '../../core/canvas.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import type { Canvas } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'

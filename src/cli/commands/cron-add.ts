@@ -6,7 +6,7 @@ import {
   type ScheduleChange,
   type ScheduledCall,
   type WrittenWhen,
-} from '../../core/schedules.ts'
+} from '../../core/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ScheduleRun } from '../../core/schedules.ts'
+import type { ScheduleRun } from '../../core/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withSchedules } from '../hub/with-schedules.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Schedule } from '../../core/schedules.ts'
+import type { Schedule } from '../../core/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
 import { addDefaultList } from '../input/add-default-list.ts'

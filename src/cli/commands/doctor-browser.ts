@@ -1,8 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import type { HubOptions } from '../../core/options.ts'
-import { chooseSandbox } from '../../features/browser/start/choose-sandbox.ts'
-import { findChromium } from '../../features/browser/start/find-chromium.ts'
-import { loadPlaywright } from '../../features/browser/start/load-playwright.ts'
+import { type HubOptions, ToolError } from '../../core/index.ts'
+import { chooseSandbox, findChromium, loadPlaywright } from '../../features/browser/index.ts'
 import type { DoctorFinding } from './doctor-examine.ts'
 
 const HOW = {

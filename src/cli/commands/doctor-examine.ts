@@ -1,11 +1,10 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
-import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FilesLevel } from '../../core/handles.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { type LoadedConfig, loadConfig } from '../../config/index.ts'
+import { type FilesLevel, ToolError } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
 import { allReady } from '../hub/all-ready.ts'
 import { watchServers } from '../hub/watch-servers.ts'
@@ -81,7 +80,7 @@ export function fileGuard(level: FilesLevel, platform: string): DoctorFinding {
 
 /** Without ripgrep, core/fs.searchText and core/fs.find fail. */
 async function search(): Promise<DoctorFinding> {
-  const { checkRipgrep, RIPGREP_HINT } = await import('../../sandbox/files/search/rg-process.ts')
+  const { checkRipgrep, RIPGREP_HINT } = await import('../../sandbox/files/index.ts')
   const { isAvailable, detail } = await checkRipgrep()
   if (isAvailable) return { state: 'good', what: 'search', detail }
   return { state: 'broken', what: 'search', detail, fix: RIPGREP_HINT }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { HubOptions } from '../../core/options.ts'
-import { loadSecondParser } from '../../hub/second-parser.ts'
+import type { HubOptions } from '../../core/index.ts'
+import { loadSecondParser } from '../../hub/index.ts'
 import { probeSandbox, sandboxUser } from '../../sandbox/exec/index.ts'
 import type { DoctorFinding } from './doctor-examine.ts'
 

@@ -1,6 +1,6 @@
-import type { HubOptions } from '../../core/options.ts'
+import type { HubOptions } from '../../core/index.ts'
 import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
-import { openProvider } from '../../tools/web/open-provider.ts'
+import { openProvider } from '../../tools/index.ts'
 import type { DoctorFinding } from './doctor-examine.ts'
 
 /** Whether the web can be searched as the config means it: the service's host is open and its key is there. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../lib/escape-text.ts'
+import { escapeText } from '../../lib/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { wrapText } from '../output/fit-line.ts'

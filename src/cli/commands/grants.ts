@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Grant } from '../../approvals/index.ts'
-import { didYouMean } from '../../core/names.ts'
+import { didYouMean } from '../../core/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,7 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { CONFIG_NAMES } from '../../config/find-config.ts'
-import { configTemplate } from '../../config/template.ts'
+import { CONFIG_NAMES, configTemplate } from '../../config/index.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
 import { print, printJson } from '../output/print.ts'
@@ -31,7 +31,7 @@ export function describeMcpPin(command: Command): void {
 }
 
 async function pin(name: string, flags: PinFlags): Promise<void> {
-  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/pins.ts')
+  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/index.ts')
   await withSourceHost(flags, async ({ data }, servers) => {
     // Of a server that was taken out, what was pinned can still be looked after.
     if (listPins(data, name).length === 0) serverNamed(servers, name)

@@ -1,14 +1,10 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { LoadedConfig } from '../../config/load-config.ts'
-import { ToolError } from '../../core/errors.ts'
-import { didYouMean } from '../../core/names.ts'
-import type { HubOptions } from '../../core/options.ts'
-import type { Store } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import type { ServedHub } from '../../server/mcp/options.ts'
+import type { LoadedConfig } from '../../config/index.ts'
+import { didYouMean, type HubOptions, type Store, ToolError } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { errnoOf, escapeLine } from '../../lib/index.ts'
+import type { ServedHub } from '../../server/mcp/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
@@ -147,7 +143,7 @@ function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
 }
 
 async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, stop?: AbortSignal): Promise<void> {
-  const { serveMcpStdio } = await import('../../server/mcp/serve-mcp-stdio.ts')
+  const { serveMcpStdio } = await import('../../server/mcp/index.ts')
   const server = await serveMcpStdio(hub, { dialect, elicitation, onError: tellError })
   for (const signal of [interruptSignal(), stop]) signal?.addEventListener('abort', () => void server.close())
   if (process.stdin.isTTY)
@@ -157,7 +153,7 @@ async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, 
 
 async function serveHttp(hub: Hub, flags: ServeFlags): Promise<void> {
   const { dialect, elicitation, http, host, tokenEnv } = flags
-  const { serveMcp } = await import('../../server/mcp/serve-mcp.ts')
+  const { serveMcp } = await import('../../server/mcp/index.ts')
   const token = tokenEnv === undefined ? undefined : tokenOf(tokenEnv)
   const server = await serveMcp(hub, {
     dialect,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
-import type { ReportedTool, ServerReport } from '../../sources/mcp/test-server.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
+import type { ReportedTool, ServerReport } from '../../sources/mcp/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { serverNamed, withSourceHost } from '../mcp/with-source-host.ts'
@@ -36,7 +36,7 @@ export function describeMcpTest(command: Command): void {
 }
 
 async function test(names: string[], flags: TestFlags): Promise<void> {
-  const { testServer } = await import('../../sources/mcp/test-server.ts')
+  const { testServer } = await import('../../sources/mcp/index.ts')
   const reports = await withSourceHost(flags, (host, servers) => {
     const asked = names.length > 0 ? names : Object.keys(servers).filter((name) => !servers[name]!.disabled)
     const wanted = asked.map((name) => [name, serverNamed(servers, name)] as const)

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Command, CommanderError } from 'commander'
-import { didYouMean } from '../../core/names.ts'
-import type { HttpMcpServer, McpServer } from '../../core/options.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { didYouMean, type HttpMcpServer, type McpServer } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -137,9 +136,9 @@ async function login(name: string, flags: LoginFlags): Promise<void> {
     if (!('url' in server))
       throw new UsageError(`${name} is a program; there is nothing to sign in to.`, 'Give it what it needs by env.')
     if (server.oauth === false) throw new UsageError(`oauth is switched off for ${name}.`, 'Take oauth: false out.')
-    const { resolveOAuth } = await import('../../sources/mcp/resolve-oauth.ts')
+    const { resolveOAuth } = await import('../../sources/mcp/index.ts')
     const { url, oauth } = resolveOAuth(name, server as HttpMcpServer, host)
-    const { signInToServer } = await import('../../sources/mcp/oauth/sign-in.ts')
+    const { signInToServer } = await import('../../sources/mcp/index.ts')
     const fetch = host.webFetch({ origins: [new URL(url).origin], publicHosts: true })
     await signInToServer({ server: name, url, oauth, host, fetch, openBrowser, say, signal: interruptSignal() })
   })
@@ -147,7 +146,7 @@ async function login(name: string, flags: LoginFlags): Promise<void> {
 }
 
 async function logout(name: string, flags: LoginFlags): Promise<void> {
-  const { signOut } = await import('../../sources/mcp/oauth/sign-in.ts')
+  const { signOut } = await import('../../sources/mcp/index.ts')
   const forgotten = await withSourceHost(flags, async (host) => signOut({ server: name, host }))
   if (flags.json) return printJson({ signedOut: name, forgotten })
   await print(escapeLine(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`))

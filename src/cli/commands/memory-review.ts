@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { MemoryCandidate, MemoryService } from '../../core/memory.ts'
-import { revealLine, revealText } from '../../lib/escape-text.ts'
+import type { MemoryCandidate, MemoryService } from '../../core/index.ts'
+import { revealLine, revealText } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { MEMORY_SCOPES, type MemoryScope } from '../../core/memory.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { MEMORY_SCOPES, type MemoryScope } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

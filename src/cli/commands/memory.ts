@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { MEMORY_SCOPES, type MemoryNote, type MemoryScope } from '../../core/memory.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import { MEMORY_SCOPES, type MemoryNote, type MemoryScope } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { ChannelFacts, InboxMessage } from '../../core/messages.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import type { ChannelFacts, InboxMessage } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { assertToolName } from '../../core/names.ts'
+import { assertToolName } from '../../core/index.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { escapeText } from '../../lib/escape-text.ts'
-import type { PolicyWarning } from '../../policy/check-policy.ts'
+import { escapeText } from '../../lib/index.ts'
+import type { PolicyWarning } from '../../policy/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { allReady } from '../hub/all-ready.ts'
 import { readCliConfig } from '../hub/read-config.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Hub } from '../../hub/hub.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import type { Hub } from '../../hub/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { EXIT } from '../exit-code.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { RunIndexer } from '../../hub/run-index/run-indexer.ts'
+import { RunIndexer } from '../../hub/index.ts'
 import { runsFolder } from '../hub/find-run.ts'
 import { readCliConfig } from '../hub/read-config.ts'
 import { addConfigOption } from '../input/add-options.ts'
@@ -30,7 +30,7 @@ export function describeRunsReindex(command: Command): void {
 async function reindex(flags: Flags): Promise<void> {
   const folder = await runsFolder(flags)
   const { options } = await readCliConfig({ ...flags, plugins: false })
-  const { openStore } = await import('../../store/sqlite.ts')
+  const { openStore } = await import('../../store/index.ts')
   const store = openStore(resolve(options.data ?? '.tool-hub'))
   try {
     const report = await new RunIndexer({ calls: store.calls, runsFolder: folder }).reindex()

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { readEvents } from '../../records/log/read-events.ts'
+import { readEvents } from '../../records/log/index.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJsonLine, readerGone } from '../output/print.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listRuns, type RunInfo } from '../../records/log/list-runs.ts'
+import { listRuns, type RunInfo } from '../../records/log/index.ts'
 import { runsFolder } from '../hub/find-run.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'

@@ -1,14 +1,16 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { LogOptions } from '../../config/to-service.ts'
-import type { HubOptions } from '../../core/options.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { VERSION } from '../../lib/version.ts'
-import { connectionLimit } from '../../server/connection-limit.ts'
-import { formatJson, formatText } from '../../server/log/format-entry.ts'
-import { LOG_LEVELS, type LogEntry } from '../../server/log/service-log.ts'
-import type { RunningService } from '../../server/start-service.ts'
+import type { LogOptions } from '../../config/index.ts'
+import type { HubOptions } from '../../core/index.ts'
+import { errnoOf, escapeLine, VERSION } from '../../lib/index.ts'
+import {
+  connectionLimit,
+  formatJson,
+  formatText,
+  LOG_LEVELS,
+  type LogEntry,
+  type RunningService,
+} from '../../server/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
 import { readCliConfig } from '../hub/read-config.ts'
@@ -58,7 +60,7 @@ async function serve(flags: Flags): Promise<void> {
   const { file, options, service } = await readCliConfig(flags)
   // Loading the service takes more descriptors than a limit that is too low has.
   connectionLimit(service.maxConnections)
-  const { DEFAULT_PORT, startService } = await import('../../server/start-service.ts')
+  const { DEFAULT_PORT, startService } = await import('../../server/index.ts')
   const port = flags.port === undefined ? service.port : portOf(flags.port)
   const applied = {
     ...options,

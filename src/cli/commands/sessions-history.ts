@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { HistoryEntry } from '../../core/sessions.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import type { HistoryEntry } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { parseCount } from '../input/parse-count.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { SendOutcome } from '../../core/sessions.ts'
-import { escapeText } from '../../lib/escape-text.ts'
+import type { SendOutcome } from '../../core/index.ts'
+import { escapeText } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/add-options.ts'

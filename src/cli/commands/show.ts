@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { FoundTool } from '../../hub/pipeline/tool-table.ts'
-import { escapeText } from '../../lib/escape-text.ts'
+import type { FoundTool } from '../../hub/index.ts'
+import { escapeText } from '../../lib/index.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
 import { type CapabilityVerdict, judgeTools, type ToolVerdict } from '../hub/judge-tool.ts'
 import { readCliConfig } from '../hub/read-config.ts'

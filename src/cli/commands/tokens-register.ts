@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { TokenRegister } from '../../server/auth/create-token-register.ts'
+import type { TokenRegister } from '../../server/auth/index.ts'
 import { readCliConfig } from '../hub/read-config.ts'
 
 /** Works with the tokens of the data folder that the config names, whether a server uses it at the time or not. */
@@ -8,8 +8,8 @@ export async function withTokens<T>(
   use: (tokens: TokenRegister) => Promise<T>,
 ): Promise<T> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
-  const { openStore } = await import('../../store/sqlite.ts')
-  const { createTokenRegister } = await import('../../server/auth/create-token-register.ts')
+  const { openStore } = await import('../../store/index.ts')
+  const { createTokenRegister } = await import('../../server/auth/index.ts')
   const store = openStore(resolve(options.data ?? '.tool-hub'))
   try {
     return await use(createTokenRegister({ store }))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { didYouMean } from '../../core/names.ts'
-import type { TokenEntry } from '../../protocol/service.ts'
+import { didYouMean } from '../../core/index.ts'
+import type { TokenEntry } from '../../protocol/index.ts'
 import { addDefaultList } from '../input/add-default-list.ts'
 import { addConfigOption } from '../input/add-options.ts'
 import { print, printJson, say } from '../output/print.ts'

@@ -1,5 +1,5 @@
-import type { ApprovalReply, ApprovalRequest } from '../../core/result.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { wrapText } from '../output/fit-line.ts'

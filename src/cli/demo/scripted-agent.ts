@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../core/result.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { ToolResult } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
 
 /** One step of the agent: what it thinks, and the call it makes. */
 export interface DemoStep {

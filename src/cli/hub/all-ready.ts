@@ -1,4 +1,4 @@
-import type { Hub } from '../../hub/hub.ts'
+import type { Hub } from '../../hub/index.ts'
 
 const MAX_MS = 30_000
 

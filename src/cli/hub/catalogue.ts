@@ -1,12 +1,7 @@
-import type { AnyTool } from '../../core/define.ts'
-import type { HubOptions } from '../../core/options.ts'
-import type { SkillRequest } from '../../core/rule.ts'
-import { listTools, type ToolListing } from '../../hub/list-tools.ts'
-import type { RegisteredTool } from '../../hub/pipeline/registered-tool.ts'
-import { Registry } from '../../hub/pipeline/registry.ts'
-import type { FoundTool } from '../../hub/pipeline/tool-table.ts'
-import { compileVisibility } from '../../policy/visibility.ts'
-import { builtinTools } from '../../tools/index.generated.ts'
+import type { AnyTool, HubOptions, SkillRequest } from '../../core/index.ts'
+import { type FoundTool, listTools, type RegisteredTool, Registry, type ToolListing } from '../../hub/index.ts'
+import { compileVisibility } from '../../policy/index.ts'
+import { builtinTools } from '../../tools/index.ts'
 import { hasMoreTools } from './has-more-tools.ts'
 
 /** The tools there are, and which of them an agent sees. */

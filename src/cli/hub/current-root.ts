@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { relative } from 'node:path'
-import type { HubOptions } from '../../core/options.ts'
+import type { HubOptions } from '../../core/index.ts'
 import { say } from '../output/print.ts'
 
 /** The current folder where tools may work on it, or why they may not. */

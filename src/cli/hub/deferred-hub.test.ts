@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
 import type { Hub } from '../../hub/hub.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { deferHub } from './deferred-hub.ts'
 
 describe('a hub that is made later', () => {

@@ -1,9 +1,9 @@
-import type { HubOptions } from '../../core/options.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { once } from '../../lib/once.ts'
-import { compileVisibility, dialectOf } from '../../policy/visibility.ts'
-import type { ServedHub } from '../../server/mcp/options.ts'
-import { type BuiltinCard, builtinCards } from '../../tools/cards.generated.ts'
+import type { HubOptions } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { once } from '../../lib/index.ts'
+import { compileVisibility, dialectOf } from '../../policy/index.ts'
+import type { ServedHub } from '../../server/mcp/index.ts'
+import { type BuiltinCard, builtinCards } from '../../tools/index.ts'
 
 /** A hub that is made when it is first needed: what its tools are is known before. */
 export interface DeferredHub extends ServedHub {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { didYouMean } from '../../core/names.ts'
-import { listRuns } from '../../records/log/list-runs.ts'
+import { didYouMean } from '../../core/index.ts'
+import { listRuns } from '../../records/log/index.ts'
 import { UsageError } from '../usage-error.ts'
 import { readCliConfig } from './read-config.ts'
 

@@ -1,13 +1,7 @@
-import { systemClock } from '../../core/clock.ts'
-import { escapeText } from '../../lib/escape-text.ts'
-import type { ConfigState } from '../../protocol/service.ts'
-import {
-  adoptRules,
-  ConfigReload,
-  type RuleHolder,
-  refusedMessage,
-  restartMessage,
-} from '../../server/config-reload.ts'
+import { systemClock } from '../../core/index.ts'
+import { escapeText } from '../../lib/index.ts'
+import type { ConfigState } from '../../protocol/index.ts'
+import { adoptRules, ConfigReload, type RuleHolder, refusedMessage, restartMessage } from '../../server/index.ts'
 import { say } from '../output/print.ts'
 
 /**

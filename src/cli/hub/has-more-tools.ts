@@ -1,4 +1,4 @@
-import type { HubOptions } from '../../core/options.ts'
+import type { HubOptions } from '../../core/index.ts'
 
 /** Whether there are other tools than the built-in ones, all of them. */
 export function hasMoreTools({ tools, plugins, sources, mcpServers, skills, memory }: HubOptions): boolean {

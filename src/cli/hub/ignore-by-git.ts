@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { HubOptions } from '../../core/options.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { HubOptions } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
 
 /** What the records keep beside the runs. */
 const LAST_HEAD = 'last-head.json'

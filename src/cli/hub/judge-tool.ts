@@ -1,12 +1,6 @@
-import type { Capability, Effect, ResolvedTarget } from '../../core/define.ts'
-import type { HubOptions } from '../../core/options.ts'
-import type { SourcedRule } from '../../core/rule.ts'
-import type { RegisteredTool } from '../../hub/pipeline/registered-tool.ts'
-import { policyLayers } from '../../hub/policy-layers.ts'
-import { compilePolicy, type Policy } from '../../policy/compile-policy.ts'
-import { type DemandDecision, decide } from '../../policy/decide.ts'
-import { effectOf } from '../../policy/describe-rule.ts'
-import { STRICTNESS } from '../../policy/strictness.ts'
+import type { Capability, Effect, HubOptions, ResolvedTarget, SourcedRule } from '../../core/index.ts'
+import { policyLayers, type RegisteredTool } from '../../hub/index.ts'
+import { compilePolicy, type DemandDecision, decide, effectOf, type Policy, STRICTNESS } from '../../policy/index.ts'
 
 /** What the rules say to one capability of a tool before its targets are known. */
 export interface CapabilityVerdict {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { HubOptions } from '../../core/options.ts'
-import type { Store } from '../../core/store.ts'
-import { openStore } from '../../store/sqlite.ts'
+import type { HubOptions, Store } from '../../core/index.ts'
+import { openStore } from '../../store/index.ts'
 
 /** The store of the data folder. Only looking makes no file: where there is none, nothing was granted or asked. */
 export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {

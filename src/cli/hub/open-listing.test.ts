@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { openListing } from '../commands/list.ts'
 
 describe('the listing of the command', () => {

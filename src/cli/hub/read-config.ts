@@ -1,5 +1,5 @@
-import { type LoadedConfig, loadConfig } from '../../config/load-config.ts'
-import { escapeText } from '../../lib/escape-text.ts'
+import { type LoadedConfig, loadConfig } from '../../config/index.ts'
+import { escapeText } from '../../lib/index.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 import { noteConfig } from './known-config.ts'

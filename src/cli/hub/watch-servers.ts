@@ -1,6 +1,6 @@
-import type { HubOptions } from '../../core/options.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
+import type { HubOptions } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import type { McpServerStatus } from '../../sources/mcp/index.ts'
 import { say } from '../output/print.ts'
 import { style } from '../output/terminal.ts'
 import { ownCommand } from '../own-command.ts'
@@ -19,7 +19,7 @@ const told = new Set<string>()
 export async function watchServers(options: HubOptions): Promise<WatchedServers> {
   const { mcpServers, ...others } = options
   if (!mcpServers || Object.keys(mcpServers).length === 0) return { options, status: () => [], tellBroken: () => {} }
-  const { createMcpSource } = await import('../../sources/mcp/mcp-source.ts')
+  const { createMcpSource } = await import('../../sources/mcp/index.ts')
   const source = createMcpSource(mcpServers)
   const status = () => source.status()
   return {

@@ -1,8 +1,5 @@
 import { APPROVAL, answerStored, listPending, QUESTION, type StoredRequest } from '../../approvals/index.ts'
-import { systemClock } from '../../core/clock.ts'
-import type { QuestionReply } from '../../core/options.ts'
-import type { ApprovalReply } from '../../core/result.ts'
-import type { Store } from '../../core/store.ts'
+import { type ApprovalReply, type QuestionReply, type Store, systemClock } from '../../core/index.ts'
 import { openDataStore } from './open-data-store.ts'
 import { readCliConfig } from './read-config.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { didYouMean } from '../../core/names.ts'
+import { didYouMean } from '../../core/index.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Makes `list` what a group does when it is called alone; any other word is a mistyped command. */

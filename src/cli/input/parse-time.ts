@@ -1,4 +1,4 @@
-import { parseDuration } from '../../config/units.ts'
+import { parseDuration } from '../../config/index.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Milliseconds of `10s`, as an option gives them. */

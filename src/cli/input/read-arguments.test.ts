@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { defineTool } from '../../core/define.ts'
 import type { SourceHost } from '../../core/source.ts'
 import type { Hub } from '../../hub/hub.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { readToolArguments } from './read-arguments.ts'
 
 const late = defineTool({

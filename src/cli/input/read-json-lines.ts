@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { errnoOf } from '../../lib/errno.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { errnoOf, isPlainObject } from '../../lib/index.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** A line of a file of JSON objects: what it holds, or why it holds nothing. */

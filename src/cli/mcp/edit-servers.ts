@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { type Document, isMap, parseDocument, stringify } from 'yaml'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { UsageError } from '../usage-error.ts'
 import { editJson } from './edit-json.ts'
 

@@ -1,9 +1,7 @@
-import { toJsonSchema } from '../../config/config-json-schema.ts'
-import { describeIssue } from '../../config/describe-issue.ts'
-import { mcpServersSchema } from '../../config/mcp-schema.ts'
-import { formatPath } from '../../core/document/problem.ts'
-import { SERVER_NAME } from '../../core/names.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { describeIssue, mcpServersSchema, toJsonSchema } from '../../config/index.ts'
+import { formatPath } from '../../core/document/index.ts'
+import { SERVER_NAME } from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 
 /** What is wrong with a server, and what to do about it. */
 export interface Fault {

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { escapeLine, isPlainObject } from '../../lib/index.ts'
 import { say } from '../output/print.ts'
 import { ownCommand } from '../own-command.ts'
 import { UsageError } from '../usage-error.ts'

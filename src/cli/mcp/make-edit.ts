@@ -1,4 +1,4 @@
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { applyEdit, diffOf, type FileEdit } from './file-edit.ts'
 

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { findConfig } from '../../config/find-config.ts'
+import { findConfig } from '../../config/index.ts'
 import { changeServer, type ServerChange } from './edit-servers.ts'
 import { type FileEdit, planEdit } from './file-edit.ts'
 

@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, sep } from 'node:path'
-import type { OwnModule } from '../../lib/own-file.ts'
-import { VERSION } from '../../lib/version.ts'
+import { VERSION } from '../../lib/index.ts'
+import type { OwnModule } from '../../system/index.ts'
 import { UsageError } from '../usage-error.ts'
 import { isBelow } from './is-below.ts'
 

@@ -1,4 +1,4 @@
-import { createRedactor } from '../../records/redaction/redact.ts'
+import { createRedactor } from '../../records/redaction/index.ts'
 
 const redactor = createRedactor()
 

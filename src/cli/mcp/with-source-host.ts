@@ -1,5 +1,4 @@
-import type { McpServer } from '../../core/options.ts'
-import type { SourceHost } from '../../core/source.ts'
+import type { McpServer, SourceHost } from '../../core/index.ts'
 import { readCliConfig } from '../hub/read-config.ts'
 import { UsageError } from '../usage-error.ts'
 

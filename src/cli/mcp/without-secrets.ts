@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { holdsSecret, isReference, MARK, markSecrets, namesSecret } from './secrets-in-text.ts'
 
 /** A secret that stood in an entry, and the text that stands there now. */

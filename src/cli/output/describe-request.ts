@@ -1,5 +1,5 @@
-import type { ApprovalRequest, ApprovalView, QuestionRequest } from '../../core/result.ts'
-import { revealLine } from '../../lib/escape-text.ts'
+import type { ApprovalRequest, ApprovalView, QuestionRequest } from '../../core/index.ts'
+import { revealLine } from '../../lib/index.ts'
 import { ownCommand, quoteShellWord } from '../own-command.ts'
 
 const MAX_LENGTH = 2_000

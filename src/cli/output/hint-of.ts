@@ -1,4 +1,4 @@
-import type { ErrorCode, Fix } from '../../core/errors.ts'
+import type { ErrorCode, Fix } from '../../core/index.ts'
 import { hasNoConfig } from '../hub/known-config.ts'
 
 /** What to do about a failure, in the words of the command line: for an unknown tool also where the names are. */

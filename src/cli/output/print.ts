@@ -1,4 +1,4 @@
-import { escapeJson } from '../../lib/escape-text.ts'
+import { escapeJson } from '../../lib/index.ts'
 
 const readerLeft = new AbortController()
 let failure: NodeJS.ErrnoException | undefined

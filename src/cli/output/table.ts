@@ -1,4 +1,4 @@
-import { revealLine } from '../../lib/escape-text.ts'
+import { revealLine } from '../../lib/index.ts'
 import { fitLine, widthOf } from './fit-line.ts'
 
 /** Rows as aligned columns; on a terminal each row keeps to one line. */

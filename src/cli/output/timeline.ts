@@ -1,5 +1,5 @@
-import { escapeLine } from '../../lib/escape-text.ts'
-import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../records/log/events.ts'
+import { escapeLine } from '../../lib/index.ts'
+import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../records/log/index.ts'
 import { countNoun } from './count.ts'
 import { fitLine, lineWidth, widthOf } from './fit-line.ts'
 import { style } from './terminal.ts'

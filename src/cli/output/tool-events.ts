@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { toToolEvents } from '../../adapters/tool-events.ts'
-import type { RecordEvent } from '../../records/log/events.ts'
+import { toToolEvents } from '../../adapters/index.ts'
+import type { RecordEvent } from '../../records/log/index.ts'
 import { printJsonLine } from './print.ts'
 
 /** What `--tool-events` does. */

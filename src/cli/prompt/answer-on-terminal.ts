@@ -1,7 +1,6 @@
 import { isCancel, log, select, text } from '@clack/prompts'
-import type { Question } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { revealLine, revealText } from '../../lib/escape-text.ts'
+import { type Question, ToolError } from '../../core/index.ts'
+import { revealLine, revealText } from '../../lib/index.ts'
 import { interrupt } from '../interrupt.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 

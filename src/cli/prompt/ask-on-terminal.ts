@@ -1,5 +1,5 @@
 import { isCancel, select, text } from '@clack/prompts'
-import type { ApprovalReply, ApprovalRequest } from '../../core/result.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../core/index.ts'
 import { callerName } from '../hub/caller-name.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { describeRequest } from '../output/describe-request.ts'

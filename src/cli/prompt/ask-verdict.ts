@@ -1,5 +1,5 @@
 import { isCancel, select, text } from '@clack/prompts'
-import type { MemoryCandidate } from '../../core/memory.ts'
+import type { MemoryCandidate } from '../../core/index.ts'
 import { interrupt, interruptSignal } from '../interrupt.ts'
 import { say } from '../output/print.ts'
 

@@ -1,6 +1,5 @@
-import type { CallEvent, ToolResult } from '../../core/result.ts'
-import type { Approval, ApprovalAnswer, Question } from '../../protocol/approvals.ts'
-import type { ServiceEvent } from '../../protocol/service.ts'
+import type { CallEvent, ToolResult } from '../../core/index.ts'
+import type { Approval, ApprovalAnswer, Question, ServiceEvent } from '../../protocol/index.ts'
 import type { ApiError } from '../api-error.ts'
 import type { ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from '../client-options.ts'
 import { type LinkMessage, SocketLink } from './socket-link.ts'

@@ -1,4 +1,4 @@
-import type { ClientMessage, ServerMessage } from '../../protocol/messages.ts'
+import type { ClientMessage, ServerMessage } from '../../protocol/index.ts'
 import { ApiError } from '../api-error.ts'
 import { reconnectDelayMs } from '../backoff.ts'
 import type { SocketState, WebSocketClass } from '../client-options.ts'

@@ -1,6 +1,5 @@
-import type { ErrorCode } from '../../core/errors.ts'
-import type { CallEvent, ToolResult } from '../../core/result.ts'
-import type { ClientMessage } from '../../protocol/messages.ts'
+import type { CallEvent, ErrorCode, ToolResult } from '../../core/index.ts'
+import type { ClientMessage } from '../../protocol/index.ts'
 import { ApiError } from '../api-error.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 

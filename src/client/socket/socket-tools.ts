@@ -1,4 +1,4 @@
-import type { ClientMessage } from '../../protocol/messages.ts'
+import type { ClientMessage } from '../../protocol/index.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 import type { SocketRequests } from './socket-requests.ts'
 

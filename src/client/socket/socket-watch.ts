@@ -1,5 +1,4 @@
-import type { ClientMessage } from '../../protocol/messages.ts'
-import type { ServiceEvent } from '../../protocol/service.ts'
+import type { ClientMessage, ServiceEvent } from '../../protocol/index.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 
 /** What can be watched over a WebSocket. */

@@ -1,4 +1,4 @@
-import { escapeLine } from '../../lib/escape-text.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { ToolError } from '../errors.ts'
 
 /** Where something stands in a file; both count from 1. */

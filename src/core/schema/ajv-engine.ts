@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import canonicalize from 'canonicalize'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { ToolError } from '../errors.ts'
 import { fromAjvErrors } from './ajv-issues.ts'
 import { cloneJson } from './clone-json.ts'

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
+import { pointerKeys, valueAt } from '../../lib/index.ts'
 import { type JsonObject, MAX_ISSUES, type SchemaIssue } from './compiled-schema.ts'
 import { fitsNone, missingKey, notOneOf, quoteValue, unknownKey, wrongType } from './issue-wording.ts'
 import { propertyNamesAt } from './property-names.ts'

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 
 /** Copies arrays and plain objects all the way down; an own `__proto__` key stays a key and sets no prototype. */
 export function cloneJson(value: unknown): unknown {

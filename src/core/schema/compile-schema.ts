@@ -1,5 +1,5 @@
-import { lazyModule } from '../../lib/lazy-module.ts'
 import { ToolError } from '../errors.ts'
+import { lazyModule } from '../lazy-module.ts'
 import type { CompiledSchema, JsonObject, SchemaResult, Side } from './compiled-schema.ts'
 import type { AnySchema, StandardResult, StandardSchema } from './infer.ts'
 import { fromStandardIssues } from './standard-issues.ts'

@@ -1,4 +1,4 @@
-import { pointerKeys, readablePath } from '../../lib/json-pointer.ts'
+import { pointerKeys, readablePath } from '../../lib/index.ts'
 import { nearestNames } from '../names.ts'
 import type { SchemaIssue } from './compiled-schema.ts'
 

@@ -1,4 +1,4 @@
-import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
+import { pointerKeys, valueAt } from '../../lib/index.ts'
 import type { JsonObject } from './compiled-schema.ts'
 
 /** The property names a JSON Schema knows for the object at a path: what a mistyped key may have meant. */

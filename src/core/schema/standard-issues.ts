@@ -1,4 +1,4 @@
-import { readablePath, toPointer, valueAt } from '../../lib/json-pointer.ts'
+import { readablePath, toPointer, valueAt } from '../../lib/index.ts'
 import { type JsonObject, MAX_ISSUES, type SchemaIssue } from './compiled-schema.ts'
 import type { StandardIssue } from './infer.ts'
 import { fitsNone, missingKey, notOneOf, unknownKey } from './issue-wording.ts'

@@ -1,4 +1,4 @@
-import { deepFreeze } from '../../lib/deep-freeze.ts'
+import { deepFreeze } from '../../lib/index.ts'
 import { ToolError } from '../errors.ts'
 import { cloneJson } from './clone-json.ts'
 import type { JsonObject, Side } from './compiled-schema.ts'

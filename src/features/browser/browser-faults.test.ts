@@ -5,7 +5,7 @@ import { servePages } from '../../../test/support/web-pages.ts'
 import type { ToolResult } from '../../core/result.ts'
 import { privateFolder } from '../../sandbox/exec/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import type { BrowserOutput } from '../../tools/browser/browser-output.ts'
 
 const STORM = `<title>storm</title><button onclick="for (let i = 0; i < 70; i++) open('/popup?' + i, 'w' + i, 'width=99')">Go</button>`

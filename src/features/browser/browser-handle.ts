@@ -1,9 +1,14 @@
 import type { Response } from 'playwright-core'
-import type { BrowserHandle, InTab, LoadState } from '../../core/browser.ts'
-import { browserTargets } from '../../core/browser-target.ts'
-import type { Clock } from '../../core/clock.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureCall } from '../../core/feature.ts'
+import {
+  type BrowserHandle,
+  browserTargets,
+  type Clock,
+  type FeatureCall,
+  type InTab,
+  type LoadState,
+  messageOf,
+  ToolError,
+} from '../../core/index.ts'
 import { judgeUrl } from '../../sandbox/network/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import type { BrowserSettings } from './browser-settings.ts'
@@ -13,8 +18,7 @@ import type { Tab } from './page/tab.ts'
 import { takeScreenshot } from './page/take-screenshot.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
 import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
-import type { Work } from './perform.ts'
-import { NEW_TAB, performFor } from './perform.ts'
+import { NEW_TAB, performFor, type Work } from './perform.ts'
 import { noTab } from './run-browser.ts'
 
 /** The empty page, which no policy has to judge. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { servePages, type WebPage } from '../../../test/support/web-pages.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 /** What a page might try to get past the proxy; `AWAY` is where nobody may go. */
 const ATTACKS = `<title>attack</title><body><p id=state>trying</p><script>

@@ -1,7 +1,4 @@
-import type { BrowserStatus } from '../../core/browser.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { type BrowserStatus, type FeatureCall, type FeatureHost, lazyModule, ToolError } from '../../core/index.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { RunBrowser } from './run-browser.ts'
 import type { Chromium } from './start/start-chromium.ts'

@@ -1,6 +1,13 @@
-import type { BrowserHandle, BrowserOptions, BrowserService, Rendered, RenderRequest } from '../../core/browser.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureHost } from '../../core/feature.ts'
+import {
+  type BrowserHandle,
+  type BrowserOptions,
+  type BrowserService,
+  type Feature,
+  type FeatureHost,
+  type Rendered,
+  type RenderRequest,
+  ToolError,
+} from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import { browserHandle } from './browser-handle.ts'
 import { BrowserPool } from './browser-pool.ts'

@@ -1,6 +1,4 @@
-import type { InTab, PageState } from '../../core/browser.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall } from '../../core/feature.ts'
+import { type FeatureCall, type InTab, type PageState, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import { toPageError } from './page/page-error.ts'

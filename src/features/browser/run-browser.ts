@@ -1,7 +1,5 @@
 import type { BrowserContext, Dialog, Download, Page } from 'playwright-core'
-import type { BrowserTab } from '../../core/browser.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureHost, ProgramProxy } from '../../core/feature.ts'
+import { type BrowserTab, type FeatureCall, type FeatureHost, type ProgramProxy, ToolError } from '../../core/index.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { PageEventQueue } from './page/page-news.ts'
 import { Tab } from './page/tab.ts'

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, ProgramNetwork } from '../../core/feature.ts'
+import { type FeatureCall, type ProgramNetwork, ToolError } from '../../core/index.ts'
 import type { PageEventQueue } from './page/page-news.ts'
 
 /** A page makes many connections; so many of them are put on record for one call. */

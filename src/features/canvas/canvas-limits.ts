@@ -1,5 +1,4 @@
-import type { CanvasOptions } from '../../core/canvas.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type CanvasOptions, ToolError } from '../../core/index.ts'
 
 /** How much a run may show. */
 export type CanvasLimits = Required<CanvasOptions>

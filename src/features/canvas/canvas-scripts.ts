@@ -1,5 +1,5 @@
-import type { CanvasKind } from '../../core/canvas.ts'
-import { readBuiltFile } from '../../lib/read-built-file.ts'
+import type { CanvasKind } from '../../core/index.ts'
+import { readBuiltFile } from '../../system/index.ts'
 
 const NAMES: Partial<Record<CanvasKind, string>> = {
   markdown: 'markdown.js',

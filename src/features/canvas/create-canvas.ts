@@ -1,6 +1,12 @@
-import type { CanvasDetail, CanvasHandle, CanvasOptions, CanvasService } from '../../core/canvas.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureHost } from '../../core/feature.ts'
+import {
+  type CanvasDetail,
+  type CanvasHandle,
+  type CanvasOptions,
+  type CanvasService,
+  type Feature,
+  type FeatureHost,
+  ToolError,
+} from '../../core/index.ts'
 import { canvasLimits } from './canvas-limits.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
 import { pagePolicy } from './page-policy.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { canvas } from '../../tools/canvas/canvas.ts'
 import type { CanvasResult } from '../../tools/canvas/canvas-result.ts'
 

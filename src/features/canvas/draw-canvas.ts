@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { Canvas, CanvasDrawing, DrawOptions } from '../../core/canvas.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import { parseJson } from '../../lib/parse-json.ts'
+import { type Canvas, type CanvasDrawing, type DrawOptions, type FeatureHost, ToolError } from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
 import { writeFrame } from './write-frame.ts'
 

@@ -1,5 +1,4 @@
-import type { CanvasDetail, CanvasVersion } from '../../core/canvas.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type CanvasDetail, type CanvasVersion, ToolError } from '../../core/index.ts'
 
 /** The version of a canvas that is wanted, the latest unless said. */
 export function readVersion({ name, latest, versions }: CanvasDetail, wanted: number | undefined): CanvasVersion {

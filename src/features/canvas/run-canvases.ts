@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import type {
-  Canvas,
-  CanvasContent,
-  CanvasDetail,
-  CanvasDrawing,
-  CanvasHandle,
-  CanvasKind,
-  DrawOptions,
-} from '../../core/canvas.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import {
+  type Canvas,
+  type CanvasContent,
+  type CanvasDetail,
+  type CanvasDrawing,
+  type CanvasHandle,
+  type CanvasKind,
+  type DrawOptions,
+  type FeatureCall,
+  type FeatureHost,
+  ToolError,
+} from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { CanvasLimits } from './canvas-limits.ts'
 import { drawCanvas } from './draw-canvas.ts'
 import { readVersion } from './read-version.ts'

@@ -1,4 +1,4 @@
-import type { CanvasKind } from '../../core/canvas.ts'
+import type { CanvasKind } from '../../core/index.ts'
 import { pagePolicy } from './page-policy.ts'
 import { writeAttribute, writeData, writeScript, writeText } from './write-html.ts'
 

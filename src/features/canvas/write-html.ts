@@ -1,4 +1,4 @@
-import { escapeLine } from '../../lib/escape-text.ts'
+import { escapeLine } from '../../lib/index.ts'
 
 /** Text in a page: neither markup nor something that hides or reorders words. */
 export function writeText(text: string): string {

@@ -5,7 +5,7 @@ import type { MemoryScope } from '../../core/memory.ts'
 import type { MemoryProvider } from '../../core/memory-provider.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const hubs: TestHub[] = []
 afterEach(async () => {

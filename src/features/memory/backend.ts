@@ -1,5 +1,4 @@
-import type { MemoryNote, NoteOrigin } from '../../core/memory.ts'
-import type { ProviderUse } from '../../core/memory-provider.ts'
+import type { MemoryNote, NoteOrigin, ProviderUse } from '../../core/index.ts'
 
 /** What a backend may use of the call or the person that needs it. */
 export interface BackendUse extends ProviderUse {

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
+import { type FeatureHost, ToolError } from '../../core/index.ts'
 import type { MemorySettings } from './memory-settings.ts'
 
 const MAX_TAGS = 16

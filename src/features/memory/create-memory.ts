@@ -1,19 +1,22 @@
 import { z } from 'zod'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureHost } from '../../core/feature.ts'
-import type {
-  McpMemory,
-  McpMemoryTool,
-  MemoryHandle,
-  MemoryNote,
-  MemoryOptions,
-  MemoryService,
-} from '../../core/memory.ts'
-import type { MemoryProvider, ProviderNote, ProviderUse } from '../../core/memory-provider.ts'
-import type { ToolResult } from '../../core/result.ts'
-import type { FoundNote } from '../../core/store/notes.ts'
-import { parseJson } from '../../lib/parse-json.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import {
+  type Feature,
+  type FeatureHost,
+  type FoundNote,
+  type McpMemory,
+  type McpMemoryTool,
+  type MemoryHandle,
+  type MemoryNote,
+  type MemoryOptions,
+  type MemoryProvider,
+  type MemoryService,
+  messageOf,
+  type ProviderNote,
+  type ProviderUse,
+  ToolError,
+  type ToolResult,
+} from '../../core/index.ts'
+import { parseJson, untilAborted } from '../../lib/index.ts'
 import type { Backend, BackendNote, BackendUse } from './backend.ts'
 import { createHttpProvider } from './http-provider.ts'
 import { createHandle } from './memory-handle.ts'

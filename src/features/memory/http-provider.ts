@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import type { HttpMemory } from '../../core/memory.ts'
-import type { MemoryProvider, ProviderNote } from '../../core/memory-provider.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { parseJson } from '../../lib/parse-json.ts'
-import { readBody } from '../../lib/read-body.ts'
+import {
+  type FeatureHost,
+  type HttpMemory,
+  type MemoryProvider,
+  messageOf,
+  type ProviderNote,
+  ToolError,
+} from '../../core/index.ts'
+import { escapeLine, parseJson, readBody } from '../../lib/index.ts'
 import type { BackendUse } from './backend.ts'
 
 /** More than the largest answer that anybody uses: 50 notes of 20,000 characters. */

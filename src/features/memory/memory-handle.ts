@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
 import {
+  type FeatureCall,
+  type FeatureHost,
   MEMORY_SCOPES,
   type MemoryHandle,
   type MemoryScope,
   type NoteOrigin,
+  ToolError,
   type WrittenNote,
-} from '../../core/memory.ts'
+} from '../../core/index.ts'
 import type { Backend, BackendUse } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'

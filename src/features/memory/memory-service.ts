@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { MemoryNote, MemoryScope, MemoryService, NoteOrigin } from '../../core/memory.ts'
-import type { StoredNote } from '../../core/store/notes.ts'
-import { parseJson } from '../../lib/parse-json.ts'
+import {
+  type MemoryNote,
+  type MemoryScope,
+  type MemoryService,
+  messageOf,
+  type NoteOrigin,
+  type StoredNote,
+  ToolError,
+} from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import type { BackendUse } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'

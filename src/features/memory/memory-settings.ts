@@ -1,7 +1,12 @@
-import { ToolError } from '../../core/errors.ts'
-import { type HttpMemory, type McpMemory, MEMORY_WRITE_MODES, type MemoryOptions } from '../../core/memory.ts'
-import type { MemoryProvider } from '../../core/memory-provider.ts'
-import { didYouMean } from '../../core/names.ts'
+import {
+  didYouMean,
+  type HttpMemory,
+  type McpMemory,
+  MEMORY_WRITE_MODES,
+  type MemoryOptions,
+  type MemoryProvider,
+  ToolError,
+} from '../../core/index.ts'
 
 /** What an owner said about memory, checked and complete. */
 export interface MemorySettings {

@@ -8,7 +8,7 @@ import type { MemoryOptions } from '../../core/memory.ts'
 import type { MemoryProvider } from '../../core/memory-provider.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 type Answer = (body: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => void
 

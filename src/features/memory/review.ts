@@ -1,5 +1,10 @@
-import { ToolError } from '../../core/errors.ts'
-import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from '../../core/memory.ts'
+import {
+  type MemoryCandidate,
+  type MemoryNote,
+  type MemoryService,
+  type Promotion,
+  ToolError,
+} from '../../core/index.ts'
 import type { BackendUse, BackendWrite } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'

@@ -1,4 +1,4 @@
-import { MEMORY_SCOPES, type MemoryScope } from '../../core/memory.ts'
+import { MEMORY_SCOPES, type MemoryScope } from '../../core/index.ts'
 import { wholeText } from './clean-note.ts'
 
 /** Who writes or looks. */

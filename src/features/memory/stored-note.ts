@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { MemoryNote, NoteOrigin } from '../../core/memory.ts'
-import type { StoredNote } from '../../core/store/notes.ts'
-import { parseJson } from '../../lib/parse-json.ts'
+import type { MemoryNote, NoteOrigin, StoredNote } from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import { scopeOf } from './scope-keys.ts'
 
 const text = z.string().max(1_000).optional()

@@ -1,7 +1,13 @@
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import type { ChannelAnswer, ChannelIo, ChannelRequest, SentRequest } from '../../core/messages.ts'
-import type { WebFetch } from '../../core/source.ts'
+import {
+  type ChannelAnswer,
+  type ChannelIo,
+  type ChannelRequest,
+  type FeatureHost,
+  messageOf,
+  type SentRequest,
+  ToolError,
+  type WebFetch,
+} from '../../core/index.ts'
 import { unknownFate } from './send-errors.ts'
 
 const MAX_BYTES = 65_536

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import { CONSOLE_CHANNEL } from '../../core/message-target.ts'
-import type {
-  Channel,
-  ChannelFacts,
-  ChannelIo,
-  ChannelOptions,
-  ConsoleChannelOptions,
-  MessagesOptions,
-  OutgoingMessage,
-} from '../../core/messages.ts'
-import { didYouMean } from '../../core/names.ts'
-import type { WebFetch } from '../../core/source.ts'
+import {
+  type Channel,
+  type ChannelFacts,
+  type ChannelIo,
+  type ChannelOptions,
+  CONSOLE_CHANNEL,
+  type ConsoleChannelOptions,
+  didYouMean,
+  type FeatureHost,
+  type MessagesOptions,
+  messageOf,
+  type OutgoingMessage,
+  ToolError,
+  type WebFetch,
+} from '../../core/index.ts'
 import type { ChannelParts } from './channels/channel-parts.ts'
 import { openDiscord } from './channels/discord.ts'
 import { openSlack } from './channels/slack.ts'

@@ -1,6 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import type { ChannelLimits } from '../../core/messages.ts'
-import { LONE_SURROGATE } from '../../lib/lone-surrogate.ts'
+import { type ChannelLimits, ToolError } from '../../core/index.ts'
+import { LONE_SURROGATE } from '../../lib/index.ts'
 
 const MAX_CHARS = 100_000
 const MAX_TITLE_CHARS = 200

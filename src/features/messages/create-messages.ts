@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureCall, FeatureHost } from '../../core/feature.ts'
-import type { MessageHandle, MessageOutcome, MessageService, MessagesOptions } from '../../core/messages.ts'
+import {
+  type Feature,
+  type FeatureCall,
+  type FeatureHost,
+  type MessageHandle,
+  type MessageOutcome,
+  type MessageService,
+  type MessagesOptions,
+  ToolError,
+} from '../../core/index.ts'
 import { ChannelRegistry } from './channel-registry.ts'
 import { type Origin, sendMessage, type Wish } from './send-message.ts'
 

@@ -1,6 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import type { Channel, ChannelIo, Delivery, OutgoingMessage, SentRequest } from '../../core/messages.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import type { Channel, ChannelIo, Clock, Delivery, OutgoingMessage, SentRequest } from '../../core/index.ts'
+import { untilAborted } from '../../lib/index.ts'
 import { isUnknown } from './send-errors.ts'
 
 /** What a channel is told to do; everything in it is checked. */

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { ChannelLimits, MessageFile, NewMessage } from '../../core/messages.ts'
+import { type ChannelLimits, type MessageFile, type NewMessage, ToolError } from '../../core/index.ts'
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['txt', 'text/plain; charset=utf-8'],

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
+import { type FeatureHost, ToolError } from '../../core/index.ts'
 
 /** `${env:X}` or `${secret:x}`, alone. */
 const REFERENCE = /^\$\{(env|secret):([A-Za-z_][A-Za-z0-9_.-]*)\}$/

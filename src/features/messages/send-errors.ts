@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** What to do about a message that may be there. */
 export const LOOK_THERE = 'Look there before you send it again: it may be there already.'

@@ -1,18 +1,20 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import { messageTargets, normaliseRecipient } from '../../core/message-target.ts'
-import type {
-  Channel,
-  ChannelBounds,
-  ChannelIo,
-  ChannelRecipients,
-  Delivery,
-  MessageOutcome,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-} from '../../core/messages.ts'
-import type { RateBucket, RateStore } from '../../core/store.ts'
+import {
+  type Channel,
+  type ChannelBounds,
+  type ChannelIo,
+  type ChannelRecipients,
+  type Delivery,
+  type FeatureHost,
+  type MessageOutcome,
+  messageTargets,
+  type NewMessage,
+  normaliseRecipient,
+  type OutgoingMessage,
+  type RateBucket,
+  type RateStore,
+  type SentRequest,
+  ToolError,
+} from '../../core/index.ts'
 import { createChannelIo } from './channel-io.ts'
 import type { ChannelRegistry } from './channel-registry.ts'
 import { checkWords } from './check-words.ts'

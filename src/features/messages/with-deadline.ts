@@ -1,6 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
+import { untilAborted } from '../../lib/index.ts'
 import { LOOK_THERE } from './send-errors.ts'
 
 /** How long one message may take, unless its channel says. */

@@ -1,5 +1,4 @@
-import { type ErrorCode, ToolError } from '../../core/errors.ts'
-import type { CallPort } from '../../core/feature.ts'
+import { type CallPort, type ErrorCode, ToolError } from '../../core/index.ts'
 import { newSchedule } from './schedule-schema.ts'
 
 /** What a call would fail with whenever it is made; anything else may be otherwise by then. */

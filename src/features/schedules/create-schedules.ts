@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureCall, FeatureHost } from '../../core/feature.ts'
-import type { Schedule, ScheduleHandle, ScheduleService, SchedulesOptions } from '../../core/schedules.ts'
+import {
+  type Feature,
+  type FeatureCall,
+  type FeatureHost,
+  messageOf,
+  type Schedule,
+  type ScheduleHandle,
+  type ScheduleService,
+  type SchedulesOptions,
+  ToolError,
+} from '../../core/index.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkTimeZone } from './cron-expression.ts'
 import { type Known, toView } from './definition.ts'

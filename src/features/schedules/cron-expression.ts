@@ -1,7 +1,6 @@
 import { Cron } from 'croner'
 import { LRUCache } from 'lru-cache'
-import { CRON_MODE, cronProblem } from '../../core/cron-problem.ts'
-import { messageOf } from '../../core/errors.ts'
+import { CRON_MODE, cronProblem, messageOf } from '../../core/index.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 
 const HINT =

@@ -1,6 +1,14 @@
-import type { Rights } from '../../core/feature.ts'
-import type { MissedPolicy, OverlapPolicy, Schedule, ScheduledCall, ScheduleRun, When } from '../../core/schedules.ts'
-import type { StoredSchedule, StoredScheduleRun } from '../../core/store/schedules.ts'
+import type {
+  MissedPolicy,
+  OverlapPolicy,
+  Rights,
+  Schedule,
+  ScheduledCall,
+  ScheduleRun,
+  StoredSchedule,
+  StoredScheduleRun,
+  When,
+} from '../../core/index.ts'
 import type { Timing } from './times.ts'
 
 /** What a schedule does, when, and with which rights: the body of its row. */

@@ -1,7 +1,4 @@
-import { messageOf } from '../../core/errors.ts'
-import type { FeatureHost, Rights } from '../../core/feature.ts'
-import type { ToolResult } from '../../core/result.ts'
-import type { ScheduleRunStatus } from '../../core/schedules.ts'
+import { type FeatureHost, messageOf, type Rights, type ScheduleRunStatus, type ToolResult } from '../../core/index.ts'
 import type { Known } from './definition.ts'
 
 /** How the calls of a run ended. */

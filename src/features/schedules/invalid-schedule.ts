@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** What is wrong with what somebody said about a schedule. */
 export function invalidSchedule(message: string, hint?: string): ToolError {

@@ -1,4 +1,4 @@
-import type { FeatureHost } from '../../core/feature.ts'
+import type { FeatureHost } from '../../core/index.ts'
 
 const LEASE_MS = 30_000
 const RENEW_MS = 10_000

@@ -1,5 +1,4 @@
-import type { FeatureHost } from '../../core/feature.ts'
-import type { ScheduleRunPage, ScheduleStatus } from '../../core/schedules.ts'
+import type { FeatureHost, ScheduleRunPage, ScheduleStatus } from '../../core/index.ts'
 import { type Known, toRunView } from './definition.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
 import { TICKING_SLOT, type Ticker } from './ticker.ts'

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost, Rights } from '../../core/feature.ts'
-import { didYouMean } from '../../core/names.ts'
-import type { NewSchedule, ScheduleChange, SchedulesOptions } from '../../core/schedules.ts'
-import type { StoredSchedule } from '../../core/store/schedules.ts'
+import {
+  didYouMean,
+  type FeatureHost,
+  type NewSchedule,
+  type Rights,
+  type ScheduleChange,
+  type SchedulesOptions,
+  type StoredSchedule,
+  ToolError,
+} from '../../core/index.ts'
 import { type Definition, FROM_CONFIG, type Known, toKnown } from './definition.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 import { readChange, readNew, type Said } from './read-schedule.ts'

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { messageOf } from '../../core/errors.ts'
-import type { FeatureHost, Rights } from '../../core/feature.ts'
-import { type Principal, rootsOf } from '../../core/principal.ts'
-import type { Schedule, ScheduleRun, SchedulesOptions } from '../../core/schedules.ts'
-import type { NewScheduleRun, Overlap, StoredScheduleRun } from '../../core/store/schedules.ts'
-import { newOwner, retireOwner } from '../../lib/process-owner.ts'
+import {
+  type FeatureHost,
+  messageOf,
+  type NewScheduleRun,
+  type Overlap,
+  type Principal,
+  type Rights,
+  rootsOf,
+  type Schedule,
+  type ScheduleRun,
+  type SchedulesOptions,
+  type StoredScheduleRun,
+} from '../../core/index.ts'
+import { newOwner, retireOwner } from '../../system/index.ts'
 import { type Known, toKnown, toRunView, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'

@@ -1,14 +1,17 @@
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureChange, FeatureHost, Rights } from '../../core/feature.ts'
-import type {
-  ScheduleChange,
-  ScheduleMaker,
-  ScheduleRun,
-  ScheduleService,
-  SchedulesOptions,
-} from '../../core/schedules.ts'
-import type { StoredScheduleRun } from '../../core/store/schedules.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import {
+  type FeatureChange,
+  type FeatureHost,
+  messageOf,
+  type Rights,
+  type ScheduleChange,
+  type ScheduleMaker,
+  type ScheduleRun,
+  type ScheduleService,
+  type SchedulesOptions,
+  type StoredScheduleRun,
+  ToolError,
+} from '../../core/index.ts'
+import { untilAborted } from '../../lib/index.ts'
 import { checkCalls } from './check-calls.ts'
 import { FROM_CONFIG, type Known, toRunView, toView } from './definition.ts'
 import { ownTimeZone, readWhen } from './read-schedule.ts'

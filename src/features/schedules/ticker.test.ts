@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { bareSchedules, MINUTE, noting, START } from '../../../test/support/bare-schedules.ts'
 import { eventually } from '../../../test/support/eventually.ts'
-import { newOwner, retireOwner } from '../../lib/process-owner.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
+import { newOwner, retireOwner } from '../../system/process-owner.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { ScheduleRunner } from './schedule-runner.ts'
 

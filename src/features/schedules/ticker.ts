@@ -1,10 +1,13 @@
-import { messageOf } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import type { Firing, StoredSchedule, StoredScheduleRun } from '../../core/store/schedules.ts'
-import { parseJson } from '../../lib/parse-json.ts'
-import { isOwnerAlive } from '../../lib/process-owner.ts'
-import type { Definition } from './definition.ts'
-import { toKnown } from './definition.ts'
+import {
+  type FeatureHost,
+  type Firing,
+  messageOf,
+  type StoredSchedule,
+  type StoredScheduleRun,
+} from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
+import { isOwnerAlive } from '../../system/index.ts'
+import { type Definition, toKnown } from './definition.ts'
 import { nextOf } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
 import { nextTime, passedTimes } from './times.ts'

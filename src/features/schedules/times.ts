@@ -1,4 +1,4 @@
-import type { When } from '../../core/schedules.ts'
+import type { When } from '../../core/index.ts'
 import { cronOf } from './cron-expression.ts'
 
 /** All that the times of a schedule follow from. */

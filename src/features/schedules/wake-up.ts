@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FeatureCall } from '../../core/feature.ts'
-import type { NewSchedule } from '../../core/schedules.ts'
+import type { FeatureCall, NewSchedule } from '../../core/index.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 
 /** What policy decides on: the names of wake-ups are made. */

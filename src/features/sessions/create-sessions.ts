@@ -1,17 +1,18 @@
-import { ToolError } from '../../core/errors.ts'
-import type { Feature, FeatureHost } from '../../core/feature.ts'
-import type {
-  Runner,
-  SessionEntry,
-  SessionHandle,
-  SessionListing,
-  SessionPage,
-  SessionService,
-  SessionsOptions,
-} from '../../core/sessions.ts'
-import type { StoredSession } from '../../core/store/sessions.ts'
-import type { IndexedRun } from '../../core/store.ts'
-import { newOwner, retireOwner } from '../../lib/process-owner.ts'
+import {
+  type Feature,
+  type FeatureHost,
+  type IndexedRun,
+  type Runner,
+  type SessionEntry,
+  type SessionHandle,
+  type SessionListing,
+  type SessionPage,
+  type SessionService,
+  type SessionsOptions,
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
+import { newOwner, retireOwner } from '../../system/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { LiveSessions } from './live-sessions.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { SessionLimits, SessionStatus } from '../../core/sessions.ts'
-import type { StoredSession } from '../../core/store/sessions.ts'
-import { parseJson } from '../../lib/parse-json.ts'
+import type { SessionLimits, SessionStatus, StoredSession } from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import type { SessionParts } from './session-parts.ts'
 import { toBrief, toEntry } from './to-entry.ts'
 

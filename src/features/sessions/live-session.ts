@@ -1,10 +1,18 @@
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { FeatureHost, Rights } from '../../core/feature.ts'
-import type { Principal } from '../../core/principal.ts'
-import type { ToolResult } from '../../core/result.ts'
-import type { Runner, SessionMessage, SessionWork, WireTool } from '../../core/sessions.ts'
-import type { SessionEnd, StoredSession } from '../../core/store/sessions.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import {
+  type FeatureHost,
+  lazyModule,
+  messageOf,
+  type Principal,
+  type Rights,
+  type Runner,
+  type SessionEnd,
+  type SessionMessage,
+  type SessionWork,
+  type StoredSession,
+  ToolError,
+  type ToolResult,
+  type WireTool,
+} from '../../core/index.ts'
 import { cutText, LIFE_MS, MAX_REASON_CHARS, MAX_RESULT_CHARS } from './bounds.ts'
 import type { PostOffice } from './post-office.ts'
 import type { SessionRegistry } from './session-registry.ts'

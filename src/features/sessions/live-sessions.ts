@@ -1,7 +1,11 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import type { SessionsOptions, SpawnWish } from '../../core/sessions.ts'
-import type { SessionEnd, StoredSession } from '../../core/store/sessions.ts'
+import {
+  type FeatureHost,
+  type SessionEnd,
+  type SessionsOptions,
+  type SpawnWish,
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
 import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
 import { LiveSession } from './live-session.ts'
 import type { PostOffice } from './post-office.ts'

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import type { SendOutcome, SessionMessage } from '../../core/sessions.ts'
-import type { StoredMail, StoredSession } from '../../core/store/sessions.ts'
+import {
+  type FeatureHost,
+  type SendOutcome,
+  type SessionMessage,
+  type StoredMail,
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
 import { MAX_READ, MAX_TEXT_CHARS, MAX_UNREAD, OWNER } from './bounds.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import { OWNER_SENDER, ownerInbox, toMessage } from './to-entry.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** The number that an earlier page gave as the place of the next one. */
 export function readCursor(before: string | undefined): number | undefined {

@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import { ToolError } from '../../core/errors.ts'
-import type { UrlRunner } from '../../core/sessions.ts'
-import type { WebFetch } from '../../core/source.ts'
-import { parseJson } from '../../lib/parse-json.ts'
-import { readBody } from '../../lib/read-body.ts'
-import { signWebhook } from '../../lib/sign-webhook.ts'
+import { ToolError, type UrlRunner, type WebFetch } from '../../core/index.ts'
+import { parseJson, readBody, signWebhook } from '../../lib/index.ts'
 import { MAX_CONCURRENT_CALLS, MAX_LINE_BYTES, MAX_TEXT_CHARS } from './bounds.ts'
 import { resultMessage, type SessionTask, taskMessage } from './session-task.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../core/define.ts'
 import type { CommandRunner, SessionEntry, UrlRunner } from '../../core/sessions.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const PATIENT = { timeout: 60_000, interval: 10 }
 

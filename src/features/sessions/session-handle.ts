@@ -1,7 +1,11 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall } from '../../core/feature.ts'
-import type { HistoryEntry, SessionEntry, SessionHandle } from '../../core/sessions.ts'
-import type { StoredSession } from '../../core/store/sessions.ts'
+import {
+  type FeatureCall,
+  type HistoryEntry,
+  type SessionEntry,
+  type SessionHandle,
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { readCursor } from './read-cursor.ts'

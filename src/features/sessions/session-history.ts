@@ -1,7 +1,12 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost, PastCall } from '../../core/feature.ts'
-import type { HistoryEntry, HistoryPage, HistoryWish } from '../../core/sessions.ts'
-import type { StoredMail } from '../../core/store/sessions.ts'
+import {
+  type FeatureHost,
+  type HistoryEntry,
+  type HistoryPage,
+  type HistoryWish,
+  type PastCall,
+  type StoredMail,
+  ToolError,
+} from '../../core/index.ts'
 import { toMessage } from './to-entry.ts'
 
 /** A place between the lines of the record and the messages. */

@@ -1,5 +1,4 @@
-import type { FeatureHost } from '../../core/feature.ts'
-import type { SessionsOptions } from '../../core/sessions.ts'
+import type { FeatureHost, SessionsOptions } from '../../core/index.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { PostOffice } from './post-office.ts'
 import type { SessionRegistry } from './session-registry.ts'

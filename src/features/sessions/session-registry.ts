@@ -1,7 +1,12 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
-import type { SessionEnd, SessionState, StoredSession } from '../../core/store/sessions.ts'
-import { isOwnerAlive } from '../../lib/process-owner.ts'
+import {
+  type FeatureCall,
+  type FeatureHost,
+  type SessionEnd,
+  type SessionState,
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
+import { isOwnerAlive } from '../../system/index.ts'
 import { OWNER, PARENT } from './bounds.ts'
 import type { Wakes } from './wakes.ts'
 

@@ -1,6 +1,4 @@
-import type { FeatureHost } from '../../core/feature.ts'
-import type { ToolResult } from '../../core/result.ts'
-import type { SessionMessage, SessionWork } from '../../core/sessions.ts'
+import type { FeatureHost, SessionMessage, SessionWork, ToolResult } from '../../core/index.ts'
 
 /** What a runner gets of a session. */
 export interface SessionTask {

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Rights } from '../../core/feature.ts'
-import { didYouMean } from '../../core/names.ts'
-import type { Principal } from '../../core/principal.ts'
 import {
+  type Clock,
+  didYouMean,
+  type NewSession,
+  type Principal,
   RESERVED_SESSION_NAMES,
+  type Rights,
   type Runner,
   type RunnerBrief,
   SESSION_LABEL,
   type SessionLimits,
   type SessionsOptions,
   type SpawnWish,
-} from '../../core/sessions.ts'
-import type { NewSession, StoredSession } from '../../core/store/sessions.ts'
+  type StoredSession,
+  ToolError,
+} from '../../core/index.ts'
 import { MAX_TEXT_CHARS, OWNER } from './bounds.ts'
 
 /** Who begins a session. */

@@ -1,5 +1,4 @@
-import type { SessionBrief, SessionEntry, SessionMessage } from '../../core/sessions.ts'
-import type { StoredMail, StoredSession } from '../../core/store/sessions.ts'
+import type { SessionBrief, SessionEntry, SessionMessage, StoredMail, StoredSession } from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
 
 /** Who writes as the owner; no run has such a name. */

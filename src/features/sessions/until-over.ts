@@ -1,4 +1,4 @@
-import type { StoredSession } from '../../core/store/sessions.ts'
+import type { StoredSession } from '../../core/index.ts'
 import type { SessionParts } from './session-parts.ts'
 
 /** A session when it is over; undefined when that is not so in time. */

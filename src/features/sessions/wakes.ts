@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FeatureHost } from '../../core/feature.ts'
-import { parseJson } from '../../lib/parse-json.ts'
+import { type Clock, type FeatureHost, ToolError } from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import { LOOK_MS } from './bounds.ts'
 
 const newsSchema = z.object({ ability: z.literal('sessions'), subject: z.string() })

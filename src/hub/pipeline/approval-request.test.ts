@@ -6,7 +6,7 @@ import type { HubOptions } from '../../core/options.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent } from '../../core/result.ts'
 import { hashJson } from '../../lib/hash.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { approvalHash } from './approval-request.ts'
 
 const SECRET = 'the-owners-own-secret'

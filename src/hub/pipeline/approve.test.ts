@@ -6,9 +6,9 @@ import type { HubOptions } from '../../core/options.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent } from '../../core/result.ts'
 import type { Store, StoredApproval } from '../../core/store.ts'
 import { hashJson } from '../../lib/hash.ts'
-import { currentProcess } from '../../lib/process-identity.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { currentProcess } from '../../system/process-identity.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const wipe = defineTool({
   name: 'disk.wipe',

@@ -5,11 +5,11 @@ import { defineTool, type Question } from '../../core/define.ts'
 import type { HubOptions } from '../../core/options.ts'
 import type { CallEvent, QuestionRequest } from '../../core/result.ts'
 import type { Store, StoredApproval } from '../../core/store.ts'
-import { currentProcess } from '../../lib/process-identity.ts'
 import type { CallEnded } from '../../records/log/events.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
+import { currentProcess } from '../../system/process-identity.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const asks = defineTool({
   name: 'x.ask',

@@ -1,11 +1,14 @@
 import { AttributedReply, fitAnswer } from '../../approvals/index.ts'
-import { isCallerGone } from '../../core/caller-gone.ts'
-import type { Answer, Question } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { QuestionReply } from '../../core/options.ts'
-import type { QuestionRequest } from '../../core/result.ts'
-import type { StoredApproval } from '../../core/store.ts'
-import { hashJson } from '../../lib/hash.ts'
+import {
+  type Answer,
+  isCallerGone,
+  type Question,
+  type QuestionReply,
+  type QuestionRequest,
+  type StoredApproval,
+  ToolError,
+} from '../../core/index.ts'
+import { hashJson } from '../../lib/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 import { tell } from './tell.ts'

@@ -1,14 +1,22 @@
-import type { CallOptions } from '../../core/call-options.ts'
-import type { SandboxLevel } from '../../core/commands.ts'
-import type { CallView, Capability, Effect, ResolvedTarget } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Artifact, CallEvent, Evidence, ResultMeta, ToolResult } from '../../core/result.ts'
-import { hashJson } from '../../lib/hash.ts'
-import type { Reservation } from '../../limits/budget.ts'
-import type { NewKey } from '../../limits/idempotency.ts'
-import type { Decision } from '../../policy/decide.ts'
-import type { CallSpan } from '../../records/telemetry/trace.ts'
-import type { CommandReading } from '../../shell/reading.ts'
+import {
+  type Artifact,
+  type CallEvent,
+  type CallOptions,
+  type CallView,
+  type Capability,
+  type Effect,
+  type Evidence,
+  type ResolvedTarget,
+  type ResultMeta,
+  type SandboxLevel,
+  ToolError,
+  type ToolResult,
+} from '../../core/index.ts'
+import { hashJson } from '../../lib/index.ts'
+import type { NewKey, Reservation } from '../../limits/index.ts'
+import type { Decision } from '../../policy/index.ts'
+import type { CallSpan } from '../../records/telemetry/index.ts'
+import type { CommandReading } from '../../shell/index.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 import type { TimeLimit } from './time-limit.ts'
 

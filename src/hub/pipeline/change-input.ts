@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { type BoundInput, takeInput } from '../../limits/input.ts'
+import { ToolError } from '../../core/index.ts'
+import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { Call } from './call.ts'
 import { decideCall, refuse } from './decide.ts'
 import type { Parts, RunState } from './parts.ts'

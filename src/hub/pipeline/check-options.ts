@@ -1,6 +1,4 @@
-import type { CallOptions } from '../../core/call-options.ts'
-import { CAPABILITIES } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { CAPABILITIES, type CallOptions, ToolError } from '../../core/index.ts'
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 

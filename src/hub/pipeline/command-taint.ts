@@ -1,6 +1,5 @@
 import type { CommandReach } from '../../sandbox/exec/index.ts'
-import type { UntrustedFiles } from '../../store/untrusted-files.ts'
-import { isWithin, timeBefore } from '../../store/write-periods.ts'
+import { isWithin, timeBefore, type UntrustedFiles } from '../../store/index.ts'
 import type { Call } from './call.ts'
 import { labelCall } from './mark-untrusted.ts'
 import type { RunState } from './parts.ts'

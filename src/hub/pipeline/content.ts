@@ -1,4 +1,4 @@
-import type { Content, ContentBlock } from '../../core/result.ts'
+import type { Content, ContentBlock } from '../../core/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 

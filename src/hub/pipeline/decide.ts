@@ -1,8 +1,6 @@
-import { ToolError } from '../../core/errors.ts'
-import type { SkillRequest } from '../../core/rule.ts'
-import { withStop } from '../../lib/with-stop.ts'
-import { type Decision, decide, type Question } from '../../policy/decide.ts'
-import { requestsFor } from '../../policy/skill-requests.ts'
+import { type SkillRequest, ToolError } from '../../core/index.ts'
+import { withStop } from '../../lib/index.ts'
+import { type Decision, decide, type Question, requestsFor } from '../../policy/index.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 

@@ -1,5 +1,4 @@
-import type { Commands } from '../../core/commands.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Commands, ToolError } from '../../core/index.ts'
 import type { CommandCall, CommandNetwork, OutputFile } from '../../sandbox/exec/index.ts'
 import type { SetAside } from '../../sandbox/protected/index.ts'
 import type { Call, JudgedCommand } from './call.ts'

@@ -1,8 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import type { BaseContext, Retry } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { toolFailure } from '../../core/tool-failure.ts'
-import { retryDelayMs } from '../../limits/retry.ts'
+import { type BaseContext, type Clock, type Retry, ToolError, toolFailure } from '../../core/index.ts'
+import { retryDelayMs } from '../../limits/index.ts'
 import type { Call } from './call.ts'
 import { TimeLimit } from './time-limit.ts'
 

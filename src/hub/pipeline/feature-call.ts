@@ -1,6 +1,4 @@
-import type { Capability } from '../../core/define.ts'
-import type { FeatureCall, Rights } from '../../core/feature.ts'
-import type { ToolResult } from '../../core/result.ts'
+import type { Capability, FeatureCall, Rights, ToolResult } from '../../core/index.ts'
 import type { Call } from './call.ts'
 import { decideNow, holdToDecision } from './handles.ts'
 import { keepArtifact } from './keep-artifact.ts'

@@ -1,9 +1,6 @@
 import picomatch from 'picomatch'
-import type { Clock } from '../../core/clock.ts'
-import { type Effect, HOOK_NAMES, type Hooks } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { ToolResult } from '../../core/result.ts'
-import { STRICTNESS } from '../../policy/strictness.ts'
+import { type Clock, type Effect, HOOK_NAMES, type Hooks, ToolError, type ToolResult } from '../../core/index.ts'
+import { STRICTNESS } from '../../policy/index.ts'
 import type { Call } from './call.ts'
 import type { RegisteredTool } from './registered-tool.ts'
 

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { Artifact } from '../../core/result.ts'
+import { type Artifact, ToolError } from '../../core/index.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
 

@@ -1,29 +1,29 @@
 import type { CallApprovals, Grants, ToolQuestions } from '../../approvals/index.ts'
-import type { SeenFiles } from '../../core/change.ts'
-import type { Clock } from '../../core/clock.ts'
-import type { Capability, RunCache } from '../../core/define.ts'
-import type { ToolError } from '../../core/errors.ts'
-import type { FeatureCall, FeatureName, ReadArtifact } from '../../core/feature.ts'
-import type { Durability, HubOptions } from '../../core/options.ts'
-import type { Principal } from '../../core/principal.ts'
-import type { CallEvent, ToolResult } from '../../core/result.ts'
-import type { SkillRequest } from '../../core/rule.ts'
-import type { Store } from '../../core/store.ts'
-import type { Breakers } from '../../limits/breaker.ts'
-import type { BudgetLedger } from '../../limits/budget.ts'
-import type { Concurrency } from '../../limits/concurrency.ts'
-import type { Idempotency } from '../../limits/idempotency.ts'
-import type { LoopDetector } from '../../limits/loop.ts'
-import type { RateLimiter } from '../../limits/rate.ts'
-import type { Policy } from '../../policy/compile-policy.ts'
-import type { ToolVisibility } from '../../policy/visibility.ts'
-import type { RunRecords } from '../../records/log/run-records.ts'
-import type { Redactor } from '../../records/redaction/redact.ts'
-import type { Metrics } from '../../records/telemetry/metrics.ts'
+import type {
+  CallEvent,
+  Capability,
+  Clock,
+  Durability,
+  FeatureCall,
+  FeatureName,
+  HubOptions,
+  Principal,
+  ReadArtifact,
+  RunCache,
+  SeenFiles,
+  SkillRequest,
+  Store,
+  ToolError,
+  ToolResult,
+} from '../../core/index.ts'
+import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../../limits/index.ts'
+import type { Policy, ToolVisibility } from '../../policy/index.ts'
+import type { RunRecords } from '../../records/log/index.ts'
+import type { Redactor } from '../../records/redaction/index.ts'
+import type { Metrics } from '../../records/telemetry/index.ts'
 import type { ResponseCache } from '../../sandbox/network/index.ts'
-import type { AskSecondParser } from '../../shell/reading.ts'
-import type { BackgroundProcesses } from '../../store/background-processes.ts'
-import type { UntrustedFiles } from '../../store/untrusted-files.ts'
+import type { AskSecondParser } from '../../shell/index.ts'
+import type { BackgroundProcesses, UntrustedFiles } from '../../store/index.ts'
 import type { Call } from './call.ts'
 import type { CommandTaint } from './command-taint.ts'
 import type { HookChain } from './hooks.ts'

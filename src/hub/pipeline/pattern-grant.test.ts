@@ -7,7 +7,7 @@ import type { HubOptions } from '../../core/options.ts'
 import type { ApprovalReply, ApprovalRequest } from '../../core/result.ts'
 import type { Rule } from '../../core/rule.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const hubs: TestHub[] = []
 afterEach(async () => {

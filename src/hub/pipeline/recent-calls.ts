@@ -1,4 +1,4 @@
-import type { RecentCall, ToolResult } from '../../core/result.ts'
+import type { RecentCall, ToolResult } from '../../core/index.ts'
 import type { RunState } from './parts.ts'
 
 const MAX_COUNT = 10

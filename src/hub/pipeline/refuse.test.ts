@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 
 it('names the rule that denies once, with its reason where it has one', async () => {
   const deny = async (reason?: string) => {

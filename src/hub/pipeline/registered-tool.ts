@@ -1,17 +1,20 @@
 import {
   type AnyTool,
+  assertToolName,
   CAPABILITIES,
+  CAPABILITY_OF_FEATURE,
   type CallerKind,
   type Capability,
   type Dialect,
+  didYouMean,
   GUARDED,
+  groupOf,
+  ToolError,
   type ToolKind,
-} from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { CAPABILITY_OF_FEATURE } from '../../core/feature.ts'
-import { assertToolName, didYouMean, groupOf, toWireName } from '../../core/names.ts'
-import { type CompiledSchema, compileSchema } from '../../core/schema/compile-schema.ts'
-import { groupsOf } from '../../policy/tool-groups.ts'
+  toWireName,
+} from '../../core/index.ts'
+import { type CompiledSchema, compileSchema } from '../../core/schema/index.ts'
+import { groupsOf } from '../../policy/index.ts'
 
 const ABILITY_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_FEATURE))
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyTool, defineTool } from '../../core/define.ts'
-import { OwnTools } from './own-tools.ts'
+import { OwnTools } from '../principal-hubs.ts'
 import type { Origin } from './registered-tool.ts'
 import { Registry } from './registry.ts'
 

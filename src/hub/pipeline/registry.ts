@@ -1,5 +1,4 @@
-import type { AnyTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type AnyTool, ToolError } from '../../core/index.ts'
 import { type Origin, type RegisteredTool, registerable, replacing, withoutName } from './registered-tool.ts'
 import { type FoundTool, sortByName, ToolTable } from './tool-table.ts'
 

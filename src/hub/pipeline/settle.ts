@@ -1,13 +1,19 @@
-import { ERRORS, type ErrorCode, type Fix, ToolError } from '../../core/errors.ts'
-import type { CallError, ContentBlock, Failure, ResultMeta, Success, ToolResult } from '../../core/result.ts'
-import type { SchemaResult } from '../../core/schema/compile-schema.ts'
-import { describeIssues } from '../../core/schema/describe-issues.ts'
-import { copyAsJson, NOT_PLAIN } from '../../lib/copy-as-json.ts'
-import { withoutDoubtDetails } from '../../lib/doubt-details.ts'
-import { turnFor } from '../../lib/large-work.ts'
-import { outlineJson } from '../../lib/outline-json.ts'
-import { resourceError } from '../../lib/resource-error.ts'
-import { shortenText } from '../../limits/output.ts'
+import {
+  type CallError,
+  type ContentBlock,
+  ERRORS,
+  type ErrorCode,
+  type Failure,
+  type Fix,
+  type ResultMeta,
+  resourceError,
+  type Success,
+  ToolError,
+  type ToolResult,
+} from '../../core/index.ts'
+import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
+import { copyAsJson, NOT_PLAIN, outlineJson, turnFor, withoutDoubtDetails } from '../../lib/index.ts'
+import { shortenText } from '../../limits/index.ts'
 import type { Call } from './call.ts'
 import { blocks, outputLimit } from './content.ts'
 import type { Parts, RunState } from './parts.ts'

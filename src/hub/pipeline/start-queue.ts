@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 import type { Call } from './call.ts'
 
 const SOON_MS = 50

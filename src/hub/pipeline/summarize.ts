@@ -1,6 +1,6 @@
-import type { ContentBlock, Evidence } from '../../core/result.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
-import { cutHead } from '../../limits/output.ts'
+import type { ContentBlock, Evidence } from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
+import { cutHead } from '../../limits/index.ts'
 import type { Call } from './call.ts'
 
 const MAX_SUMMARY_CHARS = 200

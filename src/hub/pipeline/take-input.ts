@@ -1,7 +1,6 @@
-import { ToolError } from '../../core/errors.ts'
-import type { SchemaResult } from '../../core/schema/compile-schema.ts'
-import { describeIssues } from '../../core/schema/describe-issues.ts'
-import { takeInput } from '../../limits/input.ts'
+import { ToolError } from '../../core/index.ts'
+import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
+import { takeInput } from '../../limits/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 

@@ -1,4 +1,4 @@
-import { sha256 } from '../../lib/hash.ts'
+import { sha256 } from '../../lib/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 

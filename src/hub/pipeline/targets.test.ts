@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { defineTool } from '../../core/define.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 
 const stating = (targets: () => unknown) =>
   defineTool({

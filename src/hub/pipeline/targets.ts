@@ -1,14 +1,20 @@
-import type { CommandTarget, SandboxLevel } from '../../core/commands.ts'
-import type { AnyTool, Capability, Targets } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { commandValue } from '../../lib/command-value.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import {
+  type AnyTool,
+  type Capability,
+  type CommandTarget,
+  commandValue,
+  lazyModule,
+  type SandboxLevel,
+  type Targets,
+  ToolError,
+} from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { ProcessGuard } from '../../sandbox/exec/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
 import type { NetworkGuard } from '../../sandbox/network/index.ts'
+import type { CommandReading } from '../../shell/index.ts'
 import type { Call } from './call.ts'
 import type { Parts, RunState } from './parts.ts'
-import { readCommands } from './read-commands.ts'
 
 /** The doors that turn what a tool says into what would really be touched. */
 export interface SandboxHandles {
@@ -116,4 +122,42 @@ function checkedCommand(value: unknown): CommandTarget {
 
 function undeclared(call: Call, capability: string): ToolError {
   return new ToolError('INTERNAL', `targets() of ${call.name} names ${capability}, which the tool does not declare.`)
+}
+
+const loadReadCommandLine = lazyModule(() => import('../../shell/reader/index.ts'))
+const loadReadArgv = lazyModule(() => import('../../shell/reader/index.ts'))
+
+/** The part of step 4 that is about commands: what each would run, where, and how strongly it would be fenced in. */
+async function readCommands(
+  parts: Parts,
+  run: RunState,
+  call: Call,
+  commands: readonly CommandTarget[],
+): Promise<void> {
+  if (commands.length === 0) {
+    // A tool that names no command may run none: it needs no folder for one before it does.
+    call.sandbox = await run.doors.sandboxLevel()
+    return
+  }
+  const door = run.doors.process()
+  const [{ level }, askSecondParser, { readCommandLine }, { readArgv }] = await Promise.all([
+    door.report(),
+    parts.secondParser(),
+    loadReadCommandLine(),
+    loadReadArgv(),
+  ])
+  call.sandbox = level
+  for (const command of commands) {
+    const { cwd, argv, command: line, env } = command
+    const place = { ...door.place(cwd), env }
+    const reading = argv ? readArgv(argv, place, askSecondParser) : readCommandLine(line!, place, askSecondParser)
+    const value = commandValue(command)
+    call.readings.set(value, together(call.readings.get(value), reading))
+    call.commands.push({ value, cwd: place.cwd, env: env ?? [] })
+  }
+}
+
+/** The same words in two folders, or with and without variables: the strictest of both counts. */
+function together(a: CommandReading | undefined, b: CommandReading): CommandReading {
+  return a ? { parts: [...a.parts, ...b.parts], doubts: [...a.doubts, ...b.doubts] } : b
 }

@@ -1,4 +1,4 @@
-import type { CallEvent } from '../../core/result.ts'
+import type { CallEvent } from '../../core/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 

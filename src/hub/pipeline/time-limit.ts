@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 
 /** The time that a tool has. It stands still while a person is waited for: the tool can do nothing about that. */
 export class TimeLimit {

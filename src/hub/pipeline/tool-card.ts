@@ -1,4 +1,4 @@
-import type { Capability } from '../../core/define.ts'
+import type { Capability } from '../../core/index.ts'
 import type { RegisteredTool } from './registered-tool.ts'
 
 /** A tool as a model provider wants it. */

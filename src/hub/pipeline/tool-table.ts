@@ -1,6 +1,4 @@
-import type { AnyTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { didYouMean } from '../../core/names.ts'
+import { type AnyTool, didYouMean, ToolError } from '../../core/index.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 import { cardOf, type ToolCard, type WireTool, wireForm } from './tool-card.ts'
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import type { Call } from './call.ts'
 import type { Parts } from './parts.ts'
 

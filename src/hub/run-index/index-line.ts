@@ -1,6 +1,5 @@
-import type { IndexedCall } from '../../core/store.ts'
-import type { CallEnded, CallInterrupted, CallStarted, EventBody } from '../../records/log/events.ts'
-import type { RecordedLine } from '../../records/log/run-records.ts'
+import type { IndexedCall } from '../../core/index.ts'
+import type { CallEnded, CallInterrupted, CallStarted, EventBody, RecordedLine } from '../../records/log/index.ts'
 import { requestLine } from './request-line.ts'
 
 const MAX_TEXT_CHARS = 500

@@ -1,5 +1,5 @@
-import type { IndexedCall } from '../../core/store.ts'
-import type { RecordedLine } from '../../records/log/run-records.ts'
+import type { IndexedCall } from '../../core/index.ts'
+import type { RecordedLine } from '../../records/log/index.ts'
 import { indexLine, needsStart } from './index-line.ts'
 
 /** A call as a line told it, and where that line ends in the record. */

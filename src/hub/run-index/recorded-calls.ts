@@ -1,6 +1,5 @@
-import type { CallOptions } from '../../core/call-options.ts'
-import type { CallEnded, CallStarted } from '../../records/log/events.ts'
-import { eventLines, parseEvent } from '../../records/log/read-events.ts'
+import type { CallOptions } from '../../core/index.ts'
+import { type CallEnded, type CallStarted, eventLines, parseEvent } from '../../records/log/index.ts'
 
 /** A call with the arguments that are on record, to be judged again. */
 export interface RecordedCall {

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isRunId } from '../../core/names.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { diskError } from '../../records/log/disk-error.ts'
+import { isRunId } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { diskError } from '../../records/log/index.ts'
 
 /** A run as its record is on disk. */
 export interface FoundRun {

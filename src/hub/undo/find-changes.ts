@@ -1,10 +1,8 @@
 import { join } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { isRunId } from '../../core/names.ts'
-import { listRuns, type RunInfo } from '../../records/log/list-runs.ts'
-import { type RecordedChange, readChangeHistory } from '../../records/undo/read-history.ts'
+import { isRunId, ToolError } from '../../core/index.ts'
+import { listRuns, type RunInfo } from '../../records/log/index.ts'
+import { type RecordedChange, type RunHistory, readChangeHistory } from '../../records/undo/index.ts'
 import { UNDO_TOOL } from './undo-tool-name.ts'
-import { UndoneMarks } from './undone-marks.ts'
 
 /** Which changes are to be taken back; those of the last call that changed files and was not undone, unless said. */
 export interface UndoWish {
@@ -70,4 +68,43 @@ async function changesOf(root: string, run: string): Promise<readonly RecordedCh
   const shown = JSON.stringify(run.slice(0, 64))
   if (isRunId(run)) return (await readChangeHistory(join(root, run))).changes
   throw new ToolError('NOT_FOUND', `${shown} is not the id of a run.`, { hint: 'List the runs with tool-hub runs.' })
+}
+
+/** Which changes were taken back, by undos that were not taken back themselves. */
+export class UndoneMarks {
+  /** Who took a change back. */
+  readonly #by = new Map<string, string[]>()
+  readonly #changesOf = new Map<string, string[]>()
+
+  /** Takes up the record of a run. */
+  add({ changes, undone }: RunHistory): void {
+    for (const change of changes) append(this.#changesOf, change.callId, keyOf(change))
+    for (const { by, ...change } of undone) append(this.#by, keyOf(change), by)
+  }
+
+  /** `except` are calls that are about to be undone: what they took back is no longer so. */
+  isUndone(change: Pick<RecordedChange, 'run' | 'seq'>, except: ReadonlySet<string> = new Set()): boolean {
+    return this.#isUndone(keyOf(change), except)
+  }
+
+  #isUndone(key: string, except: ReadonlySet<string>): boolean {
+    return (this.#by.get(key) ?? []).some((by) => !except.has(by) && this.#holds(by, except))
+  }
+
+  /** An undo of which a part was undone counts as undone: then only the files tell how things are. */
+  #holds(by: string, except: ReadonlySet<string>): boolean {
+    // No undo undoes itself, but a record can have been tampered with.
+    const above = new Set(except).add(by)
+    return !(this.#changesOf.get(by) ?? []).some((key) => this.#isUndone(key, above))
+  }
+}
+
+function keyOf({ run, seq }: Pick<RecordedChange, 'run' | 'seq'>): string {
+  return `${run} ${seq}`
+}
+
+function append(map: Map<string, string[]>, key: string, value: string): void {
+  const present = map.get(key)
+  if (present) present.push(value)
+  else map.set(key, [value])
 }

@@ -1,4 +1,4 @@
-import type { FileState, KeptChange } from '../../core/change.ts'
+import type { FileState, KeptChange } from '../../core/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Rest } from './compare-tree.ts'
 

@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path'
-import type { FileState } from '../../core/change.ts'
-import { isWithin } from '../../lib/is-within.ts'
+import type { FileState } from '../../core/index.ts'
+import { isWithin } from '../../lib/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import { compareTree } from './compare-tree.ts'
 import type { Restorer } from './restorer.ts'

@@ -1,15 +1,16 @@
+import { lstat, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { FileState } from '../../core/change.ts'
-import { defineTool } from '../../core/define.ts'
-import type { RunRecords } from '../../records/log/run-records.ts'
-import { readKept } from '../../records/undo/read-kept.ts'
-import { diffStep } from './diff-step.ts'
+import { defineTool, type FileState, lazyModule, type ReadFiles, ToolError, type WriteFiles } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { listRuns, type RunRecords } from '../../records/log/index.ts'
+import { hashOf, readChangeHistory, readKept } from '../../records/undo/index.ts'
+import { type FoundEntry, type RestoreFiles, treeDigest } from '../../sandbox/files/index.ts'
+import { compareTree } from './compare-tree.ts'
 import { findChanges, readMarks } from './find-changes.ts'
-import { findTree } from './find-tree.ts'
-import { lookKept } from './look-kept.ts'
+import type { Step } from './judge-change.ts'
 import { rehearse } from './rehearse.ts'
-import { type OwnerFiles, restoreFiles } from './restore-files.ts'
+import type { Restorer } from './restorer.ts'
 import { type UndoneChange, undoChanges } from './undo-changes.ts'
 import { UNDO_TOOL } from './undo-tool-name.ts'
 
@@ -73,4 +74,162 @@ function rehearseFiles(files: OwnerFiles, root: string, run: string) {
   }
   const keptTree = (removed: { tree: string; digest: string }) => findTree(root, run, removed)
   return rehearse({ look: (path, options) => files.look(path, options), lookKept, keptTree, checkKept })
+}
+
+const loadDiff = lazyModule(() => import('diff'))
+
+const MAX_BYTES = 1_000_000
+const MAX_LINES = 60
+
+/** What a forced step would change, as the first lines of a unified diff; undefined for what is no text or too large. */
+async function diffStep(files: ReadFiles, folder: string, step: Step): Promise<string | undefined> {
+  if (step.do !== 'put-file' && step.do !== 'remove-file') return undefined
+  try {
+    const now = await presentText(files, step.path)
+    const before = step.do === 'put-file' ? await keptText(folder, step.state) : ''
+    if (now === undefined || before === undefined) return undefined
+    const { createTwoFilesPatch } = await loadDiff()
+    // An edit of everything would take minutes to compare, and nobody reads it.
+    const patch = createTwoFilesPatch('now', 'after undo --force', now, before, undefined, undefined, {
+      timeout: 1_000,
+    })
+    return patch && cut(patch)
+  } catch {
+    // Only a help for the reader: a secret is not shown, and what cannot be read is told by the refusal itself.
+    return undefined
+  }
+}
+
+async function presentText(files: ReadFiles, path: string): Promise<string | undefined> {
+  const { content, bytes } = await files.readBytes(path, { maxBytes: MAX_BYTES })
+  return bytes <= MAX_BYTES ? asText(content) : undefined
+}
+
+async function keptText(folder: string, state: { sha256: string; bytes: number; mode: number }) {
+  if (state.bytes > MAX_BYTES) return undefined
+  const pieces: Uint8Array[] = []
+  for await (const piece of readKept(folder, state)) pieces.push(piece)
+  return asText(Buffer.concat(pieces))
+}
+
+function asText(content: Uint8Array): string | undefined {
+  if (content.includes(0)) return undefined
+  return new TextDecoder('utf-8', { fatal: true }).decode(content)
+}
+
+function cut(patch: string): string {
+  // The first line is a rule of equal signs.
+  const lines = patch.replace(/\n$/, '').split('\n').slice(1)
+  if (lines.length <= MAX_LINES) return lines.join('\n')
+  return [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} more lines`].join('\n')
+}
+
+/** The files handle of the owner's own calls. */
+type OwnerFiles = ReadFiles & WriteFiles & RestoreFiles
+
+/** Takes changes back through the files guard, with what a run, or the undo of one, has kept. */
+function restoreFiles(files: OwnerFiles, root: string, run: string): Restorer {
+  return {
+    look: (path, options) => files.look(path, options),
+    async compare({ path, ...removed }) {
+      const kept = await findTree(root, run, removed)
+      return compareTree({ path, look: files.look }, { path: kept, look: lookKept })
+    },
+    apply: (step, { isForced }) => apply(files, { root, run }, step, isForced),
+  }
+}
+
+interface Kept {
+  readonly root: string
+  readonly run: string
+}
+
+async function apply(files: OwnerFiles, { root, run }: Kept, step: Step, isForced: boolean): Promise<void> {
+  switch (step.do) {
+    case 'put-file': {
+      const { state, replaces } = step
+      const overwrite = isForced || replaces !== undefined
+      const options = { overwrite, replaces, mode: state.mode, maxBytes: state.bytes }
+      await files.writeBytes(step.path, readKept(join(root, run), state), options)
+      return
+    }
+    case 'put-folder':
+      return files.putFolder(step.path, step.mode)
+    case 'put-tree':
+      return files.putTree(step.path, { path: await findTree(root, run, step), digest: step.digest })
+    case 'fill-tree':
+      return fillTree(files, step.path, await findTree(root, run, step))
+    case 'remove-file':
+      if (step.replaces === undefined) await files.remove(step.path)
+      else await files.changeAll([{ type: 'remove', path: step.path, replaces: step.replaces }])
+      return
+    case 'remove-folder':
+      await files.remove(step.path, { recursive: step.isRecursive })
+      return
+    case 'move':
+      await files.move(step.path, step.to)
+  }
+}
+
+/** Puts back what is missing of a tree, from a copy that was kept; what is there is left alone. */
+async function fillTree(files: RestoreFiles, path: string, kept: string): Promise<void> {
+  const now = await files.look(path)
+  if (now.type === 'absent') {
+    return files.putTree(path, { path: kept, digest: await treeDigest(kept), isPartOfTree: true })
+  }
+  const was = await lookKept(kept)
+  if (now.type !== 'folder' || was.type !== 'folder') return
+  for (const name of was.names) await fillTree(files, `${path}/${name}`, `${kept}/${name}`)
+}
+
+/** What is at a path in a tree that a run kept; only for rehearsals, which have not put the tree back. */
+async function lookKept(path: string, options: { readonly digest?: boolean } = {}): Promise<FoundEntry> {
+  try {
+    const stats = await lstat(path)
+    const digest = options.digest ? { digest: await treeDigest(path) } : {}
+    if (stats.isFile()) return { type: 'file', sha256: await hashOf(path), mode: stats.mode & 0o777, ...digest }
+    if (stats.isSymbolicLink()) return { type: 'link', to: await readlink(path), ...digest }
+    return stats.isDirectory() ? { type: 'folder', names: await readdir(path), ...digest } : { type: 'other' }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return { type: 'absent' }
+    throw error
+  }
+}
+
+/**
+ * Where a kept tree lies. A tree is kept by moving it, so after an undo, and the undo of that, it is where the last
+ * removal put it; its digest stays the same.
+ */
+async function findTree(
+  root: string,
+  run: string,
+  { tree, digest }: { readonly tree: string; readonly digest: string },
+): Promise<string> {
+  const own = join(root, run, 'undo', tree)
+  if (await isKept(own, digest)) return own
+  for (const { id } of (await listRuns(root)).toReversed()) {
+    const { changes } = await readChangeHistory(join(root, id))
+    for (const { change } of changes.toReversed()) {
+      if (change.op !== 'remove-tree' || change.digest !== digest || change.tree === undefined) continue
+      const path = join(root, id, 'undo', change.tree)
+      if (await isKept(path, digest)) return path
+    }
+  }
+  return own
+}
+
+/** False when it is gone, which a later undo explains; one that was changed is not put back. */
+async function isKept(path: string, digest: string): Promise<boolean> {
+  const present = await digestOf(path)
+  if (present === undefined || present === digest) return present !== undefined
+  throw new ToolError('CONFLICT', 'The folder that was kept was changed since.')
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+  try {
+    return await treeDigest(path)
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw error
+  }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { artifactHash } from '../../core/result.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { openRegular } from '../../lib/open-regular.ts'
+import { artifactHash } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { openRegular } from '../../system/index.ts'
 
 const CHUNK_BYTES = 256 * 1024
 /** What was found intact is not read again; a run with more artifacts than this begins to forget. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from '../../lib/errno.ts'
+import { errnoOf } from '../../lib/index.ts'
 
 /** No reference leads to such a name, so nobody takes a draft for an artifact. */
 const DRAFT = /^(?:[0-9a-f]{64}|stream)\.[0-9a-f]{12}$/

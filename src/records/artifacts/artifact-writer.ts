@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ToolError } from '../../core/errors.ts'
-import type { Artifact } from '../../core/result.ts'
-import { openRegular } from '../../lib/open-regular.ts'
-import { syncFolder } from '../../lib/sync-folder.ts'
+import type { Artifact, ToolError } from '../../core/index.ts'
+import { openRegular, syncFolder } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
 import { artifactDraft, isStored } from './artifact-files.ts'
 

@@ -1,16 +1,11 @@
+import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { assertRunId } from '../../core/names.ts'
-import type { Artifact } from '../../core/result.ts'
-import { artifactHash } from '../../core/result.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { sha256 } from '../../lib/hash.ts'
-import { openRegular } from '../../lib/open-regular.ts'
-import { syncFolder } from '../../lib/sync-folder.ts'
+import { type Artifact, artifactHash, assertRunId, ToolError } from '../../core/index.ts'
+import { errnoOf, sha256 } from '../../lib/index.ts'
+import { openRegular, syncFolder } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
 import { artifactDraft, isStored } from './artifact-files.ts'
-import { ArtifactReader, artifactChanged } from './artifact-reader.ts'
 import { ArtifactWriter } from './artifact-writer.ts'
 
 /** An artifact of a run that need not be open. */
@@ -112,5 +107,76 @@ function requireHash(ref: string): string {
   if (hash !== undefined) return hash
   throw new ToolError('NOT_FOUND', `${JSON.stringify(ref.slice(0, 100))} is not an artifact reference.`, {
     hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
+  })
+}
+
+/** The bytes from `start` up to, and without, `end`. */
+interface ByteSpan {
+  /** Offset of the first byte. */
+  readonly start: number
+  /** Offset after the last byte. */
+  readonly end: number
+}
+
+const PIECE_BYTES = 256 * 1024
+
+/** An artifact on disk, read piece by piece; the file is open only while it is read. */
+export class ArtifactReader {
+  /** Size of the whole artifact. */
+  readonly bytes: number
+  readonly #path: string
+  readonly #hash: string
+
+  constructor(path: string, { hash, bytes }: { readonly hash: string; readonly bytes: number }) {
+    this.#path = path
+    this.#hash = hash
+    this.bytes = bytes
+  }
+
+  /**
+   * All of it, checked against its hash on the way: the last piece is held back until the hash is right, and CONFLICT is
+   * thrown instead of it when it is not. So who got everything has the content that the reference names.
+   */
+  async *whole(): AsyncGenerator<Uint8Array, void> {
+    const hash = createHash('sha256')
+    let held: Uint8Array | undefined
+    for await (const piece of this.part({ start: 0, end: this.bytes })) {
+      if (held) yield held
+      hash.update(piece)
+      held = piece
+    }
+    if (hash.digest('hex') !== this.#hash) throw artifactChanged(this.#hash)
+    if (held) yield held
+  }
+
+  /** A part as it is on disk now: what its hash would say is not known without reading all. */
+  async *part({ start, end }: ByteSpan): AsyncGenerator<Uint8Array, void> {
+    const file = await this.#open()
+    try {
+      for (let at = start; at < end; ) {
+        const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at))
+        const { bytesRead } = await file.read(piece, 0, piece.length, at)
+        if (bytesRead === 0) throw artifactChanged(this.#hash)
+        at += bytesRead
+        yield piece.subarray(0, bytesRead)
+      }
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #open(): Promise<FileHandle> {
+    try {
+      return await openRegular(this.#path)
+    } catch (error) {
+      throw diskError('The artifact cannot be read', this.#path, error)
+    }
+  }
+}
+
+/** The content is not the one that its name promises. */
+function artifactChanged(hash: string): ToolError {
+  return new ToolError('CONFLICT', `artifact:${hash} was changed after it was stored.`, {
+    hint: 'Do not use it; make it again, and run audit verify.',
   })
 }

@@ -1,9 +1,8 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { GroupCommit } from '../../lib/group-commit.ts'
-import { openOurs } from '../../lib/owned-by-us.ts'
-import { shortPath } from '../../lib/short-path.ts'
+import { ToolError } from '../../core/index.ts'
+import { shortPath } from '../../lib/index.ts'
+import { GroupCommit, openOurs } from '../../system/index.ts'
 import { diskError } from './disk-error.ts'
 
 /** The two calls to the system that can fail while a run continues; tests put a failing disk here. */

@@ -1,5 +1,4 @@
-import type { CallEnded, CallInterrupted } from './events.ts'
-import { type EventBody, hasFailed } from './events.ts'
+import { type CallEnded, type CallInterrupted, type EventBody, hasFailed } from './events.ts'
 
 const TYPE = '{"type":"'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 import { AppendFile } from './append-file.ts'
 import { CallLines, type Placed, withoutDetails } from './call-lines.ts'
 import { type EventBody, hasFailed } from './events.ts'

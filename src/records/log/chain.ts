@@ -1,4 +1,4 @@
-import { sha256 } from '../../lib/hash.ts'
+import { sha256 } from '../../lib/index.ts'
 
 /** The `prev` of a run's first line. */
 export const FIRST_PREV = '0'.repeat(64)

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 const WRONG_PLACE = new Set([

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { EventBody } from './events.ts'
 
 const MAX_CHARS = 32_768

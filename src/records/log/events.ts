@@ -1,10 +1,14 @@
-import type { KeptChange } from '../../core/change.ts'
-import type { SandboxLevel } from '../../core/commands.ts'
-import type { CallerKind, Effect } from '../../core/define.ts'
-import type { ErrorCode } from '../../core/errors.ts'
-import type { FeatureChange } from '../../core/feature.ts'
-import type { FilesLevel } from '../../core/handles.ts'
-import type { Label, ToolResult } from '../../core/result.ts'
+import type {
+  CallerKind,
+  Effect,
+  ErrorCode,
+  FeatureChange,
+  FilesLevel,
+  KeptChange,
+  Label,
+  SandboxLevel,
+  ToolResult,
+} from '../../core/index.ts'
 
 /** What is known of a call before it runs: who asks for what, and which rule decided. */
 export interface CallFacts {

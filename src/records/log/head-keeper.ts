@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { HeadStore } from '../../core/store.ts'
+import { type Clock, type HeadStore, messageOf, ToolError } from '../../core/index.ts'
 import type { ChainLink } from './chain.ts'
 
 /** A run that grows has its head in the store after this time at the latest. */

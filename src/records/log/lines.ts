@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { openRegular } from '../../lib/open-regular.ts'
+import { openRegular } from '../../system/index.ts'
 
 /** A complete line of a file, without its newline. */
 export interface Line {

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 import { seqOf } from './call-log.ts'
 import type { AuditFindings } from './findings.ts'
 import { type Line, LineReader } from './lines.ts'

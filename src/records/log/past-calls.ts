@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { PastCall, PastCallPage } from '../../core/feature.ts'
+import { type PastCall, type PastCallPage, ToolError } from '../../core/index.ts'
 import type { CallEnded, CallInterrupted, RecordEvent } from './events.ts'
 import type { Line } from './lines.ts'
 import { eventLines, parseEvent } from './read-events.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 import { diskError } from './disk-error.ts'
 import type { RecordEvent } from './events.ts'
 import { type Line, readRecordLines } from './lines.ts'

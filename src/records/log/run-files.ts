@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Clock } from '../../core/clock.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { type Lock, takeLock } from '../../lib/file-lock.ts'
-import { assertOurFolder } from '../../lib/owned-by-us.ts'
+import type { Clock } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { assertOurFolder, type Lock, takeLock } from '../../system/index.ts'
 import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
+import { type Clock, systemClock } from '../../core/index.ts'
 import type { RecordEvent } from './events.ts'
 import { eventLines, parseEvent } from './read-events.ts'
 

@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import type { ToolError } from '../../core/errors.ts'
-import type { Durability } from '../../core/options.ts'
+import type { Clock, Durability, ToolError } from '../../core/index.ts'
 import type { AppendFile } from './append-file.ts'
 
 const BEHIND_MS = 100

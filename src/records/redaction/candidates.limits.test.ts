@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import type { CandidateArchive, CandidateReview, NewCandidate } from '../../core/memory-archive.ts'
+import type { CandidateArchive, CandidateReview, NewCandidate } from '../../core/feature.ts'
 import { openCandidates } from './candidates.ts'
 
 let root: string

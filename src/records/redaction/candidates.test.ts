@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NewCandidate } from '../../core/memory-archive.ts'
+import type { NewCandidate } from '../../core/feature.ts'
 import { openCandidates } from './candidates.ts'
 
 let root: string

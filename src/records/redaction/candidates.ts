@@ -2,12 +2,17 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { ToolError } from '../../core/errors.ts'
-import { MEMORY_SCOPES, type MemoryCandidate } from '../../core/memory.ts'
-import type { CandidateArchive, CandidateReview, NewCandidate } from '../../core/memory-archive.ts'
-import { isRunId } from '../../core/names.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { type Lock, takeLock } from '../../lib/file-lock.ts'
+import {
+  type CandidateArchive,
+  type CandidateReview,
+  isRunId,
+  MEMORY_SCOPES,
+  type MemoryCandidate,
+  type NewCandidate,
+  ToolError,
+} from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { type Lock, takeLock } from '../../system/index.ts'
 import { appendValue, readValues } from '../log/archive-file.ts'
 import { diskError } from '../log/disk-error.ts'
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { KeyKind } from './secret-keys.ts'
 
 /** What a walk hides, and what it puts in its place. */

@@ -1,4 +1,4 @@
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule } from '../../core/index.ts'
 
 const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
 /** What one call adds. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Span, Tracer } from '@opentelemetry/api'
-import { messageOf } from '../../core/errors.ts'
+import { messageOf } from '../../core/index.ts'
 
 /** What a span says of a call. */
 interface TracedCall {

@@ -1,6 +1,5 @@
 import { basename, isAbsolute } from 'node:path'
-import type { FileState, KeptChange } from '../../core/change.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type FileState, type KeptChange, ToolError } from '../../core/index.ts'
 import { bodyOf, inspectLine } from '../log/chain.ts'
 import type { Line } from '../log/lines.ts'
 import { eventLines } from '../log/read-events.ts'

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { FileState } from '../../core/change.ts'
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { openRegular } from '../../lib/open-regular.ts'
+import { type FileState, ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { openRegular } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
 
 /**

@@ -1,7 +1,5 @@
 import { join } from 'node:path'
-import type { Journal, KeptChange } from '../../core/change.ts'
-import type { ToolError } from '../../core/errors.ts'
-import type { Durability } from '../../core/options.ts'
+import type { Durability, Journal, KeptChange, ToolError } from '../../core/index.ts'
 import { diskError } from '../log/disk-error.ts'
 import type { EventBody } from '../log/events.ts'
 import { UndoFolder } from './undo-folder.ts'

@@ -1,5 +1,4 @@
-import type { SandboxLevel } from '../../core/commands.ts'
-import type { Artifact } from '../../core/result.ts'
+import type { Artifact, SandboxLevel } from '../../core/index.ts'
 import type { SetAside } from '../protected/open-below.ts'
 
 /** Removes secrets from a stream of bytes; bytes that might be the beginning of a secret are held back. */

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { countOpenFiles } from '../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { WriteFiles } from '../../core/handles.ts'
-import { currentProcess } from '../../lib/process-identity.ts'
+import { currentProcess } from '../../system/process-identity.ts'
 import { newDraftName } from './change/draft-name.ts'
 import { createFilesGuard } from './files-guard.ts'
 

@@ -1,10 +1,16 @@
 import { realpathSync } from 'node:fs'
-import type { ReadFiles, WriteFiles } from '../../core/handles.ts'
+import { lazyModule, type ReadFiles, type WriteFiles } from '../../core/index.ts'
+import { changeHandle } from './change/change-handle.ts'
 import { openChanges } from './change/change-scope.ts'
-import { asWritten, toFileError } from './file-error.ts'
-import { createFileHandle } from './files-handle.ts'
-import { type Access, createFilesRoot, type FilesCall } from './files-root.ts'
+import { restoreHandle } from './change/restore-handle.ts'
+import { asWritten, noticeOutside, toFileError } from './file-error.ts'
+import { type Access, createFilesRoot, type FilesCall, type FilesRoot } from './files-root.ts'
 import { type FileTarget, openRoots, type RootOptions } from './open-roots.ts'
+import { listFolder } from './read/list-folder.ts'
+import { hashFile, readBytes, readFile } from './read/read-file.ts'
+import { readLinePage } from './read/read-lines.ts'
+import { statEntry } from './read/stat-entry.ts'
+import type { SearchSettings } from './search/run-search.ts'
 import { findLink, followLinks, inParent, refuseLink, statAt } from './walk.ts'
 
 /** The owner's settings for files. */
@@ -97,5 +103,57 @@ function isReal({ path }: FileTarget): boolean {
   } catch {
     // It does not exist or cannot be reached: the walk reports why.
     return false
+  }
+}
+
+const loadSearch = lazyModule(() => import('./search/run-search.ts'))
+
+/** The file handle of one call: it has the methods that the call may use, and no others. */
+function createFileHandle(filesRoot: FilesRoot, call: FilesCall): Partial<ReadFiles & WriteFiles> {
+  if (call.canRead && !call.canWrite) return readHandle(filesRoot, call)
+  return {
+    ...(call.canRead && readHandle(filesRoot, call)),
+    ...(call.canWrite && changeHandle(filesRoot, call)),
+    ...(call.canWrite && call.canRestore && restoreHandle(filesRoot, call)),
+  }
+}
+
+function readHandle(filesRoot: FilesRoot, call: FilesCall): ReadFiles {
+  const use = <T>(path: string, work: () => Promise<T>): Promise<T> => filesRoot.use(path, call, work)
+  return {
+    readText: async (path, options) => (await use(path, () => readFile(filesRoot, call, path, options?.maxBytes))).text,
+    readFile: (path, options) => use(path, () => readFile(filesRoot, call, path, options?.maxBytes)),
+    readBytes: (path, options) => use(path, () => readBytes(filesRoot, call, path, options)),
+    readLines: (path, options) => use(path, () => readLinePage(filesRoot, call, path, options)),
+    stat: (path) => use(path, () => statEntry(filesRoot, call, path)),
+    sha256: (path) => use(path, () => hashFile(filesRoot, call, path)),
+    async list(path, options) {
+      const listing = await use(path, () => listFolder(filesRoot, call, path, options))
+      if (listing.entries.length === 0) noticeOutside(path, filesRoot.roots, call)
+      return listing
+    },
+    ...searchHandle(filesRoot, call),
+  }
+}
+
+/** The searching part of a handle; the search is loaded when it is first used. */
+export function searchHandle(
+  filesRoot: FilesRoot,
+  call: FilesCall,
+  settings?: SearchSettings,
+): Pick<ReadFiles, 'search' | 'find'> {
+  return {
+    search: (path, options) =>
+      filesRoot.use(path, call, async () => {
+        const found = await (await loadSearch()).searchFiles(filesRoot, call, path, options, settings)
+        if (found.lines.length + found.files.length === 0) noticeOutside(path, filesRoot.roots, call)
+        return found
+      }),
+    find: (path, options) =>
+      filesRoot.use(path, call, async () => {
+        const found = await (await loadSearch()).findFiles(filesRoot, call, path, options, settings)
+        if (found.files.length === 0) noticeOutside(path, filesRoot.roots, call)
+        return found
+      }),
   }
 }

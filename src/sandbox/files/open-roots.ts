@@ -1,9 +1,7 @@
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { isWithin } from '../../lib/is-within.ts'
-import { LONE_SURROGATE } from '../../lib/lone-surrogate.ts'
-import { resourceError } from '../../lib/resource-error.ts'
+import { resourceError, ToolError } from '../../core/index.ts'
+import { isWithin, LONE_SURROGATE } from '../../lib/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
 

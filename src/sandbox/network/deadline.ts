@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Clock, systemClock, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import type { NetworkCall } from './send-hop.ts'
 

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import { resourceError } from '../../lib/resource-error.ts'
+import { resourceError, ToolError } from '../../core/index.ts'
 import type { RequestDeadline } from './deadline.ts'
 import { hasSecret } from './fill-secrets.ts'
 import { judgeRedirect } from './judge-url.ts'

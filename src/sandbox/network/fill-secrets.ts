@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import { type HostPatterns, matchHost, parseHosts } from './judge-url.ts'
 import { isFieldValue } from './request-parts.ts'
 

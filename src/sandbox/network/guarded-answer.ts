@@ -1,7 +1,6 @@
 import { TextDecoder } from 'node:util'
-import type { GuardedResponse, ReadablePage } from '../../core/handles.ts'
-import { byteOrderMark } from '../../lib/byte-order-mark.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { type GuardedResponse, lazyModule, type ReadablePage } from '../../core/index.ts'
+import { byteOrderMark } from '../../lib/index.ts'
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]+)/i
 

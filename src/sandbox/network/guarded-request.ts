@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FetchOptions, GuardedResponse } from '../../core/handles.ts'
+import { type Clock, type FetchOptions, type GuardedResponse, ToolError } from '../../core/index.ts'
 import { type DeadlineWatch, RequestDeadline } from './deadline.ts'
 
 import { type ExchangeResult, exchange, type Hop, toNetworkError } from './exchange.ts'

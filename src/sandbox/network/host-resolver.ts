@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import { canonicalAddress, isOpened, judgeAddress, type Ranges } from './judge-address.ts'
 
 /** Asks for every address of a name. */

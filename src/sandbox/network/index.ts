@@ -1,6 +1,8 @@
 /** Guarded access to the network: hosts and addresses are checked before every connection. */
+
 export { parseRanges } from './judge-address.ts'
 export { type HostPatterns, judgeUrl, matchHost, parseHosts } from './judge-url.ts'
+export { loadDialHost, loadWebFetch } from './lazy.ts'
 export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
 export type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
 export { createResponseCache, type ResponseCache } from './response-cache.ts'

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 const MAX_URL_BYTES = 8192
 // The URL parser would silently drop or rewrite these, and other parsers read them in another way.

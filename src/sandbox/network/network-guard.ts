@@ -1,7 +1,11 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { FetchOptions, GuardedFetch } from '../../core/handles.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import {
+  type Clock,
+  type FetchOptions,
+  type GuardedFetch,
+  lazyModule,
+  systemClock,
+  ToolError,
+} from '../../core/index.ts'
 import { DeadlineWatch } from './deadline.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
 import { GuardedRequest, type Order } from './guarded-request.ts'

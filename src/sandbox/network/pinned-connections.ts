@@ -1,8 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { ToolError } from '../../core/errors.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule, ToolError } from '../../core/index.ts'
 import { canonicalAddress } from './judge-address.ts'
 
 const loadUndici = lazyModule(() => import('undici'))

@@ -1,6 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import type { Hop } from './exchange.ts'
 import type { Transfer } from './transfer.ts'
 

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FetchOptions } from '../../core/handles.ts'
+import { type FetchOptions, ToolError } from '../../core/index.ts'
 
 /** What is sent: checked, header names in lower case. */
 export interface RequestParts {

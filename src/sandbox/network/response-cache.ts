@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Clock, systemClock } from '../../core/clock.ts'
+import { type Clock, systemClock } from '../../core/index.ts'
 import type { Hop } from './exchange.ts'
 
 /** An answer that may be given again. */

@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 
 /** What to wait for. */

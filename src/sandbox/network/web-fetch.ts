@@ -1,7 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { WebFetch, WebFetchOptions } from '../../core/source.ts'
+import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '../../core/index.ts'
 import { DeadlineWatch, RequestDeadline } from './deadline.ts'
 
 import { type ExchangeResult, exchange, type Hop, toNetworkError } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import { type Hop, nextHop } from './exchange.ts'
 import { judgeUrl } from './judge-url.ts'
 import { checkHttpRequest } from './request-parts.ts'

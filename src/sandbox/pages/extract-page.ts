@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import type { Rule } from 'turndown'
 import Turndown from 'turndown'
-import type { ReadablePage } from '../../core/handles.ts'
+import type { ReadablePage } from '../../core/index.ts'
 import {
   cleanLine,
   cleanPage,

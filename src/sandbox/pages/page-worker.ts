@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { messageOf } from '../../core/errors.ts'
+import { messageOf } from '../../core/index.ts'
 import { extractPage, type PageJob, type PageReply } from './extract-page.ts'
 
 // The thread in which pages are read, one after another. See `page-workers.ts` for who starts and ends it.

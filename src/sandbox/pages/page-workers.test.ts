@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
-import { ownModule } from '../../lib/own-file.ts'
+import { ownModule } from '../../system/own-file.ts'
 import type { PageJob } from './extract-page.ts'
 import { createPageWorkers, startWorker, Turns } from './page-workers.ts'
 

@@ -1,8 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { ReadablePage } from '../../core/handles.ts'
-import { type OwnModule, ownModule } from '../../lib/own-file.ts'
+import { type Clock, type ReadablePage, systemClock, ToolError } from '../../core/index.ts'
+import { type OwnModule, ownModule } from '../../system/index.ts'
 import { throwIfAborted } from '../throw-if-aborted.ts'
 import type { PageJob, PageReply } from './extract-page.ts'
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isWithin } from '../../lib/is-within.ts'
-import { realPath } from '../../lib/real-path.ts'
-import { statsIfThere } from '../../lib/stats-if-there.ts'
+import { isWithin } from '../../lib/index.ts'
+import { realPath, statsIfThere } from '../../system/index.ts'
 import { placesNamedByConfig } from './git-folder.ts'
 
 const MAX_POINTER_BYTES = 4096

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { statsIfThere } from '../../lib/stats-if-there.ts'
+import { statsIfThere } from '../../system/index.ts'
 import { judgeOfState, MAX_STATE_BYTES } from './git-state.ts'
 
 /** What git runs or obeys in a folder of its own, besides the settings of the user. */

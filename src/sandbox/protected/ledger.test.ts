@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { prepareDataFolder } from '../../lib/data-folder.ts'
-import { currentProcess } from '../../lib/process-identity.ts'
+import { prepareDataFolder } from '../../system/data-folder.ts'
+import { currentProcess } from '../../system/process-identity.ts'
 import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 
 let data: string

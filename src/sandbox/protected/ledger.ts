@@ -3,13 +3,9 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { messageOf } from '../../core/errors.ts'
-import { prepareDataFolder } from '../../lib/data-folder.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { readRegular } from '../../lib/open-regular.ts'
-import { assertOurFolder } from '../../lib/owned-by-us.ts'
-import { currentProcess, isRunningHere } from '../../lib/process-identity.ts'
-import { resourceError } from '../../lib/resource-error.ts'
+import { messageOf, resourceError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { assertOurFolder, currentProcess, isRunningHere, prepareDataFolder, readRegular } from '../../system/index.ts'
 import type { ProtectedPlace, SurveyOptions } from './survey.ts'
 
 const placeSchema = z.strictObject({

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, fstatSync, lchmodSync, renameSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { messageOf } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { messageOf } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from '../files/access/choose-access.ts'
 import { openFolder, statAt } from '../files/walk.ts'
 

@@ -1,6 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import { isWithin } from '../../lib/is-within.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
+import { isWithin } from '../../lib/index.ts'
 import { isHarmlessGitFile } from './git-folder.ts'
 import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 import { type SetAside, setAside } from './open-below.ts'

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
 import { isGitFolder } from './git-folder.ts'
 import { foldName, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
 

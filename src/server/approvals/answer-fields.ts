@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { revealText } from '../../lib/escape-text.ts'
+import { revealText } from '../../lib/index.ts'
 
 const choices = z.array(z.object({ const: z.string(), title: z.string().optional() })).max(200)
 const fieldSchema = z.object({

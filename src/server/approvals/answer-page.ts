@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Approval, Question } from '../../protocol/approvals.ts'
+import type { Approval, Question } from '../../protocol/index.ts'
 import { showFields, htmlText as text } from './answer-fields.ts'
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { isOwnCall } from '../../approvals/index.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { StoredApproval } from '../../core/store.ts'
-import { isOwnerAlive } from '../../lib/process-owner.ts'
+import { type StoredApproval, ToolError } from '../../core/index.ts'
 import {
   type Approval,
   approval,
@@ -10,7 +8,8 @@ import {
   type Question,
   questionReply,
   questionRequest,
-} from '../../protocol/approvals.ts'
+} from '../../protocol/index.ts'
+import { isOwnerAlive } from '../../system/index.ts'
 import type { Caller } from '../service.ts'
 
 /** Columns of the store, which count more than the same fields in the stored request. */

@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import type { WebhookOptions } from '../../config/to-service.ts'
-import type { Clock } from '../../core/clock.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { WebFetch } from '../../core/source.ts'
-import type { ApprovalBrief, Job, Store, StoredApproval } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { newOwner } from '../../lib/process-owner.ts'
-import { signWebhook, webhookKey } from '../../lib/sign-webhook.ts'
+import type { WebhookOptions } from '../../config/index.ts'
+import {
+  type ApprovalBrief,
+  type Clock,
+  type Job,
+  messageOf,
+  type Store,
+  type StoredApproval,
+  ToolError,
+  type WebFetch,
+} from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { signWebhook, webhookKey } from '../../lib/index.ts'
+import { newOwner } from '../../system/index.ts'
 import { hookId, makeAnswerLink } from './answer-links.ts'
 import { toApproval, toQuestion } from './approval-views.ts'
 

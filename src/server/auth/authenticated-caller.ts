@@ -1,8 +1,6 @@
-import type { Rate } from '../../core/options.ts'
-import type { Principal } from '../../core/principal.ts'
-import type { Hub } from '../../hub/hub.ts'
-import type { TokenLimits } from '../../protocol/service.ts'
-import type { Scope } from '../../protocol/shapes.ts'
+import type { Principal, Rate } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import type { Scope, TokenLimits } from '../../protocol/index.ts'
 import type { Caller } from '../service.ts'
 import { limitsToRules } from './limits-to-rules.ts'
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import type { AuthRequest } from './auth-request.ts'
 
 const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { ToolError } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { isLoopback } from '../is-loopback.ts'
 import type { AuthRequest } from './auth-request.ts'
 import { forbidden, type Refusal } from './refusal.ts'

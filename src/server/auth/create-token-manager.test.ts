@@ -10,7 +10,7 @@ import type { NewToken } from '../../protocol/service.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { openStore } from '../../store/sqlite.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { createPrincipalLookup, createTokenManager } from './create-token-manager.ts'
 import { hashSecret, newTokenSecret } from './token-secret.ts'
 

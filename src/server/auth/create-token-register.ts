@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { Sandbox } from '../../core/options.ts'
-import type { Store, StoredToken } from '../../core/store.ts'
-import type { NewToken } from '../../protocol/service.ts'
-import { newToken, type TokenLimits } from '../../protocol/service.ts'
+import {
+  type Clock,
+  messageOf,
+  type Sandbox,
+  type Store,
+  type StoredToken,
+  systemClock,
+  ToolError,
+} from '../../core/index.ts'
+import { type NewToken, newToken, type TokenLimits } from '../../protocol/index.ts'
 import type { TokenManager } from '../service.ts'
 import { limitsToRules } from './limits-to-rules.ts'
 import { type TokenBody, toTokenEntry } from './token-body.ts'

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 import type { AuthRequest } from './auth-request.ts'
 import { type Refusal, tooOften, unauthenticated } from './refusal.ts'
 import { hashSecret } from './token-secret.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { tokenLimits } from '../../protocol/service.ts'
-import { SCOPES } from '../../protocol/shapes.ts'
+import { SCOPES, tokenLimits } from '../../protocol/index.ts'
 
 const scope = z.enum(SCOPES)
 

@@ -1,11 +1,10 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { checkConfig } from '../../config/check-config.ts'
-import { toRules } from '../../config/to-rules.ts'
-import type { ConfigDocument } from '../../core/document/config-document.ts'
-import type { SourcedRule } from '../../core/rule.ts'
-import { compilePolicy } from '../../policy/compile-policy.ts'
-import type { TokenLimits } from '../../protocol/service.ts'
+import { checkConfig, toRules } from '../../config/index.ts'
+import type { ConfigDocument } from '../../core/document/index.ts'
+import type { SourcedRule } from '../../core/index.ts'
+import { compilePolicy } from '../../policy/index.ts'
+import type { TokenLimits } from '../../protocol/index.ts'
 
 /** Whose rules they are. */
 export interface RuleOwner {

@@ -1,10 +1,7 @@
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose'
 import { z } from 'zod'
-import type { Clock } from '../../core/clock.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { WebFetch } from '../../core/source.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
-import { once } from '../../lib/once.ts'
+import { type Clock, lazyModule, messageOf, ToolError, type WebFetch } from '../../core/index.ts'
+import { once } from '../../lib/index.ts'
 import { type CheckedJwtConfig, jwtConfig } from './jwt-config.ts'
 
 const loadJose = lazyModule(() => import('jose'))

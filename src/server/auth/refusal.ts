@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** Somebody is turned away: what to answer. */
 export interface Refusal {

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../core/clock.ts'
-import type { Rate } from '../../core/options.ts'
+import type { Clock, Rate } from '../../core/index.ts'
 
 interface Bucket {
   tokens: number

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import type { Scope } from '../../protocol/shapes.ts'
+import { ToolError } from '../../core/index.ts'
+import type { Scope } from '../../protocol/index.ts'
 import type { Caller } from '../service.ts'
 
 const MEANING = {

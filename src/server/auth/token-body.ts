@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { ToolError } from '../../core/errors.ts'
-import type { StoredToken } from '../../core/store.ts'
-import { parseJson } from '../../lib/parse-json.ts'
-import { type TokenEntry, tokenLimits } from '../../protocol/service.ts'
-import { SCOPES } from '../../protocol/shapes.ts'
+import { type StoredToken, ToolError } from '../../core/index.ts'
+import { parseJson } from '../../lib/index.ts'
+import { SCOPES, type TokenEntry, tokenLimits } from '../../protocol/index.ts'
 
 const tokenBody = tokenLimits.extend({
   scopes: z.array(z.enum(SCOPES)),

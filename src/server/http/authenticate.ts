@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Awaitable } from '../../core/store.ts'
+import type { Awaitable } from '../../core/index.ts'
 import type { AuthRequest } from '../auth/auth-request.ts'
 import type { Admission, Authenticator } from '../auth/create-authenticator.ts'
 import type { Refusal } from '../auth/refusal.ts'

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { requireScope } from '../auth/require-scope.ts'
 import { errorAnswer } from './answer/error-answer.ts'

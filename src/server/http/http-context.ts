@@ -1,6 +1,5 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import { descriptorLimit, openDescriptors } from '../../lib/descriptors.ts'
+import { type Clock, systemClock, ToolError } from '../../core/index.ts'
+import { descriptorLimit, openDescriptors } from '../../system/index.ts'
 import type { AnswerPages } from '../approvals/answer-pages.ts'
 import type { Authenticator } from '../auth/create-authenticator.ts'
 import type { Service } from '../service.ts'

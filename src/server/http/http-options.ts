@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 import type { AnswerPages } from '../approvals/answer-pages.ts'
 import type { Authenticator } from '../auth/create-authenticator.ts'
 import type { Service } from '../service.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../core/clock.ts'
-import type { PrincipalHub } from '../../hub/hub.ts'
+import type { Clock } from '../../core/index.ts'
+import type { PrincipalHub } from '../../hub/index.ts'
 import { createMcpFetchHandler } from '../mcp/create-mcp-fetch-handler.ts'
 import type { McpFetchHandler } from '../mcp/options.ts'
 import type { Caller } from '../service.ts'

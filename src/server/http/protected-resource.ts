@@ -1,6 +1,6 @@
-import type { OidcOptions } from '../../config/to-service.ts'
-import { ToolError } from '../../core/errors.ts'
-import { SCOPES } from '../../protocol/shapes.ts'
+import type { OidcOptions } from '../../config/index.ts'
+import { ToolError } from '../../core/index.ts'
+import { SCOPES } from '../../protocol/index.ts'
 import { HttpRefusal } from './answer/http-refusal.ts'
 
 /** Where clients of MCP find out who signs people in to `/mcp`, as RFC 9728 says. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { turnFor } from '../../lib/large-work.ts'
-import { checkJsonEntries } from '../../limits/json-entries.ts'
+import { turnFor } from '../../lib/index.ts'
+import { checkJsonEntries } from '../../limits/index.ts'
 import { HttpRefusal } from './answer/http-refusal.ts'
 
 /** What is still read of a body that nobody wants, so that the client comes to read the answer; then it is cut off. */

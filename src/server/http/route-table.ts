@@ -1,22 +1,25 @@
 import { z } from 'zod'
 import {
+  createdToken,
   explainRequest,
   explanation,
+  grantList,
+  newToken,
   policySave,
   policyState,
   policyTestReport,
   policyTestRequest,
-} from '../../protocol/policy.ts'
-import { principalList } from '../../protocol/principals.ts'
-import { createdToken, grantList, newToken, tokenList } from '../../protocol/service.ts'
-import { toolList, toolQuery } from '../../protocol/tools.ts'
+  principalList,
+  tokenList,
+  toolList,
+  toolQuery,
+} from '../../protocol/index.ts'
 import { answerJson } from './answer/answer-json.ts'
 import { answerNothing } from './answer/answer-nothing.ts'
 import { HttpRefusal } from './answer/http-refusal.ts'
 import { API_HEADERS } from './answer/security-headers.ts'
 import { METADATA_PATHS } from './protected-resource.ts'
-import type { Route } from './route.ts'
-import { defineOpenRoute, defineRoute, type Exchange } from './route.ts'
+import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
 import { AGENT_ROUTES } from './routes/agent-routes.ts'
 import { ANSWER_ROUTES } from './routes/answer-routes.ts'
 import { APPROVAL_ROUTES } from './routes/approval-routes.ts'

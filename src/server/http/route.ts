@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
-import type { Scope } from '../../protocol/shapes.ts'
+import type { Scope } from '../../protocol/index.ts'
 import type { Admission } from '../auth/create-authenticator.ts'
 import type { Caller } from '../service.ts'
 import type { HttpContext } from './http-context.ts'

@@ -1,4 +1,4 @@
-import { escapeJson, escapeLine } from '../../lib/escape-text.ts'
+import { escapeJson, escapeLine } from '../../lib/index.ts'
 import type { LogEntry } from './service-log.ts'
 
 /** An entry as one line of JSON, as journald, Loki or Datadog read it. */

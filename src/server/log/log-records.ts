@@ -1,5 +1,4 @@
-import type { EventBody, HubChanged } from '../../records/log/events.ts'
-import type { RecordedLine } from '../../records/log/run-records.ts'
+import type { EventBody, HubChanged, RecordedLine } from '../../records/log/index.ts'
 import type { Log } from './service-log.ts'
 
 /** Who makes a call, by its id, until it ends: the end of a call does not repeat it. */

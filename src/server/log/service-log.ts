@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 
 /** How much a line of the log matters, least first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const

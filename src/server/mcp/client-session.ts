@@ -5,11 +5,8 @@ import {
   type Resource,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
-import { callerGone } from '../../core/caller-gone.ts'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Artifact } from '../../core/result.ts'
-import { newRunId } from '../../hub/new-run-id.ts'
+import { type Artifact, type Clock, callerGone, ToolError } from '../../core/index.ts'
+import { newRunId } from '../../hub/index.ts'
 import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
 import type { McpService } from './mcp-service.ts'
 import type { ServedHub } from './options.ts'

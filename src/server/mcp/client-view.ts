@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { escapeLine } from '../../lib/index.ts'
 import type { Era } from './options.ts'
 
 /** How a client says that it knows tasks of the modern era. */

@@ -1,4 +1,4 @@
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule } from '../../core/index.ts'
 import type { McpFetchHandler, McpFetchOptions, ServedHub } from './options.ts'
 
 const loadHttpHandler = lazyModule(() => import('./http/http-handler.ts'))

@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/index.ts'
 import { callLegacy } from './call/call-legacy.ts'
 import { callModern } from './call/call-modern.ts'
 import { parseCall, parsePage, parseRead, parseTask } from './call/call-params.ts'

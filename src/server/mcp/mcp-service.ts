@@ -1,6 +1,6 @@
 import type { Server, ServerOptions } from '@modelcontextprotocol/server'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { VERSION } from '../../lib/version.ts'
+import { type Clock, systemClock } from '../../core/index.ts'
+import { VERSION } from '../../lib/index.ts'
 import { ClientSession, type SessionOwner } from './client-session.ts'
 import { TASKS_EXTENSION } from './client-view.ts'
 import { RequestStates } from './elicitation/request-states.ts'

@@ -8,9 +8,8 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server'
-import type { Clock } from '../../core/clock.ts'
-import type { CallEvent } from '../../core/result.ts'
-import type { Hub } from '../../hub/hub.ts'
+import type { CallEvent, Clock } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
 
 /** What a server of MCP uses of a hub. */
 export type ServedHub = Pick<Hub, 'cards' | 'callDynamic' | 'artifact' | 'endRun' | 'onToolsChanged' | 'ready'> &

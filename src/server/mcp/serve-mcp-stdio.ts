@@ -1,4 +1,4 @@
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule } from '../../core/index.ts'
 import type { McpStdioOptions, ServedHub } from './options.ts'
 
 const loadConnectStdio = lazyModule(() => import('./stdio/connect-stdio.ts'))

@@ -1,4 +1,4 @@
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule } from '../../core/index.ts'
 import type { McpHttpOptions, ServedHub } from './options.ts'
 
 const loadListenMcp = lazyModule(() => import('./http/listen-mcp.ts'))

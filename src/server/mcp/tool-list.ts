@@ -1,10 +1,8 @@
 import type { ListToolsResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
-import type { Clock } from '../../core/clock.ts'
-import type { Capability } from '../../core/define.ts'
-import { FORMS } from '../../core/schema/schema-forms.ts'
-import type { ToolCard } from '../../hub/pipeline/tool-card.ts'
-import { deepFreeze } from '../../lib/deep-freeze.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import type { Capability, Clock } from '../../core/index.ts'
+import { FORMS } from '../../core/schema/index.ts'
+import type { ToolCard } from '../../hub/index.ts'
+import { deepFreeze, isPlainObject } from '../../lib/index.ts'
 import type { Era, ServedHub } from './options.ts'
 
 /** Has clients send an argument as a header too, which nobody here compares: it is not promised. */

@@ -6,7 +6,7 @@ import { defineTool } from '../../core/define.ts'
 import type { Store } from '../../core/store.ts'
 import { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import { openStore } from '../../store/sqlite.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import type { CallHistory } from '../service.ts'
 import { createCallHistory } from './create-call-history.ts'
 

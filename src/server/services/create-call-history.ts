@@ -1,19 +1,20 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import { isRunId } from '../../core/names.ts'
-import type { IndexedCall, IndexedRun, Store } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
-import { openRegular } from '../../lib/open-regular.ts'
-import type { CallDetail, RecordLine } from '../../protocol/calls.ts'
-import type { RunEntry } from '../../protocol/runs.ts'
-import type { RecordEvent } from '../../records/log/events.ts'
-import { readEvents } from '../../records/log/read-events.ts'
-import { createRedactor } from '../../records/redaction/redact.ts'
+import {
+  type Clock,
+  type IndexedCall,
+  type IndexedRun,
+  isRunId,
+  type Store,
+  systemClock,
+  ToolError,
+} from '../../core/index.ts'
+import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
+import type { CallDetail, RecordLine, RunEntry } from '../../protocol/index.ts'
+import { type RecordEvent, readEvents } from '../../records/log/index.ts'
+import { createRedactor } from '../../records/redaction/index.ts'
+import { openRegular } from '../../system/index.ts'
 import type { CallHistory } from '../service.ts'
 import { fileChanges } from './file-changes.ts'
 import { readCallLines } from './read-call-lines.ts'

@@ -9,7 +9,7 @@ import type { Hub, PrincipalHub } from '../../hub/hub.ts'
 import { RunIndexer } from '../../hub/run-index/run-indexer.ts'
 import type { ServiceEvent } from '../../protocol/service.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import type { Caller } from '../service.ts'
 import { createPolicyManager } from './create-policy-manager.ts'
 

@@ -1,19 +1,13 @@
 import path from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import type { SourcedRule } from '../../core/rule.ts'
-import type { Store } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import type { RunIndexer } from '../../hub/run-index/run-indexer.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
-import { sha256 } from '../../lib/hash.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
-import type { PolicyWarning } from '../../policy/check-policy.ts'
-import { compilePolicy } from '../../policy/compile-policy.ts'
-import { describeRule, describeSource, effectOf } from '../../policy/describe-rule.ts'
-import type { PolicyExplanation, PolicyRule, PolicyState } from '../../protocol/policy.ts'
+import { type CheckedConfig, checkConfig, toPolicyRules, toRules } from '../../config/index.ts'
+import { type ConfigDocument, configError, parseYaml } from '../../core/document/index.ts'
+import { lazyModule, type SourcedRule, type Store, ToolError } from '../../core/index.ts'
+import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { escapeLine, escapeText, sha256 } from '../../lib/index.ts'
+import { compilePolicy, describeRule, describeSource, effectOf, type PolicyWarning } from '../../policy/index.ts'
+import type { PolicyExplanation, PolicyRule, PolicyState } from '../../protocol/index.ts'
 import { adoptRules } from '../config-reload.ts'
 import type { EventHub, PolicyManager } from '../service.ts'
-import { readDraft, readOwnerRules } from './draft-rules.ts'
 import type { Judge } from './judge-again.ts'
 import { type PolicyFile, readPolicyFile, writePolicyFile } from './policy-file.ts'
 import { readPolicyPart, replacePolicyPart } from './policy-part.ts'
@@ -199,4 +193,55 @@ function changedMeanwhile(label: string): ToolError {
   return new ToolError('CONFLICT', `${label} was changed since these rules were loaded.`, {
     hint: 'Load the rules again, and make the change in what is there now.',
   })
+}
+
+/** How the places in a draft are named. */
+const LABEL = 'rules'
+
+/** Rules that somebody has typed. */
+interface Draft {
+  readonly rules: readonly SourcedRule[]
+  /** As a part of a config: with its key. */
+  readonly part: string
+}
+
+/** Reads typed rules: a list of them, or the `policy:` part of a config. What is wrong is told with its line. */
+function readDraft(yaml: string, { file }: { readonly file: string }): Draft {
+  const { value, locate } = parseYaml(yaml, LABEL)
+  const isList = Array.isArray(value)
+  const part = isList ? `policy:\n${yaml}` : yaml
+  const document: ConfigDocument = {
+    file,
+    label: LABEL,
+    value: isList ? { policy: value } : (value ?? { policy: [] }),
+    locate: (keys, at) => locate(isList ? keys.slice(1) : keys, at),
+  }
+  refuseOthers(document)
+  return { rules: rulesIn(document, checkConfig(document)), part: value === null ? 'policy: []\n' : part }
+}
+
+/** The owner's rules in a config that is at hand as text. */
+function readOwnerRules(text: string, { file, label }: { readonly file: string; readonly label: string }) {
+  const document = { file, label, ...parseYaml(text, label) }
+  const config = checkConfig(document)
+  return { rules: rulesIn(document, config), config }
+}
+
+function rulesIn(document: ConfigDocument, { policy, policyTools }: CheckedConfig): SourcedRule[] {
+  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
+  return [...byTool, ...toRules(document, typeof policy === 'string' ? [] : (policy ?? []))]
+}
+
+function refuseOthers({ value, locate }: ConfigDocument): void {
+  const isMapping = typeof value === 'object' && value !== null
+  const others = isMapping ? Object.keys(value).filter((key) => key !== 'policy') : []
+  const isNamed = isMapping && typeof (value as { readonly policy?: unknown }).policy === 'string'
+  if (isMapping && others.length === 0 && !isNamed) return
+  const hint = 'Write a list of rules, such as - { allow: "read:fs" }, or that list below policy:.'
+  const problem = isNamed
+    ? { path: ['policy'], position: locate(['policy']), message: 'names a file; here the rules themselves are needed.' }
+    : others.length === 0
+      ? { message: 'is no list of rules.' }
+      : { path: [others[0]!], position: locate([others[0]!], 'key'), message: 'is no part of the rules.' }
+  throw configError(LABEL, [problem], { hint })
 }

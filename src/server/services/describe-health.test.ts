@@ -7,7 +7,7 @@ import type { IndexedCall } from '../../core/store.ts'
 import { principalAccount } from '../../limits/budget.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { describeHealth } from './describe-health.ts'
 
 let goOn = () => {}

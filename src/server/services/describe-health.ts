@@ -1,13 +1,19 @@
-import { type Clock, systemClock } from '../../core/clock.ts'
-import { messageOf } from '../../core/errors.ts'
-import type { BudgetLimits } from '../../core/options.ts'
-import { isDenial, isFailure } from '../../core/store/call-index.ts'
-import type { Awaitable, IndexedCall, Store } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { principalAccount } from '../../limits/budget.ts'
-import type { ConfigState, Health } from '../../protocol/service.ts'
-import type { McpServerStatus } from '../../sources/mcp/mcp-source.ts'
+import {
+  type Awaitable,
+  type BudgetLimits,
+  type Clock,
+  type IndexedCall,
+  isDenial,
+  isFailure,
+  messageOf,
+  type Store,
+  systemClock,
+} from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { principalAccount } from '../../limits/index.ts'
+import type { ConfigState, Health } from '../../protocol/index.ts'
+import type { McpServerStatus } from '../../sources/mcp/index.ts'
 
 /** Whose health it is. */
 export interface HealthOptions {

@@ -1,9 +1,9 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../core/clock.ts'
-import { sizeOfFolder } from '../../hub/prune-runs.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import type { Health } from '../../protocol/service.ts'
+import type { Clock } from '../../core/index.ts'
+import { sizeOfFolder } from '../../hub/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import type { Health } from '../../protocol/index.ts'
 
 type Disk = NonNullable<Health['disk']>
 

@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { FileState, KeptChange } from '../../core/change.ts'
-import { ToolError } from '../../core/errors.ts'
-import { isRunId } from '../../core/names.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { readMarks } from '../../hub/undo/find-changes.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
-import { openRegular } from '../../lib/open-regular.ts'
-import type { FileChange } from '../../protocol/runs.ts'
-import { type RecordedChange, readChangeHistory } from '../../records/undo/read-history.ts'
-import { readKept } from '../../records/undo/read-kept.ts'
+import { type FileState, isRunId, type KeptChange, lazyModule, ToolError } from '../../core/index.ts'
+import { type Hub, readMarks } from '../../hub/index.ts'
+import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
+import type { FileChange } from '../../protocol/index.ts'
+import { type RecordedChange, readChangeHistory, readKept } from '../../records/undo/index.ts'
+import { openRegular } from '../../system/index.ts'
 
 const MAX_BYTES = 500_000
 

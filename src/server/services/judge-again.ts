@@ -1,7 +1,6 @@
-import type { CallOptions } from '../../core/call-options.ts'
-import type { Explanation } from '../../hub/explanation.ts'
-import type { RecordedCall } from '../../hub/run-index/recorded-calls.ts'
-import type { Policy } from '../../policy/compile-policy.ts'
+import type { CallOptions } from '../../core/index.ts'
+import type { Explanation, RecordedCall } from '../../hub/index.ts'
+import type { Policy } from '../../policy/index.ts'
 
 /** `hub.explain`, also by other rules than those that hold. */
 export type Judge = (

@@ -1,8 +1,7 @@
-import type { IndexedCaller, Store } from '../../core/store.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { principalAccount } from '../../limits/budget.ts'
-import type { PrincipalEntry } from '../../protocol/principals.ts'
-import type { TokenEntry } from '../../protocol/service.ts'
+import type { IndexedCaller, Store } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { principalAccount } from '../../limits/index.ts'
+import type { PrincipalEntry, TokenEntry } from '../../protocol/index.ts'
 
 /** What it is found out from. */
 export interface ListPrincipalsOptions {

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { sha256 } from '../../lib/hash.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf, sha256 } from '../../lib/index.ts'
 
 /** A config file as it is now. */
 export interface PolicyFile {

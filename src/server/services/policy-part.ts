@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, type Pair, parseDocument, type Scalar, stringify } from 'yaml'
-import { parseYaml } from '../../core/document/parse-yaml.ts'
-import { configError } from '../../core/document/problem.ts'
+import { configError, parseYaml } from '../../core/document/index.ts'
 
 type Data = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,4 @@
-import type { RecordEvent } from '../../records/log/events.ts'
-import { eventLines, parseEvent } from '../../records/log/read-events.ts'
+import { eventLines, parseEvent, type RecordEvent } from '../../records/log/index.ts'
 
 const MAX_LINES = 1_000
 const HEAD = /^\{"seq":\d{1,15},"time":"[^"\\]{1,40}","type":"[a-z-]{1,40}","callId":"([^"\\]{1,128})"/

@@ -1,8 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { Store } from '../../core/store.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { pruneRun } from '../../hub/prune-runs.ts'
+import { type Clock, type Store, ToolError } from '../../core/index.ts'
+import { type Hub, pruneRun } from '../../hub/index.ts'
 
 /** What it takes to remove a run that somebody chose. */
 export interface RemoveEndedRunOptions {

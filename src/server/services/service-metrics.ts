@@ -1,6 +1,6 @@
-import type { Store } from '../../core/store.ts'
-import type { Health } from '../../protocol/service.ts'
-import type { EventBody } from '../../records/log/events.ts'
+import type { Store } from '../../core/index.ts'
+import type { Health } from '../../protocol/index.ts'
+import type { EventBody } from '../../records/log/index.ts'
 
 const MAX_RULES = 500
 const MAX_WAITING = 1_000

@@ -1,9 +1,7 @@
-import type { StoredSession } from '../../core/store/sessions.ts'
-import type { IndexedCall, IndexedRun } from '../../core/store.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { cutHead } from '../../limits/output.ts'
-import { type CallEntry, callEntry } from '../../protocol/calls.ts'
-import type { RunEntry } from '../../protocol/runs.ts'
+import type { IndexedCall, IndexedRun, StoredSession } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { cutHead } from '../../limits/index.ts'
+import { type CallEntry, callEntry, type RunEntry } from '../../protocol/index.ts'
 
 /** A call as people see it: what models and tools have written can neither hide nor reorder words. */
 export function toCallEntry(call: IndexedCall): CallEntry {

@@ -1,11 +1,8 @@
-import { messageOf } from '../../core/errors.ts'
-import type { HeadStore } from '../../core/store.ts'
-import { runsBelow } from '../../hub/run-index/runs-below.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import type { AuditReport } from '../../protocol/service.ts'
-import type { AuditFinding } from '../../records/log/findings.ts'
-import { type FirstLines, FolderCheck } from '../../records/log/verify-folder.ts'
-import type { VerifyReport } from '../../records/log/verify-run.ts'
+import { type HeadStore, messageOf } from '../../core/index.ts'
+import { runsBelow } from '../../hub/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import type { AuditReport } from '../../protocol/index.ts'
+import { type AuditFinding, type FirstLines, FolderCheck, type VerifyReport } from '../../records/log/index.ts'
 import { SharedTurns } from './shared-turns.ts'
 
 const MAX_RUNS = 1_000

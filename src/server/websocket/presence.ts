@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 import type { EventHub } from '../service.ts'
 
 /** Who watches, through whichever connections. */

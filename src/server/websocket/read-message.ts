@@ -1,9 +1,8 @@
 import type { z } from 'zod'
-import { ToolError } from '../../core/errors.ts'
-import { describeIssues } from '../../core/schema/describe-issues.ts'
-import { fromStandardIssues } from '../../core/schema/standard-issues.ts'
-import { checkJsonEntries } from '../../limits/json-entries.ts'
-import { clientMessage } from '../../protocol/messages.ts'
+import { ToolError } from '../../core/index.ts'
+import { describeIssues, fromStandardIssues } from '../../core/schema/index.ts'
+import { checkJsonEntries } from '../../limits/index.ts'
+import { clientMessage } from '../../protocol/index.ts'
 import { WS_LIMITS } from './limits.ts'
 
 /** A message that was checked. */

@@ -1,6 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import type { CallEvent, ToolResult } from '../../core/result.ts'
-import type { Scope } from '../../protocol/shapes.ts'
+import { type CallEvent, ToolError, type ToolResult } from '../../core/index.ts'
+import type { Scope } from '../../protocol/index.ts'
 import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
 import type { Caller } from '../service.ts'
 import type { WireError } from './wire-error.ts'

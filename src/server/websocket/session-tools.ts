@@ -1,7 +1,11 @@
-import type { ClientAnswer, ClientCall, ClientToolDefinition, RefusedClientTool } from '../../core/client-tool.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { ClientConnection } from '../../sources/client-tools/client-connection.ts'
-import { connectClient } from '../../sources/client-tools/connect-client.ts'
+import {
+  type ClientAnswer,
+  type ClientCall,
+  type ClientToolDefinition,
+  type RefusedClientTool,
+  ToolError,
+} from '../../core/index.ts'
+import { type ClientConnection, connectClient } from '../../sources/client-tools/index.ts'
 import type { ReadMessage } from './read-message.ts'
 import { requireScope, type SessionPort } from './session-port.ts'
 

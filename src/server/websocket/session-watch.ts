@@ -1,4 +1,4 @@
-import type { ServiceEvent } from '../../protocol/service.ts'
+import type { ServiceEvent } from '../../protocol/index.ts'
 import type { ApprovalService, Caller, EventHub } from '../service.ts'
 import type { Presence } from './presence.ts'
 import type { ReadMessage } from './read-message.ts'

@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
 import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
 import type { Admission } from '../auth/create-authenticator.ts'
 import { CLOSE_CODES, type WsLimits } from './limits.ts'

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
 import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
 import type { ApprovalService } from '../service.ts'
 import { CLOSE_CODES, type WsLimits } from './limits.ts'

@@ -1,5 +1,4 @@
-import type { ClientCall } from '../../core/client-tool.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type ClientCall, ToolError } from '../../core/index.ts'
 
 /** Is notified of calls, one after the other. */
 export type CallListener = (call: ClientCall) => void | Promise<void>

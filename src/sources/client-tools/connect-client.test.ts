@@ -6,9 +6,8 @@ import type { ClientCall, ClientToolDefinition } from '../../core/client-tool.ts
 import type { HubOptions } from '../../core/options.ts'
 import type { CallEvent, ToolResult } from '../../core/result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
-import type { ClientConnection } from './client-connection.ts'
-import { connectClient } from './connect-client.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import { type ClientConnection, connectClient } from './connect-client.ts'
 
 const hubs: TestHub[] = []
 

@@ -1,9 +1,14 @@
-import type { ClientAnswer, ClientCall } from '../../core/client-tool.ts'
-import type { BaseContext } from '../../core/define.ts'
-import { type ErrorCode, messageOf, ToolError } from '../../core/errors.ts'
-import type { SourceHost } from '../../core/source.ts'
-import type { Hub } from '../../hub/hub.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import {
+  type BaseContext,
+  type ClientAnswer,
+  type ClientCall,
+  type ErrorCode,
+  messageOf,
+  type SourceHost,
+  ToolError,
+} from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { type CallListener, CallQueue } from './call-queue.ts'
 import { type ReadAnswer, readClientAnswer } from './read-answer.ts'
 

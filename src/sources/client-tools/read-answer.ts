@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import type { ClientAnswer } from '../../core/client-tool.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { Content, ContentBlock } from '../../core/result.ts'
-import { escapeText } from '../../lib/escape-text.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
-import { boundInput } from '../../limits/input.ts'
+import { type ClientAnswer, type Content, type ContentBlock, messageOf, ToolError } from '../../core/index.ts'
+import { escapeText, isPlainObject } from '../../lib/index.ts'
+import { boundInput } from '../../limits/index.ts'
 
 /** What an answer of a client means for its call. */
 export type ReadAnswer =

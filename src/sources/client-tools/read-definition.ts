@@ -1,14 +1,8 @@
 import { z } from 'zod'
-import type { ClientToolDefinition } from '../../core/client-tool.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { assertToolName } from '../../core/names.ts'
-import { compileSchema } from '../../core/schema/compile-schema.ts'
-import { describeIssues } from '../../core/schema/describe-issues.ts'
-import type { AnySchema } from '../../core/schema/infer.ts'
-import { fromStandardIssues } from '../../core/schema/standard-issues.ts'
-import { escapeText } from '../../lib/escape-text.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
-import { boundInput } from '../../limits/input.ts'
+import { assertToolName, type ClientToolDefinition, messageOf, ToolError } from '../../core/index.ts'
+import { type AnySchema, compileSchema, describeIssues, fromStandardIssues } from '../../core/schema/index.ts'
+import { escapeText, isPlainObject } from '../../lib/index.ts'
+import { boundInput } from '../../limits/index.ts'
 import { refuseReservedName } from './refuse-reserved-name.ts'
 
 /** A definition that was checked. */

@@ -1,8 +1,6 @@
-import type { AnyTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { toWireName } from '../../core/names.ts'
-import { groupsOf, normaliseName } from '../../policy/tool-groups.ts'
-import { builtinTools } from '../../tools/index.generated.ts'
+import { type AnyTool, ToolError, toWireName } from '../../core/index.ts'
+import { groupsOf, normaliseName } from '../../policy/index.ts'
+import { builtinTools } from '../../tools/index.ts'
 
 /** As they begin on the wire, and whose they are. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { visibleText } from '../skills/visible-text.ts'
 import type { McpJsonObject, McpToolDefinition } from './definition.ts'
 

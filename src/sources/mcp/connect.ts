@@ -1,15 +1,20 @@
 import type { Client, Implementation, Transport } from '@modelcontextprotocol/client'
-import { ToolError } from '../../core/errors.ts'
-import type { HttpMcpServer, McpServer } from '../../core/options.ts'
-import type { SourceHost, WebFetch } from '../../core/source.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
-import { VERSION } from '../../lib/version.ts'
+import {
+  type HttpMcpServer,
+  lazyModule,
+  type McpOAuth,
+  type McpServer,
+  type SourceHost,
+  ToolError,
+  type WebFetch,
+} from '../../core/index.ts'
+import { VERSION } from '../../lib/index.ts'
 import type { ReferenceSources } from './fill-references.ts'
 import { START_TIMEOUT_MS } from './limits.ts'
 import { ProgramTransport } from './program-transport.ts'
 import { carryRawTools } from './raw-tools.ts'
-import { resolveOAuth } from './resolve-oauth.ts'
-import { type ResolvedServer, resolveServer, signsIn } from './resolve-server.ts'
+import { type ResolvedServer, resolveServer, signsIn, toServerUrl } from './resolve-server.ts'
+import { openReferences } from './server-references.ts'
 import { findToolError, statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
 
@@ -211,4 +216,27 @@ function isRefused(thrown: unknown): boolean {
     error = error.cause
   }
   return false
+}
+
+/** Where and how to sign in to a server, with everything filled in that its configuration refers to. */
+export function resolveOAuth(
+  name: string,
+  { url, oauth }: HttpMcpServer,
+  host: Pick<SourceHost, 'secret' | 'hide'>,
+  env: ReferenceSources['env'] = process.env,
+): { readonly url: string; readonly oauth: McpOAuth | undefined } {
+  const { fill } = openReferences(name, { host, env })
+  const { href } = toServerUrl(name, fill(url, 'url'))
+  if (!oauth) return { url: href, oauth: undefined }
+  const { clientId, clientSecret, ...others } = oauth
+  const secret = clientSecret === undefined ? undefined : fill(clientSecret, 'oauth.clientSecret')
+  if (secret) host.hide([secret])
+  return {
+    url: href,
+    oauth: {
+      ...others,
+      clientId: clientId === undefined ? undefined : fill(clientId, 'oauth.clientId'),
+      clientSecret: secret,
+    },
+  }
 }

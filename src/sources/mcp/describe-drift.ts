@@ -1,6 +1,5 @@
-import { DOUBT_DETAILS } from '../../lib/doubt-details.ts'
-import { escapeText } from '../../lib/escape-text.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule } from '../../core/index.ts'
+import { DOUBT_DETAILS, escapeText } from '../../lib/index.ts'
 import type { McpToolDefinition } from './definition.ts'
 import { PART_NAMES, type PartName, type PinnedParts } from './pinned-parts.ts'
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { createMcpSource, type McpSource } from './mcp-source.ts'
 
 const script = fileURLToPath(new URL('../../../test/support/hostile-mcp-server.mjs', import.meta.url))

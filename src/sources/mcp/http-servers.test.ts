@@ -8,7 +8,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { createMcpSource, type McpSource } from './mcp-source.ts'
 
 const text = (value: string) => ({ content: [{ type: 'text' as const, text: value }] })

@@ -1,7 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { McpServer } from '../../core/options.ts'
-import type { SourceHost, ToolSource } from '../../core/source.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { lazyModule, type McpServer, type SourceHost, ToolError, type ToolSource } from '../../core/index.ts'
 import type { LeftOut } from './definition.ts'
 import { assertServerName } from './server-name.ts'
 

@@ -1,4 +1,4 @@
-import { hashJson } from '../../lib/hash.ts'
+import { hashJson } from '../../lib/index.ts'
 import type { McpJsonObject, McpToolDefinition } from './definition.ts'
 
 /** The parts of a definition, as texts that a person can compare. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { JsonState } from '../../store/json-state.ts'
+import { JsonState } from '../../store/index.ts'
 import type { McpToolDefinition } from './definition.ts'
 import { type Drift, describeDrift } from './describe-drift.ts'
 import { fitPins } from './fit-pins.ts'

@@ -1,9 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { Clock } from '../../core/clock.ts'
-import type { ProgramEnd, RunningProgram } from '../../core/commands.ts'
-import { ToolError } from '../../core/errors.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
-import { LineSplitter } from '../../lib/line-splitter.ts'
+import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '../../core/index.ts'
+import { escapeLine, escapeText, LineSplitter } from '../../lib/index.ts'
 import { MAX_MESSAGE_BYTES, MAX_STDERR_BYTES } from './limits.ts'
 import { waitUnlessAborted } from './wait.ts'
 

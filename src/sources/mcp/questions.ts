@@ -1,8 +1,7 @@
 import type { ElicitResult } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import type { BaseContext } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { escapeLine, escapeText } from '../../lib/escape-text.ts'
+import { type BaseContext, ToolError } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
 
 const MAX_FIELDS = 50
 

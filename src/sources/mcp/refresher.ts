@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 
 /** Changes that come together are one. */
 const DEBOUNCE_MS = 200

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { McpJsonObject } from './definition.ts'
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { McpServer } from '../../core/options.ts'
-import { resolveOAuth } from './resolve-oauth.ts'
+import { resolveOAuth } from './connect.ts'
 import { resolveServer, signsIn } from './resolve-server.ts'
 
 const hidden: string[] = []

@@ -1,7 +1,11 @@
-import type { ProgramRequest } from '../../core/commands.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { HttpMcpServer, McpServer, StdioMcpServer } from '../../core/options.ts'
-import type { SourceHost } from '../../core/source.ts'
+import {
+  type HttpMcpServer,
+  type McpServer,
+  type ProgramRequest,
+  type SourceHost,
+  type StdioMcpServer,
+  ToolError,
+} from '../../core/index.ts'
 import type { ReferenceSources } from './fill-references.ts'
 import { openReferences } from './server-references.ts'
 

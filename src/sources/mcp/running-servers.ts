@@ -1,5 +1,4 @@
-import type { McpServer } from '../../core/options.ts'
-import type { SourceHost } from '../../core/source.ts'
+import type { McpServer, SourceHost } from '../../core/index.ts'
 import type { ReferenceSources } from './fill-references.ts'
 import type { McpServerStatus } from './mcp-source.ts'
 import { Pins } from './pins.ts'

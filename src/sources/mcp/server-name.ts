@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import { SERVER_NAME } from '../../core/names.ts'
+import { SERVER_NAME, ToolError } from '../../core/index.ts'
 
 /** Refuses what cannot name an MCP server. */
 export function assertServerName(name: string): void {

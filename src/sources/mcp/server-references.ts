@@ -1,5 +1,5 @@
-import type { SourceHost } from '../../core/source.ts'
-import { lookAtKeys } from '../../records/redaction/secret-keys.ts'
+import type { SourceHost } from '../../core/index.ts'
+import { lookAtKeys } from '../../records/redaction/index.ts'
 import { fillReferences, type ReferenceSources } from './fill-references.ts'
 
 /** Shorter ones would hide ordinary words. */

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import type { AnyTool } from '../../core/define.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import type { LeftOut, McpToolDefinition } from './definition.ts'
 import { toTool } from './to-tool.ts'
 

@@ -1,11 +1,17 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { mcpContent } from '../../adapters/from/mcp-content.ts'
-import { type AnyTool, type BaseContext, type Capability, defineTool } from '../../core/define.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { McpServer } from '../../core/options.ts'
-import type { ContentBlock } from '../../core/result.ts'
-import { compileSchema } from '../../core/schema/compile-schema.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
+import { mcpContent } from '../../adapters/index.ts'
+import {
+  type AnyTool,
+  type BaseContext,
+  type Capability,
+  type ContentBlock,
+  defineTool,
+  type McpServer,
+  messageOf,
+  ToolError,
+} from '../../core/index.ts'
+import { compileSchema } from '../../core/schema/index.ts'
+import { escapeLine } from '../../lib/index.ts'
 import { cleanSchema, cleanTexts } from './clean-definition.ts'
 import type { LeftOut, McpJsonObject, McpToolDefinition } from './definition.ts'
 import { isDeeperThan } from './is-deeper-than.ts'

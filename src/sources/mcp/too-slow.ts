@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { McpServer } from '../../core/options.ts'
+import { type McpServer, ToolError } from '../../core/index.ts'
 import { isProgram } from './resolve-server.ts'
 
 /** Programs that download what they run. */

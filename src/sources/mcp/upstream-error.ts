@@ -1,6 +1,5 @@
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
+import { escapeLine, isPlainObject } from '../../lib/index.ts'
 
 const MESSAGE_CHARS = 1_000
 const MAX_CAUSE_DEPTH = 5

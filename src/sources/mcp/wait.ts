@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 
 /** Waits, without holding up the end of the process; rejects when it is stopped. */
 export function waitUnlessAborted(ms: number, clock: Clock, signal?: AbortSignal): Promise<undefined> {

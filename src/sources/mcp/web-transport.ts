@@ -1,7 +1,5 @@
 import type { OAuthClientProvider, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
-import type { Clock } from '../../core/clock.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { WebFetch } from '../../core/source.ts'
+import { type Clock, ToolError, type WebFetch } from '../../core/index.ts'
 import { MAX_MESSAGE_BYTES } from './limits.ts'
 
 const LINE_FEED = 10

@@ -1,5 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { ToolError } from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { ownObject, ownText, ownValue } from './own-value.ts'
 import type { Parameter } from './parameter.ts'
 import type { Body } from './read-body.ts'

@@ -1,6 +1,5 @@
-import { ToolError } from '../../core/errors.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
-import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
+import { ToolError } from '../../core/index.ts'
+import { isPlainObject, pointerKeys, valueAt } from '../../lib/index.ts'
 import { ownText } from './own-value.ts'
 import type { OpenApiDocument } from './read-document.ts'
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 
 /** A part of a document that was read from somewhere. */
 export type JsonRecord = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import type { SchemaConverter } from './convert-schema.ts'
 import { dereference } from './find-reference.ts'
 import { type JsonRecord, ownObject, ownText, ownValue } from './own-value.ts'

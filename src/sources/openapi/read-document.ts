@@ -1,6 +1,6 @@
-import { parseYaml } from '../../core/document/parse-yaml.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { parseYaml } from '../../core/document/index.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { type JsonRecord, ownText, ownValue } from './own-value.ts'
 
 /** A document that says it is OpenAPI, and by which rules its schemas are written. */

@@ -1,8 +1,6 @@
-import type { BaseContext } from '../../core/define.ts'
-import { type ErrorCode, messageOf, ToolError } from '../../core/errors.ts'
-import type { GuardedResponse } from '../../core/handles.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { shownHeaders } from '../../tools/http/shown-headers.ts'
+import { type BaseContext, type ErrorCode, type GuardedResponse, messageOf, ToolError } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { shownHeaders } from '../../tools/index.ts'
 import { ownObject, ownText } from './own-value.ts'
 import type { Operation } from './read-operation.ts'
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { Parameter, Style } from './parameter.ts'
 
 /** How one value is written, of a parameter or of a field of a form. */

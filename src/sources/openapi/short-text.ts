@@ -1,4 +1,4 @@
-import { escapeText } from '../../lib/escape-text.ts'
+import { escapeText } from '../../lib/index.ts'
 
 /** Words of a document as a model gets them: bounded, and with nothing hidden in them. */
 export function shortText(text: string, maxChars: number): string {

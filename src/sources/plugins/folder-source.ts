@@ -1,17 +1,20 @@
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Clock } from '../../core/clock.ts'
-import type { AnyTool } from '../../core/define.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { type AgentTool, fromAgentTool } from '../../core/from-agent-tool.ts'
-import type { SourceHost, ToolSource } from '../../core/source.ts'
-import { errnoOf } from '../../lib/errno.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { isOutOfResources, loadWithRoom } from '../../lib/lazy-module.ts'
-import { listOurFiles } from '../../lib/list-our-files.ts'
-import { resourceError } from '../../lib/resource-error.ts'
-import { syntaxLine } from '../../lib/syntax-line.ts'
-import { watchFolder } from '../../lib/watch-folder.ts'
+import {
+  type AgentTool,
+  type AnyTool,
+  type Clock,
+  fromAgentTool,
+  isOutOfResources,
+  loadWithRoom,
+  messageOf,
+  resourceError,
+  type SourceHost,
+  ToolError,
+  type ToolSource,
+} from '../../core/index.ts'
+import { errnoOf, escapeLine, syntaxLine } from '../../lib/index.ts'
+import { listOurFiles, watchFolder } from '../../system/index.ts'
 import { withinTime } from './within.ts'
 
 /** What only a plugin that is listed may have: it acts on calls of others, or must be set up and closed. */

@@ -9,7 +9,7 @@ import type { HubOptions } from '../../core/options.ts'
 import { toAgentToolResult } from '../../core/project-result.ts'
 import type { ApprovalRequest } from '../../core/result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { toDefinitions } from './isolated/to-definitions.ts'
 import { isolatePlugin } from './isolated-plugin.ts'
 

@@ -1,18 +1,22 @@
 import { hash } from 'node:crypto'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ProgramFence } from '../../core/commands.ts'
-import type { Capability, Targets } from '../../core/define.ts'
-import { type AnyTool, type BaseContext, defineTool } from '../../core/define.ts'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import type { Content } from '../../core/result.ts'
-import type { SourceHost, ToolSource } from '../../core/source.ts'
-import { toolFailure } from '../../core/tool-failure.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { pointerKeys, valueAt } from '../../lib/json-pointer.ts'
-import { lookAtFolder } from '../../lib/look-at-folder.ts'
-import { ownFile } from '../../lib/own-file.ts'
-import { withStop } from '../../lib/with-stop.ts'
+import {
+  type AnyTool,
+  type BaseContext,
+  type Capability,
+  type Content,
+  defineTool,
+  messageOf,
+  type ProgramFence,
+  type SourceHost,
+  type Targets,
+  ToolError,
+  type ToolSource,
+  toolFailure,
+} from '../../core/index.ts'
+import { escapeLine, pointerKeys, valueAt, withStop } from '../../lib/index.ts'
+import { lookAtFolder, ownFile } from '../../system/index.ts'
 import { content, type IsolatedDefinition } from './isolated/messages.ts'
 import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
 import { toDefinitions } from './isolated/to-definitions.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../core/index.ts'
 
 /** What a work gives when it is done in time; its error, or `late()`, otherwise. */
 export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {

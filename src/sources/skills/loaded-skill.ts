@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readResult } from '../../tools/fs/read/read-result.ts'
+import { readResult } from '../../tools/index.ts'
 
 const { text, bytes, page, image } = readResult.shape
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { parseYaml } from '../../core/document/parse-yaml.ts'
-import { configError } from '../../core/document/problem.ts'
-import { readAllowedTools } from './allowed-tools.ts'
-import { splitFrontmatter } from './split-frontmatter.ts'
+import { configError, parseYaml } from '../../core/document/index.ts'
+import type { Capability } from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { HEAD_BYTES } from './head-bytes.ts'
 import { visibleText } from './visible-text.ts'
 
 /** What a SKILL.md says of itself. */
@@ -49,4 +49,59 @@ export function parseSkill(head: string, label: string): SkillFacts {
   const { 'allowed-tools': allowed = [], metadata, ...facts } = parsed.data
   const { wants, asWritten } = readAllowedTools(allowed)
   return { ...facts, wants, wantsAsWritten: asWritten, bodyLine }
+}
+
+/** The YAML between the first two `---` of a text, its lines numbered as in the file, and the line after it. */
+function splitFrontmatter(text: string, label: string): { readonly yaml: string; readonly bodyLine: number } {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  if (lines[0]?.trimEnd() !== '---') throw broken(label, 1, 'it does not begin with a line of ---.')
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
+  if (end === -1) throw broken(label, 1, `its frontmatter does not end: no second line of --- in ${HEAD_BYTES} bytes.`)
+  return { yaml: ['', ...lines.slice(1, end)].join('\n'), bodyLine: end + 2 }
+}
+
+function broken(label: string, line: number, message: string) {
+  return configError(label, [{ position: { line, column: 1 }, message }], {
+    hint: 'A SKILL.md begins with ---, name:, description: and ---.',
+  })
+}
+
+const MAX_REQUESTS = 100
+const MAX_CHARS = 100
+
+/** How other programs call what tools of ours need. */
+const FOREIGN: ReadonlyMap<string, Capability> = new Map([
+  ...(['Bash', 'BashOutput', 'KillShell'] as const).map((name) => [name, 'exec'] as const),
+  ...(['Read', 'Grep', 'Glob', 'LS', 'NotebookRead'] as const).map((name) => [name, 'read:fs'] as const),
+  ...(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const).map((name) => [name, 'write:fs'] as const),
+  ...(['WebFetch', 'WebSearch'] as const).map((name) => [name, 'network'] as const),
+])
+
+/** What `allowed-tools` of a skill asks for: in our words where there are some, as it stands there otherwise. */
+function readAllowedTools(written: string | readonly string[]): {
+  readonly wants: readonly string[]
+  readonly asWritten: string
+} {
+  const wishes = (typeof written === 'string' ? splitWishes(written) : written)
+    .map((wish) => shown(wish.trim()))
+    .filter((wish) => wish !== '')
+    .slice(0, MAX_REQUESTS)
+  return { wants: [...new Set(wishes.map(inOurWords))], asWritten: wishes.join(' ') }
+}
+
+/** `Bash(git:*)` is one wish, whatever stands in its parentheses. */
+function splitWishes(text: string): string[] {
+  return text.match(/[^\s,()]+(?:\([^()]*\))?/g) ?? []
+}
+
+function inOurWords(wish: string): string {
+  const name = wish.split('(', 1)[0]!
+  const [prefix, server, tool] = name.split('__')
+  if (prefix === 'mcp' && server && tool) return `mcp/${server}.${tool}`
+  return FOREIGN.get(name) ?? wish
+}
+
+/** An approver reads it. */
+function shown(text: string): string {
+  return escapeLine(text).slice(0, MAX_CHARS)
 }

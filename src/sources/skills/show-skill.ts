@@ -1,4 +1,4 @@
-import type { Content } from '../../core/result.ts'
+import type { Content } from '../../core/index.ts'
 import type { LoadedSkill } from './loaded-skill.ts'
 
 /** What a model sees of a skill or of one of its files. */

@@ -1,6 +1,5 @@
-import type { Sandbox } from '../../core/options.ts'
-import { expandHome } from '../../lib/expand-home.ts'
-import { lookAtFolder } from '../../lib/look-at-folder.ts'
+import type { Sandbox } from '../../core/index.ts'
+import { expandHome, lookAtFolder } from '../../system/index.ts'
 
 /**
  * The sandbox roots by which tools read skills and commands run their scripts; nobody changes them. A folder that another

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
 import type { ApprovalRequest } from '../../core/result.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { skillRoots } from './skill-roots.ts'
 import { createSkillSource } from './skill-source.ts'
 

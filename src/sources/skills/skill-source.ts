@@ -1,12 +1,16 @@
 import { z } from 'zod'
-import { type AnyTool, type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { didYouMean } from '../../core/names.ts'
-import type { SourceHost, ToolSource } from '../../core/source.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
-import { shortPath } from '../../lib/short-path.ts'
-import { readFilePage } from '../../tools/fs/read/read-page.ts'
+import {
+  type AnyTool,
+  type Context,
+  defineTool,
+  didYouMean,
+  lazyModule,
+  type SourceHost,
+  ToolError,
+  type ToolSource,
+} from '../../core/index.ts'
+import { escapeLine, shortPath } from '../../lib/index.ts'
+import { readFilePage } from '../../tools/index.ts'
 import { HEAD_BYTES } from './head-bytes.ts'
 import { type LoadedSkill, loadedSkill } from './loaded-skill.ts'
 import type { SkillFacts } from './parse-skill.ts'

@@ -1,15 +1,15 @@
-import { ToolError } from '../../core/errors.ts'
-import type {
-  ApprovalBrief,
-  ApprovalStore,
-  GrantStore,
-  NewApproval,
-  StoredAnswer,
-  StoredApproval,
-  StoredGrant,
-} from '../../core/store.ts'
-import { escapeLine } from '../../lib/escape-text.ts'
-import { isOwnerAlive } from '../../lib/process-owner.ts'
+import {
+  type ApprovalBrief,
+  type ApprovalStore,
+  type GrantStore,
+  type NewApproval,
+  type StoredAnswer,
+  type StoredApproval,
+  type StoredGrant,
+  ToolError,
+} from '../../core/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import { isOwnerAlive } from '../../system/index.ts'
 import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { entity, flag } from './entity.ts'
 import type { EventLog } from './events.ts'

@@ -1,5 +1,4 @@
-import type { Canvas, CanvasVersion } from '../../core/canvas.ts'
-import type { CanvasStore, NewCanvas } from '../../core/store/canvases.ts'
+import type { Canvas, CanvasStore, CanvasVersion, NewCanvas } from '../../core/index.ts'
 import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { entity, flag } from './entity.ts'
 import { ANY_TIME, count, page } from './query.ts'

@@ -1,4 +1,4 @@
-import type { Awaitable, EventStore, StoredEvent } from '../../core/store.ts'
+import type { Awaitable, EventStore, StoredEvent } from '../../core/index.ts'
 import { all, type Driver, perform, run, transaction, type Work } from '../driver.ts'
 import { entity } from './entity.ts'
 import { nextNumber, one } from './query.ts'

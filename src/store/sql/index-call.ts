@@ -1,5 +1,4 @@
-import { countsAsFailure } from '../../core/store/call-index.ts'
-import type { IndexedCall, IndexedRun } from '../../core/store.ts'
+import { countsAsFailure, type IndexedCall, type IndexedRun } from '../../core/index.ts'
 
 /** What the entries of a batch change in a run: numbers are added, times extend its span. */
 export interface RunChange {

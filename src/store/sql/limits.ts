@@ -1,5 +1,5 @@
-import type { BudgetLimits } from '../../core/options.ts'
 import type {
+  BudgetLimits,
   BudgetOutcome,
   BudgetStore,
   KeyState,
@@ -8,7 +8,7 @@ import type {
   RateOutcome,
   RateStore,
   Usage,
-} from '../../core/store.ts'
+} from '../../core/index.ts'
 import { get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { entity } from './entity.ts'
 

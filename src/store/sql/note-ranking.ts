@@ -1,4 +1,4 @@
-import type { FoundNote, StoredNote } from '../../core/store/notes.ts'
+import type { FoundNote, StoredNote } from '../../core/index.ts'
 import type { Work } from '../driver.ts'
 import { foldTag, queryWords, textWords } from './note-words.ts'
 import { compareIds } from './query.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** Letters, digits and the marks that belong to them. */
 const WORD = /[\p{L}\p{N}\p{M}]+/gu

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { FoundNote, NoteQuery, NoteStore, StoredNote } from '../../core/store/notes.ts'
+import { type FoundNote, type NoteQuery, type NoteStore, type StoredNote, ToolError } from '../../core/index.ts'
 import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { entity, json } from './entity.ts'
 import { chooseNotes, hasTag, likeness, rankNotes, searchedNote } from './note-ranking.ts'

@@ -1,6 +1,13 @@
-import { ToolError } from '../../core/errors.ts'
-import { isFailure } from '../../core/store/call-index.ts'
-import type { CallFilter, CallIndex, HeadStore, IndexedCall, RunFilter, StoredHead } from '../../core/store.ts'
+import {
+  type CallFilter,
+  type CallIndex,
+  type HeadStore,
+  type IndexedCall,
+  isFailure,
+  type RunFilter,
+  type StoredHead,
+  ToolError,
+} from '../../core/index.ts'
 import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { type Columns, entity, flag, json } from './entity.ts'
 import { changeOf, changeRun, mergeCall, progressOf, type RunChange, type RunProgress } from './index-call.ts'

@@ -1,17 +1,28 @@
-import { SESSION_AGE_MS } from '../../core/store/sessions.ts'
-import type { Store } from '../../core/store.ts'
-import { bind, type Driver, type Repository, run, transaction, type Work } from '../driver.ts'
+import {
+  type InboxStore,
+  type Job,
+  type JobStore,
+  SESSION_AGE_MS,
+  type SignInStore,
+  type SlotStore,
+  type Store,
+  type StoredMessage,
+  type StoredSignIn,
+  type StoredToken,
+  type TokenStore,
+  ToolError,
+} from '../../core/index.ts'
+import { all, bind, type Driver, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { canvases } from './canvases.ts'
+import { entity, flag, json } from './entity.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
-import { inbox } from './inbox.ts'
-import { jobs, slots } from './jobs.ts'
 import { budgets, keys, rates } from './limits.ts'
 import { notes } from './notes.ts'
+import { count, page, pageSize } from './query.ts'
 import { calls, heads } from './records.ts'
 import { schedules } from './schedules.ts'
 import { mail, sessions } from './sessions.ts'
-import { signIns, tokens } from './tokens.ts'
 
 /** The parts of a store that are repositories. */
 export type StoreParts = Omit<Store, 'events' | 'check' | 'backup' | 'sweep' | 'close'>
@@ -69,4 +80,163 @@ export function sweep(now: number): Work<void> {
     yield* run('DELETE FROM agent_sessions WHERE ended_at < ?', now - SESSION_AGE_MS)
     yield* run('DELETE FROM agent_mail WHERE sent_at < ?', now - SESSION_AGE_MS)
   })
+}
+
+const JOBS = entity<Job>('jobs', { id: 'id', kind: 'kind', body: 'body', dueAt: 'due_at', attempts: 'attempts' })
+const IS_DUE = 'SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? LIMIT 1'
+const TAKE = `UPDATE jobs SET owner = ?, leased_until = ?, attempts = attempts + 1
+ WHERE leased_until <= ? AND id = (
+   SELECT id FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? ORDER BY due_at, id LIMIT 1
+ )
+ RETURNING ${JOBS.columns}`
+
+/** Jobs. */
+const jobs: Repository<JobStore> = {
+  *add(job) {
+    yield* run(
+      `INSERT INTO jobs (${JOBS.columns}, leased_until) VALUES (${JOBS.marks}, 0) ON CONFLICT (id) DO NOTHING`,
+      ...JOBS.values({ ...job, attempts: 0 }),
+    )
+  },
+  *take({ kind, owner, now, leaseMs }) {
+    // Workers ask again and again; while nothing is due they must not take turns at writing.
+    if (!(yield* get(IS_DUE, kind, now, now))) return undefined
+    const row = yield* transaction(() => get(TAKE, owner, now + leaseMs, now, kind, now, now))
+    return row ? JOBS.read(row) : undefined
+  },
+  *finish(id) {
+    yield* run('DELETE FROM jobs WHERE id = ?', id)
+  },
+  *retry(id, dueAt) {
+    yield* run('UPDATE jobs SET due_at = ?, owner = NULL, leased_until = 0 WHERE id = ?', dueAt, id)
+  },
+  *list({ kind, limit }) {
+    const select = `SELECT ${JOBS.columns} FROM jobs WHERE kind = ? ORDER BY due_at, id LIMIT ?`
+    return (yield* all(select, kind, pageSize(limit))).map((row) => JOBS.read(row))
+  },
+}
+
+const LEASE = `INSERT INTO slots (slot, owner, leased_until) VALUES (?, ?, ?)
+ ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until
+ WHERE slots.owner = excluded.owner OR slots.leased_until <= ?`
+
+/** Slots. */
+const slots: Repository<SlotStore> = {
+  *lease(slot, { owner, now, until }) {
+    return (yield* run(LEASE, slot, owner, until, now)) === 1
+  },
+  *release(slot, owner) {
+    yield* run('DELETE FROM slots WHERE slot = ? AND owner = ?', slot, owner)
+  },
+}
+
+const MESSAGES = entity<StoredMessage>('inbox', {
+  id: 'id',
+  at: 'sent_at',
+  level: 'level',
+  title: 'title',
+  text: 'content',
+  caller: 'caller',
+  principal: 'principal',
+  run: 'run',
+  callId: 'call_id',
+  isUntrusted: flag('untrusted'),
+  attachments: json('attachments'),
+  editedAt: 'edited_at',
+  readAt: 'read_at',
+})
+const LIST = { select: `SELECT ${MESSAGES.columns} FROM inbox`, order: 'id DESC' }
+const TRIM = 'DELETE FROM inbox WHERE id <= (SELECT id FROM inbox ORDER BY id DESC LIMIT 1 OFFSET ?)'
+const EDIT = `UPDATE inbox SET level = ?, title = ?, content = ?, untrusted = CASE WHEN ? = 1 THEN 1 ELSE untrusted END,
+ edited_at = ?, read_at = NULL WHERE id = ? AND run = ?`
+/** After every id: they begin with a letter. */
+const LAST = '~'
+
+/** Messages to the people at the console. */
+const inbox: Repository<InboxStore> = {
+  add: (message, most) =>
+    transaction(function* () {
+      yield* run(`${MESSAGES.insert} ON CONFLICT (id) DO NOTHING`, ...MESSAGES.values(message))
+      yield* run(TRIM, most)
+    }),
+  *edit(id, runId, { level, title, text, isUntrusted }, at) {
+    return (yield* run(EDIT, level, title, text, isUntrusted ? 1 : 0, at, id, runId)) > 0
+  },
+  *list({ unread = false, before = LAST, limit }) {
+    const isUnread = unread ? ' AND read_at IS NULL' : ''
+    return (yield* page(LIST, [[`id < ?${isUnread}`, before]], limit)).map((row) => MESSAGES.read(row))
+  },
+  countUnread: () => count('inbox WHERE read_at IS NULL'),
+  *markRead(ids, at) {
+    if (!ids) return yield* run('UPDATE inbox SET read_at = ? WHERE read_at IS NULL', at)
+    return yield* transaction(function* () {
+      let marked = 0
+      for (const id of ids)
+        marked += yield* run('UPDATE inbox SET read_at = ? WHERE id = ? AND read_at IS NULL', at, id)
+      return marked
+    })
+  },
+  *remove(id) {
+    return (yield* run('DELETE FROM inbox WHERE id = ?', id)) > 0
+  },
+}
+
+const TOKENS = entity<StoredToken>('tokens', {
+  id: 'id',
+  name: 'name',
+  hash: 'hash',
+  body: 'body',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  usedAt: 'used_at',
+})
+
+/** API tokens. */
+const tokens: Repository<TokenStore> = {
+  *add(token) {
+    if ((yield* run(`${TOKENS.insert} ON CONFLICT DO NOTHING`, ...TOKENS.values(token))) > 0) return
+    throw new ToolError('CONFLICT', `There is a token ${token.name} already.`, {
+      hint: 'Use another name, or remove that token first.',
+    })
+  },
+  *findByHash(hash) {
+    const row = yield* get(`SELECT ${TOKENS.columns} FROM tokens WHERE hash = ?`, hash)
+    return row ? TOKENS.read(row) : undefined
+  },
+  *list() {
+    const rows = yield* all(`SELECT ${TOKENS.columns} FROM tokens ORDER BY created_at, id`)
+    return rows.map((row) => TOKENS.read(row))
+  },
+  *remove(id) {
+    return (yield* run('DELETE FROM tokens WHERE id = ?', id)) > 0
+  },
+  *touch(id, at) {
+    yield* run('UPDATE tokens SET used_at = ? WHERE id = ? AND (used_at IS NULL OR used_at < ?)', at, id, at)
+  },
+}
+
+/** The table was named before agents had sessions: theirs is `agent_sessions`. */
+const SIGN_INS = entity<StoredSignIn>('sessions', {
+  hash: 'hash',
+  token: 'token',
+  body: 'body',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+})
+
+/** Sign-ins of the console. */
+const signIns: Repository<SignInStore> = {
+  *add(signIn) {
+    yield* run(SIGN_INS.upsert('hash'), ...SIGN_INS.values(signIn))
+  },
+  *find(hash, now) {
+    const row = yield* get(`SELECT ${SIGN_INS.columns} FROM sessions WHERE hash = ? AND expires_at > ?`, hash, now)
+    return row ? SIGN_INS.read(row) : undefined
+  },
+  *remove(hash) {
+    yield* run('DELETE FROM sessions WHERE hash = ?', hash)
+  },
+  *removeOf(token) {
+    yield* run('DELETE FROM sessions WHERE token = ?', token)
+  },
 }

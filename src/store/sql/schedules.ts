@@ -1,11 +1,11 @@
-import { ToolError } from '../../core/errors.ts'
-import type {
-  NewScheduleRun,
-  Overlap,
-  ScheduleStore,
-  StoredSchedule,
-  StoredScheduleRun,
-} from '../../core/store/schedules.ts'
+import {
+  type NewScheduleRun,
+  type Overlap,
+  type ScheduleStore,
+  type StoredSchedule,
+  type StoredScheduleRun,
+  ToolError,
+} from '../../core/index.ts'
 import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
 import { entity, flag } from './entity.ts'
 import { count, nextNumber, one, page } from './query.ts'

@@ -1,4 +1,4 @@
-import type { MailStore, SessionStore, StoredMail, StoredSession } from '../../core/store/sessions.ts'
+import type { MailStore, SessionStore, StoredMail, StoredSession } from '../../core/index.ts'
 import { all, get, type Repository, run, transaction } from '../driver.ts'
 import { entity, flag } from './entity.ts'
 import { ANY_TIME, count, nextNumber, page, pageSize } from './query.ts'

@@ -1,5 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
-import type { Awaitable } from '../../core/store.ts'
+import { type Awaitable, ToolError } from '../../core/index.ts'
 import type { Bindable, Driver, Queries, SqlValue } from '../driver.ts'
 import type { SqliteDatabase, SqliteStatement } from './database.ts'
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ToolError } from '../../core/errors.ts'
-import { readOurs } from '../../lib/owned-by-us.ts'
-import { shortPath } from '../../lib/short-path.ts'
+import { ToolError } from '../../core/index.ts'
+import { shortPath } from '../../lib/index.ts'
+import { readOurs } from '../../system/index.ts'
 import type { StoreFile } from './store-file.ts'
 
 /** The file next to the store with the newest generation that the store is known to have had. */

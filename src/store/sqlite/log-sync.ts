@@ -1,9 +1,8 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
-import { messageOf, ToolError } from '../../core/errors.ts'
-import { GroupCommit } from '../../lib/group-commit.ts'
-import { shortPath } from '../../lib/short-path.ts'
-import { syncFolder } from '../../lib/sync-folder.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
+import { shortPath } from '../../lib/index.ts'
+import { GroupCommit, syncFolder } from '../../system/index.ts'
 
 /** Syncs an open file; tests replace it with a failing disk. */
 export type SyncFile = (descriptor: number, done: (error: Error | null) => void) => void

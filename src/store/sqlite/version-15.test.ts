@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { adoptDataFolder } from '../../lib/data-folder.ts'
+import { adoptDataFolder } from '../../system/data-folder.ts'
 import { openStore } from '../sqlite.ts'
 
 /** A store that was written before its repositories were rewritten; it has an entry in every table. */

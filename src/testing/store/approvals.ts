@@ -1,5 +1,5 @@
-import type { NewApproval, Store } from '../../core/store.ts'
-import { newOwner } from '../../lib/process-owner.ts'
+import type { NewApproval, Store } from '../../core/index.ts'
+import { newOwner } from '../../system/index.ts'
 import { type StoreTests, SUITE_NOW } from './suite-runner.ts'
 
 const OWNER = newOwner()

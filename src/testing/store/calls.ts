@@ -1,4 +1,4 @@
-import type { IndexedCall } from '../../core/store.ts'
+import type { IndexedCall } from '../../core/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** The index over run records. */

@@ -1,4 +1,4 @@
-import type { StoredHead } from '../../core/store.ts'
+import type { StoredHead } from '../../core/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 const HEAD: StoredHead = { run: 'r', opening: 'o1', seq: 10, hash: 'h10', at: 1 }

@@ -1,4 +1,4 @@
-import type { NewScheduleRun, Overlap, StoredSchedule } from '../../core/store/schedules.ts'
+import type { NewScheduleRun, Overlap, StoredSchedule } from '../../core/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 const SKIP: Overlap = { policy: 'skip', maxActive: 3 }

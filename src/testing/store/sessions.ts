@@ -1,5 +1,4 @@
-import { type NewSession, SESSION_AGE_MS } from '../../core/store/sessions.ts'
-import type { Store } from '../../core/store.ts'
+import { type NewSession, SESSION_AGE_MS, type Store } from '../../core/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** Sessions of agents, and what they write to each other. */

@@ -1,4 +1,4 @@
-import type { Awaitable, Store } from '../../core/store.ts'
+import type { Awaitable, Store } from '../../core/index.ts'
 
 /** The functions of a test runner that the suite needs, as Vitest and Jest have them. */
 export interface SuiteRunner {

@@ -1,4 +1,4 @@
-import type { StoredToken } from '../../core/store.ts'
+import type { StoredToken } from '../../core/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** Grants, tokens and sessions. */

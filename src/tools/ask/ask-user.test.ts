@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { askUser } from './ask-user.ts'
 
 describe('core/ask.user', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 
 const question = z.string().min(1).max(4_000).describe('The question, complete in itself.')
 const context = z.string().max(20_000).optional().describe('What the person needs to know to answer.')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { servePages } from '../../../test/support/web-pages.ts'
 import type { ApprovalRequest, ToolResult } from '../../core/result.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import type { BrowserOutput } from './browser-output.ts'
 
 const FORM = `<title>Form</title><h1>Sign up</h1>

@@ -1,9 +1,7 @@
-import type { BrowserStatus, PageState } from '../../core/browser.ts'
-import { ToolError } from '../../core/errors.ts'
+import { createHash } from 'node:crypto'
+import { type BrowserStatus, type Context, type PageFile, type PageState, ToolError } from '../../core/index.ts'
 import type { BrowserInput } from './browser-input.ts'
 import type { BrowserOutput } from './browser-output.ts'
-import { type BrowserContext, keepBytes } from './keep-bytes.ts'
-import { readUploads } from './read-uploads.ts'
 
 type Doing = (input: BrowserInput, ctx: BrowserContext) => Promise<Omit<BrowserOutput, 'action'>>
 
@@ -137,4 +135,41 @@ function needed<K extends keyof BrowserInput>(input: BrowserInput, key: K): NonN
 
 function missing({ action }: BrowserInput, what: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `browser ${action} needs ${what}.`, { hint: `Give ${what}.` })
+}
+
+const MAX_BYTES = 25_000_000
+
+/** Reads the files that go into a page: whole, and only from where tools may read. */
+async function readUploads(paths: readonly string[], ctx: BrowserContext): Promise<PageFile[]> {
+  const files: PageFile[] = []
+  for (const path of paths) {
+    const { content, bytes } = await ctx.fs.readBytes(path, { maxBytes: MAX_BYTES })
+    if (bytes > content.length) {
+      throw new ToolError('FILE_TOO_LARGE', `${path} has ${bytes} bytes, ${content.length} can be uploaded.`, {
+        hint: 'Upload a smaller file.',
+      })
+    }
+    files.push({ name: path.split('/').at(-1) || 'file', bytes: content })
+  }
+  return files
+}
+
+/** What the browser tool may use. */
+type BrowserContext = Context<'browser' | 'network' | 'read:fs' | 'write:fs'>
+
+/** Keeps something that a page made: in the file that was asked for, else as an artifact. */
+async function keepBytes(
+  bytes: Uint8Array,
+  { path, name, mediaType }: { readonly path?: string | undefined; readonly name: string; readonly mediaType: string },
+  ctx: BrowserContext,
+): Promise<NonNullable<BrowserOutput['file']>> {
+  if (path !== undefined) return { path, ...(await ctx.fs.writeBytes(path, bytes)) }
+  const artifact = await ctx.artifact(bytes, { name, mediaType }).catch(withoutPlace)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { bytes: bytes.length, sha256, ...(artifact && { artifact: artifact.ref }) }
+}
+
+function withoutPlace(error: unknown): undefined {
+  if (ToolError.is(error) && error.code === 'RECORDS_UNAVAILABLE') return undefined
+  throw error
 }

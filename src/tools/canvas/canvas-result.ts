@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { CANVAS_KINDS, type Canvas } from '../../core/canvas.ts'
-import type { Content } from '../../core/result.ts'
+import { CANVAS_KINDS, type Canvas, type Content } from '../../core/index.ts'
 
 /** What an agent can do with canvases. */
 export const CANVAS_ACTIONS = ['present', 'update', 'hide', 'list', 'eval', 'snapshot'] as const

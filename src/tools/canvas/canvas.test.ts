@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { canvas } from './canvas.ts'
 import type { CanvasResult } from './canvas-result.ts'
 

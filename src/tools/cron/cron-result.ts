@@ -5,7 +5,7 @@ import {
   type ScheduleRun,
   type ScheduleStatus,
   type When,
-} from '../../core/schedules.ts'
+} from '../../core/index.ts'
 
 const status = z.enum(SCHEDULE_RUN_STATUSES)
 

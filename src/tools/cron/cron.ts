@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import { cronProblem } from '../../core/cron-problem.ts'
-import { type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../../core/schedules.ts'
+import {
+  type Context,
+  cronProblem,
+  defineTool,
+  MISSED_POLICIES,
+  OVERLAP_POLICIES,
+  type ScheduleChange,
+  ToolError,
+  type WrittenWhen,
+} from '../../core/index.ts'
 import { actionNeeds } from '../action-needs.ts'
 import { cronResult, showCron, toRun, toSchedule, toShortSchedule, toStatus } from './cron-result.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RunningCommand } from '../../core/commands.ts'
+import type { RunningCommand } from '../../core/index.ts'
 
 /** What is known of a command, and the last of what it has written. */
 export const commandResult = z.strictObject({

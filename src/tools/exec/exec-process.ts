@@ -1,11 +1,97 @@
 import { z } from 'zod'
-import type { CommandState, RunningCommand } from '../../core/commands.ts'
-import { type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type CommandState, type Context, defineTool, type RunningCommand, ToolError } from '../../core/index.ts'
 import { actionNeeds } from '../action-needs.ts'
-import { describeCommand } from './command-result.ts'
-import { isKey, keyBytes, notAKey } from './keys.ts'
-import { processResult, showProcess } from './process-result.ts'
+import { commandResult, describeCommand } from './command-result.ts'
+import { showCommand } from './show-command.ts'
+
+/** What a terminal sends for the keys that have names. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['enter', '\r'],
+  ['tab', '\t'],
+  ['escape', '\x1b'],
+  ['space', ' '],
+  ['backspace', '\x7f'],
+  ['delete', '\x1b[3~'],
+  ['up', '\x1b[A'],
+  ['down', '\x1b[B'],
+  ['right', '\x1b[C'],
+  ['left', '\x1b[D'],
+  ['home', '\x1b[H'],
+  ['end', '\x1b[F'],
+  ['pageup', '\x1b[5~'],
+  ['pagedown', '\x1b[6~'],
+])
+
+/** The bytes of a key: `Enter`, `Up`, `C-c`, `M-x`, or one character. */
+function keyBytes(key: string): string {
+  const bytes = bytesOf(key)
+  if (bytes !== undefined) return bytes
+  throw new ToolError('INPUT_SCHEMA_INVALID', `There is no key ${JSON.stringify(key)}.`, { hint: HINT })
+}
+
+/** Whether a key has bytes to send. */
+function isKey(key: string): boolean {
+  return bytesOf(key) !== undefined
+}
+
+/** What to say of one that has none. */
+function notAKey(key: string): string {
+  return `There is no key ${JSON.stringify(key)}. ${HINT}`
+}
+
+const HINT = `Use one character, C-c for Ctrl and a letter, M-x for Alt, or ${[...KEYS.keys()].join(', ')}.`
+
+function bytesOf(key: string): string | undefined {
+  const named = KEYS.get(key.toLowerCase())
+  if (named !== undefined) return named
+  const control = /^C-([a-z@[\\\]^_])$/i.exec(key)?.[1]
+  if (control !== undefined) return String.fromCharCode(control.toUpperCase().charCodeAt(0) & 0x1f)
+  const meta = /^M-(.)$/su.exec(key)?.[1]
+  if (meta !== undefined) return `\x1b${meta}`
+  return [...key].length === 1 ? key : undefined
+}
+
+/** What each action of core/exec.process returns. */
+const processResult = z.strictObject({
+  action: z.string().describe('What was done.'),
+  sessionId: z.string().optional().describe('The command it was done to.'),
+  sessions: z
+    .array(
+      z.strictObject({
+        sessionId: z.string(),
+        command: z.string(),
+        status: z.enum(['running', 'exited', 'lost']),
+        exitCode: z.int().optional(),
+        durationMs: z.number().min(0),
+        isWaiting: z.boolean(),
+      }),
+    )
+    .optional()
+    .describe('list: the background commands of this run.'),
+  removed: z.int().min(0).optional().describe('clear, remove: how many were forgotten.'),
+  log: z
+    .strictObject({ text: z.string(), from: z.int(), to: z.int(), totalLines: z.int() })
+    .optional()
+    .describe('log: some lines of the output.'),
+  command: commandResult.optional().describe('The command after what was done.'),
+})
+
+/** For a model: what it asked for, and how to go on. */
+function showProcess(result: z.infer<typeof processResult>): string {
+  const { action, sessions, removed, log, command } = result
+  if (sessions) return sessions.length === 0 ? 'No background commands.' : sessions.map(showSession).join('\n')
+  if (log) return `[lines ${log.from} to ${log.to} of ${log.totalLines}]\n${log.text}`
+  if (command) return command.status === 'exited' ? `${showCommand(command)}\n[ended]` : showCommand(command)
+  return `${action}: ${removed} forgotten.`
+}
+
+type Session = NonNullable<z.infer<typeof processResult>['sessions']>[number]
+
+function showSession({ sessionId, command, status, exitCode, durationMs, isWaiting }: Session): string {
+  const end = exitCode === undefined ? status : `${status} ${exitCode}`
+  const waiting = isWaiting ? ', waits for input' : ''
+  return `${sessionId}  ${end}${waiting}  ${(durationMs / 1000).toFixed(1)} s  ${command}`
+}
 
 const MAX_POLL_MS = 30_000
 const PASTE = { begin: '\x1b[200~', end: '\x1b[201~' }

@@ -1,7 +1,12 @@
 import { z } from 'zod'
-import type { CommandLine, CommandRequest, RunningCommand } from '../../core/commands.ts'
-import { type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import {
+  type CommandLine,
+  type CommandRequest,
+  type Context,
+  defineTool,
+  type RunningCommand,
+  ToolError,
+} from '../../core/index.ts'
 import { type CommandResult, commandResult, describeCommand } from './command-result.ts'
 import { showCommand, showShell, uncoveredNote } from './show-command.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelLimit } from '../../core/define.ts'
+import type { ModelLimit } from '../../core/index.ts'
 import { isSecondHalf } from '../util/code-points.ts'
 import type { CommandResult } from './command-result.ts'
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { type Context, defineTool, ToolError } from '../../core/index.ts'
 import { pathSchema } from './path-schema.ts'
 import { countOf, quote } from './quote.ts'
 

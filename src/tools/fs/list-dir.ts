@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 
 const path = pathSchema('The folder to list.')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { pathSchema } from './path-schema.ts'
 
 /** Moves or renames a file or a folder. */

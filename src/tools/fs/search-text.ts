@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { artifactHash } from '../../core/result.ts'
+import { artifactHash, defineTool } from '../../core/index.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { countOf } from './quote.ts'
 import { ALL_FILES, MAX_FILES, MAX_MATCHES, searchFiles } from './search/run-search.ts'
-import type { SearchTextResult } from './search/search-result.ts'
-import { searchResult } from './search/search-result.ts'
+import { type SearchTextResult, searchResult } from './search/search-result.ts'
 
 const DEFAULT_GLOB = '**/*.{md,txt,log,json,ts,js,py,java,scala}'
 

@@ -1,10 +1,8 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { defineTool, type ReadContext, ToolError } from '../../core/index.ts'
 import { PATH_ALIASES, pathSchema } from './path-schema.ts'
 import { countOf } from './quote.ts'
-import { readIfThere } from './read/read-if-there.ts'
 
 const path = pathSchema('The file to write.')
 const content = z.string().max(16_777_216).describe('The whole text of the file.')
@@ -84,4 +82,14 @@ function needAbsoluteFilePath({ filePath }: Readonly<Record<string, unknown>>): 
       fix: { key: 'filePath', hint: 'Give the absolute path of the file, or use path for one relative to the root.' },
     },
   )
+}
+
+/** The text of a file; undefined when there is no such file. */
+async function readIfThere(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<string | undefined> {
+  try {
+    return await fs.readText(path)
+  } catch (error) {
+    if (ToolError.is(error) && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
 }

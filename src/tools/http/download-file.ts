@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { defineTool, ToolError } from '../../core/index.ts'
 import { maxBytesSchema, timeoutSchema, urlSchema } from './request-schema.ts'
 import { shownUrl } from './shown-url.ts'
 

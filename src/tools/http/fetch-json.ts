@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { GuardedResponse } from '../../core/handles.ts'
+import { defineTool, type GuardedResponse, ToolError } from '../../core/index.ts'
 import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
 import { shownHeaders } from './shown-headers.ts'
 

@@ -1,8 +1,13 @@
+import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { type Context, defineTool, type Targets } from '../../core/define.ts'
-import type { FetchOptions } from '../../core/handles.ts'
-import { type FetchedText, toFetchedText } from './fetched-text.ts'
-import { keepWhole } from './keep-whole.ts'
+import {
+  type Context,
+  defineTool,
+  type FetchOptions,
+  type GuardedResponse,
+  type Targets,
+  ToolError,
+} from '../../core/index.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,
@@ -10,6 +15,7 @@ import {
   requestSchema,
   statusSchema,
 } from './request-schema.ts'
+import { shownHeaders } from './shown-headers.ts'
 import { shownUrl } from './shown-url.ts'
 
 const RETRIES = 2
@@ -102,4 +108,42 @@ function withEvidence(fetched: FetchedText, method: string, ctx: Context<'networ
   const summary = `${method} answered ${status}, ${bytes} bytes`
   ctx.evidence({ type: 'url', ref: shownUrl(url), summary: fileRef ? `${summary} of those in ${fileRef}` : summary })
   return fetched
+}
+
+type Ctx = Context<'network' | 'write:fs'>
+
+/** Writes an answer whose beginning was fetched to a file, all of it; when policy forbids that, the beginning is the result. */
+async function keepWhole(response: GuardedResponse, beginning: FetchedText, ctx: Ctx): Promise<FetchedText> {
+  const fileRef = `downloads/${hash('sha256', `${ctx.callId}\n${response.url}`).slice(0, 12)}.txt`
+  const chunks = response.chunks()
+  try {
+    const { bytes, sha256 } = await ctx.fs.writeBytes(fileRef, chunks)
+    ctx.evidence({ type: 'file', ref: fileRef, summary: `${bytes} bytes, sha256 ${sha256}` })
+    ctx.truncated(`The text is the first ${beginning.bytes} of ${bytes} bytes; all of it is in ${fileRef}.`)
+    return { ...beginning, fileRef }
+  } catch (error) {
+    if (!ToolError.is(error) || error.code !== 'POLICY_DENIED') throw error
+    ctx.truncated(`The text is only the beginning of the answer; the whole was not kept: ${error.message}`)
+    return beginning
+  } finally {
+    // One that nobody began to read would hold its connection until the time is over.
+    for await (const _ of chunks) break
+  }
+}
+
+/** What fetchText returns. */
+interface FetchedText {
+  readonly url: string
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly text: string
+  readonly bytes: number
+  readonly fileRef?: string
+}
+
+/** The text of an answer, or its beginning, with what is reported about it. */
+async function toFetchedText(response: GuardedResponse): Promise<FetchedText> {
+  const { url, status, headers } = response
+  const { length: bytes } = await response.bytes()
+  return { url, status, headers: shownHeaders(headers), text: await response.text(), bytes }
 }

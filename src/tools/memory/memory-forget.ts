@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { memoryScope } from './memory-shapes.ts'
 
 /** Takes a note away. */

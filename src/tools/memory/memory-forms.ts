@@ -1,6 +1,4 @@
-import type { AnyTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { MemoryOptions, MemoryScope } from '../../core/memory.ts'
+import { type AnyTool, type MemoryOptions, type MemoryScope, ToolError } from '../../core/index.ts'
 import { memoryForget } from './memory-forget.ts'
 import { memoryRecall } from './memory-recall.ts'
 import { memoryUpdate } from './memory-update.ts'

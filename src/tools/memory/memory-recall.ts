@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { MEMORY_SCOPES } from '../../core/memory.ts'
+import { defineTool, MEMORY_SCOPES } from '../../core/index.ts'
 import { memoryScope, memoryTags, noteEntry, showNotes } from './memory-shapes.ts'
 
 /** Finds what was written down before. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MEMORY_SCOPES } from '../../core/memory.ts'
+import { MEMORY_SCOPES } from '../../core/index.ts'
 
 /** Whom a note is for. */
 export const memoryScope = z.enum(MEMORY_SCOPES)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { memoryContent, memoryScope, memoryTags, showWritten, writtenEntry } from './memory-shapes.ts'
 
 /** Changes a note. As with writing, its target says that the change waits for review. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { memoryContent, memoryScope, memoryTags, showWritten, writtenEntry } from './memory-shapes.ts'
 
 /** Writes something down for later. Its target says that a note waits for review; `memoryForms` has the other form. */

@@ -3,7 +3,7 @@ import { useMessages } from '../../../test/support/message-hub.ts'
 import { KNOWN } from '../../../test/support/message-services.ts'
 import type { Channel } from '../../core/messages.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 
 const world = useMessages()
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../core/sessions.ts'
+import { defineTool, RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../core/index.ts'
 import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
 import { showEntry } from './show-session.ts'
 

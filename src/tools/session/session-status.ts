@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { sessionBrief, sessionEntry, sessionMessage, sessionName } from './session-shapes.ts'
 import { showBrief, showEntry, showMessage } from './show-session.ts'
 

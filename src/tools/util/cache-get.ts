@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 
 /** Reads a value that an earlier call of the run kept. */
 export const cacheGet = defineTool({

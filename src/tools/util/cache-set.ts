@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 
 /** Keeps a value for later calls of the run. */
 export const cacheSet = defineTool({

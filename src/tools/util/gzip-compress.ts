@@ -1,8 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { defineTool, ToolError } from '../../core/index.ts'
 
 const MAX_BYTES = 10_485_760
 const compress = promisify(gzip)

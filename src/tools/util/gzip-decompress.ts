@@ -1,8 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { defineTool, ToolError } from '../../core/index.ts'
 
 const decompress = promisify(gunzip)
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { defineTool, lazyModule, ToolError } from '../../core/index.ts'
 import { Meter } from './meter.ts'
 import { invalidPath } from './select/invalid-path.ts'
 import { jsonSize } from './select/json-size.ts'

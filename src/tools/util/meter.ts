@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 
 /** About half a second of work; an ordinary call takes a few hundred steps. */
 const MAX_STEPS = 5_000_000

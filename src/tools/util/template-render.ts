@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { lazyModule } from '../../lib/lazy-module.ts'
+import { defineTool, lazyModule } from '../../core/index.ts'
 
 const loadTemplateRenderer = lazyModule(() => import('./mustache/template-renderer.ts'))
 

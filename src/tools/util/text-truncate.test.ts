@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { toolContext } from '../../../test/support/tool-context.ts'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { textTruncate } from './text-truncate.ts'
 
 interface Options {

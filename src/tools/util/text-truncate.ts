@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/index.ts'
 import { cutToFit } from './cut-text.ts'
 
 const MAX_COUNT = 1_000_000

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
+import { defineTool, ToolError } from '../../core/index.ts'
 
 /** Tells the time. */
 export const timeNow = defineTool({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import { brave } from './providers/brave.ts'
 import { readHits } from './providers/read-hits.ts'
 import { tavily } from './providers/tavily.ts'

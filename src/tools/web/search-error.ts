@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/errors.ts'
+import { ToolError } from '../../core/index.ts'
 import type { OpenProvider } from './open-provider.ts'
 
 const PREVIEW_CHARS = 200

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { testHub } from '../../testing/test-hub.ts'
+import { testHub } from '../../testing/tool-contract.ts'
 import { webFetch } from './web-fetch.ts'
 
 const LOOPBACK = { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'] }

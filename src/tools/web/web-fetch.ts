@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { type Context, defineTool } from '../../core/define.ts'
-import { ToolError } from '../../core/errors.ts'
-import type { GuardedResponse } from '../../core/handles.ts'
+import { type Context, defineTool, type GuardedResponse, ToolError } from '../../core/index.ts'
 import { shownUrl } from '../http/shown-url.ts'
 import { cutToFit } from '../util/cut-text.ts'
-import { isText } from './is-text.ts'
 import { wrapUntrusted } from './wrap-untrusted.ts'
 
 const MAX_AGE_MS = 15 * 60_000
@@ -128,4 +125,12 @@ function notText(url: string, contentType: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `${url} is ${contentType.slice(0, 100)}, which is no text to read.`, {
     hint: 'Save it with core/http.downloadFile.',
   })
+}
+
+const TEXT =
+  /^(text\/|application\/(json|xml|xhtml\+xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|x-sh|ld\+json|x-ndjson|rtf)\b|[a-z]+\/[^;]+\+(json|xml|yaml)\b)/
+
+/** True for a content type that people read as text; a server that says nothing is believed to send text. */
+function isText(contentType: string): boolean {
+  return contentType.trim() === '' || TEXT.test(contentType.trim().toLowerCase())
 }

@@ -1,7 +1,6 @@
 import { api } from '../../api/session.ts'
 import type { MemoryCandidateEntry } from '../../api/types.ts'
-import type { Action } from '../../api/use-resource.ts'
-import { useAction } from '../../api/use-resource.ts'
+import { type Action, useAction } from '../../api/use-resource.ts'
 import type { Done } from '../../components/split-view.tsx'
 import { createValue } from '../../lib/watched-value.ts'
 

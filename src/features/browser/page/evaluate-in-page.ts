@@ -1,5 +1,5 @@
 import type { CDPSession } from 'playwright-core'
-import { messageOf, ToolError } from '../../../core/errors.ts'
+import { messageOf, ToolError } from '../../../core/index.ts'
 import type { Patience } from './take-snapshot.ts'
 
 /** What an expression gave. */

@@ -1,8 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Download } from 'playwright-core'
-import type { PageFile } from '../../../core/browser.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type PageFile, ToolError } from '../../../core/index.ts'
 import type { Work } from '../perform.ts'
 
 const MAX_UPLOAD_BYTES = 25_000_000

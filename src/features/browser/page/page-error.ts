@@ -1,4 +1,4 @@
-import { messageOf, ToolError } from '../../../core/errors.ts'
+import { messageOf, ToolError } from '../../../core/index.ts'
 
 /** What an action was about, for the words of its failure. */
 export interface Attempt {

@@ -1,6 +1,5 @@
 import type { CDPSession, ConsoleMessage, Download, Locator, Page, Request } from 'playwright-core'
-import type { ConsoleLine } from '../../../core/browser.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type ConsoleLine, ToolError } from '../../../core/index.ts'
 
 const MAX_LINES = 200
 const MAX_CHARS = 500

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import type { Tab } from './tab.ts'
 import type { Patience } from './take-snapshot.ts'
 

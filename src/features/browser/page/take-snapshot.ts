@@ -1,6 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { FeatureCall } from '../../../core/feature.ts'
-import type { Artifact } from '../../../core/result.ts'
+import { type Artifact, type FeatureCall, ToolError } from '../../../core/index.ts'
 import type { Tab } from './tab.ts'
 
 const INDENT = 2

@@ -1,5 +1,4 @@
-import type { BrowserHandle, ClickOptions, WaitOptions } from '../../../core/browser.ts'
-import type { Clock } from '../../../core/clock.ts'
+import type { BrowserHandle, ClickOptions, Clock, WaitOptions } from '../../../core/index.ts'
 import type { Work } from '../perform.ts'
 
 type Options<K extends keyof BrowserHandle> = Parameters<BrowserHandle[K]>[0]

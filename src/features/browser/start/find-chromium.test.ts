@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testHub } from '../../../testing/test-hub.ts'
+import { testHub } from '../../../testing/tool-contract.ts'
 import { findChromium } from './find-chromium.ts'
 import { loadPlaywright } from './load-playwright.ts'
 

@@ -1,8 +1,7 @@
 import { access, constants, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { BrowserOptions } from '../../../core/browser.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type BrowserOptions, ToolError } from '../../../core/index.ts'
 import type { Playwright } from './load-playwright.ts'
 
 type Channel = NonNullable<BrowserOptions['channel']>

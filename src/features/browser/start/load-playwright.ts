@@ -1,5 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
-import { isOutOfResources, lazyModule } from '../../../lib/lazy-module.ts'
+import { isOutOfResources, lazyModule, ToolError } from '../../../core/index.ts'
 
 const loadPlaywrightCore = lazyModule(() => import('playwright-core'), { isPreloaded: false })
 

@@ -1,6 +1,5 @@
-import type { ToolError } from '../../../core/errors.ts'
-import type { ChannelAnswer } from '../../../core/messages.ts'
-import { escapeLine } from '../../../lib/escape-text.ts'
+import type { ChannelAnswer, ToolError } from '../../../core/index.ts'
+import { escapeLine } from '../../../lib/index.ts'
 import { refused } from '../send-errors.ts'
 
 const MAX_WORDS_LENGTH = 300

@@ -1,4 +1,4 @@
-import type { FeatureHost } from '../../../core/feature.ts'
+import type { FeatureHost } from '../../../core/index.ts'
 import type { References } from '../read-references.ts'
 
 /** What a built-in channel is made of, beside its options. */

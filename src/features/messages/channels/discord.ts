@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { ToolError } from '../../../core/errors.ts'
-import type {
-  Channel,
-  ChannelAnswer,
-  ChannelIo,
-  DiscordChannelOptions,
-  OutgoingMessage,
-} from '../../../core/messages.ts'
-import { parseJson } from '../../../lib/parse-json.ts'
+import {
+  type Channel,
+  type ChannelAnswer,
+  type ChannelIo,
+  type DiscordChannelOptions,
+  type OutgoingMessage,
+  ToolError,
+} from '../../../core/index.ts'
+import { parseJson } from '../../../lib/index.ts'
 import { assertFits } from '../check-words.ts'
 import { readUrl } from '../read-url.ts'
 import { secretsOfUrl } from '../secrets-of-url.ts'

@@ -1,4 +1,4 @@
-import type { Channel, OutgoingMessage, SlackChannelOptions } from '../../../core/messages.ts'
+import type { Channel, OutgoingMessage, SlackChannelOptions } from '../../../core/index.ts'
 import { assertFits } from '../check-words.ts'
 import { readUrl } from '../read-url.ts'
 import { secretsOfUrl } from '../secrets-of-url.ts'

@@ -1,6 +1,10 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { Channel, OutgoingMessage, SmtpChannelOptions } from '../../../core/messages.ts'
-import { lazyModule } from '../../../lib/lazy-module.ts'
+import {
+  type Channel,
+  lazyModule,
+  type OutgoingMessage,
+  type SmtpChannelOptions,
+  ToolError,
+} from '../../../core/index.ts'
 import type { ChannelParts } from './channel-parts.ts'
 import { deliverMail, type MailServer } from './mail/deliver-mail.ts'
 

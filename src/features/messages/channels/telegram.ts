@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import { ToolError } from '../../../core/errors.ts'
-import { normaliseRecipient } from '../../../core/message-target.ts'
-import type { Channel, ChannelIo, Delivery, OutgoingMessage, TelegramChannelOptions } from '../../../core/messages.ts'
-import { parseJson } from '../../../lib/parse-json.ts'
+import {
+  type Channel,
+  type ChannelIo,
+  type Delivery,
+  normaliseRecipient,
+  type OutgoingMessage,
+  type TelegramChannelOptions,
+  ToolError,
+} from '../../../core/index.ts'
+import { parseJson } from '../../../lib/index.ts'
 import { assertFits } from '../check-words.ts'
 import { readUrl } from '../read-url.ts'
 import { refusedBy } from './answer-errors.ts'

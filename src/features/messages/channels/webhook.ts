@@ -1,6 +1,5 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../../../core/messages.ts'
-import { signWebhook, webhookKey } from '../../../lib/sign-webhook.ts'
+import { type Channel, type OutgoingMessage, ToolError, type WebhookChannelOptions } from '../../../core/index.ts'
+import { signWebhook, webhookKey } from '../../../lib/index.ts'
 import { readUrl } from '../read-url.ts'
 import { secretsOfUrl } from '../secrets-of-url.ts'
 import { refusedBy } from './answer-errors.ts'

@@ -1,16 +1,18 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { ApprovalView } from '../../../core/result.ts'
-import { asSentence } from '../../../lib/as-sentence.ts'
-import { revealLine, revealText } from '../../../lib/escape-text.ts'
-import { findDeciding, risksOfPart } from '../../../policy/command-risk.ts'
-import type { Policy } from '../../../policy/compile-policy.ts'
-import { tellJudgement } from '../../../policy/judge-demand.ts'
-import { type JudgedPart, judgePart, tellDoubt } from '../../../policy/judge-part.ts'
-import type { PolicyQuestion } from '../../../policy/question.ts'
-import { STRICTNESS } from '../../../policy/strictness.ts'
-import type { DecisionRedactor } from '../../../records/redaction/decision-redactor.ts'
-import type { CommandReading } from '../../../shell/reading.ts'
-import type { Risk } from '../../../shell/risk.ts'
+import { type ApprovalView, ToolError } from '../../../core/index.ts'
+import { asSentence, revealLine, revealText } from '../../../lib/index.ts'
+import {
+  findDeciding,
+  type JudgedPart,
+  judgePart,
+  type Policy,
+  type PolicyQuestion,
+  risksOfPart,
+  STRICTNESS,
+  tellDoubt,
+  tellJudgement,
+} from '../../../policy/index.ts'
+import type { DecisionRedactor } from '../../../records/redaction/index.ts'
+import type { CommandReading, Risk } from '../../../shell/index.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
 import type { Parts, RunState } from '../parts.ts'

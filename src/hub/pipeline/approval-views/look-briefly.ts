@@ -1,5 +1,5 @@
-import { ToolError } from '../../../core/errors.ts'
-import { untilAborted } from '../../../lib/until-aborted.ts'
+import { ToolError } from '../../../core/index.ts'
+import { untilAborted } from '../../../lib/index.ts'
 import type { Call } from '../call.ts'
 import type { Parts } from '../parts.ts'
 

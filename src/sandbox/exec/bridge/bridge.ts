@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { ownFile } from '../../../lib/own-file.ts'
+import { ownFile } from '../../../system/index.ts'
 
 /** A file of the machine and its path in the sandbox, read-only. */
 export interface Bind {

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../../core/clock.ts'
-import type { CommandState } from '../../../core/commands.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type Clock, type CommandState, ToolError } from '../../../core/index.ts'
 import type { ManagedCommand } from './managed-command.ts'
 
 /** A background command that was lost with an earlier hub. */

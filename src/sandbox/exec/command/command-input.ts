@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Clock } from '../../../core/clock.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type Clock, ToolError } from '../../../core/index.ts'
 import { waitUntil } from './wait-until.ts'
 
 const MAX_UNREAD = 1024 * 1024

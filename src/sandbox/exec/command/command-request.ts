@@ -1,10 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CommandLine, CommandRequest } from '../../../core/commands.ts'
-import { ToolError } from '../../../core/errors.ts'
-import { errnoOf } from '../../../lib/errno.ts'
-import { isWithin } from '../../../lib/is-within.ts'
-import { LONE_SURROGATE } from '../../../lib/lone-surrogate.ts'
+import { type CommandLine, type CommandRequest, ToolError } from '../../../core/index.ts'
+import { errnoOf, isWithin, LONE_SURROGATE } from '../../../lib/index.ts'
 import { quotePath } from '../../files/file-error.ts'
 import { splitPath } from '../../files/open-roots.ts'
 

@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import { type DiskGrowth, measureGrowth } from './disk-growth.ts'
 
 /** What a command may add to the disks that it can write to. */

@@ -1,7 +1,14 @@
-import type { Clock } from '../../../core/clock.ts'
-import type { CommandOutput, CommandState, LogPage, RunningCommand, SandboxLevel } from '../../../core/commands.ts'
-import { messageOf, ToolError } from '../../../core/errors.ts'
-import type { Artifact } from '../../../core/result.ts'
+import {
+  type Artifact,
+  type Clock,
+  type CommandOutput,
+  type CommandState,
+  type LogPage,
+  messageOf,
+  type RunningCommand,
+  type SandboxLevel,
+  ToolError,
+} from '../../../core/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import type { CommandCall } from '../command-call.ts'
 import { KeptOutput } from '../output/kept-output.ts'

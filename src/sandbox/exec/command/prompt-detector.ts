@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import { LastBytes, plainText } from '../output/output-text.ts'
 
 const LAST_BYTES = 256

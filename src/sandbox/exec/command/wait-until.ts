@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 
 /** How long to wait. */

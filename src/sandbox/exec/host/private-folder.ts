@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errnoOf } from '../../../lib/errno.ts'
+import { errnoOf } from '../../../lib/index.ts'
 
 const PREFIX = 'tool-hub-sandbox-'
 let made: string | undefined

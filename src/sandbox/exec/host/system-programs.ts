@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 
 /** Where the programs that create a sandbox are looked up: never in the hub's PATH, which others may have set. */
 const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']

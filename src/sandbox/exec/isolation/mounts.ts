@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errnoOf } from '../../../lib/errno.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { bridgeBinds, PROXY_SOCKET } from '../bridge/bridge.ts'
 import { privateFolder } from '../host/private-folder.ts'
 import { GIT_SHIM, SHIM_FOLDER } from './environment.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SandboxLevel } from '../../../core/commands.ts'
+import type { SandboxLevel } from '../../../core/index.ts'
 import type { ProcessLimits } from '../host/limits.ts'
 
 /** The home of every sandboxed command: empty, in memory, and removed with the sandbox. */

@@ -1,6 +1,4 @@
-import type { CommandOutput, LogPage } from '../../../core/commands.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { Artifact } from '../../../core/result.ts'
+import { type Artifact, type CommandOutput, type LogPage, ToolError } from '../../../core/index.ts'
 import type { OutputFile } from '../command-call.ts'
 import type { StreamName } from './live-output.ts'
 import { countNewlines, LogPages } from './log-pages.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import { CODE_BYTES, lastDrawn, stripCodes, unfinishedCode } from './output-text.ts'
 
 /** One of the two output streams of a command. */

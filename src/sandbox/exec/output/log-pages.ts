@@ -1,4 +1,4 @@
-import type { LogPage } from '../../../core/commands.ts'
+import type { LogPage } from '../../../core/index.ts'
 import { plainText, upToWholeCharacter } from './output-text.ts'
 
 /** The bytes of a log, which may grow. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import type { StreamRedactor } from '../command-call.ts'
 import type { KeptOutput } from './kept-output.ts'
 import type { LiveOutput, StreamName } from './live-output.ts'

@@ -1,9 +1,13 @@
 import { access, constants, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Clock } from '../../../core/clock.ts'
-import type { ProgramFence, ProgramRequest, SandboxLevel } from '../../../core/commands.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { CommandLimits } from '../../../core/options.ts'
+import {
+  type Clock,
+  type CommandLimits,
+  type ProgramFence,
+  type ProgramRequest,
+  type SandboxLevel,
+  ToolError,
+} from '../../../core/index.ts'
 import { quotePath } from '../../files/file-error.ts'
 import type { OpenedProxy, ProxySettings } from '../../network/proxy/open-proxy.ts'
 

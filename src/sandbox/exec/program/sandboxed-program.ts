@@ -1,8 +1,12 @@
 import { mkdir } from 'node:fs/promises'
-import type { ProgramFence, RunningProgram, SandboxLevel } from '../../../core/commands.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { CommandLimits } from '../../../core/options.ts'
-import { isWithin } from '../../../lib/is-within.ts'
+import {
+  type CommandLimits,
+  type ProgramFence,
+  type RunningProgram,
+  type SandboxLevel,
+  ToolError,
+} from '../../../core/index.ts'
+import { isWithin } from '../../../lib/index.ts'
 import { quotePath } from '../../files/file-error.ts'
 import type { SetAside } from '../../protected/open-below.ts'
 import { type KeptCommand, PlaceKeeper } from '../../protected/place-keeper.ts'

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { startProcess } from '../../../lib/start-process.ts'
+import { startProcess } from '../../start-process.ts'
 import { forEachLine, type PrewarmMessage } from '../start/protocol.ts'
 import type { ShellDescriptors } from '../start/shell-scripts.ts'
 

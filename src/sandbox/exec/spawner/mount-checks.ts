@@ -1,6 +1,6 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename } from 'node:path'
-import { statsIfThere } from '../../../lib/stats-if-there.ts'
+import { statsIfThere } from '../../../system/index.ts'
 
 interface MountSource {
   /** Path of the mount's root in its file system. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { SandboxLevel } from '../../../core/commands.ts'
+import type { SandboxLevel } from '../../../core/index.ts'
 import type { Exit } from '../start/protocol.ts'
 
 /** A variable in the environment of commands without a PID namespace, by which processes they leave behind are found. */

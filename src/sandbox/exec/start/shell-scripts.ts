@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import type { StartRequest } from './starter.ts'
 

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { ToolError } from '../../../core/errors.ts'
-import { resourceError } from '../../../lib/resource-error.ts'
+import { resourceError, ToolError } from '../../../core/index.ts'
 import { quotePath } from '../../files/file-error.ts'
 import type { StartFailure } from './sandbox-handle.ts'
 import type { StartRequest } from './starter.ts'

@@ -1,6 +1,6 @@
 import type { BigIntStats, Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import type { FilesLevel } from '../../../core/handles.ts'
+import type { FilesLevel } from '../../../core/index.ts'
 
 /** A path as the system takes it: text, or bytes for names that are not UTF-8. */
 export type SystemPath = string | Buffer

@@ -10,8 +10,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { ToolError } from '../../../core/errors.ts'
-import { errnoOf } from '../../../lib/errno.ts'
+import { ToolError } from '../../../core/index.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FileAccess, FolderEntry, SystemPath } from './file-access.ts'
 import { linkEntry, makeEntry, removeEntry, renameEntry, type SteadyEntry, unlinkEntry } from './steady-changes.ts'

@@ -1,6 +1,6 @@
 import { type BigIntStats, linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import { errnoOf } from '../../../lib/errno.ts'
+import { ToolError } from '../../../core/index.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { isDraftName, newDraftName } from '../change/draft-name.ts'
 import type { SystemPath } from './file-access.ts'
 import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder, toSystem } from './steady-folder.ts'

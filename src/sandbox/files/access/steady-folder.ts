@@ -1,5 +1,5 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
 
 /** A folder as it was when it was opened; the bytes of its path are one character each. */

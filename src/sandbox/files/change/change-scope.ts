@@ -1,6 +1,5 @@
-import type { Change, FileState, PlaceForTree } from '../../../core/change.ts'
-import { ToolError } from '../../../core/errors.ts'
-import { isWithin } from '../../../lib/is-within.ts'
+import { type Change, type FileState, type PlaceForTree, ToolError } from '../../../core/index.ts'
+import { isWithin } from '../../../lib/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'

@@ -1,6 +1,5 @@
 import { closeSync } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import type { CopyResult } from '../../../core/handles.ts'
+import { type CopyResult, ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FileTarget } from '../open-roots.ts'
 import { statAt } from '../walk.ts'

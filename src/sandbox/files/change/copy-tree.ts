@@ -9,9 +9,9 @@ import {
   readlinkSync,
   symlinkSync,
 } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import { allSettled } from '../../../lib/all-settled.ts'
-import { syncFolder } from '../../../lib/sync-folder.ts'
+import { ToolError } from '../../../core/index.ts'
+import { allSettled } from '../../../lib/index.ts'
+import { syncFolder } from '../../../system/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'

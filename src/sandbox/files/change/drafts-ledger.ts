@@ -2,11 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ToolError } from '../../../core/errors.ts'
-import { prepareMissingDataFolder } from '../../../lib/data-folder.ts'
-import { errnoOf } from '../../../lib/errno.ts'
-import { openRegular } from '../../../lib/open-regular.ts'
-import { currentProcess, isAlive, type ProcessIdentity } from '../../../lib/process-identity.ts'
+import { ToolError } from '../../../core/index.ts'
+import { errnoOf } from '../../../lib/index.ts'
+import {
+  currentProcess,
+  isAlive,
+  openRegular,
+  type ProcessIdentity,
+  prepareMissingDataFolder,
+} from '../../../system/index.ts'
 import { createFilesRoot, type FilesRoot } from '../files-root.ts'
 import { type FileTarget, openRoots } from '../open-roots.ts'
 import { inParent, openFolder } from '../walk.ts'

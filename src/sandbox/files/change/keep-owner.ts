@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, fchownSync, fstatSync } from 'node:fs'
-import { errnoOf } from '../../../lib/errno.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { namesAt, openAt, openFolder } from '../walk.ts'
 
 /** A hub that runs as root leaves a file to whom it belongs, as writing into it would; others cannot and need not. */

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { FileTarget } from '../open-roots.ts'

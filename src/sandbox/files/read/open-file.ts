@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import { errnoOf } from '../../../lib/errno.ts'
+import { ToolError } from '../../../core/index.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'

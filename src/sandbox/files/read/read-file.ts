@@ -1,11 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import type { Encoding, FileBytes, FileText } from '../../../core/handles.ts'
-import { byteOrderMark } from '../../../lib/byte-order-mark.ts'
-import { noteTextHash, sha256 } from '../../../lib/hash.ts'
-import { LONE_SURROGATE } from '../../../lib/lone-surrogate.ts'
+import { type Encoding, type FileBytes, type FileText, ToolError } from '../../../core/index.ts'
+import { byteOrderMark, LONE_SURROGATE, noteTextHash, sha256 } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import {

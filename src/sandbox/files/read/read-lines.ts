@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
-import type { LinePage } from '../../../core/handles.ts'
-import { sha256 } from '../../../lib/hash.ts'
+import type { LinePage } from '../../../core/index.ts'
+import { sha256 } from '../../../lib/index.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import { BLOCK_BYTES, countNewlines, findLineEnd, knownIndex, type LineIndex, scanLines } from './line-index.ts'
 import {

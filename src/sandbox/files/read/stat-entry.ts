@@ -1,6 +1,5 @@
 import type { Stats } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import type { FileFacts } from '../../../core/handles.ts'
+import { type FileFacts, ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from 'node:fs'
-import { byteOrderMark } from '../../../lib/byte-order-mark.ts'
+import { byteOrderMark } from '../../../lib/index.ts'
 import type { FileMatches, MatchedLine } from './found-files.ts'
 import type { RgBlock } from './rg-messages.ts'
 

@@ -1,5 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { FoundLine } from '../../../core/handles.ts'
+import { type FoundLine, ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 
 /**
  * The linear-time expression that a glob means to ripgrep, over bytes: `*` and `?` stay inside a name, `**` spans

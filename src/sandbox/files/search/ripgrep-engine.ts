@@ -1,5 +1,5 @@
 import { closeSync, constants } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'
 import { inParent, openAt, openFolder, statAt } from '../walk.ts'
 

@@ -1,8 +1,13 @@
 import { closeSync, constants, fstatSync, readSync } from 'node:fs'
-import { ToolError } from '../../../core/errors.ts'
-import type { FindOptions, FindResult, SearchOptions, SearchResult } from '../../../core/handles.ts'
-import { errnoOf } from '../../../lib/errno.ts'
-import { lazyModule } from '../../../lib/lazy-module.ts'
+import {
+  type FindOptions,
+  type FindResult,
+  lazyModule,
+  type SearchOptions,
+  type SearchResult,
+  ToolError,
+} from '../../../core/index.ts'
+import { errnoOf } from '../../../lib/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'

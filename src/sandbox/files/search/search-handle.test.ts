@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { ToolError } from '../../../core/errors.ts'
 import type { SearchOptions } from '../../../core/handles.ts'
-import { searchHandle } from '../files-handle.ts'
+import { searchHandle } from '../files-guard.ts'
 import { createFilesRoot, type FilesCall } from '../files-root.ts'
 import { openRoots } from '../open-roots.ts'
 

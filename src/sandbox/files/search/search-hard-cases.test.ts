@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
-import { searchHandle } from '../files-handle.ts'
+import { searchHandle } from '../files-guard.ts'
 import { createFilesRoot } from '../files-root.ts'
 import { openRoots, type Roots } from '../open-roots.ts'
 

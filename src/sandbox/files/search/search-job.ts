@@ -1,6 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
-import type { FindOptions, SearchOptions } from '../../../core/handles.ts'
-import { nearestNames } from '../../../core/names.ts'
+import { type FindOptions, nearestNames, type SearchOptions, ToolError } from '../../../core/index.ts'
 import { globSource } from './glob.ts'
 
 /** Which files of a tree to search. */

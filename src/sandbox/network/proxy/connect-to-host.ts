@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { toNetworkError } from '../exchange.ts'
 import type { HostResolver } from '../host-resolver.ts'

@@ -1,7 +1,7 @@
 import { request as createRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { toNetworkError } from '../exchange.ts'
 import { connectToHost, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
 

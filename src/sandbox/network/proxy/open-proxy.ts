@@ -5,15 +5,14 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { privateFolder } from '../../exec/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { PROXY_LIMITS, type ProxyGuard, type ProxyLimits } from './connect-to-host.ts'
 import { forwardRequest, MAX_HEADER_BYTES } from './forward-request.ts'
 import { openTunnel } from './open-tunnel.ts'
 
-import type { ProxyNetwork } from './proxy-connection.ts'
-import { ProxyConnection } from './proxy-connection.ts'
+import { ProxyConnection, type ProxyNetwork } from './proxy-connection.ts'
 
 /** A proxy that listens. */
 export interface OpenedProxy {

@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { connectToHost, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
 import type { ProxyConnection } from './proxy-connection.ts'
 import { type Opening, readServerName } from './read-server-name.ts'

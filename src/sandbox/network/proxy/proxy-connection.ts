@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { messageOf, ToolError } from '../../../core/errors.ts'
+import { messageOf, ToolError } from '../../../core/index.ts'
 import { throwIfAborted } from '../../throw-if-aborted.ts'
 import { isRefusal } from './connect-to-host.ts'
 

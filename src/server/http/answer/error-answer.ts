@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../../../core/errors.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type ErrorCode, ToolError } from '../../../core/index.ts'
 import { HttpRefusal } from './http-refusal.ts'
 import { API_HEADERS } from './security-headers.ts'
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, ToolError } from '../../../core/errors.ts'
+import { type ErrorCode, ToolError } from '../../../core/index.ts'
 import type { Refusal } from '../../auth/refusal.ts'
 
 /** A request that is turned away with a status and headers of its own. */

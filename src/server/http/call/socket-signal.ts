@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
-import { callerGone } from '../../../core/caller-gone.ts'
+import { callerGone } from '../../../core/index.ts'
 
 const SIGNALS = new WeakMap<Socket, AbortSignal>()
 

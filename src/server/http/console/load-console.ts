@@ -1,9 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { extname, join, relative, sep } from 'node:path'
-import { ToolError } from '../../../core/errors.ts'
-import { errnoOf } from '../../../lib/errno.ts'
-import { sha256 } from '../../../lib/hash.ts'
+import { ToolError } from '../../../core/index.ts'
+import { errnoOf, sha256 } from '../../../lib/index.ts'
 import { answerFile } from './answer-file.ts'
 
 /** What people see where the console should be; it has no style, as the rules for pages allow none inside a page. */

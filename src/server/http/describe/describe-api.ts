@@ -1,16 +1,31 @@
 import { z } from 'zod'
-import { agentEntry } from '../../../protocol/agents.ts'
-import { approval, question } from '../../../protocol/approvals.ts'
-import { callEntry, callRequest, recordLine, toolResult } from '../../../protocol/calls.ts'
-import { canvasDetail, canvasEntry } from '../../../protocol/canvases.ts'
-import { inboxMessage } from '../../../protocol/inbox.ts'
-import { memoryCandidate, memoryNote } from '../../../protocol/memory.ts'
-import { policyRule, policyState } from '../../../protocol/policy.ts'
-import { fileChange, runEntry } from '../../../protocol/runs.ts'
-import { scheduleEntry, scheduleRunEntry } from '../../../protocol/schedules.ts'
-import { grantEntry, health, me, serviceEvent, tokenEntry } from '../../../protocol/service.ts'
-import { apiError } from '../../../protocol/shapes.ts'
-import { toolEntry } from '../../../protocol/tools.ts'
+import {
+  agentEntry,
+  apiError,
+  approval,
+  callEntry,
+  callRequest,
+  canvasDetail,
+  canvasEntry,
+  fileChange,
+  grantEntry,
+  health,
+  inboxMessage,
+  me,
+  memoryCandidate,
+  memoryNote,
+  policyRule,
+  policyState,
+  question,
+  recordLine,
+  runEntry,
+  scheduleEntry,
+  scheduleRunEntry,
+  serviceEvent,
+  tokenEntry,
+  toolEntry,
+  toolResult,
+} from '../../../protocol/index.ts'
 import type { Route, RouteAnswer } from '../route.ts'
 
 /** Schemas that have a name in the document, whatever refers to them. */

@@ -1,4 +1,4 @@
-import { escapeText } from '../../../lib/escape-text.ts'
+import { escapeText } from '../../../lib/index.ts'
 import {
   agentEnded,
   agentEntry,
@@ -11,7 +11,7 @@ import {
   agentStatus,
   endAgent,
   newAgent,
-} from '../../../protocol/agents.ts'
+} from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { defineRoute, type Route } from '../route.ts'
 

@@ -8,7 +8,7 @@ import {
   questionAnswer,
   questionList,
   questionOutcome,
-} from '../../../protocol/approvals.ts'
+} from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { defineRoute, type Route } from '../route.ts'
 

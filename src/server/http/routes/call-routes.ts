@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { callDetail, callList, callQuery, callRequest, toolResult } from '../../../protocol/calls.ts'
+import { callDetail, callList, callQuery, callRequest, toolResult } from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { answerCall } from '../call/answer-call.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'

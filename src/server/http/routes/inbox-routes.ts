@@ -1,4 +1,4 @@
-import { channelList, inboxPage, inboxQuery, readMessages, readOutcome } from '../../../protocol/inbox.ts'
+import { channelList, inboxPage, inboxQuery, readMessages, readOutcome } from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { answerNothing } from '../answer/answer-nothing.ts'
 import { HttpRefusal } from '../answer/http-refusal.ts'

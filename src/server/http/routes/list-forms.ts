@@ -1,13 +1,10 @@
-import { systemClock } from '../../../core/clock.ts'
-import { toWireName } from '../../../core/names.ts'
-import type { Hub, PrincipalHub } from '../../../hub/hub.ts'
-import type { ToolCard } from '../../../hub/pipeline/tool-card.ts'
-import { lazyModule } from '../../../lib/lazy-module.ts'
-import type { ToolEntry } from '../../../protocol/tools.ts'
+import { lazyModule, systemClock, toWireName } from '../../../core/index.ts'
+import type { Hub, PrincipalHub, ToolCard } from '../../../hub/index.ts'
+import type { ToolEntry } from '../../../protocol/index.ts'
 import { ToolList } from '../../mcp/tool-list.ts'
 
-const loadOpenai = lazyModule(() => import('../../../adapters/openai.ts'))
-const loadAnthropic = lazyModule(() => import('../../../adapters/anthropic.ts'))
+const loadOpenai = lazyModule(() => import('../../../adapters/index.ts'))
+const loadAnthropic = lazyModule(() => import('../../../adapters/index.ts'))
 
 interface ListWish {
   readonly form: 'hub' | 'openai' | 'anthropic' | 'mcp'

@@ -9,7 +9,7 @@ import {
   promotion,
   rejected,
   rejection,
-} from '../../../protocol/memory.ts'
+} from '../../../protocol/index.ts'
 import type { Caller } from '../../service.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { answerNothing } from '../answer/answer-nothing.ts'

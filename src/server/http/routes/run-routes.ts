@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import { recordLine } from '../../../protocol/calls.ts'
-import { changeList, runDetail, runList, runQuery, undoReport, undoRequest } from '../../../protocol/runs.ts'
+import {
+  changeList,
+  recordLine,
+  runDetail,
+  runList,
+  runQuery,
+  undoReport,
+  undoRequest,
+} from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { answerNothing } from '../answer/answer-nothing.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleMaker, WrittenWhen } from '../../../core/schedules.ts'
+import type { ScheduleMaker, WrittenWhen } from '../../../core/index.ts'
 import {
   newSchedule,
   scheduleChange,
@@ -9,7 +9,7 @@ import {
   scheduleRunQuery,
   scheduleTimes,
   scheduleTimesQuery,
-} from '../../../protocol/schedules.ts'
+} from '../../../protocol/index.ts'
 import type { Caller } from '../../service.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { answerNothing } from '../answer/answer-nothing.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditReport, health } from '../../../protocol/service.ts'
+import { auditReport, health } from '../../../protocol/index.ts'
 import { answerJson } from '../answer/answer-json.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'

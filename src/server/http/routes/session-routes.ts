@@ -1,4 +1,4 @@
-import { me, signIn } from '../../../protocol/service.ts'
+import { me, signIn } from '../../../protocol/index.ts'
 import type { Admission } from '../../auth/create-authenticator.ts'
 import type { Caller, Service } from '../../service.ts'
 import { answerJson } from '../answer/answer-json.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import { API_HEADERS } from '../answer/security-headers.ts'
 
 const HEADERS = { ...API_HEADERS, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }

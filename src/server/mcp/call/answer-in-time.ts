@@ -1,5 +1,4 @@
-import { callerGone } from '../../../core/caller-gone.ts'
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, callerGone } from '../../../core/index.ts'
 import { shownLine } from '../elicitation/shown-text.ts'
 import type { AwaitedPerson, OngoingCall } from './ongoing-call.ts'
 import type { TellProgress } from './progress.ts'

@@ -1,6 +1,6 @@
 import { inputRequired, type Result, type ServerContext } from '@modelcontextprotocol/server'
-import type { Clock } from '../../../core/clock.ts'
-import { hashJson } from '../../../lib/hash.ts'
+import type { Clock } from '../../../core/index.ts'
+import { hashJson } from '../../../lib/index.ts'
 import type { ClientView } from '../client-view.ts'
 import { type FormAnswer, parseFormAnswer } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'

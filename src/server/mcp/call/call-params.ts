@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../../lib/index.ts'
 
 /** Characters of the name of a tool. */
 export const MAX_NAME_LENGTH = 256

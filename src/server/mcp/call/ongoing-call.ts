@@ -1,9 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { AttributedReply } from '../../../approvals/index.ts'
-import { callerGone, isCallerGone } from '../../../core/caller-gone.ts'
-import type { Question } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { ApprovalReply, ApprovalRequest, CallEvent, ToolResult } from '../../../core/result.ts'
+import {
+  type ApprovalReply,
+  type ApprovalRequest,
+  type CallEvent,
+  callerGone,
+  isCallerGone,
+  type Question,
+  ToolError,
+  type ToolResult,
+} from '../../../core/index.ts'
 import {
   approvalForm,
   type ElicitationForm,

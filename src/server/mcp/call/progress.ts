@@ -1,7 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
-import type { Clock } from '../../../core/clock.ts'
-import { textOfBlock } from '../../../core/project-result.ts'
-import type { CallEvent } from '../../../core/result.ts'
+import { type CallEvent, type Clock, textOfBlock } from '../../../core/index.ts'
 import { shownText } from '../elicitation/shown-text.ts'
 
 /** By which a client knows whose progress it hears. */

@@ -1,6 +1,6 @@
-import { compileSchema } from '../../../core/schema/compile-schema.ts'
-import { toPointer } from '../../../lib/json-pointer.ts'
-import { shortenText } from '../../../limits/output.ts'
+import { compileSchema } from '../../../core/schema/index.ts'
+import { toPointer } from '../../../lib/index.ts'
+import { shortenText } from '../../../limits/index.ts'
 
 /** What may be sent, and what it must still be. */
 export interface DataBounds {

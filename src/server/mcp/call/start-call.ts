@@ -1,7 +1,12 @@
-import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server'
-import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
-import type { Artifact, CallEvent, ContentBlock, Failure, Success, ToolResult } from '../../../core/result.ts'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
+import {
+  type CallToolResult,
+  type ContentBlock as McpBlock,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import type { Artifact, CallEvent, ContentBlock, Failure, Success, ToolResult } from '../../../core/index.ts'
+import { isPlainObject } from '../../../lib/index.ts'
 import type { ClientView } from '../client-view.ts'
 import { shownLine } from '../elicitation/shown-text.ts'
 import type { CallParams } from './call-params.ts'

@@ -1,11 +1,13 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { Question } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { QuestionReply } from '../../../core/options.ts'
-import type { ApprovalReply, ApprovalRequest } from '../../../core/result.ts'
-import { revealLine } from '../../../lib/escape-text.ts'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
+import {
+  type ApprovalReply,
+  type ApprovalRequest,
+  type Question,
+  type QuestionReply,
+  ToolError,
+} from '../../../core/index.ts'
+import { isPlainObject, revealLine } from '../../../lib/index.ts'
 import { shownJson, shownLine, shownText } from './shown-text.ts'
 
 /** What a person is shown: a text and the fields to fill in. */

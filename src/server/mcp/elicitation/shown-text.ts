@@ -1,5 +1,5 @@
-import { revealJson, revealLine, revealText } from '../../../lib/escape-text.ts'
-import { shortenText } from '../../../limits/output.ts'
+import { revealJson, revealLine, revealText } from '../../../lib/index.ts'
+import { shortenText } from '../../../limits/index.ts'
 
 const MAX_VALUE_LENGTH = 500
 

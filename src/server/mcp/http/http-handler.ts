@@ -11,10 +11,9 @@ import {
   PROTOCOL_VERSION_META_KEY,
   readRequestBody,
 } from '@modelcontextprotocol/server'
-import { messageOf } from '../../../core/errors.ts'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
-import { turnFor } from '../../../lib/large-work.ts'
-import { checkJsonEntries } from '../../../limits/json-entries.ts'
+import { messageOf } from '../../../core/index.ts'
+import { isPlainObject, turnFor } from '../../../lib/index.ts'
+import { checkJsonEntries } from '../../../limits/index.ts'
 import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'

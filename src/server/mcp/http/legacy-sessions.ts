@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../../lib/index.ts'
 import { makeServer } from '../make-server.ts'
 import type { McpService } from '../mcp-service.ts'
 import { refuse } from './refuse.ts'

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { isLoopback } from '../../is-loopback.ts'
 import { listening } from '../../listening.ts'
 import type { McpHttpOptions, ServedHub } from '../options.ts'

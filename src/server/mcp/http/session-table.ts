@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/index.ts'
 import type { ClientSession } from '../client-session.ts'
 
 /** A session over HTTP, and what is open for it. */

@@ -9,8 +9,8 @@ import {
   oauthMetadataResponse,
   requireBearerAuth,
 } from '@modelcontextprotocol/server'
-import { ToolError } from '../../../core/errors.ts'
-import { escapeLine } from '../../../lib/escape-text.ts'
+import { ToolError } from '../../../core/index.ts'
+import { escapeLine } from '../../../lib/index.ts'
 import type { SessionOwner } from '../client-session.ts'
 import type { McpAuth } from '../options.ts'
 

@@ -11,7 +11,7 @@ import { bundleModule } from '../../../../test/support/run-module.ts'
 import { type AnyTool, defineTool } from '../../../core/define.ts'
 import { createMemoryStore } from '../../../store/in-process.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { type TestHub, testHub } from '../../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
 import type { McpStdioOptions } from '../options.ts'
 import { serveMcpStdio } from '../serve-mcp-stdio.ts'
 

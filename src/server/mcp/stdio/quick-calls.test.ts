@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../../core/define.ts'
-import { type TestHub, testHub } from '../../../testing/test-hub.ts'
+import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
 import { serveMcpStdio } from '../serve-mcp-stdio.ts'
 
 let closers: (() => Promise<unknown>)[] = []

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type RequestId, type ServerContext } from '@modelcontextprotocol/server'
-import { isPlainObject } from '../../../lib/is-plain-object.ts'
+import { isPlainObject } from '../../../lib/index.ts'
 import { callLegacy } from '../call/call-legacy.ts'
 import { type CallParams, MAX_NAME_LENGTH } from '../call/call-params.ts'
 import type { Connection } from '../call/connection.ts'

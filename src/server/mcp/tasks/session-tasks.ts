@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { Clock } from '../../../core/clock.ts'
-import { ToolError } from '../../../core/errors.ts'
-import { cutHead } from '../../../limits/output.ts'
+import { type Clock, ToolError } from '../../../core/index.ts'
+import { cutHead } from '../../../limits/index.ts'
 import type { OngoingCall } from '../call/ongoing-call.ts'
 
 const MAX_TASKS = 50

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import { ToolError } from '../../../core/errors.ts'
-import type { WebFetch } from '../../../core/source.ts'
-import { lazyModule } from '../../../lib/lazy-module.ts'
+import { lazyModule, ToolError, type WebFetch } from '../../../core/index.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 

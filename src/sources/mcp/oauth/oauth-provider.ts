@@ -7,10 +7,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { ToolError } from '../../../core/errors.ts'
-import type { McpOAuth } from '../../../core/options.ts'
-import type { SourceHost } from '../../../core/source.ts'
-import { escapeLine } from '../../../lib/escape-text.ts'
+import { type McpOAuth, type SourceHost, ToolError } from '../../../core/index.ts'
+import { escapeLine } from '../../../lib/index.ts'
 import { SealedSignInStore, type SignInEntry } from './sign-in-store.ts'
 
 /** What signing in to a server needs to know. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { ToolError } from '../../../core/errors.ts'
-import { SealedFile } from '../../../store/sealed-file.ts'
+import { ToolError } from '../../../core/index.ts'
+import { SealedFile } from '../../../store/index.ts'
 
 /** What is kept about one server at one URL. */
 export interface SignInEntry {

@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import type { CommandRequest, RunningCommand } from '../../../core/commands.ts'
-import type { BaseContext, Context } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
+import {
+  type BaseContext,
+  type CommandRequest,
+  type Context,
+  type RunningCommand,
+  ToolError,
+} from '../../../core/index.ts'
 import type { CapabilityUse } from './call-bridge.ts'
 
 const MAX_COMMANDS = 100

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { BaseContext, Context } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { GuardedResponse } from '../../../core/handles.ts'
+import { type BaseContext, type Context, type GuardedResponse, ToolError } from '../../../core/index.ts'
 import type { CapabilityUse } from './call-bridge.ts'
 
 const MAX_BYTES = 7_000_000

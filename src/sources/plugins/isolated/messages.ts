@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { CAPABILITIES } from '../../../core/define.ts'
-import { ERRORS, type ErrorCode } from '../../../core/errors.ts'
+import { CAPABILITIES, ERRORS, type ErrorCode } from '../../../core/index.ts'
 
 const id = z.int().min(1)
 const text = z.string().max(10_000)

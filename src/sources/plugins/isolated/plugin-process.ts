@@ -1,13 +1,16 @@
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { Clock } from '../../../core/clock.ts'
-import type { ProgramFence, RunningProgram } from '../../../core/commands.ts'
-import type { BaseContext } from '../../../core/define.ts'
-import { messageOf, ToolError } from '../../../core/errors.ts'
-import type { SourceHost } from '../../../core/source.ts'
-import { escapeLine } from '../../../lib/escape-text.ts'
-import { ownFile } from '../../../lib/own-file.ts'
-import { withStop } from '../../../lib/with-stop.ts'
+import {
+  type BaseContext,
+  type Clock,
+  messageOf,
+  type ProgramFence,
+  type RunningProgram,
+  type SourceHost,
+  ToolError,
+} from '../../../core/index.ts'
+import { escapeLine, withStop } from '../../../lib/index.ts'
+import { ownFile } from '../../../system/index.ts'
 import { withinTime } from '../within.ts'
 import { CallBridge } from './call-bridge.ts'
 import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'

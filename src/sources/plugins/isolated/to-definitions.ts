@@ -1,7 +1,5 @@
-import type { ProgramFence } from '../../../core/commands.ts'
-import type { Capability } from '../../../core/define.ts'
-import { messageOf } from '../../../core/errors.ts'
-import { withStop } from '../../../lib/with-stop.ts'
+import { type Capability, messageOf, type ProgramFence } from '../../../core/index.ts'
+import { withStop } from '../../../lib/index.ts'
 import { refuseReservedName } from '../../client-tools/refuse-reserved-name.ts'
 import { type IsolatedDefinition, isolatedDefinition } from './messages.ts'
 

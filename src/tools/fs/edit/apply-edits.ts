@@ -1,7 +1,6 @@
 import { findRuns } from '../lines/find-runs.ts'
 import { bareLines, foldCharacters, indentOf, stripEnd } from '../lines/fold-line.ts'
-import type { FoldedText } from '../lines/folded-text.ts'
-import { foldLines } from '../lines/folded-text.ts'
+import { type FoldedText, foldLines } from '../lines/folded-text.ts'
 import { type Edit, MAX_PLACES, type Replacement, type Rung } from './edit.ts'
 import { type EditName, notFound, nothingChanges, notUnique, overlapping, tooMany, tooMuch } from './edit-errors.ts'
 import { findPlaces } from './find-places.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { countOf, quote } from '../quote.ts'
 import { MAX_PLACES, type Replacement } from './edit.ts'
 import { findNearest } from './find-nearest.ts'

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { quote } from '../quote.ts'
 import type { PatchSection } from './patch.ts'
 

@@ -1,6 +1,4 @@
-import type { ReadContext } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
-import type { FileChange } from '../../../core/handles.ts'
+import { type FileChange, type ReadContext, ToolError } from '../../../core/index.ts'
 import { findNearest } from '../edit/find-nearest.ts'
 import { findRuns } from '../lines/find-runs.ts'
 import { stripEnd } from '../lines/fold-line.ts'

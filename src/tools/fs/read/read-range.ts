@@ -1,5 +1,4 @@
-import type { Context } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type Context, ToolError } from '../../../core/index.ts'
 import { quote } from '../quote.ts'
 import type { ReadResult } from './read-result.ts'
 import { textEvidence } from './text-evidence.ts'

@@ -1,5 +1,4 @@
-import type { ReadContext } from '../../../core/define.ts'
-import { ToolError } from '../../../core/errors.ts'
+import { type ReadContext, ToolError } from '../../../core/index.ts'
 import { quote } from '../quote.ts'
 
 /** The most bytes that a file which is changed by parts may have afterwards. */

@@ -1,5 +1,4 @@
-import type { ModelLimit } from '../../../core/define.ts'
-import type { Content } from '../../../core/result.ts'
+import type { Content, ModelLimit } from '../../../core/index.ts'
 import { isSecondHalf } from '../../util/code-points.ts'
 import { RANGE_BYTES } from './read-range.ts'
 import type { ReadResult } from './read-result.ts'

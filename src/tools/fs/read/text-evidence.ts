@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Evidence } from '../../../core/result.ts'
+import type { Evidence } from '../../../core/index.ts'
 
 const LINES = 20
 /** Enough for the first lines of any text that people write. */

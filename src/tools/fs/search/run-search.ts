@@ -1,5 +1,4 @@
-import type { Context } from '../../../core/define.ts'
-import type { FoundLine, SearchOptions } from '../../../core/handles.ts'
+import type { Context, FoundLine, SearchOptions } from '../../../core/index.ts'
 import { joinPath } from '../path-schema.ts'
 import { quote } from '../quote.ts'
 import type { SearchTextResult } from './search-result.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 
 /** A piece of a parsed template. A name is split at its dots; `.` alone is the empty list: the current value. */
 export type Token =

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 import { Meter } from '../meter.ts'
 import { parseTemplate, type Token } from './parse-template.ts'
 

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../core/errors.ts'
+import { ToolError } from '../../../core/index.ts'
 
 /** The error for a path that cannot be used: what is wrong, and at which character (counted from 1) where that is known. */
 export function invalidPath(problem: string, { index, cause }: { index?: number; cause?: unknown } = {}): ToolError {

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
-import { messageOf, ToolError } from '../../../../core/errors.ts'
-import { escapeLine } from '../../../../lib/escape-text.ts'
-import { lazyModule } from '../../../../lib/lazy-module.ts'
+import { lazyModule, messageOf, ToolError } from '../../../../core/index.ts'
+import { escapeLine } from '../../../../lib/index.ts'
 import { refused, unknownFate } from '../../send-errors.ts'
 
 const loadSmtpConnection = lazyModule(() => import('nodemailer/lib/smtp-connection'))

@@ -1,0 +1,37 @@
+export { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
+export { toAnthropic } from './anthropic.ts'
+export { type AuditEvent, toAuditEvent } from './audit-event.ts'
+export { toClientToolDefinitions } from './client-tool-definitions.ts'
+export {
+  type CodingToolOptions,
+  createApplyPatchTool,
+  createEditTool,
+  createExecTool,
+  createProcessTool,
+  createReadTool,
+  createWriteTool,
+} from './coding-tools.ts'
+export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './executor.ts'
+export type { FormGovernance } from './from/form-governance.ts'
+export { type AiSdkGovernance, type ForeignAiSdkTool, fromAiSdk } from './from/from-ai-sdk.ts'
+export { fromLangChain, type LangChainTool } from './from/from-lang-chain.ts'
+export {
+  fromMcpTool,
+  type McpHandlerExtra,
+  type McpToolDefinition,
+  type McpToolResult,
+  mcpContent,
+} from './from/from-mcp-tool.ts'
+export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './from/from-open-ai.ts'
+export { toOpenAi } from './openai.ts'
+export { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
+export { type ToolDefinition, toToolDefinitions } from './tool-definitions.ts'
+export {
+  type ToolCompleted,
+  type ToolEvent,
+  type ToolFailed,
+  type ToolStarted,
+  toToolEvents,
+  wasExecuted,
+} from './tool-events.ts'
+export { type ToolResultEvent, toToolResultEvent } from './tool-result-event.ts'

@@ -1,0 +1,2 @@
+export type { OidcOptions, ServiceOptions, WebhookOptions } from '../config/index.ts'
+export { type RunningService, type StartServiceOptions, startService } from '../server/index.ts'

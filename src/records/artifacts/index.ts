@@ -1,0 +1,1 @@
+export { ArtifactReader, Artifacts, findArtifactOf, readArtifactOf } from './artifacts.ts'

@@ -1,0 +1,2 @@
+export { Metrics } from './metrics.ts'
+export { type CallSpan, startSpan } from './trace.ts'

@@ -1,0 +1,1 @@
+export { readArgv, readCommandLine } from './read-command-line.ts'

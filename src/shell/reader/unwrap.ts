@@ -1,0 +1,190 @@
+import { baseName } from '../base-name.ts'
+import { SHELLS, WRAPPERS } from '../wrappers.ts'
+import { isCodeVariable } from './code-variables.ts'
+import { type ShellWord, staticWord } from './read-word.ts'
+import { joinWords, readWrapper } from './read-wrapper.ts'
+
+/** What a command runs besides itself. */
+export interface Wrapped {
+  /** Commands that stand among its words. */
+  readonly commands: readonly (readonly ShellWord[])[]
+  /** Texts that a shell reads. */
+  readonly texts: readonly ShellWord[]
+  /** Why more may run than these. */
+  readonly hidden?: string
+  /** What it changes for them. */
+  readonly reach?: string
+}
+
+const NOTHING: Wrapped = { commands: [], texts: [] }
+
+/** Finds the commands that a command only carries out; `input` is what it reads, where the line holds it. */
+export function unwrap(words: readonly ShellWord[], input?: ShellWord): Wrapped {
+  const name = words[0]?.value
+  if (name === undefined) return NOTHING
+  const base = baseName(name)
+  const wrapper = WRAPPERS.get(base)
+  if (wrapper) return readWrapper(words, wrapper)
+  if (SHELLS.has(base)) return readShell(words, input)
+  return OTHERS.get(base)?.(words) ?? NOTHING
+}
+
+/** Says whether it is known of a name what a command of that name carries out. */
+export function isUnwrappable(name: string): boolean {
+  const base = baseName(name)
+  return WRAPPERS.has(base) || SHELLS.has(base) || OTHERS.has(base)
+}
+
+const OTHERS: ReadonlyMap<string, (words: readonly ShellWord[]) => Wrapped> = new Map([
+  ['eval', (words) => asText(operandsOf(words))],
+  ['trap', readTrap],
+  ['alias', (words) => asTexts(operandsOf(words).map(afterEquals))],
+  ['find', readFind],
+  ['gfind', readFind],
+  ['fd', readFd],
+  ['fdfind', readFd],
+  // These evaluate subscripts: `unset 'a[$(id)]'` runs id.
+  ...[
+    'let',
+    'test',
+    '[',
+    'unset',
+    'printf',
+    'read',
+    'declare',
+    'typeset',
+    'local',
+    'export',
+    'readonly',
+    'wait',
+    'getopts',
+  ].map((name): [string, typeof readTrap] => [name, readSubscripts]),
+])
+
+function asText(words: readonly ShellWord[]): Wrapped {
+  return words.length === 0 ? NOTHING : asTexts([joinWords(words)])
+}
+
+function asTexts(texts: readonly ShellWord[]): Wrapped {
+  return { texts: texts.filter(({ source }) => source !== ''), commands: [] }
+}
+
+/** Without the options of a builtin. */
+function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
+  const first = words.findIndex(({ value }, index) => index > 0 && !(value !== undefined && /^-[a-z-]/.test(value)))
+  return first === -1 ? [] : words.slice(first)
+}
+
+/** `trap action signal…`; with one word alone, or `-`, it only resets. */
+function readTrap(words: readonly ShellWord[]): Wrapped {
+  const [action, ...signals] = operandsOf(words)
+  return action === undefined || signals.length === 0 || action.value === '-' ? NOTHING : asTexts([action])
+}
+
+function afterEquals({ value, source }: ShellWord): ShellWord {
+  const text = source.slice(source.indexOf('=') + 1)
+  return value === undefined ? { value, source: text } : staticWord(text)
+}
+
+/** A dollar sign or a backtick in a word with a bracket: what stands between brackets is expanded once more. */
+const EXPANDED_TWICE = /[[(].*[$`]|[$`].*[[(]/s
+
+function readSubscripts(words: readonly ShellWord[]): Wrapped {
+  const risky = words.filter(({ value }, index) => {
+    if (value === undefined) return false
+    // Of printf only the name of the variable is one.
+    const isName =
+      baseName(words[0]!.value!) !== 'printf' ||
+      [words[index - 1]?.value, value].some((each) => /^-\w*v/.test(each ?? ''))
+    return isName ? EXPANDED_TWICE.test(value) : /\[.*(\$\(|`)/s.test(value)
+  })
+  const name = words.map(({ source }) => /^(\w+)\+?=/.exec(source)?.[1] ?? '').find(isCodeVariable)
+  return {
+    ...asTexts(risky.map(({ source }) => ({ value: undefined, source: `: ${source}` }))),
+    hidden: name && `it sets ${name}`,
+  }
+}
+
+/** Each may stand inside of the one before. */
+const MAX_EXECUTED = 32
+const TOO_MANY = `it runs more than ${MAX_EXECUTED} commands`
+
+const EXECUTE = /^-(exec|execdir|ok|okdir)$/
+
+/**
+ * Each `-exec` up to its `;` or `+`; `{}` stands for names that only the run would tell. One that stands inside of another
+ * is read by itself too: the first may be the value of `-name`.
+ */
+function readFind(words: readonly ShellWord[]): Wrapped {
+  const commands: ShellWord[][] = []
+  const last = words.findLastIndex((word, index) => endsCommand(word, words[index - 1]))
+  for (const [at, { value, glob }] of words.entries()) {
+    if (at === 0) continue
+    // A word that only the run would tell may be `-exec` where a command ends after it.
+    const isUnknown = value === undefined && glob === undefined
+    if (!isUnknown && !EXECUTE.test(value ?? '')) continue
+    if (isUnknown && last <= at) continue
+    const end = words.findIndex((word, index) => index > at && endsCommand(word, words[index - 1]))
+    const command = words.slice(at + 1, end === -1 ? words.length : end)
+    if (command.length > 0) commands.push(command.map(fillBraces))
+    if (commands.length > MAX_EXECUTED) return { commands: [], texts: [], hidden: TOO_MANY }
+  }
+  return { commands, texts: [] }
+}
+
+/** What follows `-x` or `-X`, also at the end of a cluster, is a command with names added to it. */
+function readFd(words: readonly ShellWord[]): Wrapped {
+  const commands: ShellWord[][] = []
+  for (const [at, { value, glob }] of words.entries()) {
+    if (at === 0 || (value === undefined && glob !== undefined)) continue
+    const match = /^(?:-\w*?[xX]|--exec(?:-batch)?(?:=|$))(.*)/s.exec(value ?? '-x')
+    if (match === null) continue
+    const attached = match[1] === '' ? [] : [staticWord(match[1]!)]
+    const end = words.findIndex((word, index) => index > at && word.value === ';')
+    const command = [...attached, ...words.slice(at + 1, end === -1 ? words.length : end)].map(fillBraces)
+    if (command.length > 0) commands.push([...command, { value: undefined, source: '{}' }])
+    if (commands.length > MAX_EXECUTED) return { commands: [], texts: [], hidden: TOO_MANY }
+  }
+  return { commands, texts: [] }
+}
+
+function endsCommand({ value }: ShellWord, before: ShellWord | undefined): boolean {
+  return value === ';' || (value === '+' && before?.source === '{}')
+}
+
+function fillBraces(word: ShellWord): ShellWord {
+  return word.value?.includes('{}') ? { value: undefined, source: word.source } : word
+}
+
+/** Options of shells that take a word of their own. */
+const SHELL_VALUES = /^--(rcfile|init-file|init-command)$/
+
+function readShell(words: readonly ShellWord[], input: ShellWord | undefined): Wrapped {
+  let isText = false
+  let isInput = false
+  let isAmbiguous = false
+  let at = 1
+  for (; at < words.length; at++) {
+    const { value, source } = words[at]!
+    if (value === undefined && isText) break
+    if (value === undefined) return { ...NOTHING, hidden: `whether ${source} is an option or a script is not known` }
+    if (value === '-' || value === '--') {
+      at++
+      break
+    }
+    if (SHELL_VALUES.test(value)) return { ...NOTHING, hidden: `${value} names a script that it runs` }
+    if (!/^[-+]./.test(value)) break
+    if (value.startsWith('--')) continue
+    isText ||= value.includes('c')
+    isInput ||= value.includes('s')
+    // Bash takes one further word for each of these letters; other shells take the rest of the cluster instead.
+    at += value.replace(/[^oO]/g, '').length
+    isAmbiguous ||= /[oO]./.test(value)
+  }
+  const operand = words[at]
+  if (isText && isAmbiguous) return { texts: words.slice(2), commands: [] }
+  if (isText) return operand ? { texts: [operand], commands: [] } : NOTHING
+  if (operand && !isInput) return { ...NOTHING, hidden: 'it runs a script' }
+  if (input) return { texts: [input], commands: [] }
+  return { ...NOTHING, hidden: 'it runs what comes in on its standard input' }
+}

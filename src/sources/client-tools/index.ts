@@ -1,0 +1,1 @@
+export { ClientConnection, type ClientConnectionOptions, connectClient } from './connect-client.ts'

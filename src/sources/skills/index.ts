@@ -1,0 +1,2 @@
+export { skillRoots } from './skill-roots.ts'
+export { createSkillSource } from './skill-source.ts'
