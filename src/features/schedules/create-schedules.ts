@@ -12,7 +12,7 @@ import {
 } from '../../core/index.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkTimeZone } from './cron-expression.ts'
-import { type Known, toView } from './definition.ts'
+import { type KnownSchedule, toView } from './definition.ts'
 import { countSchedules, isTicking, pageOfRuns } from './read-schedules.ts'
 import { type Maker, refuseFromConfig, ScheduleRegistry } from './schedule-registry.ts'
 import { ScheduleRunner } from './schedule-runner.ts'
@@ -79,11 +79,11 @@ function createScheduleHandle(parts: ScheduleParts, call: FeatureCall): Schedule
   const { host, book, runner, ticker } = parts
   const principal = call.principal ?? ''
   /** What is told to a model may have come from one that had read something from outside. */
-  const shown = (known: Known): Schedule => {
+  const shown = (known: KnownSchedule): Schedule => {
     if (known.definition.createdBy.tainted) call.markUntrusted()
     return toView(known)
   }
-  const saved = async (known: Known) => {
+  const saved = async (known: KnownSchedule) => {
     if (!ticker.isOn && !(await isTicking(host, runner.owner)))
       call.notice('Nothing runs schedules now: tool-hub serve, tool-hub cron start or hub.schedules.start() does.')
     return shown(known)

@@ -27,7 +27,7 @@ export interface Definition extends Timing {
 }
 
 /** A schedule as the parts of this ability hand it to each other. */
-export interface Known {
+export interface KnownSchedule {
   readonly row: StoredSchedule
   readonly definition: Definition
 }
@@ -36,12 +36,12 @@ export interface Known {
 export const FROM_CONFIG = 'config:'
 
 /** The row with its body read; the store is ours, and so is what is in it. */
-export function toKnown(row: StoredSchedule): Known {
+export function toKnown(row: StoredSchedule): KnownSchedule {
   return { row, definition: JSON.parse(row.body) as Definition }
 }
 
 /** As its owner sees it. */
-export function toView({ row, definition }: Known): Schedule {
+export function toView({ row, definition }: KnownSchedule): Schedule {
   const { since: _, until, rights: __, ...shown } = definition
   const { principal, reason, nextAt, lastAt, lastStatus } = row
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallPort } from '../../core/feature.ts'
 import type { ToolResult } from '../../core/result.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Known } from './definition.ts'
+import type { KnownSchedule } from './definition.ts'
 import { executeCalls, failedOutcome } from './execute-calls.ts'
 
 const ok = (summary = '', labels?: string[]) => ({ ok: true, status: 'ok', summary, meta: { labels } })
@@ -41,7 +41,7 @@ function executing(
     ...more,
   }
   const outcome = executeCalls({
-    known: { row: { name: 'job' }, definition } as unknown as Known,
+    known: { row: { name: 'job' }, definition } as unknown as KnownSchedule,
     rights: { caller: 'x' },
     runId: 'run-1',
     host: { clock, as: () => door as unknown as CallPort },

@@ -1,5 +1,5 @@
 import { type FeatureHost, messageOf, type Rights, type ScheduleRunStatus, type ToolResult } from '../../core/index.ts'
-import type { Known } from './definition.ts'
+import type { KnownSchedule } from './definition.ts'
 
 /** How the calls of a run ended. */
 export interface Outcome {
@@ -11,7 +11,7 @@ export interface Outcome {
 
 /** Everything that one run needs. */
 export interface CallsOptions {
-  readonly known: Known
+  readonly known: KnownSchedule
   readonly rights: Rights
   /** The hub's run that the calls are recorded in. */
   readonly runId: string

@@ -1,5 +1,5 @@
 import type { FeatureHost, ScheduleRunPage, ScheduleStatus } from '../../core/index.ts'
-import { type Known, toRunView } from './definition.ts'
+import { type KnownSchedule, toRunView } from './definition.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
 import { TICKING_SLOT, type Ticker } from './ticker.ts'
 
@@ -9,7 +9,7 @@ const MAX_ACTIVE = 1_000
 
 /** How these schedules do. */
 export async function countSchedules(
-  known: readonly Known[],
+  known: readonly KnownSchedule[],
   {
     host,
     runner,
@@ -41,7 +41,7 @@ export async function isTicking({ store, clock }: FeatureHost, owner: string): P
 /** A page of what became of one. */
 export async function pageOfRuns(
   { store }: FeatureHost,
-  { row }: Known,
+  { row }: KnownSchedule,
   { limit = PAGE, before }: { readonly limit?: number; readonly before?: number } = {},
 ): Promise<ScheduleRunPage> {
   const size = Math.min(Math.max(1, limit), MAX_PAGE)

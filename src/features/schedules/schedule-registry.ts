@@ -9,7 +9,7 @@ import {
   type StoredSchedule,
   ToolError,
 } from '../../core/index.ts'
-import { type Definition, FROM_CONFIG, type Known, toKnown } from './definition.ts'
+import { type Definition, FROM_CONFIG, type KnownSchedule, toKnown } from './definition.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 import { readChange, readNew, type Said } from './read-schedule.ts'
 import { nextTime } from './times.ts'
@@ -36,20 +36,20 @@ export class ScheduleRegistry {
     this.#options = options
   }
 
-  async list(principal?: string): Promise<readonly Known[]> {
+  async list(principal?: string): Promise<readonly KnownSchedule[]> {
     const rows = await this.#schedules.list(principal === undefined ? {} : { principal })
     return rows.map(toKnown)
   }
 
   /** One of a principal's; the empty name is the hub's own owner. */
-  async findOwn(principal: string, name: string): Promise<Known> {
+  async findOwn(principal: string, name: string): Promise<KnownSchedule> {
     const [row] = await this.#schedules.list({ principal, name, limit: 1 })
     if (row) return toKnown(row)
     throw notFound(name, await this.#schedules.list({ principal, limit: MAX_NAMES }))
   }
 
   /** Anybody's, by id, or by name where it is clear whose. */
-  async findAny(wanted: string): Promise<Known> {
+  async findAny(wanted: string): Promise<KnownSchedule> {
     const row = await this.#schedules.find(wanted)
     if (row) return toKnown(row)
     const named = await this.#schedules.list({ name: wanted, limit: 2 })
@@ -59,7 +59,7 @@ export class ScheduleRegistry {
     throw new ToolError('CONFLICT', `Several principals have a schedule ${wanted}.`, { hint: 'Give its id.' })
   }
 
-  async add(written: NewSchedule, { rights, createdBy }: Maker, prefix = ''): Promise<Known> {
+  async add(written: NewSchedule, { rights, createdBy }: Maker, prefix = ''): Promise<KnownSchedule> {
     const now = this.#host.clock.now()
     const { enabled, ...said } = readNew(written, this.#options, now)
     // What a rule allows under this name is a reminder, and nothing else.
@@ -85,7 +85,7 @@ export class ScheduleRegistry {
   }
 
   /** Changes what is there now, also when it has moved on since it was looked at. */
-  async change(id: string, written: ScheduleChange, maker?: Maker): Promise<Known> {
+  async change(id: string, written: ScheduleChange, maker?: Maker): Promise<KnownSchedule> {
     return this.#rewrite(id, (before) => {
       const now = this.#host.clock.now()
       const { enabled, ...said } = readChange(written, before.definition, this.#options, now)
@@ -125,9 +125,9 @@ export class ScheduleRegistry {
   async #rewrite(
     id: string,
     rewrite: (
-      known: Known,
+      known: KnownSchedule,
     ) => { definition: Definition } & Pick<StoredSchedule, 'state' | 'reason' | 'dueAt' | 'nextAt'>,
-  ): Promise<Known> {
+  ): Promise<KnownSchedule> {
     for (let tries = 0; tries < TRIES; tries++) {
       const found = await this.#schedules.find(id)
       if (!found) throw notFound(id, [])
@@ -154,7 +154,7 @@ export function nextOf(definition: Definition, after: number): { dueAt: number; 
 }
 
 /** What is written in the config is changed there. */
-export function refuseFromConfig({ row }: Known): void {
+export function refuseFromConfig({ row }: KnownSchedule): void {
   if (!row.name.startsWith(FROM_CONFIG)) return
   throw new ToolError('CONFLICT', `${row.name} is written in the config.`, {
     hint: `Change schedules.entries.${row.name.slice(FROM_CONFIG.length)} in tool-hub.yaml, and start again.`,
@@ -171,13 +171,13 @@ function makerAfter(before: Definition, written: ScheduleChange, maker: Maker = 
 }
 
 /** The same schedule with something else said about it; a new interval is counted from now. */
-function follow({ definition }: Known, said: Said, { rights, createdBy }: Maker, now: number): Definition {
+function follow({ definition }: KnownSchedule, said: Said, { rights, createdBy }: Maker, now: number): Definition {
   return { ...said, since: isSame(said.when, definition.when) ? definition.since : now, rights, createdBy }
 }
 
 /** Whether it goes on as it is, begins anew, or stands still. */
 function stateOf(
-  { row, definition: before }: Known,
+  { row, definition: before }: KnownSchedule,
   definition: Definition,
   isWanted: boolean,
   now: number,

@@ -13,7 +13,7 @@ import {
   type StoredScheduleRun,
 } from '../../core/index.ts'
 import { newOwner, retireOwner } from '../../system/index.ts'
-import { type Known, toKnown, toRunView, toView } from './definition.ts'
+import { type KnownSchedule, toKnown, toRunView, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { ScheduleRegistry } from './schedule-registry.ts'
@@ -69,7 +69,7 @@ export class ScheduleRunner {
   }
 
   /** How runs of a schedule lie beside each other. */
-  overlapOf({ row: { principal }, definition }: Known): Overlap {
+  overlapOf({ row: { principal }, definition }: KnownSchedule): Overlap {
     const isFull = principal !== '' && countOf(this.#waiting.values(), principal) >= MAX_WAITING_OF_ONE
     return { policy: definition.overlap, maxActive: isFull ? 0 : MAX_ACTIVE }
   }
@@ -202,7 +202,7 @@ export class ScheduleRunner {
     await this.#tell(run.id, known)
   }
 
-  async #execute(run: StoredScheduleRun, known: Known, work: () => Promise<Outcome>): Promise<void> {
+  async #execute(run: StoredScheduleRun, known: KnownSchedule, work: () => Promise<Outcome>): Promise<void> {
     // First it is known to be running.
     await Promise.resolve()
     const outcome = await work().catch(failedOutcome)
@@ -216,7 +216,7 @@ export class ScheduleRunner {
     }
   }
 
-  async #end({ id }: StoredScheduleRun, known: Known, outcome: Outcome): Promise<void> {
+  async #end({ id }: StoredScheduleRun, known: KnownSchedule, outcome: Outcome): Promise<void> {
     const end = { ...outcome, id, owner: this.owner, endedAt: this.#host.clock.now(), keep: this.keep }
     await this.#host.store.schedules.end(end)
     this.#forget(id)
@@ -231,7 +231,7 @@ export class ScheduleRunner {
     return row.state === 'off' && !isManual ? 'The schedule was switched off.' : undefined
   }
 
-  async #tell(id: string, known: Known): Promise<void> {
+  async #tell(id: string, known: KnownSchedule): Promise<void> {
     this.#host.emitChange('schedules', known.row.id)
     const run = await this.#host.store.schedules.findRun(id)
     if (!run) return

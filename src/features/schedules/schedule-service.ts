@@ -13,7 +13,7 @@ import {
 } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
 import { checkCalls } from './check-calls.ts'
-import { FROM_CONFIG, type Known, toRunView, toView } from './definition.ts'
+import { FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
 import { ownTimeZone, readWhen } from './read-schedule.ts'
 import { countSchedules, pageOfRuns } from './read-schedules.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'
@@ -38,7 +38,7 @@ const MAX_NEXT = 100
 /** What the owner of the hub uses. */
 export function createScheduleService({ host, options, book, runner, ticker }: ScheduleParts): ScheduleService {
   let problems: readonly string[] = []
-  const record = (change: FeatureChange, { row }: Known, { by = OWNER }: ScheduleMaker = {}) =>
+  const record = (change: FeatureChange, { row }: KnownSchedule, { by = OWNER }: ScheduleMaker = {}) =>
     host.recordChange({ by, change, subject: row.name })
   return {
     async start(config = options) {
@@ -100,7 +100,7 @@ export function createScheduleService({ host, options, book, runner, ticker }: S
 /** A run beside the times of a schedule; gives back what is known of it when it has been waited for. */
 export async function runNow(
   { host, runner }: Pick<ScheduleParts, 'host' | 'runner'>,
-  known: Known,
+  known: KnownSchedule,
   wait?: (ended: Promise<unknown>) => Promise<unknown>,
 ): Promise<ScheduleRun> {
   const wish = runner.newRun(known.row.id, host.clock.now(), 0)
@@ -112,7 +112,7 @@ export async function runNow(
 }
 
 /** The run was left out, because one is under way. */
-function assertBegun(run: StoredScheduleRun, { row }: Known): void {
+function assertBegun(run: StoredScheduleRun, { row }: KnownSchedule): void {
   if (run.status === 'waiting') return
   throw new ToolError('CONFLICT', `${row.name} is running already.`, {
     hint: 'Wait for its end, or let its overlap be queue or parallel.',
@@ -120,7 +120,7 @@ function assertBegun(run: StoredScheduleRun, { row }: Known): void {
 }
 
 /** What a schedule calls, it calls with the rights of whose it is: nobody else puts something in. */
-function refuseOthersCalls({ row }: Known, change: ScheduleChange, { as }: ScheduleMaker): void {
+function refuseOthersCalls({ row }: KnownSchedule, change: ScheduleChange, { as }: ScheduleMaker): void {
   if (as === undefined || as.name === row.principal || change?.calls === undefined) return
   throw new ToolError('FORBIDDEN', `${row.name} is not a schedule of ${as.name}, which may not change its calls.`, {
     hint: 'Make one of your own, or ask the owner.',
