@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 
 const echo = defineTool({

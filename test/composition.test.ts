@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 
 const fetchPage = defineTool({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 
 let root: string

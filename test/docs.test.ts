@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { HOOK_NAMES } from '../src/core/define.ts'
+import { HOOK_NAMES } from '../src/core/tool.ts'
 import { ERRORS } from '../src/core/errors.ts'
-import { PROFILES } from '../src/policy/tool-groups.ts'
+import { PROFILES } from '../src/policy/visibility.ts'
 import { PAGES } from './support/markdown-blocks.ts'
 
 const pages = [...PAGES, 'CONTRIBUTING.md', 'CONVENTIONS.md', 'CONTEXT.md']

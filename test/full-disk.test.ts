@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { verifyRun } from '../src/records/log/verify-run.ts'
 

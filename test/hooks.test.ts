@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../src/core/define.ts'
+import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../src/core/tool.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Rule } from '../src/core/rule.ts'
+import type { Rule } from '../src/core/principal.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 
 type Profile = 'minimal' | 'coding' | 'messaging' | 'full'

@@ -5,7 +5,7 @@ import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontex
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import type { HubOptions } from '../src/core/options.ts'
 import { readEvents } from '../src/records/log/read-events.ts'
 import { type RunningService, startService } from '../src/server/start-service.ts'

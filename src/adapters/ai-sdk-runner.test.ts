@@ -2,7 +2,7 @@ import { generateText, stepCountIs } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../core/define.ts'
+import { defineTool } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { toAiSdkRunner } from './ai-sdk.ts'
 

@@ -1,9 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fileHub } from '../../test/support/file-hub.ts'
 import { fromAgentTool } from '../core/from-agent-tool.ts'
-import { jsonResult, toAgentToolResult } from '../core/project-result.ts'
+import { jsonResult, toAgentToolResult } from '../core/result-formats.ts'
 import { testHub } from '../testing/tool-contract.ts'
-import { toClientToolDefinitions } from './client-tool-definitions.ts'
 import {
   createApplyPatchTool,
   createEditTool,
@@ -12,8 +11,8 @@ import {
   createReadTool,
   createWriteTool,
 } from './coding-tools.ts'
-import { toToolDefinitions } from './tool-definitions.ts'
-import { toToolResultEvent } from './tool-result-event.ts'
+import { toClientToolDefinitions, toToolDefinitions } from './tool-definitions.ts'
+import { toToolResultEvent } from './tool-events.ts'
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

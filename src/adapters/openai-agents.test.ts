@@ -3,9 +3,10 @@ import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-co
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ran, send, sendTwice, wait } from '../../test/support/adapter-tools.ts'
-import { defineTool } from '../core/define.ts'
+import type { CallEvent } from '../core/events.ts'
 import type { HubOptions } from '../core/options.ts'
-import type { CallEvent, ToolResult } from '../core/result.ts'
+import type { ToolResult } from '../core/result.ts'
+import { defineTool } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type OpenAiAgentsOptions, toOpenAiAgents } from './openai-agents.ts'
 

@@ -12,7 +12,7 @@ import {
   unavailable,
   waiting,
 } from '../../test/support/approval-queue.ts'
-import type { ApprovalReply } from '../core/result.ts'
+import type { ApprovalReply } from '../core/events.ts'
 
 const yes = { decision: 'allow', by: 'ada' } as const
 

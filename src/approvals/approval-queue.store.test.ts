@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { bound, full, hangs, never, newQueue, request, sameCall, storedYes } from '../../test/support/approval-queue.ts'
 import type { Store } from '../core/store.ts'
 import { createMemoryStore } from '../store/in-process.ts'
-import { currentProcess } from '../system/process-identity.ts'
+import { currentProcess } from '../system/processes.ts'
 import type { CallApprovals } from './call-approvals.ts'
 
 describe('through the store', () => {

@@ -14,7 +14,7 @@ import {
   waiting,
 } from '../../test/support/approval-queue.ts'
 import { ToolError } from '../core/errors.ts'
-import type { ApprovalReply, ApprovalRequest } from '../core/result.ts'
+import type { ApprovalReply, ApprovalRequest } from '../core/events.ts'
 import type { Store } from '../core/store.ts'
 
 describe('asking', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type ApprovalReply, type ApprovalRequest, ToolError } from '../core/index.ts'
-import { escapeLine, withoutDoubtDetails, withStop } from '../lib/index.ts'
+import { type ApprovalReply, type ApprovalRequest, ToolError, withoutDoubtDetails } from '../core/index.ts'
+import { escapeLine, withStop } from '../lib/index.ts'
 import { approvalAnswer } from '../protocol/index.ts'
 import { type ApprovalKind, type QueueOptions, repeatCallHint } from './approval-kind.ts'
 import { ApprovalQueue } from './approval-queue.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApprovalReply } from '../core/result.ts'
+import type { ApprovalReply } from '../core/events.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { Grants } from './grants.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { request as approval, never, newQueue } from '../../test/support/approval-queue.ts'
-import type { ApprovalRequest } from '../core/result.ts'
+import type { ApprovalRequest } from '../core/events.ts'
 import { encodeRequest, isStoredInPart, RequestQuota } from './request-size.ts'
 
 const request = (text: string) => ({

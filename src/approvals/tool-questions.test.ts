@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { callerGone } from '../core/caller-gone.ts'
-import type { QuestionRequest } from '../core/result.ts'
+import type { QuestionRequest } from '../core/events.ts'
+import { callerGone } from '../core/failures.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { AttributedReply, fitAnswer, ToolQuestions } from './tool-questions.ts'

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { POLICY_YAML } from '../../test/support/policy-yaml.ts'
-import type { SourcedRule } from '../core/rule.ts'
+import type { SourcedRule } from '../core/principal.ts'
 import { loadConfig } from './load-config.ts'
 
 let folder: string

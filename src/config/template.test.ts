@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { SourcedRule } from '../core/rule.ts'
+import type { SourcedRule } from '../core/principal.ts'
 import { loadConfig } from './load-config.ts'
 import { configTemplate } from './template.ts'
 

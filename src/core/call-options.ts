@@ -1,6 +1,6 @@
-import type { CallerKind, Capability } from './define.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent } from './events.ts'
 import type { HubOptions } from './options.ts'
-import type { ApprovalReply, ApprovalRequest, CallEvent } from './result.ts'
+import type { CallerKind, Capability } from './tool.ts'
 
 /** What a caller may say about one call. */
 export interface CallOptions {

@@ -1,14 +1,10 @@
-import type { BrowserHandle } from './browser.ts'
-import type { CanvasHandle } from './canvas.ts'
 import type { Commands } from './commands.ts'
-import type { AnyTool, Capability, ToolInput, ToolOutput } from './define.ts'
+import type { FeatureHandles, FeatureName } from './feature.ts'
+import type { CAPABILITY_OF_FEATURE } from './features.generated.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
-import type { MemoryHandle } from './memory.ts'
-import type { MessageHandle } from './messages.ts'
 import type { Artifact, Content, Evidence, ToolResult } from './result.ts'
-import type { ScheduleHandle } from './schedules.ts'
-import type { JsonSchema } from './schema/infer.ts'
-import type { SessionHandle } from './sessions.ts'
+import type { JsonSchema } from './schema/schema.ts'
+import type { AnyTool, Capability, ToolInput, ToolOutput } from './tool.ts'
 
 /** Values that tools of one run share: bounded, in memory, gone with the run. */
 export interface RunCache {
@@ -118,42 +114,14 @@ export type Context<C extends Capability = never> = BaseContext &
         readonly exec: Commands
       }
     : unknown) &
-  ('memory' extends C
-    ? {
-        /** Notes that outlive the call. */
-        readonly memory: MemoryHandle
-      }
-    : unknown) &
-  ('session' extends C
-    ? {
-        /** Other agents: begin, list and write to them. */
-        readonly sessions: SessionHandle
-      }
-    : unknown) &
-  ('message' extends C
-    ? {
-        /** Messages to people, through the channels of the owner. */
-        readonly messages: MessageHandle
-      }
-    : unknown) &
-  ('schedule' extends C
-    ? {
-        /** Calls that are made later. */
-        readonly schedules: ScheduleHandle
-      }
-    : unknown) &
-  ('browser' extends C
-    ? {
-        /** Web pages in a real browser. */
-        readonly browser: BrowserHandle
-      }
-    : unknown) &
-  ('canvas' extends C
-    ? {
-        /** Something to show to people. */
-        readonly canvas: CanvasHandle
-      }
-    : unknown)
+  ContextHandles<C>
+
+/** The handles of the features whose capability is in `C`. */
+type ContextHandles<C extends Capability> = {
+  readonly [Name in keyof FeatureHandles & FeatureName as (typeof CAPABILITY_OF_FEATURE)[Name] extends C
+    ? Name
+    : never]: FeatureHandles[Name]
+}
 
 /** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
 export interface ReadContext {
@@ -173,4 +141,27 @@ export interface TextChange {
   readonly before: string | undefined
   /** Undefined for a file that would be gone. */
   readonly after: string | undefined
+}
+
+/** Time as the hub sees it; tests replace it with `fakeClock()`. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /**
+   * Runs `callback` after `ms` and returns how to cancel it. A waiting timer keeps the process alive, so that a
+   * call always gets its end, unless it is `background` work nobody waits for.
+   */
+  after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: Date.now,
+  after(ms, callback, options) {
+    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS))
+    if (options?.background) timer.unref()
+    return () => clearTimeout(timer)
+  },
 }

@@ -1,8 +1,8 @@
-import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './define.ts'
 import { ToolError } from './errors.ts'
+import { toolFailure } from './failures.ts'
 import type { Content } from './result.ts'
-import type { JsonSchema } from './schema/infer.ts'
-import { toolFailure } from './tool-failure.ts'
+import type { JsonSchema } from './schema/schema.ts'
+import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './tool.ts'
 
 /** S3's result: content blocks for the model, details for the program. */
 export interface AgentToolResult<T = unknown> {

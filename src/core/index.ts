@@ -18,7 +18,6 @@ export type {
 } from './browser.ts'
 export { browserTargets } from './browser-target.ts'
 export { type CallOptions, withOwnNames } from './call-options.ts'
-export { callerGone, isCallerGone } from './caller-gone.ts'
 export {
   CANVAS_KINDS,
   type Canvas,
@@ -33,8 +32,6 @@ export {
   type DrawOptions,
 } from './canvas.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
-export type { ClientAnswer, ClientCall, ClientToolDefinition, RefusedClientTool } from './client-tool.ts'
-export { type Clock, systemClock } from './clock.ts'
 export {
   type CommandLine,
   type CommandOutput,
@@ -52,24 +49,8 @@ export {
   type SandboxLevel,
 } from './commands.ts'
 export type { Answer, BaseContext, Context, Question, ReadContext, RunCache, TextChange } from './context.ts'
+export { type Clock, systemClock } from './context.ts'
 export { CRON_MODE, cronProblem } from './cron-problem.ts'
-export {
-  type AnyTool,
-  CAPABILITIES,
-  type CallerKind,
-  type Capability,
-  type Dialect,
-  defineTool,
-  GUARDED,
-  type Known,
-  type ModelLimit,
-  type Retry,
-  type Targets,
-  type Tool,
-  type ToolInput,
-  type ToolKind,
-  type ToolOutput,
-} from './define.ts'
 export {
   ERRORS,
   type ErrorCode,
@@ -79,26 +60,49 @@ export {
   ToolError,
   type ToolErrorOptions,
 } from './errors.ts'
-export {
-  CAPABILITY_OF_FEATURE,
-  type CallPort,
-  type CandidateArchive,
-  type CandidateReview,
-  type DialWish,
-  FEATURES,
-  type Feature,
-  type FeatureCall,
-  type FeatureChange,
-  type FeatureHost,
-  type FeatureName,
-  type NewCandidate,
-  type PastCall,
-  type PastCallPage,
-  type ProgramNetwork,
-  type ProgramProxy,
-  type ReadArtifact,
-  type Rights,
+export type { ApprovalReply, ApprovalRequest, ApprovalView, CallEvent, QuestionRequest, RecentCall } from './events.ts'
+export { callerGone, isCallerGone, resourceError, toolFailure } from './failures.ts'
+export type {
+  CallPort,
+  DialWish,
+  Feature,
+  FeatureCall,
+  FeatureChange,
+  FeatureHandles,
+  FeatureHost,
+  FeatureName,
+  FeatureOptions,
+  FeatureServices,
+  FeatureStores,
+  PastCall,
+  PastCallPage,
+  ProgramNetwork,
+  ProgramProxy,
+  ReadArtifact,
+  Rights,
+  RunArchives,
 } from './feature.ts'
+export {
+  type CommandFlags,
+  type CommandKit,
+  defineConfig,
+  defineFeature,
+  defineFeatureRoute,
+  type FeatureCommand,
+  type FeatureConfig,
+  type FeatureDefinition,
+  type FeatureRequest,
+  type FeatureRoute,
+  type FeatureRouteAnswer,
+  type FeatureRoutes,
+  type JsonLine,
+  type RouteCaller,
+  SCOPES,
+  type Scope,
+  type SelectQuestion,
+  type ToolAdjustment,
+} from './feature-definition.ts'
+export { CAPABILITY_OF_FEATURE, FEATURE_CAPABILITIES, FEATURES } from './features.generated.ts'
 export { type AgentTool, type AgentToolResult, fromAgentTool, type Governance } from './from-agent-tool.ts'
 export type {
   CopyResult,
@@ -128,25 +132,6 @@ export type {
   Written,
 } from './handles.ts'
 export { isOutOfResources, lazyModule, loadLazyModules, loadWithRoom, withFreeDescriptors } from './lazy-module.ts'
-export {
-  type EmbedTexts,
-  type HttpMemory,
-  type McpMemory,
-  type McpMemoryTool,
-  MEMORY_SCOPES,
-  MEMORY_WRITE_MODES,
-  type MemoryCandidate,
-  type MemoryHandle,
-  type MemoryLimits,
-  type MemoryNote,
-  type MemoryOptions,
-  type MemoryScope,
-  type MemoryService,
-  type NoteOrigin,
-  type Promotion,
-  type WrittenNote,
-} from './memory.ts'
-export type { MemoryProvider, ProviderNote, ProviderUse } from './memory-provider.ts'
 export { CONSOLE_CHANNEL, messageTargets, normaliseRecipient } from './message-target.ts'
 export type {
   Channel,
@@ -219,7 +204,21 @@ export {
   type PluginApi,
   type ResolvedTarget,
 } from './plugin.ts'
+export type { Constraints, Rule, RuleCondition, RuleSource, SkillRequest, SourcedRule } from './principal.ts'
 export { type Principal, rootsOf } from './principal.ts'
+export {
+  type Artifact,
+  artifactHash,
+  type CallError,
+  type Content,
+  type ContentBlock,
+  type Evidence,
+  type Failure,
+  type Label,
+  type ResultMeta,
+  type Success,
+  type ToolResult,
+} from './result.ts'
 export {
   jsonResult,
   textOfBlock,
@@ -230,28 +229,7 @@ export {
   toSummaryResult,
   withNoticeLines,
   withoutNoticeLines,
-} from './project-result.ts'
-export { resourceError } from './resource-error.ts'
-export {
-  type ApprovalReply,
-  type ApprovalRequest,
-  type ApprovalView,
-  type Artifact,
-  artifactHash,
-  type CallError,
-  type CallEvent,
-  type Content,
-  type ContentBlock,
-  type Evidence,
-  type Failure,
-  type Label,
-  type QuestionRequest,
-  type RecentCall,
-  type ResultMeta,
-  type Success,
-  type ToolResult,
-} from './result.ts'
-export type { Constraints, Rule, RuleCondition, RuleSource, SkillRequest, SourcedRule } from './rule.ts'
+} from './result-formats.ts'
 export {
   MISSED_POLICIES,
   type MissedPolicy,
@@ -299,7 +277,16 @@ export {
   type UrlRunner,
   type WireTool,
 } from './sessions.ts'
-export type { SourceHost, ToolSource, WebFetch, WebFetchOptions } from './source.ts'
+export type {
+  ClientAnswer,
+  ClientCall,
+  ClientToolDefinition,
+  RefusedClientTool,
+  SourceHost,
+  ToolSource,
+  WebFetch,
+  WebFetchOptions,
+} from './source.ts'
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export {
   type CallFilter,
@@ -314,7 +301,6 @@ export {
 } from './store/call-index.ts'
 export type { CanvasStore, NewCanvas } from './store/canvases.ts'
 export { INBOX_LEVELS, type InboxLevel, type InboxStore, type StoredMessage } from './store/inbox.ts'
-export type { FoundNote, NoteQuery, NoteStore, StoredNote } from './store/notes.ts'
 export type {
   Firing,
   NewScheduleRun,
@@ -360,4 +346,22 @@ export type {
   TokenStore,
   Usage,
 } from './store.ts'
-export { toolFailure } from './tool-failure.ts'
+export {
+  type AnyTool,
+  CAPABILITIES,
+  type CallerKind,
+  type Capability,
+  type Dialect,
+  DOUBT_DETAILS,
+  defineTool,
+  GUARDED,
+  type Known,
+  type ModelLimit,
+  type Retry,
+  type Targets,
+  type Tool,
+  type ToolInput,
+  type ToolKind,
+  type ToolOutput,
+  withoutDoubtDetails,
+} from './tool.ts'

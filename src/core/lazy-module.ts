@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { once } from '../lib/index.ts'
 import { ToolError } from './errors.ts'
-import { resourceError } from './resource-error.ts'
+import { resourceError } from './failures.ts'
 
 /** Descriptors that must be free before a module is imported. The widest of our own graphs needs about 20 at a time. */
 const MIN_FREE_DESCRIPTORS = 32

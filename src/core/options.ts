@@ -1,17 +1,11 @@
-import type { BrowserOptions } from './browser.ts'
-import type { CanvasOptions } from './canvas.ts'
-import type { Clock } from './clock.ts'
 import type { ProgramFence, SandboxLevel } from './commands.ts'
-import type { AnyTool, Hooks, Plugin, Question } from './define.ts'
-import type { MemoryOptions } from './memory.ts'
-import type { MessagesOptions } from './messages.ts'
-import type { Principal } from './principal.ts'
-import type { ApprovalReply, ApprovalRequest } from './result.ts'
-import type { Rule, SkillRequest, SourcedRule } from './rule.ts'
-import type { SchedulesOptions } from './schedules.ts'
-import type { SessionsOptions } from './sessions.ts'
+import type { FeatureOptions } from './feature.ts'
+import type { Clock } from './context.ts'
+import type { ApprovalReply, ApprovalRequest } from './events.ts'
+import type { Principal, Rule, SkillRequest, SourcedRule } from './principal.ts'
 import type { ToolSource } from './source.ts'
 import type { Awaitable, Store } from './store.ts'
+import type { AnyTool, Hooks, Plugin, Question } from './tool.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -263,7 +257,7 @@ export type McpServer = StdioMcpServer | HttpMcpServer
 export type QuestionReply = string | Readonly<Record<string, unknown>>
 
 /** Everything an owner can say when making a hub. Nothing is needed. */
-export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
+export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> extends FeatureOptions {
   /** Your tools; they win over plugins' and built-in ones of the same name. */
   readonly tools?: T
   /** Tools and hooks that belong together; no call runs before all of them are set up. */
@@ -298,18 +292,6 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> {
   readonly secrets?: Readonly<Record<string, Secret>>
   /** Which service answers `core/web.search`. Default: none; the tool then fails and says what to set. */
   readonly web?: WebOptions
-  /** What agents remember; docs/reference/memory.md. */
-  readonly memory?: MemoryOptions
-  /** Agents that agents may start, and what they see of each other; docs/reference/sessions.md. */
-  readonly sessions?: SessionsOptions
-  /** How agents reach people; docs/reference/messages.md. */
-  readonly messages?: MessagesOptions
-  /** Calls that are made later; docs/reference/schedules.md. */
-  readonly schedules?: SchedulesOptions
-  /** The browser that agents use; docs/reference/browser.md. */
-  readonly browser?: BrowserOptions
-  /** What agents show to people; docs/reference/canvas.md. */
-  readonly canvas?: CanvasOptions
   /** Resolves a principal's current permissions for work that outlives its request (schedules, sessions). Returns `undefined` if the principal no longer exists. Default: identity. */
   readonly principals?: (known: Principal) => Awaitable<Principal | undefined>
   /** Answers approval requests. Without it, and with nobody watching `hub.approvals`, a call that needs approval fails immediately. */

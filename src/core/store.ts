@@ -1,11 +1,7 @@
+import type { FeatureStores } from './feature.ts'
 import type { BudgetLimits } from './options.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
-import type { CanvasStore } from './store/canvases.ts'
-import type { InboxStore } from './store/inbox.ts'
-import type { NoteStore } from './store/notes.ts'
-import type { ScheduleStore } from './store/schedules.ts'
-import type { MailStore, SessionStore } from './store/sessions.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -27,7 +23,7 @@ export type Awaitable<T> = T | Promise<T>
  * times are milliseconds since 1970 and come from the clock of the caller. `openStore` keeps it in one file,
  * `createMemoryStore` in this process. `storeSuite` from `tool-hub/testing` tests an implementation.
  */
-export interface Store {
+export interface Store extends FeatureStores {
   /** Idempotency keys and their recorded results. */
   readonly keys: KeyStore
   /** The usage of runs, sessions, tools and principals. */
@@ -46,24 +42,12 @@ export interface Store {
   readonly jobs: JobStore
   /** Leases on things that only one process may do at a time. */
   readonly slots: SlotStore
-  /** Notes of agents. */
-  readonly memory: NoteStore
-  /** Sessions of agents. */
-  readonly sessions: SessionStore
-  /** Messages between sessions. */
-  readonly mail: MailStore
   /** The index over the records of all runs; it can be rebuilt. */
   readonly calls: CallIndex
   /** The heads of run records, by which a truncated record is detected. */
   readonly heads: HeadStore
-  /** Canvases that agents show to people. */
-  readonly canvases: CanvasStore
-  /** Scheduled calls, and their outcomes. */
-  readonly schedules: ScheduleStore
   /** Events between the processes that share the store. */
   readonly events: EventStore
-  /** Messages to the people at the console. */
-  readonly inbox: InboxStore
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
   check(): Promise<void>
   /** Copies the whole store to a file that must not exist, while others use it. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { z } from 'zod'
-import { definePlugin, defineTool } from '../core/define.ts'
-import { jsonResult } from '../core/project-result.ts'
+import { jsonResult } from '../core/result-formats.ts'
+import { definePlugin, defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { toToolDefinitions } from '../adapters/tool-definitions.ts'
-import { definePlugin, defineTool, type Plugin } from '../core/define.ts'
+import type { CallEvent } from '../core/events.ts'
 import { fromAgentTool } from '../core/from-agent-tool.ts'
 import type { HubOptions } from '../core/options.ts'
-import { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from '../core/project-result.ts'
-import type { CallEvent } from '../core/result.ts'
+import { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from '../core/result-formats.ts'
+import { definePlugin, defineTool, type Plugin } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 
 const open: TestHub[] = []

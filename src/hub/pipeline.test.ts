@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../../test/support/events-of.ts'
-import { type Context, defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
-import type { CallEvent } from '../core/result.ts'
+import type { CallEvent } from '../core/events.ts'
+import { type Context, defineTool } from '../core/tool.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 

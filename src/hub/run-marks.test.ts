@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../core/define.ts'
+import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { RunMarks } from './run-marks.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { SourceHost, ToolSource } from '../core/source.ts'
+import { defineTool } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 
 const hubs: TestHub[] = []

@@ -1,9 +1,9 @@
 // Every control but tab and line break (C0, DEL, C1), every format character (bidi, zero-width, tags), lone surrogates,
-// characters without a meaning of their own (unassigned, private use), line separators, and whatever else is drawn as
-// nothing. A selector of emoji stays only where it changes how the sign before it is drawn.
+// characters without a meaning of their own (unassigned, private use), line separators, and everything else that is
+// invisible. An emoji variation selector stays only where it changes how the character before it is drawn.
 const HIDDEN =
   '[^\\P{C}\\t\\n]|[\\p{Zl}\\p{Zp}]|(?!\\uFE0F)\\p{Default_Ignorable_Code_Point}|(?<![^\\P{Emoji}\\p{Emoji_Presentation}\\0-\\x7F])\\uFE0F'
-// Drawn as a blank, or as nothing, in common fonts: every space but the plain one, the empty Braille cell, fillers.
+// Blank or invisible in common fonts: every space but the plain one, the empty Braille cell, fillers.
 const BLANK = '[^\\P{Zs} ]|[\\u2800\\uFFFC\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}]'
 
 const UNSAFE = new RegExp(HIDDEN, 'gu')
@@ -11,43 +11,43 @@ const UNSAFE_OR_BREAK = new RegExp(`${HIDDEN}|[\\t\\n]`, 'gu')
 const UNCLEAR = new RegExp(`${HIDDEN}|${BLANK}`, 'gu')
 const UNCLEAR_OR_BREAK = new RegExp(`${HIDDEN}|${BLANK}|[\\t\\n]`, 'gu')
 
-/** Text of a tool, a model or a file, made harmless for a terminal: it can neither drive it nor hide or reorder words. */
+/** Makes text of a tool, model or file safe for a terminal: it cannot control it, nor hide or reorder words. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE, escapeCharacter)
 }
 
-/** The same on one line, so that no text can fake a line of ours. */
+/** Like `escapeText`, on one line, so that no text can fake a line of the hub. */
 export function escapeLine(text: string): string {
   return text.replace(UNSAFE_OR_BREAK, escapeCharacter)
 }
 
-/** The same in JSON text, where it stays the same JSON. */
+/** Like `escapeText` for JSON, whose meaning does not change. */
 export function escapeJson(json: string): string {
   return json.replace(UNSAFE, escapeUnits)
 }
 
-/** Text that a person decides on: like `escapeText`, and no other blank looks like a plain space. */
+/** Like `escapeText` for text that a person decides on: no other blank looks like a plain space. */
 export function revealText(text: string): string {
   return text.replace(UNCLEAR, escapeCharacter)
 }
 
-/** The same on one line. */
+/** Like `revealText`, on one line. */
 export function revealLine(text: string): string {
   return text.replace(UNCLEAR_OR_BREAK, escapeCharacter)
 }
 
-/** The same in JSON text, where it stays the same JSON. */
+/** Like `revealText` for JSON, whose meaning does not change. */
 export function revealJson(json: string): string {
   return json.replace(UNCLEAR, escapeUnits)
 }
 
-/** The parts of `revealText`, in order: what is shown as it is, and what is shown by its code. */
+/** Returns the text of `revealText` in segments: those shown unchanged, and those shown as character codes. */
 export function revealParts(text: string): { readonly text: string; readonly isEscaped: boolean }[] {
-  const parts: { text: string; isEscaped: boolean }[] = []
+  const segments: { text: string; isEscaped: boolean }[] = []
   const add = (part: string, isEscaped: boolean) => {
-    const last = parts.at(-1)
+    const last = segments.at(-1)
     if (last?.isEscaped === isEscaped) last.text += part
-    else if (part !== '') parts.push({ text: part, isEscaped })
+    else if (part !== '') segments.push({ text: part, isEscaped })
   }
   let end = 0
   for (const { 0: character, index } of text.matchAll(UNCLEAR)) {
@@ -56,7 +56,7 @@ export function revealParts(text: string): { readonly text: string; readonly isE
     end = index + character.length
   }
   add(text.slice(end), false)
-  return parts
+  return segments
 }
 
 function escapeCharacter(character: string): string {

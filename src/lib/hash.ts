@@ -1,27 +1,27 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { isPlainObject } from './is-plain-object.ts'
+import { isPlainObject } from './json.ts'
 
 const MAX_KNOWN_LENGTH = 1_000_000
 let known = { text: '', hash: '' }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 hash in hex. */
 export function sha256(content: string | Uint8Array): string {
   if (content === known.text && content !== '') return known.hash
   return hash('sha256', content, 'hex')
 }
 
-/** Tells the hash of a text that was hashed as bytes: as the result of a call it is asked for again soon. */
+/** Remembers the hash of the last text that was hashed as bytes: as the result of a call it is needed again soon. */
 export function noteTextHash(text: string, hash: string): void {
   if (text.length <= MAX_KNOWN_LENGTH) known = { text, hash }
 }
 
-/** SHA-256 of the canonical JSON (RFC 8785) of a value: equal values, equal hashes, whatever the order of keys. */
+/** Returns the SHA-256 hash of the canonical JSON (RFC 8785) of a value, which does not depend on the order of keys. */
 export function hashJson(value: unknown): string {
   return sha256((isInOrder(value) ? JSON.stringify(value) : (sortedJson(value) ?? canonicalize(value))) ?? 'undefined')
 }
 
-/** The canonical form of plain data, several times as fast as `canonicalize`, which is left with all other values. */
+/** Writes plain data in canonical form, several times as fast as `canonicalize`. Returns `undefined` for other values. */
 function sortedJson(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value === 0 ? 0 : value) : undefined
@@ -39,7 +39,7 @@ function sortedList(list: readonly unknown[]): string | undefined {
   return `[${items.join(',')}]`
 }
 
-/** Of a flat record, which most arguments are, a list of keys also says the order. */
+/** Most arguments are flat: for those, the list of keys that `JSON.stringify` takes also sets the order. */
 function sortedRecord(record: Readonly<Record<string, unknown>>): string | undefined {
   const keys = Object.keys(record)
   const isFlat = !keys.some((key) => typeof record[key] === 'object' && record[key] !== null)
@@ -55,7 +55,7 @@ function sortedRecord(record: Readonly<Record<string, unknown>>): string | undef
   return `{${fields.join(',')}}`
 }
 
-/** Whether `JSON.stringify` writes the canonical form already: all keys sorted. Most arguments are, and it is quicker. */
+/** Whether all keys are sorted, so that the faster `JSON.stringify` writes the canonical form. */
 function isInOrder(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isInOrder)
@@ -65,4 +65,81 @@ function isInOrder(value: unknown): boolean {
     last = key
   }
   return true
+}
+
+/** Strings of at least this length are replaced by their hash. */
+const LONG_TEXT = 1_000
+const HASH_CHARS = 'sha256:'.length + 64
+
+/** The text from which the hash of a result is made, and the size of the result. */
+interface Outline {
+  /** The JSON, with `sha256:<hex>` in place of every long string. */
+  readonly json: string
+  /** Bytes of the whole JSON, except that escapes in long strings are not counted. */
+  readonly bytes: number
+}
+
+/** Writes plain data as JSON without its long strings, which would only be encoded to be hashed and thrown away. */
+export function outlineJson(data: unknown): Outline {
+  const longTexts: string[] = []
+  const json = JSON.stringify(outline(data, longTexts))
+  let bytes = Buffer.byteLength(json)
+  for (const text of longTexts) bytes += Buffer.byteLength(text) - HASH_CHARS
+  return { json, bytes }
+}
+
+/** Returns the value itself if it contains no long string. */
+function outline(value: unknown, longTexts: string[]): unknown {
+  if (typeof value === 'string') {
+    if (value.length < LONG_TEXT) return value
+    longTexts.push(value)
+    return `sha256:${sha256(value)}`
+  }
+  if (Array.isArray(value)) return outlineList(value, longTexts)
+  return isPlainObject(value) ? outlineRecord(value, longTexts) : value
+}
+
+function outlineList(list: readonly unknown[], longTexts: string[]): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const item = outline(list[index], longTexts)
+    if (item === list[index]) continue
+    copy ??= [...list]
+    copy[index] = item
+  }
+  return copy ?? list
+}
+
+function outlineRecord(record: Readonly<Record<string, unknown>>, longTexts: string[]): object {
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(record)) {
+    const part = outline(record[key], longTexts)
+    if (part === record[key]) continue
+    copy ??= { ...record }
+    copy[key] = part
+  }
+  return copy ?? record
+}
+
+const STANDARD_PREFIX = 'whsec_'
+
+/**
+ * Returns the headers of Standard Webhooks. The receiver recomputes the signature over id, timestamp and body; without a
+ * secret there is no signature.
+ */
+export function signWebhook(
+  { id, body, at }: { readonly id: string; readonly body: string; readonly at: number },
+  secret: string | undefined,
+): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1000))
+  const headers = { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': timestamp }
+  if (secret === undefined) return headers
+  const signature = createHmac('sha256', webhookKey(secret)).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { ...headers, 'webhook-signature': `v1,${signature}` }
+}
+
+/** Returns the signing key of a webhook secret: after `whsec_`, the prefix of the standard's libraries, it is base64. */
+export function webhookKey(secret: string): Buffer {
+  if (!secret.startsWith(STANDARD_PREFIX)) return Buffer.from(secret)
+  return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64')
 }

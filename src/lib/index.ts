@@ -1,27 +1,27 @@
-export { after } from './after.ts'
-export { allSettled } from './all-settled.ts'
-export { asSentence } from './as-sentence.ts'
-export { byteOrderMark } from './byte-order-mark.ts'
-export { copyAsJson, NOT_PLAIN } from './copy-as-json.ts'
-export { deepFreeze } from './deep-freeze.ts'
-export { DOUBT_DETAILS, withoutDoubtDetails } from './doubt-details.ts'
-export { errnoOf } from './errno.ts'
+export { after, allSettled, once, turnFor, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
-export { hashJson, noteTextHash, sha256 } from './hash.ts'
-export { isPlainObject } from './is-plain-object.ts'
-export { isWithin } from './is-within.ts'
-export { pointerKeys, quotePointer, readablePath, toPointer, valueAt } from './json-pointer.ts'
-export { turnFor } from './large-work.ts'
-export { LineSplitter } from './line-splitter.ts'
-export { LONE_SURROGATE } from './lone-surrogate.ts'
-export { once } from './once.ts'
-export { outlineJson } from './outline-json.ts'
-export { parseAmount, TIME_UNITS } from './parse-amount.ts'
-export { parseJson } from './parse-json.ts'
-export { readBody } from './read-body.ts'
-export { shortPath } from './short-path.ts'
-export { signWebhook, webhookKey } from './sign-webhook.ts'
-export { syntaxLine } from './syntax-line.ts'
-export { untilAborted } from './until-aborted.ts'
+export { hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
+export {
+  copyAsJson,
+  deepFreeze,
+  isPlainObject,
+  NOT_PLAIN,
+  parseJson,
+  pointerKeys,
+  quotePointer,
+  readablePath,
+  toPointer,
+  valueAt,
+} from './json.ts'
+export { errnoOf, isWithin, shortPath } from './paths.ts'
+export {
+  asSentence,
+  byteOrderMark,
+  LineSplitter,
+  LONE_SURROGATE,
+  parseAmount,
+  readBody,
+  TIME_UNITS,
+  withStop,
+} from './text.ts'
 export { VERSION } from './version.ts'
-export { withStop } from './with-stop.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../core/context.ts'
 import type { KeyStore } from '../core/store.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../core/context.ts'
 import { ToolError } from '../core/errors.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
 import { checkPolicy } from './check-policy.ts'
 
 const known = { names: ['core/fs.readText', 'read_file', 'notes.save'], groups: ['group:fs', 'group:notes'] }

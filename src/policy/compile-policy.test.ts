@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
 import { compilePolicy } from './compile-policy.ts'
 
 const sourced = (rule: unknown, more: Partial<SourcedRule> = {}): SourcedRule => ({

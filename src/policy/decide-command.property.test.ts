@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/rule.ts'
+import type { Rule } from '../core/principal.ts'
 import { readArgv, readCommandLine } from '../shell/reader/read-command-line.ts'
 import type { CommandReading } from '../shell/reading.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
-import { STRICTNESS } from './strictness.ts'
+import { STRICTNESS } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'] }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isMap, LineCounter, parseDocument } from 'yaml'
 import { POLICY_YAML } from '../../test/support/policy-yaml.ts'
-import type { Capability } from '../core/define.ts'
+import type { Capability } from '../core/tool.ts'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'

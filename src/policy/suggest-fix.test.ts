@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { Capability } from '../core/define.ts'
-import type { Rule } from '../core/rule.ts'
+import type { Rule } from '../core/principal.ts'
+import type { Capability } from '../core/tool.ts'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
 import { decide } from './decide.ts'

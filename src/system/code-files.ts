@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync, type Stats } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, type Stats } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { statsIfThere } from './stats-if-there.ts'
+import { promisify } from 'node:util'
+import { realIfThere, statsIfThere } from './paths.ts'
 
 const MAX_FILES = 2_000
 const MAX_PACKAGES = 20
@@ -70,16 +71,6 @@ function nameIn(manifest: string): string | undefined {
   } catch {
     // Node would not read it either, and says so.
     return undefined
-  }
-}
-
-/** Where a path leads at last; the path itself where it leads nowhere. */
-export function realIfThere(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    // A link that leads nowhere, or nothing: it is protected by its own name.
-    return path
   }
 }
 
@@ -189,4 +180,86 @@ function readCode(path: string): string | undefined {
 function fileAt(path: string): Stats | undefined {
   const stats = statsIfThere(realIfThere(path))
   return stats?.isFile() ? stats : undefined
+}
+
+const CHECK_MS = 5_000
+
+/**
+ * The 1-based line of a module at which importing it failed with this SyntaxError. Of text that it cannot read Node says
+ * the line on a terminal only, so one is asked that looks at the file and runs nothing of it. Undefined for other errors,
+ * and when another file is the one in error.
+ */
+export async function syntaxLine(path: string, error: unknown): Promise<number | undefined> {
+  if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined
+  // A name that another module does not export has its place in the stack.
+  const said = (await checkSyntax(path)) ?? error.stack ?? ''
+  const [, file = '', line] = /^([^\n]*):(\d+)\n/.exec(said) ?? []
+  return file.includes(basename(path)) ? Number(line) : undefined
+}
+
+/** What Node says is wrong, from `/srv/tools/a.mjs:3` on. */
+async function checkSyntax(path: string): Promise<string | undefined> {
+  const { execFile } = await import('node:child_process')
+  try {
+    await promisify(execFile)(process.execPath, ['--check', path], { timeout: CHECK_MS, env: {} })
+    return undefined
+  } catch (error) {
+    return String((error as { stderr?: unknown }).stderr)
+  }
+}
+
+const NODE = /(^|\/)(node|bun|deno|tsx|ts-node)$/
+/** `npx NAME`; the others run a package by a subcommand. */
+const RUNS_PACKAGE = /(^|\/)(npx|pnpx|bunx)$/
+const HAS_SUBCOMMAND = /(^|\/)(npm|pnpm|yarn|bun)$/
+const SUBCOMMANDS = new Set(['exec', 'x', 'dlx'])
+
+/**
+ * The package.json through which a program that is started by these words would be one of the project around it, though
+ * they name a package: anybody who may write that file chooses what runs. Undefined if there is none.
+ */
+export function takenOver(argv: readonly string[], cwd: string = process.cwd()): SelfReference | undefined {
+  const [program = '', ...words] = argv
+  const manifest = nearestManifest(resolve(cwd))
+  const name = manifest && packagesNamed(program, words).find((each) => programsIn(manifest).includes(each))
+  if (manifest && name !== undefined) return { manifest, name }
+  const files = [program.includes('/') ? program : '', ...(NODE.test(program) ? words : [])]
+  for (const file of files.filter((each) => each !== '' && !each.startsWith('-'))) {
+    const path = resolve(cwd, file)
+    const found = existsSync(path) ? selfReference(path) : undefined
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Without the version. */
+function packagesNamed(program: string, words: readonly string[]): string[] {
+  const plain = words.filter((word) => !word.startsWith('-'))
+  const isSubcommand = HAS_SUBCOMMAND.test(program) && SUBCOMMANDS.has(plain[0] ?? '')
+  if (!isSubcommand && !RUNS_PACKAGE.test(program)) return []
+  const options = words.flatMap((word, index) => {
+    if (word === '-p' || word === '--package') return words[index + 1] ?? []
+    return word.startsWith('--package=') ? word.slice('--package='.length) : []
+  })
+  const named = [
+    ...options,
+    ...plain
+      .slice(isSubcommand ? 1 : 0)
+      .filter((word) => !options.includes(word))
+      .slice(0, 1),
+  ]
+  return named.map((word) => word.replace(/(?!^)@.*$/, ''))
+}
+
+/** The names by which a runner of packages would run the project itself. */
+function programsIn(manifest: string): string[] {
+  try {
+    const { name, bin } = JSON.parse(readFileSync(manifest, 'utf8'))
+    const own = typeof name === 'string' ? [name, name.replace(/^.*\//, '')] : []
+    if (typeof bin === 'string') return own
+    return typeof bin === 'object' && bin !== null ? [...own, ...Object.keys(bin)] : []
+  } catch {
+    // The runner would not read it either, and says so.
+    return []
+  }
 }

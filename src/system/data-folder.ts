@@ -3,8 +3,8 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync
 import { join } from 'node:path'
 import { ToolError } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
-import { readOurs } from './owned-by-us.ts'
-import { statsIfThere } from './stats-if-there.ts'
+import { statsIfThere } from './paths.ts'
+import { readOurs } from './trusted-files.ts'
 
 /** Says that the hub made this very folder: a folder that was copied, cloned or unpacked is another one. */
 const MARK = 'created.json'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleModule } from '../../test/support/run-module.ts'
 import { isLocked, takeLock } from './file-lock.ts'
-import { currentProcess } from './process-identity.ts'
+import { currentProcess } from './processes.ts'
 
 let folder: string
 beforeAll(async () => {

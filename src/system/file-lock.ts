@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { type Fix, ToolError } from '../core/index.ts'
 import { errnoOf, shortPath } from '../lib/index.ts'
-import { readRegular } from './open-regular.ts'
-import { openOurs } from './owned-by-us.ts'
-import { currentProcess, isAlive, type ProcessIdentity } from './process-identity.ts'
+import { currentProcess, isAlive, type ProcessIdentity } from './processes.ts'
+import { openOurs, readRegular } from './trusted-files.ts'
 
 /** A lock that is held until it is released or its process is gone. */
 export interface Lock {

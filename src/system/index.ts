@@ -1,20 +1,19 @@
-export { codeFiles, nodeModulesOf, realIfThere, type SelfReference, selfReference } from './code-files.ts'
+export { codeFiles, nodeModulesOf, type SelfReference, selfReference, syntaxLine, takenOver } from './code-files.ts'
 export { adoptDataFolder, assertOwnDataFolder, prepareDataFolder, prepareMissingDataFolder } from './data-folder.ts'
-export { descriptorLimit, openDescriptors } from './descriptors.ts'
-export { expandHome } from './expand-home.ts'
+export { GroupCommit, syncFolder, syncFolderSync } from './durable-writes.ts'
 export { isLocked, type Lock, takeLock } from './file-lock.ts'
-export { type FoundIn, findInFolders } from './find-in-folders.ts'
-export { GroupCommit } from './group-commit.ts'
-export { listOurFiles } from './list-our-files.ts'
-export { lookAtFolder } from './look-at-folder.ts'
-export { openRegular, readRegular } from './open-regular.ts'
-export { builtFile, type OwnModule, ownFile, ownModule } from './own-file.ts'
-export { assertOurFolder, assertOurs, distrust, openOurs, readOurs } from './owned-by-us.ts'
-export { currentProcess, isAlive, isRunningHere, type ProcessIdentity } from './process-identity.ts'
-export { isOwnerAlive, newOwner, retireOwner } from './process-owner.ts'
-export { readBuiltFile } from './read-built-file.ts'
-export { realPath } from './real-path.ts'
-export { statsIfThere, UNREACHABLE } from './stats-if-there.ts'
-export { syncFolder, syncFolderSync } from './sync-folder.ts'
-export { takenOver } from './taken-over.ts'
-export { watchFolder } from './watch-folder.ts'
+export { type FoundIn, findInFolders, listOurFiles, lookAtFolder, watchFolder } from './folders.ts'
+export { builtFile, type OwnModule, ownFile, ownModule, readBuiltFile } from './own-file.ts'
+export { expandHome, realIfThere, realPath, resolvePath, statsIfThere, UNREACHABLE } from './paths.ts'
+export {
+  currentProcess,
+  descriptorLimit,
+  isAlive,
+  isOwnerAlive,
+  isRunningHere,
+  newOwner,
+  openDescriptors,
+  type ProcessIdentity,
+  retireOwner,
+} from './processes.ts'
+export { assertOurFolder, assertOurs, distrust, openOurs, openRegular, readOurs, readRegular } from './trusted-files.ts'

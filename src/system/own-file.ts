@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** Whether this is a build, where every module of this package that is run by its name ends in .js. */
 const isBuilt = !import.meta.url.endsWith('.ts')
 
@@ -36,4 +38,14 @@ export function ownModule(path: string): OwnModule {
 /** A test run joins the modules that it starts most, once: test/support/join-own-modules.ts. A release never comes here. */
 function joinedModules(): Readonly<Record<string, string>> {
   return JSON.parse(process.env.TOOL_HUB_TEST_MODULES ?? '{}')
+}
+
+/** Reads a file that only a build has, by its path below `dist`. Returns `undefined` if nothing was built. */
+export async function readBuiltFile(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(builtFile(path))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
+import { systemClock } from '../../src/core/context.ts'
 import type { Store } from '../../src/core/store.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
 import { FIRST_PREV, linkLine } from '../../src/records/log/chain.ts'

@@ -1,7 +1,7 @@
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Clock } from '../../src/core/context.ts'
 import { type Hub, toExecutorResult } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { realHub } from '../support/real-hub.ts'

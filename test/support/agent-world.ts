@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { ToolError } from '../../src/core/errors.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'

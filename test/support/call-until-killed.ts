@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
 
 /** Calls tools with and without effects until somebody kills it; prints the id of every call that came back. */

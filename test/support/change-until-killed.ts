@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
 
 /** Changes files of a folder, or takes the changes back, until somebody kills it; says when it has begun. */

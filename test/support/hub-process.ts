@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { ToolError } from '../../src/core/errors.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { NewSchedule, SchedulesOptions } from '../../src/core/schedules.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'

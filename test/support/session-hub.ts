@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/define.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/result.ts'
 import type { SessionStatus, SessionWork } from '../../src/core/sessions.ts'

@@ -1,4 +1,4 @@
-import type { BaseContext, RunCache } from '../../src/core/define.ts'
+import type { BaseContext, RunCache } from '../../src/core/tool.ts'
 import type { Evidence } from '../../src/core/result.ts'
 
 /** A context that remembers the evidence it was given. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { CallEvent } from '../../core/result.ts'
+import type { CallEvent } from '../../core/events.ts'
 import { testHub } from '../../testing/tool-contract.ts'
 import { fromMcpTool, type McpHandlerExtra, type McpToolResult } from './from-mcp-tool.ts'
 

@@ -1,7 +1,7 @@
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions'
 import type { FunctionTool } from 'openai/resources/responses/responses'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { CallEvent } from '../../core/result.ts'
+import type { CallEvent } from '../../core/events.ts'
 import { testHub } from '../../testing/tool-contract.ts'
 import { fromOpenAi } from './from-open-ai.ts'
 

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../core/schema/compiled-schema.ts'
+import type { JsonObject } from '../../core/schema/schema.ts'
 import { type Provider, type ProviderSchema, schemaFor } from './for-provider.ts'
 import { isSchemaObject, mapSubschemas } from './subschemas.ts'
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
 import { ended } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { RunRecords } from '../../records/log/run-records.ts'
 
 const folder = cliFolder()

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import type { ApprovalRequest } from '../../core/result.ts'
+import type { ApprovalRequest } from '../../core/events.ts'
 import { answerInDemo } from './answer.ts'
 
 const CANCEL = Symbol('cancel')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { definePlugin, defineTool } from '../../core/define.ts'
+import { definePlugin, defineTool } from '../../core/tool.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openCatalogue } from './catalogue.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../core/define.ts'
-import type { Rule } from '../../core/rule.ts'
+import type { Rule } from '../../core/principal.ts'
+import { defineTool } from '../../core/tool.ts'
 import { Registry } from '../../hub/pipeline/registry.ts'
 import { builtinTools } from '../../tools/index.generated.ts'
 import { judgeTools } from './judge-tool.ts'

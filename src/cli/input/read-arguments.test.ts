@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../core/define.ts'
 import type { SourceHost } from '../../core/source.ts'
+import { defineTool } from '../../core/tool.ts'
 import type { Hub } from '../../hub/hub.ts'
 import { testHub } from '../../testing/tool-contract.ts'
 import { readToolArguments } from './read-arguments.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ApprovalRequest } from '../../core/result.ts'
+import type { ApprovalRequest } from '../../core/events.ts'
 import { choicesFor } from './ask-on-terminal.ts'
 
 const request: Pick<ApprovalRequest, 'coverage'> = {

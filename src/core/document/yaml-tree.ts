@@ -11,8 +11,7 @@ import {
   Parser,
   visit,
 } from 'yaml'
-import type { Locate } from './config-document.ts'
-import type { KeyPath, Position, Problem } from './problem.ts'
+import type { KeyPath, Locate, Position, Problem } from './document.ts'
 
 /** A YAML text with its places. `value` and `locate` mean something only while `problems` is empty. */
 export interface YamlTree {

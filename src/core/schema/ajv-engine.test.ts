@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCheck } from './ajv-engine.ts'
 import { fromAjvErrors } from './ajv-issues.ts'
 import { compileJsonSchema } from './compile-schema.ts'
-import type { SchemaResult } from './compiled-schema.ts'
+import type { SchemaResult } from './schema.ts'
 
 const check = async (schema: object, value: unknown): Promise<SchemaResult> =>
   compileJsonSchema(schema, 'input').validate(value)

@@ -4,10 +4,9 @@ import canonicalize from 'canonicalize'
 import { isPlainObject } from '../../lib/index.ts'
 import { ToolError } from '../errors.ts'
 import { fromAjvErrors } from './ajv-issues.ts'
-import { cloneJson } from './clone-json.ts'
-import type { JsonObject, SchemaResult, Side } from './compiled-schema.ts'
+import { cloneJson, FORMS } from './json-schema.ts'
 import { linearRegExp } from './linear-regexp.ts'
-import { FORMS } from './schema-forms.ts'
+import type { JsonObject, SchemaResult, Side } from './schema.ts'
 
 const KEYWORD = 'x-tool-hub-step'
 

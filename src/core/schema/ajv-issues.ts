@@ -1,8 +1,16 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { pointerKeys, valueAt } from '../../lib/index.ts'
-import { type JsonObject, MAX_ISSUES, type SchemaIssue } from './compiled-schema.ts'
-import { fitsNone, missingKey, notOneOf, quoteValue, unknownKey, wrongType } from './issue-wording.ts'
-import { propertyNamesAt } from './property-names.ts'
+import {
+  fitsNone,
+  MAX_ISSUES,
+  missingKey,
+  notOneOf,
+  propertyNamesAt,
+  quoteValue,
+  unknownKey,
+  wrongType,
+} from './issues.ts'
+import type { JsonObject, SchemaIssue } from './schema.ts'
 
 interface Checked {
   readonly value: unknown

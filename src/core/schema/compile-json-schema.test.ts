@@ -3,7 +3,7 @@ import { Type as TypeBox1 } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../errors.ts'
 import { compileJsonSchema } from './compile-schema.ts'
-import type { SchemaResult } from './compiled-schema.ts'
+import type { SchemaResult } from './schema.ts'
 
 const check = async (schema: object, value: unknown, side: 'input' | 'output' = 'input'): Promise<SchemaResult> =>
   compileJsonSchema(schema, side).validate(value)

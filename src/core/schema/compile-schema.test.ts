@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ToolError } from '../errors.ts'
 import { compileSchema, type SchemaResult } from './compile-schema.ts'
-import type { AnySchema } from './infer.ts'
+import type { AnySchema } from './schema.ts'
 
 const check = async (schema: AnySchema, value: unknown, side: 'input' | 'output' = 'input'): Promise<SchemaResult> =>
   compileSchema(schema, { side }).validate(value)

@@ -1,9 +1,16 @@
 import { ToolError } from '../errors.ts'
 import { lazyModule } from '../lazy-module.ts'
-import type { CompiledSchema, JsonObject, SchemaResult, Side } from './compiled-schema.ts'
-import type { AnySchema, StandardResult, StandardSchema } from './infer.ts'
+import { toModernSchema } from './json-schema.ts'
+import type {
+  AnySchema,
+  CompiledSchema,
+  JsonObject,
+  SchemaResult,
+  Side,
+  StandardResult,
+  StandardSchema,
+} from './schema.ts'
 import { fromStandardIssues } from './standard-issues.ts'
-import { toModernSchema } from './to-modern-schema.ts'
 
 /** A library that says neither yes nor no has not checked the value. */
 const NO_ANSWER: SchemaResult = { ok: false, issues: [{ path: '', message: 'could not be checked by its schema' }] }
@@ -12,7 +19,7 @@ const loadAjvEngine = lazyModule(() => import('./ajv-engine.ts'))
 
 let engine: Engine | undefined
 
-export type { CompiledSchema, SchemaIssue, SchemaResult } from './compiled-schema.ts'
+export type { CompiledSchema, SchemaIssue, SchemaResult } from './schema.ts'
 
 const compiled: Record<Side, WeakMap<object, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() }
 

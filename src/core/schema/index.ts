@@ -1,9 +1,14 @@
-export { cloneJson } from './clone-json.ts'
 export { compileSchema } from './compile-schema.ts'
-export type { CompiledSchema, JsonObject, SchemaResult } from './compiled-schema.ts'
-export { describeIssues } from './describe-issues.ts'
-export type { AnySchema, JsonSchema, StandardResult, StandardSchema } from './infer.ts'
+export { describeIssues } from './issues.ts'
+export { cloneJson, FORMS, toModernSchema } from './json-schema.ts'
 export { linearRegExp } from './linear-regexp.ts'
-export { FORMS } from './schema-forms.ts'
+export type {
+  AnySchema,
+  CompiledSchema,
+  JsonObject,
+  JsonSchema,
+  SchemaResult,
+  StandardResult,
+  StandardSchema,
+} from './schema.ts'
 export { fromStandardIssues } from './standard-issues.ts'
-export { toModernSchema } from './to-modern-schema.ts'

@@ -1,8 +1,6 @@
 import { readablePath, toPointer, valueAt } from '../../lib/index.ts'
-import { type JsonObject, MAX_ISSUES, type SchemaIssue } from './compiled-schema.ts'
-import type { StandardIssue } from './infer.ts'
-import { fitsNone, missingKey, notOneOf, unknownKey } from './issue-wording.ts'
-import { propertyNamesAt } from './property-names.ts'
+import { fitsNone, MAX_ISSUES, missingKey, notOneOf, propertyNamesAt, unknownKey } from './issues.ts'
+import type { JsonObject, SchemaIssue, StandardIssue } from './schema.ts'
 
 /** What zod adds to an issue. */
 interface ZodIssue extends StandardIssue {

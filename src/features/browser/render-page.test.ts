@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { browserSettings } from './browser-settings.ts'
 import { renderPage } from './create-browser.ts'
 import { type Chromium, startChromium } from './start/start-chromium.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { everyMinutes, MINUTE, START, scheduleWorld } from '../../../test/support/schedule-world.ts'
-import { defineTool } from '../../core/define.ts'
 import type { HubOptions } from '../../core/options.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { SchedulesOptions } from '../../core/schedules.ts'
+import { defineTool } from '../../core/tool.ts'
 
 const ci: Principal = { name: 'token:ci' }
 /** Has a capability, so that rules can be about it; what it would do is no matter. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { bareSchedules, MINUTE, noting, START } from '../../../test/support/bare-schedules.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { newOwner, retireOwner } from '../../system/process-owner.ts'
+import { newOwner, retireOwner } from '../../system/processes.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { ScheduleRunner } from './schedule-runner.ts'
 

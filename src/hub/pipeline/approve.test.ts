@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../../../test/support/events-of.ts'
-import { defineTool } from '../../core/define.ts'
+import type { ApprovalReply, ApprovalRequest, CallEvent } from '../../core/events.ts'
 import type { HubOptions } from '../../core/options.ts'
-import type { ApprovalReply, ApprovalRequest, CallEvent } from '../../core/result.ts'
 import type { Store, StoredApproval } from '../../core/store.ts'
+import { defineTool } from '../../core/tool.ts'
 import { hashJson } from '../../lib/hash.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import { currentProcess } from '../../system/process-identity.ts'
+import { currentProcess } from '../../system/processes.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 
 const wipe = defineTool({

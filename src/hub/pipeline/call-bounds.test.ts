@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileHub } from '../../../test/support/file-hub.ts'
-import { defineTool } from '../../core/define.ts'
-import type { ApprovalRequest } from '../../core/result.ts'
+import type { ApprovalRequest } from '../../core/events.ts'
+import { defineTool } from '../../core/tool.ts'
 
 /** A hub with a tool that names as many targets as its input says; whoever is asked says yes. */
 function askingHub() {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../core/define.ts'
 import { ToolError } from '../../core/errors.ts'
+import { defineTool } from '../../core/tool.ts'
 import { Call } from './call.ts'
 import { registerable } from './registered-tool.ts'
 

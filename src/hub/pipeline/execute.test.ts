@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AnyTool, defineTool, type Retry } from '../../core/define.ts'
 import { ToolError } from '../../core/errors.ts'
+import { type AnyTool, defineTool, type Retry } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { Call } from './call.ts'
 import { type Execution, execute } from './execute.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type FileHub, fileHub } from '../../../test/support/file-hub.ts'
-import { defineTool } from '../../core/define.ts'
 import type { HubOptions } from '../../core/options.ts'
+import { defineTool } from '../../core/tool.ts'
 
 const LINES = Array.from({ length: 20_000 }, (_, index) => `line ${index + 1}`)
 

@@ -1,19 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { type AnyTool, defineTool, type Hooks } from '../../core/define.ts'
 import { ToolError } from '../../core/errors.ts'
-import type { CallEvent, ToolResult } from '../../core/result.ts'
+import type { CallEvent } from '../../core/events.ts'
+import type { ToolResult } from '../../core/result.ts'
+import { type AnyTool, defineTool, type Hooks } from '../../core/tool.ts'
 import { hashJson, sha256 } from '../../lib/hash.ts'
 import { Breakers } from '../../limits/breaker.ts'
 import { LoopDetector } from '../../limits/loop.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import { recentCalls } from './approval-request.ts'
 import { Call } from './call.ts'
 import { HookChain } from './hooks.ts'
-import type { Parts, RunState } from './parts.ts'
-import { recentCalls } from './recent-calls.ts'
-import { beginChange, endAnyway, recordEnd, recordIntent, recordLate, recordPending, refuseEffects } from './record.ts'
+import {
+  beginChange,
+  endAnyway,
+  recordEnd,
+  recordIntent,
+  recordLate,
+  recordPending,
+  refuseEffects,
+  StartQueue,
+} from './record.ts'
 import { registerable } from './registered-tool.ts'
-import { StartQueue } from './start-queue.ts'
 
 const SECRET = 'the-owners-own-secret'
 

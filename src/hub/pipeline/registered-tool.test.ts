@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type AnyTool, type Capability, defineTool } from '../../core/define.ts'
+import { type AnyTool, type Capability, defineTool } from '../../core/tool.ts'
 import { type Origin, registerable } from './registered-tool.ts'
 import { Registry } from './registry.ts'
 

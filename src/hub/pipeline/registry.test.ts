@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AnyTool, defineTool } from '../../core/define.ts'
-import { OwnTools } from '../principal-hubs.ts'
+import { type AnyTool, defineTool } from '../../core/tool.ts'
+import { OwnTools } from '../principal-hub.ts'
 import type { Origin } from './registered-tool.ts'
 import { Registry } from './registry.ts'
 

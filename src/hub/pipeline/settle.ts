@@ -1,8 +1,10 @@
 import {
   type CallError,
+  type Content,
   type ContentBlock,
   ERRORS,
   type ErrorCode,
+  type Evidence,
   type Failure,
   type Fix,
   type ResultMeta,
@@ -10,15 +12,13 @@ import {
   type Success,
   ToolError,
   type ToolResult,
+  withoutDoubtDetails,
 } from '../../core/index.ts'
 import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
-import { copyAsJson, NOT_PLAIN, outlineJson, turnFor, withoutDoubtDetails } from '../../lib/index.ts'
-import { shortenText } from '../../limits/index.ts'
-import type { Call } from './call.ts'
-import { blocks, outputLimit } from './content.ts'
-import type { Parts, RunState } from './parts.ts'
-import { oneLine, summarize } from './summarize.ts'
-import { bounded } from './until-stopped.ts'
+import { copyAsJson, isPlainObject, NOT_PLAIN, outlineJson, turnFor } from '../../lib/index.ts'
+import { cutHead, shortenText } from '../../limits/index.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import { bounded, type Call } from './call.ts'
 
 /** A result and what the record says about its content. */
 export interface Settled<R extends ToolResult = ToolResult> {
@@ -256,4 +256,79 @@ function metaOf(call: Call): ResultMeta {
 
 function badOutput(call: Call, what: string, hint?: string): ToolError {
   return new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${call.name} is not usable: ${what}`, { hint })
+}
+
+const BLOCK_TYPES: ReadonlySet<ContentBlock['type']> = new Set(['text', 'image', 'audio', 'resource', 'resource-link'])
+const DEFAULT_CHARS = 30_000
+
+/** The blocks of what a tool said, a plain text being one block. */
+export function blocks(content: Content): readonly ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (Array.isArray(content) && content.every((block) => BLOCK_TYPES.has(block?.type))) return content
+  throw new TypeError(`Content is a text, or a list of blocks: ${[...BLOCK_TYPES].join(', ')}.`)
+}
+
+/** How many characters of a call's text a model gets: what its tool says, but never more than the owner. */
+export function outputLimit({ settings }: Parts, { tool, dialect }: Call): number {
+  const wanted = dialect?.dialect.maxOutputChars ?? tool!.tool.maxOutputChars ?? DEFAULT_CHARS
+  return Math.min(wanted, settings.outputChars ?? wanted)
+}
+
+const MAX_SUMMARY_CHARS = 200
+const MAX_KEYS = 5
+const MAX_KEY_CHARS = 40
+
+/** What a summary is made of: everything without secrets. */
+interface Outcome {
+  readonly data: unknown
+  readonly content: readonly ContentBlock[]
+  /** What the tool itself has proven; empty if it has not. */
+  readonly evidence: readonly Evidence[]
+}
+
+/**
+ * Says in one line what a call did, for logs, histories and approvers. What it read or was told is not repeated: the evidence
+ * of the tool describes it, else its own single line of text, else the shape of its data.
+ */
+export function summarize(call: Call, { data, content, evidence }: Outcome): string {
+  const { title, name } = call.tool!.tool
+  const [first, ...others] = evidence
+  if (first) {
+    const where = first.ref === call.id ? '' : `${first.ref}, `
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`
+    return oneLine(`${title ?? name}: ${where}${first.summary}${more}`)
+  }
+  return oneLine(ownLine(data, content) ?? `${title ?? name}: returned ${shapeOf(payloadOf(call, data, content))}`)
+}
+
+/** The first line of a text, cut where it is long. */
+export function oneLine(text: string): string {
+  const end = text.indexOf('\n')
+  const line = end === -1 ? text : text.slice(0, end)
+  return cutHead(line, MAX_SUMMARY_CHARS)
+}
+
+/** What a tool says in a single line says what it did; JSON does not. */
+function ownLine(data: unknown, content: readonly ContentBlock[]): string | undefined {
+  const [block, ...others] = content
+  if (block?.type !== 'text' || others.length > 0 || block.text === '' || block.text.length > MAX_SUMMARY_CHARS) return
+  if (block.text.includes('\n') || (typeof data !== 'string' && /^[[{]/.test(block.text))) return
+  return block.text
+}
+
+/** What the author of a tool returned, without the form that holds it; a hook may have put something else in its place. */
+function payloadOf(call: Call, data: unknown, content: readonly ContentBlock[]): unknown {
+  const { kind } = call.tool!.tool
+  if (!isPlainObject(data) || (kind !== 'agent-tool' && kind !== 'handler')) return data
+  return data.details ?? content.map((block) => ('text' in block ? block.text : '')).join('\n')
+}
+
+/** Keys, never values. */
+function shapeOf(data: unknown): string {
+  if (typeof data === 'string') return `${data.length} characters of text`
+  if (Array.isArray(data)) return `a list of ${data.length}`
+  if (typeof data !== 'object' || data === null) return String(data)
+  const keys = Object.keys(data)
+  const named = keys.slice(0, MAX_KEYS).map((key) => key.slice(0, MAX_KEY_CHARS))
+  return `an object with ${named.join(', ') || 'no keys'}${keys.length > MAX_KEYS ? ', …' : ''}`
 }

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type AnyTool, type Capability, defineTool, type Known } from '../../core/define.ts'
 import type { ToolError } from '../../core/errors.ts'
+import { type AnyTool, type Capability, defineTool, type Known } from '../../core/tool.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
+import type { Parts, RunState } from '../runtime.ts'
 import { Call } from './call.ts'
-import type { Parts, RunState } from './parts.ts'
 import { registerable } from './registered-tool.ts'
-import { targetLines } from './target-lines.ts'
-import { resolveTargets } from './targets.ts'
+import { resolveTargets, targetLines } from './targets.ts'
 
 const ALL: Capability[] = ['read:fs', 'write:fs', 'danger:destructive', 'network', 'send', 'exec', 'memory', 'remote']
 

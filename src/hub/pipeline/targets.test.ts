@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/tool.ts'
 import { testHub } from '../../testing/tool-contract.ts'
 
 const stating = (targets: () => unknown) =>

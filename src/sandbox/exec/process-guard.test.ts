@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commandCall, until } from '../../../test/support/managed-command.ts'
 import { outputFile } from '../../../test/support/output-file.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { ToolError } from '../../core/errors.ts'
 import { createProcessGuard, type ProcessGuard, type ProcessGuardOptions } from './process-guard.ts'
 

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { countOpenFiles } from '../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { WriteFiles } from '../../core/handles.ts'
-import { currentProcess } from '../../system/process-identity.ts'
-import { newDraftName } from './change/draft-name.ts'
+import { currentProcess } from '../../system/processes.ts'
+import { newDraftName } from './access/steady-changes.ts'
 import { createFilesGuard } from './files-guard.ts'
 
 let base: string

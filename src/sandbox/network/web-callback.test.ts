@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, request as send } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { openWebCallback, type WebCallback, type WebCallbackOptions } from './web-callback.ts'
 

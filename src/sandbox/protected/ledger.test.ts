@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { prepareDataFolder } from '../../system/data-folder.ts'
-import { currentProcess } from '../../system/process-identity.ts'
+import { currentProcess } from '../../system/processes.ts'
 import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 
 let data: string

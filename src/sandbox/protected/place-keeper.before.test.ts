@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import type { SetAside } from './open-below.ts'
 import { PlaceKeeper, type PlaceKeeperOptions } from './place-keeper.ts'
 

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bundleModule } from '../../../test/support/run-module.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import type { SetAside } from './open-below.ts'
 import { PlaceKeeper, recoverPlaces } from './place-keeper.ts'
 

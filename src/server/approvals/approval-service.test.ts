@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import type { NewApproval, Store } from '../../core/store.ts'
 import { approval as approvalSchema } from '../../protocol/approvals.ts'
 import type { ServiceEvent } from '../../protocol/service.ts'
-import { currentProcess } from '../../system/process-identity.ts'
+import { currentProcess } from '../../system/processes.ts'
 import type { Caller } from '../service.ts'
 import { createApprovalService } from './approval-service.ts'
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../test/support/http-served.ts'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/tool.ts'
 import { listenHttp } from './listen-http.ts'
 
 const ping = defineTool({ name: 'ping', description: 'Pings.', input: z.strictObject({}), execute: () => 'pong' })

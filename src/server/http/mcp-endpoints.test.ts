@@ -4,8 +4,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../test/support/http-served.ts'
-import { systemClock } from '../../core/clock.ts'
-import { defineTool } from '../../core/define.ts'
+import { systemClock } from '../../core/context.ts'
+import { defineTool } from '../../core/tool.ts'
 import type { Scope } from '../../protocol/shapes.ts'
 import { McpEndpoints } from './mcp-endpoints.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../../../test/support/eventually.ts'
-import { defineTool } from '../../core/define.ts'
+import { defineTool } from '../../core/tool.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { IndexedCall } from '../../core/store.ts'
 import { principalAccount } from '../../limits/budget.ts'

@@ -1,11 +1,11 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { type Heard, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import type { BaseContext } from '../../core/define.ts'
 import { ToolError } from '../../core/errors.ts'
+import type { BaseContext } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { McpConnection } from './connection.ts'
-import type { McpToolDefinition } from './definition.ts'
+import type { McpToolDefinition } from './definitions.ts'
 
 const go = { tool: 'go', input: { type: 'object' } } as unknown as McpToolDefinition
 const done = { result: { content: [{ type: 'text', text: 'done' }], resultType: 'complete' } }

@@ -5,7 +5,7 @@ import {
   type ScriptedProgram,
   scriptedHost,
 } from '../../../test/support/scripted-mcp-server.ts'
-import type { AnyTool, BaseContext } from '../../core/define.ts'
+import type { AnyTool, BaseContext } from '../../core/tool.ts'
 import { Pins } from './pins.ts'
 import { ServerLink } from './server-link.ts'
 

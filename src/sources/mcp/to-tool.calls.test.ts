@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { AnyTool, BaseContext } from '../../core/define.ts'
 import type { McpServer } from '../../core/options.ts'
-import type { LeftOut, McpToolDefinition } from './definition.ts'
+import type { AnyTool, BaseContext } from '../../core/tool.ts'
+import type { LeftOut, McpToolDefinition } from './definitions.ts'
 import { isIgnoredTool, type ToolParts, toTool } from './to-tool.ts'
 
 const ctx = { signal: new AbortController().signal } as BaseContext

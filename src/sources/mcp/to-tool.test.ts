@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { AnyTool } from '../../core/define.ts'
+import type { AnyTool } from '../../core/tool.ts'
 import { testHub } from '../../testing/tool-contract.ts'
-import type { LeftOut, McpToolDefinition } from './definition.ts'
+import type { LeftOut, McpToolDefinition } from './definitions.ts'
 import { toTool } from './to-tool.ts'
 
 const PNG = Buffer.from('not really a picture').toString('base64')

@@ -13,9 +13,9 @@ import {
   ToolError,
   type ToolSource,
 } from '../../core/index.ts'
-import { errnoOf, escapeLine, syntaxLine } from '../../lib/index.ts'
-import { listOurFiles, watchFolder } from '../../system/index.ts'
-import { withinTime } from './within.ts'
+import { errnoOf, escapeLine } from '../../lib/index.ts'
+import { listOurFiles, syntaxLine, watchFolder } from '../../system/index.ts'
+import { withinTime } from './isolated/plugin-process.ts'
 
 /** What only a plugin that is listed may have: it acts on calls of others, or must be set up and closed. */
 const LISTED_ONLY = ['hooks', 'setup', 'close', 'required'] as const

@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ApprovalRequest } from '../../core/events.ts'
 import type { HubOptions } from '../../core/options.ts'
-import type { ApprovalRequest } from '../../core/result.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import { skillRoots } from './skill-roots.ts'
+import { skillRoots } from './skill-registry.ts'
 import { createSkillSource } from './skill-source.ts'
 
 let folder: string

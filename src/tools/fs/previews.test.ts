@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fileHub } from '../../../test/support/file-hub.ts'
-import type { ApprovalRequest } from '../../core/result.ts'
+import type { ApprovalRequest } from '../../core/events.ts'
 import { applyPatch } from './apply-patch.ts'
 import { deletePath } from './delete-path.ts'
 import { edit } from './edit.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { freePort, HOOK_SECRET, useMessages } from '../../../../test/support/message-hub.ts'
-import { signWebhook } from '../../../lib/sign-webhook.ts'
+import { signWebhook } from '../../../lib/hash.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
 const world = useMessages()

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { fileHub } from '../../../../test/support/file-hub.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import type { CommandTarget } from '../../../core/commands.ts'
-import { type Capability, defineTool } from '../../../core/define.ts'
+import type { ApprovalRequest, ApprovalView } from '../../../core/events.ts'
 import type { HubOptions } from '../../../core/options.ts'
-import type { ApprovalRequest, ApprovalView } from '../../../core/result.ts'
+import { type Capability, defineTool } from '../../../core/tool.ts'
 
 type CommandView = Extract<ApprovalView, { kind: 'command' }>
 

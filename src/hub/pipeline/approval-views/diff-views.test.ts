@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileHub } from '../../../../test/support/file-hub.ts'
-import { type Capability, defineTool, type ReadContext, type TextChange } from '../../../core/define.ts'
+import type { ApprovalRequest } from '../../../core/events.ts'
 import type { HubOptions } from '../../../core/options.ts'
-import type { ApprovalRequest } from '../../../core/result.ts'
+import { type Capability, defineTool, type ReadContext, type TextChange } from '../../../core/tool.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
 type Preview = (input: { path: string }, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>

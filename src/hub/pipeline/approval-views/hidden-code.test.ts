@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fileHub } from '../../../../test/support/file-hub.ts'
+import type { ApprovalRequest } from '../../../core/events.ts'
 import type { HubOptions } from '../../../core/options.ts'
-import type { ApprovalRequest } from '../../../core/result.ts'
 
 const WORD = 'aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD'
 const KEY = `-----BEGIN PRIVATE KEY-----\n${WORD}\n${WORD}\n-----END PRIVATE KEY-----\n`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/context.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type DiskLimits, type DiskOveruse, type DiskState, DiskWatch } from './disk-watch.ts'
 

@@ -6,11 +6,10 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fileHub } from '../../../../test/support/file-hub.ts'
 import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/context.ts'
 import { execProcess } from '../../../tools/exec/exec-process.ts'
 import { execRun } from '../../../tools/exec/exec-run.ts'
-import { measureGrowth } from './disk-growth.ts'
-import { type DiskOveruse, type DiskState, DiskWatch } from './disk-watch.ts'
+import { type DiskOveruse, type DiskState, DiskWatch, measureGrowth } from './disk-watch.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 const RUN = 'core/exec.run'

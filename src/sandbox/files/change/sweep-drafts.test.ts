@@ -6,10 +6,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing } from '../../../../test/support/changing.ts'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { bundleModule } from '../../../../test/support/run-module.ts'
-import { currentProcess } from '../../../system/process-identity.ts'
+import { currentProcess } from '../../../system/processes.ts'
+import { isDraftName, newDraftName } from '../access/steady-changes.ts'
 import { changeHandle } from './change-handle.ts'
 import { openChanges } from './change-scope.ts'
-import { isDraftName, newDraftName } from './draft-name.ts'
 
 let ws: ReturnType<typeof changing>
 let drafts: string

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 
 const CONNECTIONS = 4
 const CALLS = 20

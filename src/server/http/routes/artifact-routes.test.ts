@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 
 const ping = defineTool({
   name: 'ping',

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as openRequest } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 import type { ServiceEvent } from '../../../protocol/service.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 

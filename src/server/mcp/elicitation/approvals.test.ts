@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventsOf } from '../../../../test/support/events-of.ts'
 import { type FormReply, useServedHubs } from '../../../../test/support/mcp-served.ts'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
 const { serve: serveHub, connect } = useServedHubs()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApprovalRequest } from '../../../core/result.ts'
+import type { ApprovalRequest } from '../../../core/events.ts'
 import { approvalForm, questionForm, readApproval } from './forms.ts'
 
 const REQUEST: ApprovalRequest = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type FormReply, useServedHubs } from '../../../../test/support/mcp-served.ts'
-import { defineTool, type Question } from '../../../core/define.ts'
+import { defineTool, type Question } from '../../../core/tool.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
 const { serve: serveHub, connect } = useServedHubs()

@@ -8,12 +8,12 @@ import { Client, type JSONRPCMessage, ReadBuffer, serializeMessage, type Transpo
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { bundleModule } from '../../../../test/support/run-module.ts'
-import { type AnyTool, defineTool } from '../../../core/define.ts'
+import { type AnyTool, defineTool } from '../../../core/tool.ts'
 import { createMemoryStore } from '../../../store/in-process.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
 import type { McpStdioOptions } from '../options.ts'
-import { serveMcpStdio } from '../serve-mcp-stdio.ts'
+import { serveMcpStdio } from '../serve-mcp.ts'
 
 const whoami = defineTool({
   name: 'whoami',

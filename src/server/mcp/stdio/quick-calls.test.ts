@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
-import { serveMcpStdio } from '../serve-mcp-stdio.ts'
+import { serveMcpStdio } from '../serve-mcp.ts'
 
 let closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { useServedHubs } from '../../../../test/support/mcp-served.ts'
-import { defineTool } from '../../../core/define.ts'
+import { defineTool } from '../../../core/tool.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 
 const { serve: serveHub, connect, connectFirst } = useServedHubs()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/context.ts'
 import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
 import { SealedSignInStore } from './sign-in-store.ts'
 

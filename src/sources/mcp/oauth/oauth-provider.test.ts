@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/context.ts'
 import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
 
 const signIn = { redirectUrl: 'http://127.0.0.1:4711/callback', state: 's', visit: () => {} }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { systemClock } from '../../../core/clock.ts'
+import { systemClock } from '../../../core/context.ts'
 import { ToolError } from '../../../core/errors.ts'
 import type { WebFetch } from '../../../core/source.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'

@@ -75,7 +75,7 @@ async function load({ file, options }) {
   }
 }
 
-/** `line 3: ` for a module that cannot be read: Node knows it and says it on a terminal only. See src/lib/syntax-line.ts. */
+/** `line 3: ` for a module that cannot be read: Node knows it and says it on a terminal only. See src/system/code-files.ts. */
 async function placeOf(file, error) {
   if (!(error instanceof SyntaxError)) return ''
   const said = await promisify(execFile)(process.execPath, ['--check', file], { timeout: 5_000 }).then(

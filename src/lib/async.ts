@@ -1,0 +1,57 @@
+/** Passes a value to `go`: synchronously if it is there already, so that a call which need not wait does not. */
+export function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(go) : go(value)
+}
+
+/** Waits for all, then throws the first failure, so that nothing is still running when the caller cleans up. */
+export async function allSettled<T extends readonly unknown[] | []>(
+  work: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const results: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled(work)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  return Promise.all(work)
+}
+
+/** Runs asynchronous work once, on the first call, and shares its result. After a failure, the next call tries again. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let working: Promise<T> | undefined
+  return () => {
+    working ??= work().catch((error) => {
+      working = undefined
+      throw error
+    })
+    return working
+  }
+}
+
+/** Waits for `work` until the signal aborts; then rejects with the signal's reason while the work itself continues. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** Work on less than this takes about a millisecond. */
+const LARGE_BYTES = 65_536
+
+const waiting: (() => void)[] = []
+
+/**
+ * Spreads work on large values over turns of the event loop, so that it is not blocked for long: each turn resolves one
+ * waiting promise, in order. Returns `undefined` for a small value, whose work need not wait.
+ */
+export function turnFor(bytes: number): Promise<void> | undefined {
+  if (bytes < LARGE_BYTES) return undefined
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(startNext)
+  })
+}
+
+function startNext(): void {
+  waiting.shift()!()
+  if (waiting.length > 0) setImmediate(startNext)
+}

@@ -1,0 +1,108 @@
+/** Capitalizes the first letter: "Deletes files". */
+export function asSentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
+/** Adds a full stop to a text that does not end with a punctuation mark. */
+export function withStop(text: string): string {
+  return /[.!?…:]$/.test(text) ? text : `${text}.`
+}
+
+/** Half of a UTF-16 surrogate pair on its own, which UTF-8 cannot encode. */
+export const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** The byte order mark at the beginning of a text. */
+interface ByteOrderMark {
+  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
+  /** Bytes of the mark. */
+  readonly length: number
+}
+
+/** Returns the byte order mark that these bytes begin with, if any. */
+export function byteOrderMark(bytes: Uint8Array): ByteOrderMark | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { encoding: 'utf-8', length: 3 }
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 }
+  return undefined
+}
+
+/** Milliseconds of each unit of time. */
+export const TIME_UNITS: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+const AMOUNT = /^(\d{1,16}(?:\.\d{1,6})?) ?([A-Za-z]*)$/
+
+/** Parses an amount with a unit, such as `90s`, to a whole number of at least 1. Returns `undefined` for other texts. */
+export function parseAmount(text: string, units: ReadonlyMap<string, number>): number | undefined {
+  const [, count, unit = ''] = AMOUNT.exec(text) ?? []
+  const amount = Math.round(Number(count) * (units.get(unit) ?? Number.NaN))
+  return Number.isSafeInteger(amount) && amount >= 1 ? amount : undefined
+}
+
+/** Splits a stream of bytes into lines of limited length. Text after the last line break is not a line. */
+export class LineSplitter {
+  readonly #maxBytes: number
+  #waiting: Buffer[] = []
+  #waitingBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Returns the lines that this chunk completes. Throws a RangeError if a line is too long. */
+  push(chunk: Buffer): string[] {
+    const lines: string[] = []
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      lines.push(this.#line(chunk.subarray(start, end)))
+      start = end + 1
+    }
+    this.#keep(chunk.subarray(start))
+    return lines
+  }
+
+  #line(end: Buffer): string {
+    const line = (this.#waitingBytes === 0 && end.length <= this.#maxBytes ? end : this.#joined(end)).toString('utf8')
+    return line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+
+  #joined(end: Buffer): Buffer {
+    this.#keep(end)
+    const line = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#waitingBytes = 0
+    return line
+  }
+
+  #keep(part: Buffer): void {
+    if (part.length === 0) return
+    this.#waitingBytes += part.length
+    if (this.#waitingBytes > this.#maxBytes) {
+      this.#waiting = []
+      throw new RangeError(`a line has over ${this.#maxBytes} bytes`)
+    }
+    this.#waiting.push(part)
+  }
+}
+
+/** Reads the body of a response as text. Throws the error that `tooLarge` makes if it has more than `maxBytes`. */
+export async function readBody(
+  { body }: Pick<Response, 'body'>,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += piece.length
+    if (bytes > maxBytes) throw tooLarge()
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { errnoOf, parseJson } from '../lib/index.ts'
+
+/** Names one process for good: a process id alone is used again after a while. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Clock ticks from boot to the start of the process; absent where the system has no /proc. */
+  readonly started?: string
+  /** Where the number means something: host and PID namespace. */
+  readonly space: string
+}
+
+/** The process that runs this. */
+export function currentProcess(): ProcessIdentity {
+  const started = procStat(process.pid)?.started
+  return { pid: process.pid, ...(started !== undefined && { started }), space: pidSpace() }
+}
+
+/** Whether that very process lives. When it cannot be told, as on another machine or in a container, it does. */
+export function isAlive({ pid, started, space }: ProcessIdentity): boolean {
+  if (space !== pidSpace()) return true
+  if (!answers(pid)) return false
+  const stat = procStat(pid)
+  if (stat === undefined || started === undefined) return true
+  return stat.started === started && stat.state !== 'Z'
+}
+
+/** Whether that very process lives for certain: false for one on another machine or in another container. */
+export function isRunningHere(identity: ProcessIdentity): boolean {
+  return identity.space === pidSpace() && isAlive(identity)
+}
+
+function answers(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH'
+  }
+}
+
+function procStat(pid: number): { state: string; started: string } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name in parentheses may hold blanks and parentheses; what follows the last one are fields 3 and on.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0]!, started: fields[19]! }
+  } catch {
+    // No /proc, or the process has gone.
+    return undefined
+  }
+}
+
+function pidSpace(): string {
+  try {
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    // No /proc: the host alone has to do.
+    return hostname()
+  }
+}
+
+const ownerSchema = z.object({
+  pid: z.int().positive(),
+  started: z.string().max(32).optional(),
+  space: z.string().max(300),
+})
+
+/** Names one part of this process as the owner of something in a store: two of one process are not the same. */
+export function newOwner(): string {
+  return JSON.stringify({ ...currentProcess(), part: randomBytes(8).toString('hex') })
+}
+
+/** Parts of this process that have ended before it. */
+const retired = new Set<string>()
+
+/** The part of this process with this name has ended: what it owned is free, as if its process were gone. */
+export function retireOwner(owner: string): void {
+  retired.add(owner)
+}
+
+/** Whether an owner lives; what names none does not. */
+export function isOwnerAlive(owner: string | null): boolean {
+  if (owner === null || retired.has(owner)) return false
+  const parsed = ownerSchema.safeParse(parseJson(owner))
+  return parsed.success && isAlive(parsed.data)
+}
+
+/**
+ * How many files and connections this process may have open. Returns Infinity if the system does not tell; throws if no
+ * descriptor is free to look.
+ */
+export function descriptorLimit(): number {
+  try {
+    const limit = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined || limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch (error) {
+    if (errnoOf(error) === 'EMFILE' || errnoOf(error) === 'ENFILE') throw error
+    // Not Linux, or no /proc here.
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** How many files and connections this process has open. Throws if no descriptor is free to look. */
+export function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length
+}
