@@ -8,7 +8,7 @@ import { toToolDefinitions } from '../adapters/tool-definitions.ts'
 import { testHub } from '../testing/tool-contract.ts'
 import { type AgentTool, fromAgentTool } from './from-agent-tool.ts'
 import type { HubOptions } from './options.ts'
-import { jsonResult, toAgentToolResult } from './project-result.ts'
+import { jsonResult, toAgentToolResult } from './result-formats.ts'
 
 /** The tool that the document of AgentTool shows. */
 function createReadTool(): AgentTool<{ file_path: string }> {

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { testHub } from '../testing/tool-contract.ts'
 import type { HubOptions } from './options.ts'
 import { fromHandlerTool, type HandlerTool } from './plugin.ts'
-import { toExecutorResult } from './project-result.ts'
+import { toExecutorResult } from './result-formats.ts'
 
 /** The definition that the document of ToolDefinition and Handler shows. */
 const readFileTool: HandlerTool = {
