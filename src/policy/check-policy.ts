@@ -2,8 +2,8 @@ import { CAPABILITIES, didYouMean, groupOf, type SourcedRule } from '../core/ind
 import { SHELLS } from '../shell/index.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject, type Subject } from './compile-rule.ts'
-import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
-import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './tool-groups.ts'
+import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
+import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './visibility.ts'
 
 /** A doubt about a rule that compiles. */
 export interface PolicyWarning {

@@ -1,7 +1,7 @@
 import type { SkillRequest, SourcedRule } from '../core/index.ts'
 import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
 import type { Decision, PolicyQuestion } from './question.ts'
-import { indexRules, type RuleIndex } from './rule-index.ts'
+import type { Pattern, TargetKind } from './target.ts'
 
 const MAX_REMEMBERED = 1_000
 
@@ -31,6 +31,29 @@ export interface Policy {
   readonly within?: Policy
   /** The same with one more rule of the owner, to try what it would do. */
   readonly withRule: (rule: SourcedRule) => Policy
+}
+
+/** Rules filed so that finding those about a demand hardly depends on how many there are. */
+export interface RuleIndex {
+  readonly everything: Bucket
+  readonly capabilities: ReadonlyMap<string, Bucket>
+  /** By `group:…`, and what allows by tool name and dialect name. */
+  readonly names: ReadonlyMap<string, Bucket>
+  /** What restricts, by tool name and dialect name in lower case. */
+  readonly foldedNames: ReadonlyMap<string, Bucket>
+}
+
+/** The rules of one subject: those about every target, and those `on` some, by the key of the pattern. */
+export interface Bucket {
+  readonly general: CompiledRule[]
+  readonly targeted: Map<TargetKind, Map<string, Filed[]>>
+  /** Kinds of targets of which the owner allows some by name. */
+  readonly allowsSome: Set<TargetKind>
+}
+
+interface Filed {
+  readonly rule: CompiledRule
+  readonly pattern: Pattern
 }
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
@@ -80,7 +103,47 @@ function compareSources({ source: a }: SourcedRule, { source: b }: SourcedRule):
   return (a.line ?? 0) - (b.line ?? 0)
 }
 
-/** Answers to questions without targets, which calls of pure tools repeat endlessly. */
+/** Files the rules by subject, then by what their targets must have. */
+function indexRules(rules: readonly CompiledRule[]): RuleIndex {
+  const index = { everything: emptyBucket(), capabilities: new Map(), names: new Map(), foldedNames: new Map() }
+  for (const rule of rules) {
+    const { kind, name, isToolToo } = rule.subject
+    if (kind === 'any') file(index.everything, rule)
+    if (kind === 'capability') file(bucketOf(index.capabilities, name), rule)
+    if (kind === 'group' || (kind === 'tool' && rule.effect === 'allow')) file(bucketOf(index.names, name), rule)
+    if (isToolToo || (kind === 'tool' && rule.effect !== 'allow')) file(bucketOf(index.foldedNames, name), rule)
+  }
+  return index
+}
+
+function file(bucket: Bucket, rule: CompiledRule): void {
+  if (rule.on === undefined) {
+    bucket.general.push(rule)
+    return
+  }
+  for (const [kind, patterns] of rule.on) {
+    const filed = bucket.targeted.get(kind) ?? new Map<string, Filed[]>()
+    for (const pattern of patterns) {
+      const sameKey = filed.get(pattern.key) ?? []
+      sameKey.push({ rule, pattern })
+      filed.set(pattern.key, sameKey)
+    }
+    if (filed.size > 0) bucket.targeted.set(kind, filed)
+    if (patterns.length > 0 && rule.effect === 'allow' && rule.layer === 'owner') bucket.allowsSome.add(kind)
+  }
+}
+
+function bucketOf(buckets: Map<string, Bucket>, name: string): Bucket {
+  const bucket = buckets.get(name) ?? emptyBucket()
+  buckets.set(name, bucket)
+  return bucket
+}
+
+function emptyBucket(): Bucket {
+  return { general: [], targeted: new Map(), allowsSome: new Set() }
+}
+
+/** Answers to questions without targets and grants, which calls of pure tools repeat endlessly. */
 interface DecisionMemory {
   recall(question: PolicyQuestion): Decision | undefined
   remember(question: PolicyQuestion, decision: Decision): void
@@ -92,21 +155,15 @@ function createDecisionMemory(): DecisionMemory {
 
   return {
     recall(question) {
-      if (!isRepeatable(question)) return undefined
       const known = answers[slotOf(question)]!.get(question.tool)
       return known !== undefined && isSameTool(known.question, question) ? known.decision : undefined
     },
     remember(question, decision) {
-      if (!isRepeatable(question)) return
       const slot = answers[slotOf(question)]!
       if (slot.size >= MAX_REMEMBERED) slot.delete(slot.keys().next().value ?? '')
       slot.set(question.tool, { question, decision })
     },
   }
-}
-
-function isRepeatable({ targets, grants }: PolicyQuestion): boolean {
-  return targets.length === 0 && grants === undefined
 }
 
 function slotOf({ caller, tainted }: PolicyQuestion): number {

@@ -2,17 +2,17 @@ import {
   CAPABILITIES,
   type Capability,
   type Constraints,
+  didYouMean,
   type Effect,
   type RuleCondition,
   type SourcedRule,
   ToolError,
 } from '../core/index.ts'
-import { checkRuleShape } from './check-rule-shape.ts'
-import { COMMAND_GROUPS } from './command-groups.ts'
-import { describeRule, describeSource, effectOf, subjectOf } from './describe-rule.ts'
+import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
+import { COMMAND_GROUPS } from './match-command.ts'
 import { compilePattern } from './match-target.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
-import { normaliseName } from './tool-groups.ts'
+import { normaliseName } from './visibility.ts'
 
 /** Who may write a rule, strongest first. */
 export type Layer = 'always' | 'owner' | 'defaults'
@@ -58,7 +58,7 @@ interface RulePlace {
 
 const ALL_KINDS: readonly TargetKind[] = [...new Set(Object.values(TARGET_KINDS))]
 const SUBJECT_RANK = { any: 0, group: 1, capability: 1, tool: 2 } as const
-const VERBS = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } as const
+const OUTCOMES = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } as const
 
 /** Checks and compiles one rule; a rule that cannot mean what it says is CONFIG_INVALID. */
 export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePlace): CompiledRule {
@@ -87,7 +87,7 @@ export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePl
     limit: rule.limit,
     text,
     source: describeSource(source),
-    reason: rule.reason ?? `${VERBS[effect]} by ${text}.`,
+    reason: rule.reason ?? `${OUTCOMES[effect]} by ${text}.`,
     remedy: sourced.remedy,
   }
 }
@@ -157,4 +157,78 @@ function compilePatterns(
 function patternsOf(text: string, kinds: readonly TargetKind[]): readonly string[] {
   const group = kinds.includes('command') ? COMMAND_GROUPS.get(text.toLowerCase()) : undefined
   return group ?? [text]
+}
+
+const VERBS = ['allow', 'ask', 'deny'] as const
+const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']
+const WHEN_KEYS = ['tainted', 'caller']
+const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
+
+/** Refuses a rule that is not of the documented form: rules also come from code without types. */
+function checkRuleShape({ rule, source, base, about }: SourcedRule): void {
+  const where = `The rule at ${describeSource(source)}`
+  if (!isObject(rule)) refuse(where, 'is not an object', 'Write { allow: "network", on: "https://api.github.com/**" }.')
+  refuseUnknownKeys(rule, RULE_KEYS, () => where)
+  const verbs = VERBS.filter((verb) => rule[verb] !== undefined)
+  const subject = verbs.length === 1 ? rule[verbs[0]!] : undefined
+  if (typeof subject !== 'string' || subject.trim() === '') {
+    refuse(
+      where,
+      'needs exactly one of allow, ask, deny with a subject',
+      'Subject: a tool, a dialect name, group:fs, a capability, "*".',
+    )
+  }
+  if (!base.startsWith('/')) refuse(where, `has the base ${JSON.stringify(base)}`, 'Give an absolute folder as base.')
+  for (const patterns of [rule.on, rule.except]) {
+    const isFine = patterns === undefined || ([patterns].flat().length > 0 && [patterns].flat().every(isText))
+    if (!isFine) refuse(where, 'has on or except without patterns', 'Give at least one pattern, or leave the key out.')
+  }
+  if (about !== undefined && !(about.length > 0 && about.every((name) => CAPABILITIES.includes(name)))) {
+    refuse(where, 'is about capabilities that do not exist', `Capabilities: ${CAPABILITIES.join(', ')}.`)
+  }
+  checkWhen(rule.when, where)
+  checkLimit(rule.limit, where)
+}
+
+function checkWhen(when: unknown, where: string): void {
+  if (when === undefined) return
+  if (!isObject(when)) refuse(where, 'has a when that is not an object', 'Write when: { tainted: true }.')
+  refuseUnknownKeys(when, WHEN_KEYS, () => `${where}, when`)
+  const { tainted, caller } = when as Record<string, unknown>
+  if (tainted !== undefined && typeof tainted !== 'boolean')
+    refuse(where, 'has a when.tainted that is not true or false', 'Write true or false.')
+  if (caller !== undefined && caller !== 'direct' && caller !== 'script')
+    refuse(where, 'has an unknown when.caller', 'Write direct or script.')
+}
+
+function checkLimit(limit: unknown, where: string): void {
+  if (limit === undefined) return
+  if (!isObject(limit)) refuse(where, 'has a limit that is not an object', 'Write limit: { maxBytes: 1000000 }.')
+  refuseUnknownKeys(limit, LIMIT_KEYS, () => `${where}, limit`)
+  for (const [key, value] of Object.entries(limit)) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue
+    refuse(where, `has limit.${key} = ${String(value)}`, 'Give a whole number, 0 or more.')
+  }
+}
+
+function refuse(where: string, what: string, hint: string): never {
+  throw new ToolError('CONFIG_INVALID', `${where} ${what}.`, { hint })
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Refuses keys nobody reads: a misspelt condition would silently make a rule broader. */
+export function refuseUnknownKeys(value: object, known: readonly string[], where: (key: string) => string): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue
+    throw new ToolError('CONFIG_INVALID', `${where(key)}: ${JSON.stringify(key)} is not known here.`, {
+      hint: `${didYouMean(key, known)} Known: ${known.join(', ')}.`.trim(),
+    })
+  }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/rule.ts'
+import type { Rule } from '../core/principal.ts'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { type Decision, decide, type Question } from './decide.ts'
+import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
+import type { Decision, PolicyQuestion } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })
@@ -16,7 +17,7 @@ const NEVER: Rule = { deny: 'exec', on: ['rm -rf *', 'sudo *', 'chmod 777 *'] }
 const LISTED = owner(SOME, NEVER)
 const ALL: Rule = { allow: 'exec' }
 
-function judge(layers: PolicyLayers, command: string, more: Partial<Question> = {}): Decision {
+function judge(layers: PolicyLayers, command: string, more: Partial<PolicyQuestion> = {}): Decision {
   return decide(compilePolicy({ home: '/home/ann', ...layers }), {
     tool: 'core/exec.run',
     names: ['core/exec.run', 'exec'],

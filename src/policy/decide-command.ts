@@ -10,12 +10,10 @@ import {
   readRoughly,
 } from '../shell/index.ts'
 import type { Policy } from './compile-policy.ts'
-import { type Need, tellJudgement } from './judge-demand.ts'
-import { findKeptFile, type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
+import { describeJudgement, mergeConstraints, type Need, NO_CONSTRAINTS } from './judge.ts'
+import { describeDoubt, findKeptFile, type JudgedPart, judgePart } from './judge-part.ts'
 import { partAsPattern } from './match-command.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
-import type { DemandDecision, PolicyQuestion } from './question.ts'
-import { STRICTNESS } from './strictness.ts'
+import { type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const MAX_PART_LENGTH = 120
@@ -88,7 +86,7 @@ function tell(
   const prefix = named === undefined ? '' : `${named}: `
   const others = judged.flatMap((each) => (each.effect === 'allow' ? [] : (each.rule ?? [])))
   const need = { capability: 'exec', target, patterns: patternsFor(reading, judged) ?? [], others } satisfies Need
-  const told = tellJudgement(question, need, deciding)
+  const told = describeJudgement(question, need, deciding)
   if (doubt === undefined) return { ...told, reason: `${prefix}${told.reason}`, part: named }
   return {
     ...told,
@@ -96,7 +94,7 @@ function tell(
     rule: 'default: what an allow does not cover is asked',
     source: 'built in',
     layer: 'fallback',
-    reason: `${prefix || 'The command: '}${escapeLine(tellDoubt(doubt, rule!))}`,
+    reason: `${prefix || 'The command: '}${escapeLine(describeDoubt(doubt, rule!))}`,
     fix: need.patterns.length === 0 ? APPROVE : suggestFix(question, need, undefined),
     part: named,
   }

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CAPABILITIES, type Capability, type Effect } from '../core/define.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
+import { CAPABILITIES, type Capability, type Effect } from '../core/tool.ts'
 import type { CommandPart } from '../shell/reading.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { decide, type Question } from './decide.ts'
+import { decide } from './decide.ts'
 import { readPatternPart } from './match-command.ts'
 import { compilePattern, readTarget } from './match-target.ts'
+import type { PolicyQuestion } from './question.ts'
 import { TARGET_KINDS } from './target.ts'
 
 const HOME = '/home/ann'
@@ -119,7 +120,7 @@ const layers: fc.Arbitrary<PolicyLayers> = fc.record({
 const target = fc
   .constantFrom<Capability>(...CAPABILITIES)
   .chain((capability) => fc.constantFrom(...TARGETS[TARGET_KINDS[capability]]).map((value) => ({ capability, value })))
-const question: fc.Arbitrary<Question> = fc.record(
+const question: fc.Arbitrary<PolicyQuestion> = fc.record(
   {
     tool: fc.constantFrom(...TOOLS),
     names: fc.subarray(['read', ...TOOLS]),
@@ -203,7 +204,7 @@ interface NaiveDemand {
 }
 
 /** The semantics as a list of sentences: no index, no memory. */
-function naive(given: PolicyLayers, asked: Question): Effect {
+function naive(given: PolicyLayers, asked: PolicyQuestion): Effect {
   const demands: NaiveDemand[] = [
     ...asked.targets.flatMap((target) =>
       target.capability === 'exec' ? READINGS.get(target.value)!.parts.map((part) => ({ ...target, part })) : [target],
@@ -216,7 +217,7 @@ function naive(given: PolicyLayers, asked: Question): Effect {
   return effects.includes('deny') ? 'deny' : effects.includes('ask') ? 'ask' : 'allow'
 }
 
-function naiveDemand({ always, owner, defaults }: PolicyLayers, asked: Question, demand: NaiveDemand): Effect {
+function naiveDemand({ always, owner, defaults }: PolicyLayers, asked: PolicyQuestion, demand: NaiveDemand): Effect {
   if (demand.capability && asked.grants && !asked.grants.includes(demand.capability)) return 'deny'
   const levels = [
     [...always!, ...owner!.filter(({ fallback }) => !fallback)],
@@ -238,7 +239,7 @@ function naiveDemand({ always, owner, defaults }: PolicyLayers, asked: Question,
 /** The owner allows the subject some targets of this kind by name, so a default does not allow the others. */
 function naiveNamesOthers(
   { rule }: SourcedRule,
-  asked: Question,
+  asked: PolicyQuestion,
   { capability, value }: { capability?: Capability; value?: string },
 ): boolean {
   const name = naiveSubject(rule)
@@ -263,7 +264,11 @@ function rank(rule: Rule): number {
   return (rule.on ? 3 : 0) + level
 }
 
-function naiveMatch({ rule, about }: SourcedRule, asked: Question, { capability, value, part }: NaiveDemand): boolean {
+function naiveMatch(
+  { rule, about }: SourcedRule,
+  asked: PolicyQuestion,
+  { capability, value, part }: NaiveDemand,
+): boolean {
   const name = naiveSubject(rule)
   const isCapability = CAPABILITIES.some((known) => known === name)
   const isSpeltOtherwise = (rule.ask ?? name).trim() !== name

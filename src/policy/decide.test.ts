@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../core/define.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
+import type { Capability } from '../core/tool.ts'
 import type { CommandReading } from '../shell/reading.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { type Decision, decide, type Question } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Decision, PolicyQuestion } from './question.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
 
-const question = (more: Partial<Question> = {}): Question => ({
+const question = (more: Partial<PolicyQuestion> = {}): PolicyQuestion => ({
   tool: 'core/fs.readText',
   names: ['core/fs.readText', 'read', 'read_file', 'core_fs_readText'],
   groups: ['group:fs'],
@@ -19,7 +20,7 @@ const question = (more: Partial<Question> = {}): Question => ({
   ...more,
 })
 
-const on = (capability: Capability, ...values: string[]): Partial<Question> => ({
+const on = (capability: Capability, ...values: string[]): Partial<PolicyQuestion> => ({
   capabilities: [capability],
   targets: values.map((value) => ({ capability, value })),
 })
@@ -38,7 +39,7 @@ const pure = question({
   targets: [],
 })
 
-const ask = (layers: PolicyLayers, more?: Partial<Question>): Decision =>
+const ask = (layers: PolicyLayers, more?: Partial<PolicyQuestion>): Decision =>
   decide(compilePolicy({ home: '/home/ann', ...layers }), question(more))
 const owner = (...list: Rule[]): PolicyLayers => ({ owner: rules(...list) })
 

@@ -1,14 +1,10 @@
 import type { Capability, SkillRequest } from '../core/index.ts'
 import type { Policy } from './compile-policy.ts'
 import { decideCommand } from './decide-command.ts'
-import { judgeDemand, tellJudgement } from './judge-demand.ts'
+import { describeJudgement, judgeDemand, mergeConstraints, NO_CONSTRAINTS } from './judge.ts'
 import { readTarget } from './match-target.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './pick-rule.ts'
-import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
-import { STRICTNESS } from './strictness.ts'
+import { type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
-
-export type { Decision, DemandDecision, PolicyQuestion as Question } from './question.ts'
 
 /** May this call happen? Where the policy lies within another one, both must say so. */
 export function decide(policy: Policy, question: PolicyQuestion): Decision {
@@ -24,7 +20,8 @@ function stricter(own: Decision, outer: Decision): Decision {
 
 /** Every demand is decided by itself; the strictest decides the call. */
 function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
-  const known = policy.memory.recall(question)
+  const isRepeatable = question.targets.length === 0 && question.grants === undefined
+  const known = isRepeatable ? policy.memory.recall(question) : undefined
   if (known) return known
   const demands = demandsOf(question).map(({ capability, target }) =>
     decideDemand(policy, question, capability, target),
@@ -46,7 +43,7 @@ function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
     demands,
     requests: requestsFor(policy.requests, question),
   }
-  policy.memory.remember(question, decision)
+  if (isRepeatable) policy.memory.remember(question, decision)
   return decision
 }
 
@@ -70,7 +67,7 @@ function decideDemand(
   capability?: Capability,
   value?: string,
 ): DemandDecision {
-  if (capability === undefined) return tellJudgement(question, {}, judgeDemand(policy, question, {}))
+  if (capability === undefined) return describeJudgement(question, {}, judgeDemand(policy, question, {}))
   if (question.grants?.includes(capability) === false) return refuseGrant(question, capability, value)
   const kind = TARGET_KINDS[capability]
   if (value !== undefined && value.length > MAX_TARGET_LENGTH[kind]) return refuseLength(capability, value)
@@ -89,7 +86,11 @@ function decideTarget(
   const kind = TARGET_KINDS[capability]
   if (kind === 'command' && value !== undefined) return decideCommand(policy, question, value)
   const target = kind === 'command' || value === undefined ? undefined : readTarget(kind, value)
-  return tellJudgement(question, { capability, target: value }, judgeDemand(policy, question, { capability, target }))
+  return describeJudgement(
+    question,
+    { capability, target: value },
+    judgeDemand(policy, question, { capability, target }),
+  )
 }
 
 /** No rule makes up for a sandbox that is not there. */

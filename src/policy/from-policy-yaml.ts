@@ -7,7 +7,7 @@ import {
   type SourcedRule,
   ToolError,
 } from '../core/index.ts'
-import { refuseUnknownKeys } from './refuse-unknown-keys.ts'
+import { refuseUnknownKeys } from './compile-rule.ts'
 import { TARGET_KINDS } from './target.ts'
 
 /** Where a policy.yaml stands and how to read it. */

@@ -3,27 +3,23 @@ export { compilePolicy, type Policy, type PolicyLayers } from './compile-policy.
 export { decide, requestsFor } from './decide.ts'
 export { findDeciding, risksOfPart } from './decide-command.ts'
 export { DEFAULT_POLICY } from './default-policy.generated.ts'
-export { describeRule, describeSource, effectOf } from './describe-rule.ts'
-export { explainDecision } from './explain.ts'
+export { describeRule, describeSource, effectOf, explainDecision } from './describe.ts'
 export { fromPolicyYaml } from './from-policy-yaml.ts'
 export { escapeGlob } from './glob.ts'
-export { tellJudgement } from './judge-demand.ts'
-export { type JudgedPart, judgePart, tellDoubt } from './judge-part.ts'
-export { offerCommandPatterns, patternRule } from './offer-pattern.ts'
-export type { Decision, DemandDecision, PolicyQuestion, PolicyQuestion as Question } from './question.ts'
-export { STRICTNESS } from './strictness.ts'
-export {
-  doubtNarrowGroup,
-  expandToolGroups,
-  groupsOf,
-  normaliseName,
-  TOOL_GROUPS,
-  type ToolNames,
-} from './tool-groups.ts'
+export { describeJudgement } from './judge.ts'
+export { describeDoubt, type JudgedPart, judgePart, offerCommandPatterns, patternRule } from './judge-part.ts'
+export type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
+export { STRICTNESS } from './question.ts'
 export {
   compileVisibility,
   dialectOf,
+  doubtNarrowGroup,
+  expandToolGroups,
+  groupsOf,
   isToolAllowedByPolicy,
+  normaliseName,
+  TOOL_GROUPS,
+  type ToolNames,
   type ToolVisibility,
   unknownVisibilityEntries,
 } from './visibility.ts'

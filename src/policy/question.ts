@@ -64,3 +64,6 @@ export interface Decision extends PolicyVerdict {
   /** What skills asked for that touches this call; information only. */
   readonly requests: readonly string[]
 }
+
+/** How strict an effect is: of several, the highest decides. */
+export const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 }

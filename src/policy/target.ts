@@ -1,4 +1,4 @@
-import type { Capability } from '../core/index.ts'
+import { type Capability, FEATURE_CAPABILITIES } from '../core/index.ts'
 import type { LooseWords } from '../shell/index.ts'
 
 /** How a target is spelt, which says how a pattern is read: a path, a URL, a command, or any text. */
@@ -61,13 +61,15 @@ export const TARGET_KINDS: Readonly<Record<Capability, TargetKind>> = {
   network: 'url',
   send: 'url',
   exec: 'command',
-  memory: 'text',
-  session: 'text',
-  message: 'text',
-  schedule: 'text',
-  browser: 'text',
-  canvas: 'text',
+  ...featureKinds(),
   remote: 'text',
+}
+
+/** A feature spells its targets as it likes. */
+function featureKinds(): Record<(typeof FEATURE_CAPABILITIES)[number], 'text'> {
+  return Object.fromEntries(FEATURE_CAPABILITIES.map((capability) => [capability, 'text'])) as ReturnType<
+    typeof featureKinds
+  >
 }
 
 /** The most characters that a target may have to be compared with patterns. */

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Visibility } from '../core/options.ts'
-import { expandToolGroups, groupsOf } from './tool-groups.ts'
-import { compileVisibility, isToolAllowedByPolicy, unknownVisibilityEntries } from './visibility.ts'
+import {
+  compileVisibility,
+  expandToolGroups,
+  groupsOf,
+  isToolAllowedByPolicy,
+  unknownVisibilityEntries,
+} from './visibility.ts'
 
 const read = { name: 'core/fs.readText', names: ['core_fs_readText', 'read', 'read_file'], group: 'files' }
 const exec = { name: 'core/exec.run', names: ['exec', 'bash', 'run_shell'], group: 'exec' }

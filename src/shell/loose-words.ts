@@ -1,5 +1,3 @@
-import { baseName } from './base-name.ts'
-
 /** Letters that mean the same to a program. */
 const SAME_LETTERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['rm', ['rR']],
@@ -166,4 +164,9 @@ function sameMode(mode: string): string {
     for (const each of who.includes('a') ? 'ugo' : who) full.add(each)
   }
   return full.size === 3 ? '777' : mode
+}
+
+/** The name that a program goes by, whatever folder it is called from: `/bin/RM` is `rm`. */
+export function baseName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1).toLowerCase()
 }

@@ -1,13 +1,20 @@
 import { posix } from 'node:path'
 import { escapeLine } from '../../lib/index.ts'
-import { baseName } from '../base-name.ts'
-import type { AskSecondParser, CommandPart, CommandPlace, CommandReading, Doubt } from '../reading.ts'
+import { baseName } from '../loose-words.ts'
+import {
+  type AskSecondParser,
+  type CommandPart,
+  type CommandPlace,
+  type CommandReading,
+  type Doubt,
+  hidden,
+  reach,
+} from '../reading.ts'
 import { markDownloads, type Risk, rankOf, riskOfReason } from '../risk.ts'
 import { SHELLS } from '../wrappers.ts'
-import { hidden, reach } from './doubt.ts'
 import { isHarmless } from './programs/find-table.ts'
 import { lookAtProgram } from './programs/look-at-program.ts'
-import { readMove } from './read-move.ts'
+import { readMove } from './read-command.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import { type CommandDraft, ShellReader, showWords } from './shell-reader.ts'
 

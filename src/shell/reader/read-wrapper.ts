@@ -1,5 +1,5 @@
 import type { Wrapper } from '../wrappers.ts'
-import { isCodeVariable } from './code-variables.ts'
+import { isCodeVariable } from './line-data.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import type { Wrapped } from './unwrap.ts'
 

@@ -1,10 +1,10 @@
 import { parse } from 'unbash'
 import type { AskSecondParser, Doubt } from '../reading.ts'
 import { describeWithin } from './describe-place.ts'
-import { type CarriedDraft, findCarried } from './find-carried.ts'
 import { LineData, SAFE, UNSAFE } from './line-data.ts'
+import { findTable } from './programs/find-table.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
-import { unwrap } from './unwrap.ts'
+import { isUnwrappable, unwrap } from './unwrap.ts'
 import { type FoundCommand, type ScriptContext, walkScript } from './walk-script.ts'
 
 /** What a text may hold before reading it takes noticeable time: both parsers are quadratic in some of these. */
@@ -207,4 +207,51 @@ function bracketsOf(text: string, open: string, close: string): string | undefin
     if (count > MAX_BRACKETS) return `it has ${open} more than ${MAX_BRACKETS} times`
   }
   return undefined
+}
+
+/** A command that an unknown program may run. */
+interface CarriedDraft {
+  /** Index of the word that it begins at, or that holds it. */
+  readonly at: number
+  readonly draft: CommandDraft
+}
+
+/** Reads words, or a text for a shell, into commands. */
+interface CarriedReader {
+  words(words: readonly ShellWord[]): readonly CommandDraft[]
+  text(text: string): readonly CommandDraft[]
+  /** It has read as much as it takes. */
+  isFull(): boolean
+}
+
+/** Words of one such command; it may have more that nobody looks at. */
+const MAX_WORDS = 32
+
+/**
+ * The commands that stand among the words of a program of which nothing is known: it may be a wrapper that nobody listed.
+ * Every word may be the first of a command (`chronic rm -rf x`), be a text for a shell (`hyperfine 'rm -rf x'`), or hold
+ * either behind an option (`--run=rm`).
+ */
+function findCarried(words: readonly ShellWord[], read: CarriedReader): readonly CarriedDraft[] {
+  const name = words[0]?.value
+  if (name === undefined || !mayRunWords(name)) return []
+  const found: CarriedDraft[] = []
+  for (const [at, { value }] of words.entries()) {
+    if (at === 0 || value === undefined) continue
+    if (read.isFull()) break
+    const rest = words.slice(at + 1, at + MAX_WORDS)
+    if (at + MAX_WORDS < words.length) rest.push({ value: undefined, source: '…' })
+    const add = (drafts: readonly CommandDraft[]) => found.push(...drafts.map((draft) => ({ at, draft })))
+    for (const text of [value, /^--?[\w-]+=(.+)/s.exec(value)?.[1]]) {
+      if (text === undefined || text === '') continue
+      if (/[\s;&|]/.test(text)) add(read.text(text))
+      else add(read.words([staticWord(text), ...rest]))
+    }
+  }
+  return found
+}
+
+function mayRunWords(name: string): boolean {
+  if (isUnwrappable(name)) return false
+  return findTable(name)?.table.mayRunWords ?? findTable(name) === undefined
 }

@@ -1,6 +1,6 @@
-import { baseName } from '../base-name.ts'
+import { baseName } from '../loose-words.ts'
 import { SHELLS, WRAPPERS } from '../wrappers.ts'
-import { isCodeVariable } from './code-variables.ts'
+import { isCodeVariable } from './line-data.ts'
 import { type ShellWord, staticWord } from './read-word.ts'
 import { joinWords, readWrapper } from './read-wrapper.ts'
 

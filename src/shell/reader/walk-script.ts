@@ -10,15 +10,11 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash'
-import type { Doubt } from '../reading.ts'
-import { isCodeVariable } from './code-variables.ts'
+import { type Doubt, hidden, reach } from '../reading.ts'
 import { describeArgument, describeInside, describeRedirection, describeWithin } from './describe-place.ts'
-import { hidden, reach } from './doubt.ts'
-import { followMoves } from './follow-moves.ts'
-import type { LineData } from './line-data.ts'
+import { isCodeVariable, type LineData } from './line-data.ts'
 import { observeData } from './observe-data.ts'
-import { readCommandWords } from './read-command-words.ts'
-import { readRedirection } from './read-redirection.ts'
+import { followMoves, readCommandWords, readRedirection } from './read-command.ts'
 import { readWord, type ShellWord, staticWord } from './read-word.ts'
 
 /** A simple command as it stands in the line. */

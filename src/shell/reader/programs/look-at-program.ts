@@ -1,4 +1,4 @@
-import { baseName } from '../../base-name.ts'
+import { baseName } from '../../loose-words.ts'
 import type { Risk } from '../../risk.ts'
 import type { CompiledTable, Option } from './compile-table.ts'
 import { findTable } from './find-table.ts'

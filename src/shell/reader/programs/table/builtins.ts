@@ -1,5 +1,4 @@
-import type { ProgramTable } from '../program-table.ts'
-import { hiddenRow, reachRow } from '../row.ts'
+import { hiddenRow, type ProgramTable, reachRow } from '../program-table.ts'
 
 /** Small programs and what the shell itself brings. */
 export const BUILTINS: readonly ProgramTable[] = [

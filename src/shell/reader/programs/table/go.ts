@@ -1,5 +1,4 @@
-import type { HazardRow, ProgramTable } from '../program-table.ts'
-import { hiddenRow, reachRow } from '../row.ts'
+import { type HazardRow, hiddenRow, type ProgramTable, reachRow } from '../program-table.ts'
 
 /** `-s -w`, `-X name=value`: what release builds ask of the linker. */
 const OTHER_THAN_PLAIN_LINKING = /^(?!(?:all=)?\s*(?:-s|-w|-X[ =][^\s'"]+)(?:\s+(?:-s|-w|-X[ =][^\s'"]+))*\s*$)/

@@ -1,5 +1,4 @@
-import type { ImpliedRow, OperandRow, ProgramTable } from '../program-table.ts'
-import { hiddenRow } from '../row.ts'
+import { hiddenRow, type ImpliedRow, type OperandRow, type ProgramTable, reachRow } from '../program-table.ts'
 
 const ASKED_ONLY = '-V --version -h --help'
 const PIPED: ImpliedRow = {
@@ -80,5 +79,121 @@ export const INTERPRETERS: readonly ProgramTable[] = [
     style: 'none',
     operands: 'guess',
     operandRows: [{ to: 1, kind: 'hidden', reason: 'is a script that runs in the shell itself', example: './x.sh' }],
+  },
+]
+
+/** Python, its packages and its checkers. */
+export const PYTHON: readonly ProgramTable[] = [
+  {
+    names: 'python pypy ipython bpython',
+    isVersioned: true,
+    style: 'exact',
+    rows: [
+      hiddenRow('-c=TEXT', 'is a program in another language', '-c 1'),
+      hiddenRow('-m=TEXT', 'runs a module, found in the folder first', '-m http.server'),
+      hiddenRow('-i', 'runs what is typed to it', '-i'),
+      hiddenRow('-X=TEXT', 'sets how it runs', '-X importtime'),
+      hiddenRow('-W=TEXT', 'may load a module', '-W error::x.Y', /\./),
+      hiddenRow('--check-hash-based-pycs=TEXT', 'chooses which compiled files run', '--check-hash-based-pycs never'),
+    ],
+    flags: '-V -VV --version -h --help -B -E -I -O -s -S -u -v -q -b -d -P -x',
+    stopsAtOperand: true,
+    carries: '-m',
+    operands: 'paths',
+    operandRows: [
+      { to: 1, unless: '-c -m', kind: 'hidden', reason: 'is a program that runs, whatever it holds', example: 'x.py' },
+    ],
+    implied: {
+      unless: '-V -VV --version -h --help -c -m',
+      unlessOperands: true,
+      isUnnamed: true,
+      kind: 'hidden',
+      reason: 'runs the program that is piped to it',
+      example: '',
+    },
+    clean: '--version',
+  },
+  {
+    names: 'pip pipx uv poetry pipenv conda mamba pdm hatch tox nox',
+    isVersioned: true,
+    isInherited: true,
+    rows: [
+      hiddenRow('--python=TEXT', 'uses another interpreter', '--python=./x'),
+      reachRow(
+        '--log --cache-dir --directory --project --prefix --root --target=FILE',
+        'uses another place',
+        '--log=x',
+      ),
+      reachRow(
+        '-i --index-url --extra-index-url --proxy --trusted-host=TEXT',
+        'takes packages from another place',
+        '-i https://example.com',
+      ),
+      hiddenRow('--config-file --config-settings=TEXT', 'sets how packages are built', '--config-file=x'),
+    ],
+    flags: '-V --version -h --help -q -v',
+    commands: [
+      { names: 'list freeze show check help version inspect debug', operands: 'texts' },
+      {
+        names: 'run exec tool x',
+        stopsAtOperand: true,
+        carries: 'operand',
+        operands: 'guess',
+        operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs', example: 'x' }],
+      },
+    ],
+    otherwise: { kind: 'reach', reason: 'fetches packages or runs their code', example: 'install x' },
+    clean: 'list',
+  },
+  {
+    names: 'uvx',
+    stopsAtOperand: true,
+    carries: 'operand',
+    operands: 'guess',
+    operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that is fetched and runs', example: 'x' }],
+    clean: '--version',
+  },
+  {
+    names: 'pytest py.test',
+    rows: [
+      hiddenRow('-c --config-file=FILE', 'uses another configuration', '-c x.ini'),
+      hiddenRow('-p=TEXT', 'loads a plugin', '-p x'),
+      hiddenRow('-o --override-ini=TEXT', 'sets a configuration value', '-o python_files=x'),
+      hiddenRow(
+        '--confcutdir --rootdir --import-mode=FILE',
+        'loads configuration from another folder',
+        '--rootdir=../x',
+      ),
+      reachRow('--basetemp=FILE', 'deletes and writes a folder', '--basetemp=x'),
+      reachRow('--junitxml --junit-xml --resultlog --log-file --report-log=FILE', 'writes a file', '--junitxml=x'),
+      reachRow('--pastebin=TEXT', 'sends the results to a service', '--pastebin=all'),
+      reachRow('--cov-config=FILE', 'uses another configuration', '--cov-config=x'),
+      hiddenRow('--pdbcls=TEXT', 'loads code', '--pdbcls=x:Y'),
+      hiddenRow('--pdb --trace', 'runs what is typed to it', '--pdb'),
+    ],
+    texts: '-k -m -n --maxfail --tb --durations --deselect -W --capture --color --log-level --verbosity',
+    files: '--ignore --ignore-glob',
+    maybes: '--cov --cov-report',
+    flags:
+      '-x -v -q -s -l --lf --ff --last-failed --failed-first --co --collect-only --stepwise --no-header --no-summary',
+    operands: 'paths',
+    operandRows: [{ like: /^@/, kind: 'reach', reason: 'reads its options from a file', example: '@args' }],
+    clean: '-x -k name tests/',
+  },
+  {
+    names: 'mypy pyright flake8 pylint ruff black isort',
+    rows: [
+      hiddenRow(
+        '-c --config --config-file --rcfile --append-config --settings-path --settings-file=FILE',
+        'uses another configuration',
+        '--config=x',
+      ),
+      hiddenRow('--load-plugins --init-hook --python-executable=TEXT', 'runs code', '--init-hook=x'),
+      reachRow('--fix --unsafe-fixes --fix-only --add-noqa', 'changes the sources', '--fix'),
+      reachRow('-o --output --output-file --tee --junit-xml --cache-dir=FILE', 'writes a file', '--output=x'),
+      reachRow('--install-types', 'fetches packages', '--install-types'),
+    ],
+    operands: 'paths',
+    clean: 'src/',
   },
 ]

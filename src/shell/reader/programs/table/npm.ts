@@ -1,5 +1,4 @@
-import type { ProgramTable } from '../program-table.ts'
-import { hiddenRow, reachRow } from '../row.ts'
+import { hiddenRow, type ProgramTable, reachRow } from '../program-table.ts'
 
 const FETCHES = 'fetches packages, and their scripts run'
 const PACKAGE = 'is a program of a package, fetched when it is missing'

@@ -1,5 +1,4 @@
-import type { ProgramTable } from '../program-table.ts'
-import { hiddenRow, reachRow } from '../row.ts'
+import { hiddenRow, type ProgramTable, reachRow } from '../program-table.ts'
 
 /**
  * Programs that read files and print. A file operand is counted as a path and is as good as the folder it is in;

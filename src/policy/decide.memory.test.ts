@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/rule.ts'
+import type { Rule } from '../core/principal.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { type Decision, decide, type Question } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Decision, PolicyQuestion } from './question.ts'
 
 const owner = (...list: Rule[]) => ({
   owner: list.map((rule) => ({ rule, source: { file: 'tool-hub.yaml' }, base: '/srv' })),
 })
 
-const pure: Question = {
+const pure: PolicyQuestion = {
   tool: 'core/util.time.now',
   names: ['core/util.time.now'],
   groups: ['group:util'],
@@ -23,7 +24,7 @@ describe('repeated questions', () => {
     expect(decide(policy, { ...pure })).toBe(decide(policy, { ...pure, names: [...pure.names] }))
   })
 
-  it.each<[string, Partial<Question>, Decision['effect']]>([
+  it.each<[string, Partial<PolicyQuestion>, Decision['effect']]>([
     ['capabilities', { capabilities: ['exec'] }, 'ask'],
     ['names', { names: ['secret'] }, 'deny'],
     ['groups', { groups: ['group:secret'] }, 'deny'],

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { decide, type Question } from './decide.ts'
-import { explainDecision } from './explain.ts'
+import { decide } from './decide.ts'
+import { explainDecision } from './describe.ts'
+import type { PolicyQuestion } from './question.ts'
 
-const question: Question = {
+const question: PolicyQuestion = {
   tool: 'core/http.downloadFile',
   names: ['core/http.downloadFile'],
   groups: ['group:http'],
@@ -57,7 +58,7 @@ it('says which rule to change when an allow would not help', () => {
 
 it('tells which part of a command line decided', () => {
   const command = 'ls a $(rm -rf /)'
-  const asked: Question = {
+  const asked: PolicyQuestion = {
     ...question,
     capabilities: ['exec'],
     targets: [{ capability: 'exec', value: command }],

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/rule.ts'
+import type { Rule } from '../core/principal.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { type Decision, decide, type Question } from './decide.ts'
+import { decide } from './decide.ts'
+import type { Decision, PolicyQuestion } from './question.ts'
 
-const question: Question = {
+const question: PolicyQuestion = {
   tool: 'core/fs.readText',
   names: ['core/fs.readText', 'read', 'read_file', 'core_fs_readText'],
   groups: ['group:fs'],
@@ -13,7 +14,7 @@ const question: Question = {
   tainted: false,
 }
 
-function ask(list: readonly Rule[], more: Partial<Question> = {}): Decision {
+function ask(list: readonly Rule[], more: Partial<PolicyQuestion> = {}): Decision {
   const owner = list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
   return decide(compilePolicy({ owner }), { ...question, ...more })
 }

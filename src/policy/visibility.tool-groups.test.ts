@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { doubtNarrowGroup, expandToolGroups, groupsOf } from './tool-groups.ts'
-import { compileVisibility, dialectOf, unknownVisibilityEntries } from './visibility.ts'
+import {
+  compileVisibility,
+  dialectOf,
+  doubtNarrowGroup,
+  expandToolGroups,
+  groupsOf,
+  unknownVisibilityEntries,
+} from './visibility.ts'
 
 describe('groups and profiles', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SourcedRule } from '../core/rule.ts'
+import type { SourcedRule } from '../core/principal.ts'
 import { compilePolicy } from './compile-policy.ts'
 
 const compile = (rule: unknown, more: Partial<SourcedRule> = {}) =>

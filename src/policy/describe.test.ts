@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/rule.ts'
-import { describeRule } from './describe-rule.ts'
+import type { Rule } from '../core/principal.ts'
+import { describeRule } from './describe.ts'
 
 const describeIt = (rule: Rule, more: { line?: number; fallback?: boolean } = {}) => {
   const { line, fallback = false } = more

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
-import { COMMAND_GROUPS } from './command-groups.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
+import { COMMAND_GROUPS } from './match-command.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../core/define.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
+import type { Capability } from '../core/tool.ts'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { decide, type Question } from './decide.ts'
-import { explainDecision } from './explain.ts'
-import { patternRule } from './offer-pattern.ts'
+import { decide } from './decide.ts'
+import { explainDecision } from './describe.ts'
+import { patternRule } from './judge-part.ts'
+import type { PolicyQuestion } from './question.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))
 
-const QUESTION: Question = {
+const QUESTION: PolicyQuestion = {
   tool: 'notes.save',
   names: ['notes.save', 'notes_save'],
   groups: ['group:notes'],
@@ -19,7 +20,7 @@ const QUESTION: Question = {
   caller: 'direct',
   tainted: false,
 }
-const judge = (layers: PolicyLayers, more: Partial<Question> = {}) =>
+const judge = (layers: PolicyLayers, more: Partial<PolicyQuestion> = {}) =>
   decide(compilePolicy(layers), { ...QUESTION, ...more })
 const PURE = { capabilities: [], targets: [] }
 
@@ -28,7 +29,7 @@ describe('a rule about some capabilities', () => {
     owner: rules({ deny: 'notes.save' }).map((rule) => ({ ...rule, about: ['exec', 'write:fs'] as Capability[] })),
   }
 
-  it.each<[string, Partial<Question>, string]>([
+  it.each<[string, Partial<PolicyQuestion>, string]>([
     ['one of them', {}, 'deny'],
     ['another', { capabilities: ['read:fs'], targets: [] }, 'ask'],
     ['none', PURE, 'allow'],
@@ -38,7 +39,7 @@ describe('a rule about some capabilities', () => {
 })
 
 it('a rule is found by every name of the tool, whatever their case if it restricts', () => {
-  const effect = (rule: Rule, more?: Partial<Question>) => judge({ owner: rules(rule) }, more).effect
+  const effect = (rule: Rule, more?: Partial<PolicyQuestion>) => judge({ owner: rules(rule) }, more).effect
   expect(effect({ deny: 'NOTES_save' })).toBe('deny')
   expect(effect({ allow: 'NOTES_save' })).toBe('ask')
   expect(effect({ allow: 'notes_save' })).toBe('allow')
@@ -157,7 +158,7 @@ it('an answer is remembered for the same caller and taint only', () => {
   const policy = compilePolicy({
     owner: rules({ deny: '*', when: { tainted: true, caller: 'direct' } }, { ask: '*', when: { caller: 'script' } }),
   })
-  const ask = (caller: Question['caller'], tainted: boolean) =>
+  const ask = (caller: PolicyQuestion['caller'], tainted: boolean) =>
     decide(policy, { ...QUESTION, ...PURE, caller, tainted }).effect
   for (let round = 0; round < 2; round++) {
     expect([ask('direct', false), ask('script', false)]).toEqual(['allow', 'ask'])
@@ -167,7 +168,7 @@ it('an answer is remembered for the same caller and taint only', () => {
 
 it('an answer for a sandbox is not remembered without one', () => {
   const policy = compilePolicy({ owner: rules({ allow: 'exec' }) })
-  const question: Question = { ...QUESTION, capabilities: ['exec'], targets: [] }
+  const question: PolicyQuestion = { ...QUESTION, capabilities: ['exec'], targets: [] }
   expect(decide(policy, question).effect).toBe('allow')
   expect(decide(policy, { ...question, isUnsandboxed: true }).effect).toBe('ask')
 })

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../core/define.ts'
-import type { Rule, SourcedRule } from '../core/rule.ts'
+import type { Rule, SourcedRule } from '../core/principal.ts'
+import type { Capability } from '../core/tool.ts'
 import { readCommandLine } from '../shell/reader/read-command-line.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { type DemandDecision, decide, type Question } from './decide.ts'
-import { offerCommandPatterns } from './offer-pattern.ts'
+import { decide } from './decide.ts'
+import { offerCommandPatterns } from './judge-part.ts'
+import type { DemandDecision, PolicyQuestion } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })
@@ -79,7 +80,7 @@ function describeDecision(line: string): string[] {
   const [, name = '', conditions = '', capability = '', target] =
     /^(\w+)(?: \[(.*?)\])? (\S+)(?: (.*))?$/.exec(line.replaceAll('⏎', '\n')) ?? []
   const policy = compilePolicy({ home: '/home/ann', ...POLICIES[name]! })
-  const question: Question = {
+  const question: PolicyQuestion = {
     tool: 'core/exec.run',
     names: ['core/exec.run', 'exec_run'],
     groups: ['group:runtime'],

@@ -1,0 +1,230 @@
+import type { Capability, Constraints, Effect } from '../core/index.ts'
+import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
+import type { CompiledRule, PatternSet } from './compile-rule.ts'
+import type { DemandDecision, PolicyQuestion } from './question.ts'
+import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
+import type { PolicyTarget } from './target.ts'
+import { normaliseName } from './visibility.ts'
+
+/** One thing a call needs: a capability, on a target when it names one. */
+export interface Demand {
+  readonly capability?: Capability
+  readonly target?: PolicyTarget
+}
+
+/** What the rules say to one demand. */
+export interface Judgement {
+  readonly effect: Effect
+  /** The rule that says it; none when no rule is about the demand. */
+  readonly rule?: CompiledRule
+  /** The rule is a default, and the owner names other targets. */
+  readonly isNarrowed?: boolean
+  readonly constraints: Constraints
+}
+
+/** What a decision is about, as shown to people. */
+export interface Need {
+  readonly capability?: Capability
+  readonly target?: string
+  /** Patterns that would allow it, where the target itself is none. */
+  readonly patterns?: readonly string[]
+  /** Rules that keep other parts of it from being allowed. */
+  readonly others?: readonly CompiledRule[]
+}
+
+/** No bounds. */
+export const NO_CONSTRAINTS: Constraints = Object.freeze({})
+
+/** The first level with a rule about the demand decides it. */
+export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
+  for (const level of levels) {
+    const choice = pickRule(level, question, demand)
+    if (choice === undefined) continue
+    const { rule, constraints } = choice
+    // A default allows everything of its kind; an owner who allows some targets by name does not mean all the others.
+    const isNarrowed =
+      rule.layer === 'defaults' && rule.effect === 'allow' && levels.some((each) => allowsSome(each, question, demand))
+    return isNarrowed
+      ? { effect: 'ask', rule, isNarrowed, constraints: NO_CONSTRAINTS }
+      : { effect: rule.effect, rule, constraints }
+  }
+  return { effect: demand.capability === undefined ? 'allow' : 'ask', constraints: NO_CONSTRAINTS }
+}
+
+/** A judgement in words. */
+export function describeJudgement(question: PolicyQuestion, need: Need, judgement: Judgement): DemandDecision {
+  const { rule, constraints, isNarrowed } = judgement
+  const { capability, target } = need
+  if (rule === undefined) return describeDefault(question, need)
+  if (isNarrowed) {
+    return {
+      capability,
+      target,
+      effect: 'ask',
+      rule: 'default: where your rules allow some targets, others are asked',
+      source: 'built in',
+      layer: 'fallback',
+      reason: `Your rules allow ${capability} on other targets, not on this one.`,
+      fix: suggestFix(question, need, undefined),
+      constraints,
+    }
+  }
+  const { effect, text, source, layer, reason } = rule
+  return {
+    capability,
+    target,
+    effect,
+    rule: text,
+    source,
+    layer,
+    reason,
+    fix: effect === 'allow' ? NOTHING_TO_FIX : suggestFix(question, need, rule),
+    constraints,
+  }
+}
+
+function describeDefault(question: PolicyQuestion, need: Need): DemandDecision {
+  const { capability, target } = need
+  const isPure = capability === undefined
+  return {
+    capability,
+    target,
+    effect: isPure ? 'allow' : 'ask',
+    rule: isPure ? 'default: a pure tool runs' : 'default: a tool with capabilities asks',
+    source: 'built in',
+    layer: 'fallback',
+    reason: isPure
+      ? 'It declares no capabilities, so it gets no handle to anything outside.'
+      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.`,
+    fix: isPure ? NOTHING_TO_FIX : suggestFix(question, need, undefined),
+    constraints: NO_CONSTRAINTS,
+  }
+}
+
+/** The rule that decides a demand, and the bounds of all rules that say the same as specifically. */
+interface Choice {
+  readonly rule: CompiledRule
+  readonly constraints: Constraints
+}
+
+/** Any matching deny; else the most specific rule, where a tie takes the stricter. */
+function pickRule(index: RuleIndex, question: PolicyQuestion, demand: Demand): Choice | undefined {
+  let denial: CompiledRule | undefined
+  let best: CompiledRule | undefined
+  let constraints = NO_CONSTRAINTS
+  findRules(index, question, demand, (rule) => {
+    if (rule.effect === 'deny') {
+      if (denial === undefined || comesBefore(rule, denial)) denial = rule
+      return
+    }
+    if (best !== undefined && rule.specificity < best.specificity) return
+    const isTie = rule.specificity === best?.specificity
+    constraints = isTie ? mergeConstraints(constraints, rule.limit) : (rule.limit ?? NO_CONSTRAINTS)
+    if (best === undefined || !isTie || isStricter(rule, best)) best = rule
+  })
+  if (denial !== undefined) return { rule: denial, constraints: NO_CONSTRAINTS }
+  return best && { rule: best, constraints }
+}
+
+function isStricter(rule: CompiledRule, than: CompiledRule): boolean {
+  return rule.effect === than.effect ? comesBefore(rule, than) : rule.effect === 'ask'
+}
+
+/** Which of two that say the same is named: the one no rule can override, then the one written first. */
+function comesBefore(a: CompiledRule, b: CompiledRule): boolean {
+  return a.layer === b.layer ? a.order < b.order : a.layer === 'always'
+}
+
+/** The strictest of both. */
+export function mergeConstraints(a: Constraints, b: Constraints | undefined): Constraints {
+  if (b === undefined || b === NO_CONSTRAINTS || b === a) return a
+  if (a === NO_CONSTRAINTS) return b
+  const merged: { -readonly [K in keyof Constraints]: Constraints[K] } = { ...a }
+  for (const key of ['timeoutMs', 'maxBytes', 'maxResults', 'retries'] as const) {
+    const bound = b[key]
+    if (bound !== undefined) merged[key] = Math.min(bound, a[key] ?? bound)
+  }
+  return merged
+}
+
+/** Calls `found` with every rule that matches the demand; a rule may be found more than once. */
+export function findRules(
+  index: RuleIndex,
+  question: PolicyQuestion,
+  demand: Demand,
+  found: (rule: CompiledRule) => void,
+): void {
+  search(index.everything, question, demand, found)
+  if (demand.capability !== undefined) search(index.capabilities.get(demand.capability), question, demand, found)
+  if (index.names.size > 0) {
+    for (const group of question.groups) search(index.names.get(group), question, demand, found)
+    search(index.names.get(question.tool), question, demand, found)
+    for (const name of question.names)
+      if (name !== question.tool) search(index.names.get(name), question, demand, found)
+  }
+  if (index.foldedNames.size === 0) return
+  for (const name of foldNames(question)) search(index.foldedNames.get(name), question, demand, found)
+}
+
+/** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
+function allowsSome(
+  index: RuleIndex,
+  { tool, names, groups }: PolicyQuestion,
+  { capability, target }: Demand,
+): boolean {
+  if (target === undefined || capability === undefined) return false
+  const named = [tool, ...names, ...groups].map((name) => index.names.get(name))
+  return [index.everything, index.capabilities.get(capability), ...named].some((bucket) =>
+    bucket?.allowsSome.has(target.kind),
+  )
+}
+
+/** The names of a tool stay the same list from call to call, so they are folded once. */
+const folded = new WeakMap<readonly string[], readonly string[]>()
+
+function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
+  if (!names.includes(tool)) return [tool, ...names].map(normaliseName)
+  let known = folded.get(names)
+  if (known === undefined) {
+    known = [...new Set(names.map(normaliseName))]
+    folded.set(names, known)
+  }
+  return known
+}
+
+function search(
+  bucket: Bucket | undefined,
+  question: PolicyQuestion,
+  demand: Demand,
+  found: (rule: CompiledRule) => void,
+): void {
+  if (bucket === undefined) return
+  for (const rule of bucket.general) if (applies(rule, question, demand)) found(rule)
+  const { target } = demand
+  const filed = target && bucket.targeted.get(target.kind)
+  if (!filed) return
+  for (const key of target.keys) {
+    for (const { rule, pattern } of filed.get(key) ?? []) {
+      if (pattern.matches(target, rule.effect !== 'allow') && applies(rule, question, demand)) found(rule)
+    }
+  }
+}
+
+/** Everything about a rule but its subject and `on`. */
+function applies(
+  { when, about, except, effect }: CompiledRule,
+  question: PolicyQuestion,
+  { capability, target }: Demand,
+): boolean {
+  if (when?.tainted !== undefined && when.tainted !== question.tainted) return false
+  if (when?.caller !== undefined && when.caller !== question.caller) return false
+  if (about !== undefined && (capability === undefined || !about.has(capability))) return false
+  if (except === undefined) return true
+  // Nobody can tell whether an unnamed target is an exception: what permits does not apply, what restricts does.
+  if (target === undefined) return effect !== 'allow'
+  return !matchesAny(except, target, effect === 'allow')
+}
+
+function matchesAny(patterns: PatternSet, target: PolicyTarget, broadly: boolean): boolean {
+  return patterns.get(target.kind)?.some((pattern) => pattern.matches(target, broadly)) ?? false
+}
