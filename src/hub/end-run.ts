@@ -1,4 +1,4 @@
-import type { Assembly } from './assemble-parts.ts'
+import type { Assembly } from './create-runtime.ts'
 
 /** Ends a run when its calls have ended: its records are flushed and unlocked, what was counted and remembered for it is gone. */
 export async function endRun({ parts, abilities, runs, sources }: Assembly, run: string): Promise<void> {

@@ -9,14 +9,12 @@ import {
 } from '../core/index.ts'
 import { sha256 } from '../lib/index.ts'
 import { dialectOf, type Policy } from '../policy/index.ts'
-import type { Enter } from './context.ts'
-import { explainCall } from './explain-call.ts'
-import type { Explanation } from './explanation.ts'
-import { listTools, type ToolListing } from './list-tools.ts'
+import { type Explanation, explainCall } from './explain.ts'
 import { Call } from './pipeline/call.ts'
-import type { Parts, RunState } from './pipeline/parts.ts'
-import type { ToolCard, WireTool } from './pipeline/tool-card.ts'
+import type { Enter } from './pipeline/context.ts'
+import { listTools, type ToolCard, type ToolListing, type WireTool } from './pipeline/registry.ts'
 import { travel } from './pipeline.ts'
+import type { Parts, RunState } from './runtime.ts'
 
 /** How a call is explained. */
 export interface ExplainOptions extends CallOptions {

@@ -5,6 +5,7 @@ import type {
   ApprovalRequest,
   CallEvent,
   CallOptions,
+  FeatureServices,
   HandlerTool,
   HubOptions,
   Plugin,
@@ -22,13 +23,11 @@ import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
-import { assembleParts } from './assemble-parts.ts'
-import { checkHubOptions } from './check-hub-options.ts'
+import { assembleParts } from './create-runtime.ts'
 import type { ExplainOptions } from './entrance.ts'
-import type { Explanation } from './explanation.ts'
-import type { FeatureServices } from './features.ts'
-import type { ToolListing } from './list-tools.ts'
-import type { ToolCard, WireTool } from './pipeline/tool-card.ts'
+import type { Explanation } from './explain.ts'
+import { checkHubOptions } from './hub-options.ts'
+import type { ToolCard, ToolListing, WireTool } from './pipeline/registry.ts'
 import { ToolHub } from './tool-hub.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
 

@@ -2,21 +2,18 @@ import { setMaxListeners } from 'node:events'
 import { type AnyTool, type Dialect, isCallerGone, ToolError, type ToolResult } from '../core/index.ts'
 import { isPlainObject, turnFor } from '../lib/index.ts'
 import { startSpan } from '../records/telemetry/index.ts'
-import { buildContext, type Enter } from './context.ts'
 import { approve } from './pipeline/approve.ts'
-import type { Call } from './pipeline/call.ts'
+import { bounded, type Call, emitEvent, markUntrusted, untilStopped } from './pipeline/call.ts'
 import { checkOptions } from './pipeline/check-options.ts'
+import { buildContext, type Enter } from './pipeline/context.ts'
 import { decideCall, refuse } from './pipeline/decide.ts'
 import { type Execution, execute } from './pipeline/execute.ts'
-import { claimKey, takeLimits } from './pipeline/limit.ts'
-import { markUntrusted } from './pipeline/mark-untrusted.ts'
-import type { Parts, RunState } from './pipeline/parts.ts'
+import { accepted, bound, rewrite, validate } from './pipeline/input.ts'
+import { claimKey, takeLimits } from './pipeline/limits.ts'
 import { endAnyway, recordEnd, recordIntent, recordLate, recordPending } from './pipeline/record.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline/settle.ts'
-import { accepted, bound, rewrite, validate } from './pipeline/take-input.ts'
 import { resolveTargets } from './pipeline/targets.ts'
-import { tell } from './pipeline/tell.ts'
-import { bounded, untilStopped } from './pipeline/until-stopped.ts'
+import type { Parts, RunState } from './runtime.ts'
 
 const MAX_NAME_CHARS = 128
 /** What taints a run when its caller does. */
@@ -219,7 +216,7 @@ function intend(parts: Parts, run: RunState, call: Call): Promise<void> | undefi
 
 function executionOf(parts: Parts, run: RunState, call: Call, enter: Enter): Execution {
   const { name: tool, description } = call.tool!.tool
-  tell(parts, call, { type: 'call-started', callId: call.id, tool })
+  emitEvent(parts, call, { type: 'call-started', callId: call.id, tool })
   call.span = startSpan({ tool, callId: call.id, description })
   return {
     clock: parts.clock,

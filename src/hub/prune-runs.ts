@@ -4,7 +4,7 @@ import { messageOf, type Store, ToolError } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
 import { isLocked, takeLock } from '../system/index.ts'
-import { runsBelow } from './run-index/runs-below.ts'
+import { runsBelow } from './run-index/read-records.ts'
 
 /** How long runs are kept, and how much room they may take; what is not given has no bound. */
 export interface Retention {

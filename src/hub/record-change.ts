@@ -1,5 +1,5 @@
 import type { HubChanged } from '../records/log/index.ts'
-import type { Assembly } from './assemble-parts.ts'
+import type { Assembly } from './create-runtime.ts'
 
 /** Puts on record, in the hub's own run, that somebody has changed how it works; on the disk itself when it resolves. */
 export async function recordChange(

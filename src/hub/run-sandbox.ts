@@ -22,10 +22,9 @@ import {
 } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/index.ts'
 import { realPath } from '../system/index.ts'
-import { workspaceUser } from './make-workspace.ts'
-import { namesResult, RESULTS_ALIAS, withResults } from './result-files.ts'
+import { namesResult, RESULTS_ALIAS, withResults, workspaceUser } from './workspace.ts'
 
-const loadOpenProcessGuard = lazyModule(() => import('./open-process-guard.ts'))
+const loadOpenProcessGuard = lazyModule(() => import('./process-guard.ts'))
 
 /** How many bytes a call gets that does not say how many it wants, and the most that it may want. */
 export interface SizeLimit {
@@ -65,7 +64,7 @@ export class RunSandbox {
   #protect: readonly string[] | undefined
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
-  #processDoor: typeof import('./open-process-guard.ts') | undefined
+  #processDoor: typeof import('./process-guard.ts') | undefined
   #standIn:
     | { readonly folder: string; readonly results: string; readonly files: FilesGuard; processes?: ProcessGuard }
     | undefined

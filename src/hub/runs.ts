@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import {
   type Clock,
@@ -15,14 +16,13 @@ import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
-import { IdleRuns, type ReleasableRun } from './idle-runs.ts'
-import { makeWorkspace } from './make-workspace.ts'
-import type { RunState } from './pipeline/parts.ts'
-import { StartQueue } from './pipeline/start-queue.ts'
+import { descriptorLimit } from '../system/index.ts'
+import { StartQueue } from './pipeline/record.ts'
 import type { SandboxHandles } from './pipeline/targets.ts'
-import { RESULTS_ALIAS } from './result-files.ts'
 import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
+import type { RunState } from './runtime.ts'
+import { makeWorkspace, RESULTS_ALIAS } from './workspace.ts'
 
 /** Whose a run is, and what it may touch. */
 export interface RunOwner {
@@ -363,4 +363,107 @@ function assertOwner(id: string, known: string | undefined | typeof NOBODY, prin
 /** The disk refuses the record: calls with effects say so one by one, the owner hears it once. */
 function warn({ message }: ToolError): void {
   process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
+}
+
+/** A new run id: sorts by time, says when. */
+export function newRunId(clock: Clock, kind = 'run'): string {
+  const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  return `${kind}-${stamp}-${randomBytes(4).toString('hex')}`
+}
+
+/** A run that is open, whose records hold descriptors unless they are released. */
+export interface ReleasableRun {
+  readonly inFlight: number
+  /** Used since the last check. */
+  isActive: boolean
+  isReleased: boolean
+  /** Closes the descriptors of its records; the next event opens them again. */
+  release(): void
+}
+
+/** A run is released after one to two of these without a call. */
+const CHECK_MS = 30_000
+/** So many runs may always be open, with their records. */
+const MIN_HELD = 16
+/** The records of all runs together take at most a quarter of the descriptors, their workspaces and deliverables an eighth. */
+const FILES_OF_RECORDS = 3
+const FOLDERS_OF_RUN = 2
+const MAX_OPEN = 256
+
+/** Releases the records of runs that are not in use: after about a minute, or sooner when too many are open. */
+export class IdleRuns {
+  readonly #clock: Clock
+  /** The one used last is last. */
+  readonly #runs: () => Iterable<ReleasableRun>
+  readonly #descriptors: () => number
+  #limits: { readonly held: number; readonly open: number } | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock, runs: () => Iterable<ReleasableRun>, descriptors = descriptorLimit) {
+    this.#clock = clock
+    this.#runs = runs
+    this.#descriptors = descriptors
+  }
+
+  /** Whether a hub that has so many runs open should close one before it opens another. */
+  isFull(open: number): boolean {
+    return open >= MIN_HELD && open >= this.#max.open
+  }
+
+  /** A run has been opened. */
+  add(run: ReleasableRun): void {
+    run.isActive = true
+    run.isReleased = false
+    this.#makeRoom(run)
+    this.#cancel ??= this.#checkLater()
+  }
+
+  /** A call comes to a run that is open. */
+  use(run: ReleasableRun): void {
+    run.isActive = true
+    if (run.isReleased) this.add(run)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  #makeRoom(wanted: ReleasableRun): void {
+    const held = [...this.#runs()].filter((run) => run !== wanted && !run.isReleased)
+    if (held.length < MIN_HELD) return
+    const tooMany = held.length + 1 - this.#max.held
+    if (tooMany <= 0) return
+    const idle = held.filter(({ inFlight }) => inFlight === 0)
+    for (const run of idle.slice(0, tooMany)) run.release()
+  }
+
+  /** Looked at when there are many runs only: most hubs have one. */
+  get #max() {
+    const descriptors = this.#limits ? 0 : this.#descriptors()
+    this.#limits ??= {
+      held: Math.max(MIN_HELD, Math.floor(descriptors / (4 * FILES_OF_RECORDS))),
+      open: Math.min(MAX_OPEN, Math.max(MIN_HELD, Math.floor(descriptors / (8 * FOLDERS_OF_RUN)))),
+    }
+    return this.#limits
+  }
+
+  #checkLater(): () => void {
+    return this.#clock.after(CHECK_MS, () => this.#check(), { background: true })
+  }
+
+  #check(): void {
+    this.#cancel = undefined
+    let hasHeld = false
+    for (const run of this.#runs()) {
+      if (run.isReleased) continue
+      if (!run.isActive && run.inFlight === 0) {
+        run.release()
+        continue
+      }
+      run.isActive = run.inFlight > 0
+      hasHeld = true
+    }
+    if (hasHeld) this.#cancel = this.#checkLater()
+  }
 }

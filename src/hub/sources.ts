@@ -7,13 +7,14 @@ import {
   type SourceHost,
   ToolError,
   type ToolSource,
+  toWireName,
 } from '../core/index.ts'
 import { escapeText, once } from '../lib/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import { loadPrograms, type ProgramSettings } from '../sandbox/exec/index.ts'
 import { loadWebFetch, type WebFetchGuard } from '../sandbox/network/index.ts'
-import type { RunState } from './pipeline/parts.ts'
 import type { RefusedTool, Registry } from './pipeline/registry.ts'
+import type { RunState } from './runtime.ts'
 
 /** What sources may use of a hub. */
 export interface SourcesOptions {
@@ -234,4 +235,39 @@ function notStarted({ name, required }: ToolSource, cause: unknown): ToolError {
 
 function twice(source: ToolSource): ToolError {
   return new ToolError('CONFIG_INVALID', `The source ${source.name} is connected already.`)
+}
+
+/** A source whose code is loaded when it starts: a hub that has none of its kind never pays for it. */
+export function lazySource(name: string, load: () => Promise<ToolSource>): ToolSource {
+  let source: ToolSource | undefined
+  let isClosed = false
+  return {
+    name,
+    async start(host) {
+      const loaded = await load()
+      if (isClosed) return
+      source = loaded
+      await source.start(host)
+    },
+    async close() {
+      isClosed = true
+      await source?.close?.()
+    },
+  }
+}
+
+/** A source in place of built-in tools that the owner has turned off: it brings none, and tells whoever calls one why. */
+export function turnedOffSource(name: string, tools: readonly AnyTool[], why: () => ToolError): ToolSource {
+  return {
+    name,
+    start(host) {
+      for (const tool of tools) {
+        const dialects = Object.values(tool.dialects ?? {}).flatMap((dialect) => [
+          dialect.name,
+          ...(dialect.aliases ?? []),
+        ])
+        for (const each of [tool.name, toWireName(tool.name), ...dialects]) host.expect(each, Promise.resolve(), why)
+      }
+    },
+  }
 }

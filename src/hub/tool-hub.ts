@@ -27,21 +27,20 @@ import {
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
-import type { Assembly } from './assemble-parts.ts'
-import { checkSandbox } from './check-sandbox.ts'
+import type { Assembly } from './create-runtime.ts'
 import { endRun } from './end-run.ts'
 import { Entrance, type ExplainOptions } from './entrance.ts'
-import type { Explanation } from './explanation.ts'
+import type { Explanation } from './explain.ts'
 import type { Approvals, Hub, PrincipalHub, Questions, ToolRegistry } from './hub.ts'
-import type { ToolListing } from './list-tools.ts'
+import { checkSandbox } from './hub-policy.ts'
 import type { Origin } from './pipeline/registered-tool.ts'
-import type { ToolCard } from './pipeline/tool-card.ts'
-import { PrincipalHubs } from './principal-hubs.ts'
+import type { ToolCard, ToolListing } from './pipeline/registry.ts'
+import { PrincipalHubs } from './principal-hub.ts'
 import { recordChange } from './record-change.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
 
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
-const loadRecoverRuns = lazyModule(() => import('./recover-runs.ts'))
+const loadRecoverRuns = lazyModule(() => import('./recovery.ts'))
 
 const NOTHING_VISIBLE: PolicyWarning = {
   level: 'error',
@@ -73,12 +72,6 @@ export class ToolHub {
   readonly approvals: Approvals
   readonly questions: Questions
   readonly grants: Hub['grants']
-  readonly memory: Hub['memory']
-  readonly sessions: Hub['sessions']
-  readonly messages: Hub['messages']
-  readonly schedules: Hub['schedules']
-  readonly browser: Hub['browser']
-  readonly canvas: Hub['canvas']
   readonly #assembly: Assembly
   readonly #entrance: Entrance
   readonly #principals: PrincipalHubs
@@ -96,13 +89,7 @@ export class ToolHub {
     this.approvals = parts.approvals
     this.questions = parts.questions
     this.grants = parts.grants
-    const { desks } = assembly.abilities
-    this.memory = desks.memory
-    this.sessions = desks.sessions
-    this.messages = desks.messages
-    this.schedules = desks.schedules
-    this.browser = desks.browser
-    this.canvas = desks.canvas
+    Object.assign(this, assembly.abilities.services)
     this.registry = {
       register: (tool) => this.add(isHandlerTool(tool) ? fromHandlerTool(tool) : tool, 'caller'),
       get: (name) => parts.registry.get(name),

@@ -1,12 +1,13 @@
 import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
+import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
-import { boundTo, canCoverTargets, createApprovalRequest } from './approval-request.ts'
-import type { Call } from './call.ts'
-import { changeInput, checkChange } from './change-input.ts'
-import type { Parts, RunState } from './parts.ts'
-import { patternOf, permits } from './pattern-grant.ts'
-import { tell } from './tell.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import { boundTo, canCoverTargets, createApprovalRequest, patternOf, permits } from './approval-request.ts'
+import { bounded, type Call, emitEvent } from './call.ts'
+import { decideCall, refuse } from './decide.ts'
+import { accepted, rewrite, validate } from './input.ts'
+import { resolveTargets } from './targets.ts'
 
 /** How often a call makes a request whose answer another call took. */
 const MAX_ROUNDS = 3
@@ -101,7 +102,7 @@ async function answerOf(
   const check = async ({ input }: ApprovalReply) => {
     if (input !== undefined) await checkChange(parts, call, input)
   }
-  const onRequested = () => tell(parts, call, { type: 'approval-requested', callId: call.id, request })
+  const onRequested = () => emitEvent(parts, call, { type: 'approval-requested', callId: call.id, request })
   const { approve, onAsk } = call.options
   const options = {
     hash: request.hash,
@@ -206,7 +207,7 @@ function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest
     answered(reply: ApprovalReply) {
       answer = reply
       const { decision, by = 'approver', via, input } = reply
-      tell(parts, call, {
+      emitEvent(parts, call, {
         type: 'approval-answered',
         callId: call.id,
         approval: request.id,
@@ -242,4 +243,37 @@ function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavail
   if (code === 'ABORTED') return 'aborted'
   if (code === 'APPROVAL_TIMEOUT') return 'timeout'
   return code === 'APPROVAL_DENIED' || code === 'POLICY_DENIED' ? 'deny' : 'unavailable'
+}
+
+/**
+ * Gives a call the arguments that its approver wants instead. They go the same steps as any: hooks, schema, targets,
+ * policy. What policy would only ask about, the approver has answered; what it denies stays denied.
+ */
+async function changeInput(parts: Parts, run: RunState, call: Call, input: unknown): Promise<void> {
+  const { value, bytes } = bareInput(parts, input)
+  call.replaceInput(value)
+  call.inputBytes = bytes
+  if (parts.hooks.has('before')) await rewrite(parts, call)
+  const validating = validate(parts, call)
+  if (validating) await bounded(parts, call, validating)
+  const resolving = resolveTargets(parts, run, call)
+  if (resolving) await bounded(parts, call, resolving)
+  decideCall(parts, run, call)
+  if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
+  refuse(call)
+}
+
+/** Says what is wrong with such arguments while the approver can still correct them. Changes nothing. */
+export async function checkChange(parts: Parts, call: Call, input: unknown): Promise<void> {
+  accepted(call, await call.tool!.input.validate(bareInput(parts, input).value))
+}
+
+/** What was shown had its secrets marked out; a mark that comes back would stand where the secret was. */
+function bareInput(parts: Parts, input: unknown): BoundInput {
+  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = parts.settings
+  const taken = takeInput(input, { maxDepth, maxBytes, maxEntries })
+  if (!parts.redactor.isMark(JSON.stringify(taken.value) ?? '')) return taken
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'The changed arguments hold a redaction mark in the place of a secret.', {
+    hint: 'Approve the call as it is, or write the marked part anew.',
+  })
 }

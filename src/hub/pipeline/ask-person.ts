@@ -9,9 +9,8 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
-import type { Call } from './call.ts'
-import type { Parts } from './parts.ts'
-import { tell } from './tell.ts'
+import type { Parts } from '../runtime.ts'
+import { type Call, emitEvent } from './call.ts'
 
 const DEFAULT_WAIT_MS = 300_000
 /** How often a question is asked whose answer another call took. */
@@ -42,9 +41,9 @@ async function askOnce(question: Question, call: Call, parts: Parts, round: numb
     return reply instanceof AttributedReply ? reply : new AttributedReply(reply)
   }
   const over = (whose: { readonly by?: string; readonly via?: string } = {}) =>
-    tell(parts, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
+    emitEvent(parts, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
   try {
-    const onRequested = () => tell(parts, call, { type: 'question-asked', callId: call.id, request })
+    const onRequested = () => emitEvent(parts, call, { type: 'question-asked', callId: call.id, request })
     const options = { hash, responders: onQuestion ? [respond] : [], onRequested, isAdopted: adopted !== undefined }
     const reply = adopted?.answer
       ? await parts.questions.useAnswer(adopted, request)

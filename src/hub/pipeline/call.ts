@@ -17,8 +17,9 @@ import type { NewKey, Reservation } from '../../limits/index.ts'
 import type { Decision } from '../../policy/index.ts'
 import type { CallSpan } from '../../records/telemetry/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import type { TimeLimit } from './execute.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
-import type { TimeLimit } from './time-limit.ts'
 
 /** A command, where it runs, and the names of the variables it may add. */
 export interface JudgedCommand {
@@ -274,5 +275,57 @@ export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
     ...(requestId !== undefined && { requestId }),
     ...(taskId !== undefined && { taskId }),
     ...(goalId !== undefined && { goalId }),
+  }
+}
+
+/** What a call read is somebody else's text: the run, and whoever gets the result, know it from now on. */
+export function markUntrusted(run: RunState, call: Call): void {
+  run.taint(call.id)
+  labelCall(call)
+}
+
+/** The result of the call, and of those that made it, is labelled. */
+export function labelCall(call: Call): void {
+  for (let reader: Call | undefined = call; reader; reader = reader.parent) reader.isUntrusted = true
+}
+
+/** Waits for work, but not past an abort of the call. */
+export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      call.onAbort = undefined
+    }
+    call.onAbort = (reason) => {
+      finish()
+      reject(reason)
+    }
+    work.then(resolve, reject).finally(finish)
+    if (call.abortReason) call.onAbort(call.abortReason)
+  })
+}
+
+/** Waits for what surrounds a tool (a schema that asks somebody, a plugin's set-up): not past an abort, and not for ever. */
+export function bounded<T>({ clock, settings }: Parts, call: Call, work: Promise<T>): Promise<T> {
+  const { timeoutMs } = settings
+  const cancel = clock.after(timeoutMs, () => {
+    call.abort(new ToolError('TIMEOUT', `What surrounds ${call.name} did not answer within ${timeoutMs} ms.`))
+  })
+  return untilStopped(call, work).finally(cancel)
+}
+
+/** Tells the one who streams this call, and everybody who watches the hub. */
+export function emitEvent(parts: Parts, call: Call, event: CallEvent): void {
+  if (call.emit) notify(call.emit, event)
+  parts.publish(event)
+}
+
+/** A listener that throws must not take the call down with it: its error goes to the process as its own. */
+function notify(listener: (event: CallEvent) => void, event: CallEvent): void {
+  try {
+    listener(event)
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
   }
 }

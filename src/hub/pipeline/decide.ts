@@ -1,8 +1,8 @@
 import { type SkillRequest, ToolError } from '../../core/index.ts'
 import { withStop } from '../../lib/index.ts'
-import { type Decision, decide, type Question, requestsFor } from '../../policy/index.ts'
+import { type Decision, decide, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
+import type { Parts, RunState } from '../runtime.ts'
 import type { Call } from './call.ts'
-import type { Parts, RunState } from './parts.ts'
 
 /** Step 5: the caller's kind and the policy; hooks may tighten it after. */
 export function decideCall(parts: Parts, run: RunState, call: Call): void {
@@ -20,7 +20,7 @@ export function decideCall(parts: Parts, run: RunState, call: Call): void {
 }
 
 /** What the skills that this run has loaded ask for, beside what the owner wrote down. */
-function withRequests(decision: Decision, asked: Question, requests: readonly SkillRequest[]): Decision {
+function withRequests(decision: Decision, asked: PolicyQuestion, requests: readonly SkillRequest[]): Decision {
   if (requests.length === 0) return decision
   return { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(requests, asked)])] }
 }
@@ -41,7 +41,7 @@ function doubted(decision: Decision, doubt: string): Decision {
 }
 
 /** What policy is asked about a call. */
-export function question({ settings }: Parts, run: Pick<RunState, 'tainted'>, call: Call): Question {
+export function question({ settings }: Parts, run: Pick<RunState, 'tainted'>, call: Call): PolicyQuestion {
   const { tool, ruleNames: names, groups } = call.tool!
   const { callerKind: caller = 'direct', grants, untrusted } = call.options
   const { capabilities, targets, readings } = call

@@ -10,10 +10,9 @@ import {
 } from '../../core/index.ts'
 import { type Decision, decide } from '../../policy/index.ts'
 import { createRunJournal } from '../../records/undo/index.ts'
-import type { Call } from './call.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import { type Call, markUntrusted } from './call.ts'
 import { question } from './decide.ts'
-import { markUntrusted } from './mark-untrusted.ts'
-import type { Parts, RunState } from './parts.ts'
 import { beginChange, recordIntent, refuseEffects } from './record.ts'
 
 /** All that a decision looks at of a run. */

@@ -1,14 +1,20 @@
-import { type FilesLevel, messageOf, ToolError, type ToolResult, withNoticeLines } from '../../core/index.ts'
+import {
+  type Clock,
+  type FilesLevel,
+  messageOf,
+  ToolError,
+  type ToolResult,
+  withNoticeLines,
+} from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
 import { type CallEnded, type CallFacts, MAX_ARGS_CHARS, type RunRecords } from '../../records/log/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
-import { type Call, givenIds } from './call.ts'
-import { giveBack, keyOf } from './limit.ts'
-import type { Parts, RunState } from './parts.ts'
-import { noteCall } from './recent-calls.ts'
+import type { Parts, RunState } from '../runtime.ts'
+import { noteCall } from './approval-request.ts'
+import { type Call, emitEvent, givenIds } from './call.ts'
+import { giveBack, keyOf } from './limits.ts'
 import type { Settled } from './settle.ts'
-import { targetLines } from './target-lines.ts'
-import { tell } from './tell.ts'
+import { targetLines } from './targets.ts'
 
 /** A tool without effects goes on for a while. Should it come back soon, its end alone is recorded, with all the facts. */
 export function recordPending(parts: Parts, run: RunState, call: Call): void {
@@ -68,7 +74,7 @@ export async function recordEnd(
     )
   }
   if (run) noteCall(run, result)
-  tell(parts, call, { type: 'call-ended', callId: call.id, result })
+  emitEvent(parts, call, { type: 'call-ended', callId: call.id, result })
   return result
 }
 
@@ -221,4 +227,28 @@ export function refuseEffects(problem: ToolError): never {
     `${problem.message} Calls with effects are refused until the record can be written.`,
     { cause: problem },
   )
+}
+
+const SOON_MS = 50
+
+/**
+ * Calls without effects that did not come back at once. Most come back soon, and then their end says it all; only
+ * those that are still under way after a moment get a line for their start.
+ */
+export class StartQueue {
+  readonly #clock: Clock
+  #waiting: Call[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(call: Call, record: (call: Call) => void): void {
+    this.#waiting.push(call)
+    if (this.#waiting.length === 1) this.#clock.after(SOON_MS, () => this.#recordOpen(record), { background: true })
+  }
+
+  #recordOpen(record: (call: Call) => void): void {
+    for (const call of this.#waiting.splice(0)) if (!call.ended && !call.started) record(call)
+  }
 }

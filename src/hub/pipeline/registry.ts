@@ -1,6 +1,89 @@
-import { type AnyTool, ToolError } from '../../core/index.ts'
-import { type Origin, type RegisteredTool, registerable, replacing, withoutName } from './registered-tool.ts'
-import { type FoundTool, sortByName, ToolTable } from './tool-table.ts'
+import { type AnyTool, type Capability, didYouMean, ToolError, type ToolKind } from '../../core/index.ts'
+import type { ToolVisibility } from '../../policy/index.ts'
+import {
+  type Origin,
+  type RegisteredDialect,
+  type RegisteredTool,
+  registerable,
+  replacing,
+  withoutName,
+} from './registered-tool.ts'
+
+/** A tool as a model provider wants it. */
+export interface WireTool {
+  /** The name that models call: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string
+  /** When to use it, for the model. */
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: Record<string, unknown>
+}
+
+/** A tool with everything that a door to the outside may show of it, under the name of one dialect. */
+export interface ToolCard extends WireTool {
+  /** Canonical. */
+  readonly tool: string
+  /** A short name for people; absent when the tool has none. */
+  readonly title?: string
+  /** What it declared to need; empty for a pure tool. */
+  readonly capabilities: readonly Capability[]
+  /** JSON Schema of `data`; none where another dialect shows it, or the tool does not say. */
+  readonly output?: Record<string, unknown>
+}
+
+/** A tool found by one of its names, and the dialect that name belongs to. */
+export interface FoundTool {
+  readonly entry: RegisteredTool
+  readonly dialect: RegisteredDialect | undefined
+}
+
+interface Choice {
+  readonly dialect?: string
+  readonly only?: (entry: RegisteredTool) => boolean
+}
+
+/** Tools by their names, to look at. */
+export abstract class ToolTable {
+  /** Another one after every change. */
+  abstract get version(): number
+
+  /** By canonical, wire or dialect name. */
+  abstract find(name: string): FoundTool | undefined
+
+  /** All of them, sorted by name, so that a listing is byte-stable. */
+  abstract list(): RegisteredTool[]
+
+  /** Every name of every tool. */
+  abstract names(): Iterable<string>
+
+  /** Hears of every change. Returns how to stop. */
+  abstract onChange(listener: () => void): () => void
+
+  /** The definition (S2's Get). */
+  get(name: string): AnyTool | undefined {
+    return this.find(name)?.entry.tool
+  }
+
+  /** The wire form for a model (S2's ListForLLM), one name a tool: the dialect's where the tool has that dialect. */
+  listForLLM({ dialect, only = () => true }: Choice = {}): WireTool[] {
+    return this.list()
+      .filter(only)
+      .map((entry) => wireForm(entry, dialect))
+  }
+
+  /** The same with all that a door to the outside may show. */
+  cards({ dialect, only = () => true }: Choice = {}): ToolCard[] {
+    return this.list()
+      .filter(only)
+      .map((entry) => cardOf(entry, dialect))
+  }
+
+  notFound(name: string): ToolError {
+    const names = this.list().flatMap(({ tool, dialects }) => [tool.name, ...dialects.keys()])
+    const hint = didYouMean(name, names) || 'List the tools to see their names.'
+    return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
+  }
+}
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
@@ -172,5 +255,63 @@ function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {
 function clash(name: string, owner: string): ToolError {
   return new ToolError('CONFIG_INVALID', `The name ${name} is taken by the tool ${owner}.`, {
     hint: 'Rename one of the two tools, or its dialect.',
+  })
+}
+
+/** A tool under the name of a dialect, where it has that one. */
+export function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
+  for (const { kind: own, dialect, input } of entry.dialects.values()) {
+    if (own !== kind) continue
+    const description = dialect.description ?? entry.tool.description
+    return { name: dialect.name, description, parameters: (input ?? entry.input).jsonSchema() }
+  }
+  return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
+}
+
+/** The same with all that a door to the outside may show. */
+export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
+  const wire = wireForm(entry, kind)
+  const { name: tool, title } = entry.tool
+  return {
+    ...wire,
+    tool,
+    ...(title !== undefined && { title }),
+    capabilities: entry.capabilityList,
+    ...(entry.output && { output: entry.output.jsonSchema() }),
+  }
+}
+
+/** Tools of different names, in the order of these. */
+export function sortByName(entries: Iterable<RegisteredTool>): RegisteredTool[] {
+  const named = new Map([...entries].map((entry) => [entry.tool.name, entry]))
+  return [...named.keys()].sort().map((name) => named.get(name)!)
+}
+
+/** A tool as `list` shows it. */
+export interface ToolListing {
+  /** Canonical name. */
+  readonly name: string
+  /** A short name for people; absent when the tool has none. */
+  readonly title?: string
+  /** When to use it, for the model. */
+  readonly description: string
+  /** The form that it came in: `core`, `langchain`, `skill` and others. */
+  readonly kind: ToolKind
+  /** Its group, `group:<name>` in rules. */
+  readonly group: string
+  /** What it declared to need; empty for a pure tool. */
+  readonly capabilities: readonly string[]
+  /** Whether an agent sees it. */
+  readonly visible: boolean
+  /** Why it is hidden. */
+  readonly why?: string
+}
+
+/** All tools with what an agent sees of them, sorted by name. */
+export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility): ToolListing[] {
+  return registry.list().map((entry) => {
+    const { name, title, description } = entry.tool
+    const { kind, group, capabilityList: capabilities } = entry
+    return { name, ...(title && { title }), description, kind, group, capabilities, ...sees(entry) }
   })
 }

@@ -8,13 +8,13 @@ import {
   type Targets,
   ToolError,
 } from '../../core/index.ts'
-import { isPlainObject } from '../../lib/index.ts'
+import { isPlainObject, sha256 } from '../../lib/index.ts'
 import type { ProcessGuard } from '../../sandbox/exec/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
 import type { NetworkGuard } from '../../sandbox/network/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
+import type { Parts, RunState } from '../runtime.ts'
 import type { Call } from './call.ts'
-import type { Parts, RunState } from './parts.ts'
 
 /** The doors that turn what a tool says into what would really be touched. */
 export interface SandboxHandles {
@@ -160,4 +160,15 @@ async function readCommands(
 /** The same words in two folders, or with and without variables: the strictest of both counts. */
 function together(a: CommandReading | undefined, b: CommandReading): CommandReading {
   return a ? { parts: [...a.parts, ...b.parts], doubts: [...a.doubts, ...b.doubts] } : b
+}
+
+/**
+ * The targets of a call as people and records see them: `write:fs /srv/notes.md`. A secret in one is marked out, and
+ * its hash keeps two such targets apart: a grant for one must not cover the other.
+ */
+export function targetLines({ redactor }: Parts, call: Call): string[] {
+  return call.targets.map(({ capability, value }) => {
+    const shown = redactor.text(value)
+    return shown === value ? `${capability} ${value}` : `${capability} ${shown} (${sha256(value).slice(0, 16)})`
+  })
 }

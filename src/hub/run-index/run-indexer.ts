@@ -2,9 +2,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { type CallIndex, type Clock, type IndexedCall, systemClock } from '../../core/index.ts'
 import { GroupCommit } from '../../system/index.ts'
 import type { Hub } from '../hub.ts'
-import { indexRecord, latestOf } from './index-record.ts'
 import { LiveLines, type LiveRun } from './live-lines.ts'
-import { look, runsBelow } from './runs-below.ts'
+import { indexRecord, latestOf, look, runsBelow } from './read-records.ts'
 
 /** What an indexer works with. */
 export interface RunIndexerOptions {

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { isRunId, ToolError } from '../../core/index.ts'
 import { listRuns, type RunInfo } from '../../records/log/index.ts'
 import { type RecordedChange, type RunHistory, readChangeHistory } from '../../records/undo/index.ts'
-import { UNDO_TOOL } from './undo-tool-name.ts'
+
+/** The tool that takes changes back; only the owner calls it, by `hub.undo`. */
+export const UNDO_TOOL = 'core/fs.undo'
 
 /** Which changes are to be taken back; those of the last call that changed files and was not undone, unless said. */
 export interface UndoWish {

@@ -1,6 +1,6 @@
 import type { FileState, KeptChange } from '../../core/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
-import type { Rest } from './compare-tree.ts'
+import type { Rest } from './restorer.ts'
 
 /** What takes a change back. `replaces` is the content that must still be there; without it, anything may be. */
 export type Step =

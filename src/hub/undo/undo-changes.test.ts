@@ -4,8 +4,7 @@ import { FakeTree } from '../../../test/support/fake-tree.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Step } from './judge-change.ts'
-import { rehearse } from './rehearse.ts'
-import type { Restorer } from './restorer.ts'
+import { type Restorer, rehearse } from './restorer.ts'
 import { type TakenChange, type UndoRun, undoChanges } from './undo-changes.ts'
 
 const never = new AbortController().signal

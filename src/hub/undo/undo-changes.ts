@@ -1,9 +1,8 @@
 import { type KeptChange, ToolError } from '../../core/index.ts'
 import { isWithin } from '../../lib/index.ts'
 import type { RecordedChange } from '../../records/undo/index.ts'
-import type { Rest } from './compare-tree.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
-import type { Restorer } from './restorer.ts'
+import type { Rest, Restorer } from './restorer.ts'
 
 /** What became of one change. */
 export interface UndoneChange {

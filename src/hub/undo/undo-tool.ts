@@ -6,13 +6,10 @@ import { errnoOf } from '../../lib/index.ts'
 import { listRuns, type RunRecords } from '../../records/log/index.ts'
 import { hashOf, readChangeHistory, readKept } from '../../records/undo/index.ts'
 import { type FoundEntry, type RestoreFiles, treeDigest } from '../../sandbox/files/index.ts'
-import { compareTree } from './compare-tree.ts'
-import { findChanges, readMarks } from './find-changes.ts'
+import { findChanges, readMarks, UNDO_TOOL } from './find-changes.ts'
 import type { Step } from './judge-change.ts'
-import { rehearse } from './rehearse.ts'
-import type { Restorer } from './restorer.ts'
+import { compareTree, type Restorer, rehearse } from './restorer.ts'
 import { type UndoneChange, undoChanges } from './undo-changes.ts'
-import { UNDO_TOOL } from './undo-tool-name.ts'
 
 const TIMEOUT_MS = 600_000
 /** The events of the undo tell of every change. */

@@ -1,11 +1,10 @@
 import { type ApprovalView, ToolError } from '../../../core/index.ts'
 import { revealLine } from '../../../lib/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
+import type { Parts, RunState } from '../../runtime.ts'
 import type { Call } from '../call.ts'
-import type { Parts, RunState } from '../parts.ts'
 import { commandViews } from './command-views.ts'
-import { diffViews } from './diff-views.ts'
-import { lookBriefly } from './look-briefly.ts'
+import { diffViews, lookBriefly } from './diff-views.ts'
 
 const MAX_HOSTS = 3
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createRedactor } from '../../../records/redaction/redact.ts'
-import { HostResolver, type Resolve } from '../../../sandbox/network/host-resolver.ts'
 import { parseRanges } from '../../../sandbox/network/index.ts'
+import { HostResolver, type Resolve } from '../../../sandbox/network/judge-address.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
+import type { Parts, RunState } from '../../runtime.ts'
 import { Call } from '../call.ts'
-import type { Parts, RunState } from '../parts.ts'
 import { urlViews } from './call-views.ts'
 
 const SECRET = 'the-owners-own-secret'

@@ -1,6 +1,8 @@
 import { type ApprovalView, ToolError } from '../../../core/index.ts'
 import { asSentence, revealLine, revealText } from '../../../lib/index.ts'
 import {
+  describeDoubt,
+  describeJudgement,
   findDeciding,
   type JudgedPart,
   judgePart,
@@ -8,14 +10,12 @@ import {
   type PolicyQuestion,
   risksOfPart,
   STRICTNESS,
-  tellDoubt,
-  tellJudgement,
 } from '../../../policy/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
 import type { CommandReading, Risk } from '../../../shell/index.ts'
+import type { Parts, RunState } from '../../runtime.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
-import type { Parts, RunState } from '../parts.ts'
 
 /** A command as policy reads it. */
 type CommandView = Extract<ApprovalView, { kind: 'command' }>
@@ -95,8 +95,8 @@ function riskViews(
 
 function ruleOf(asked: PolicyQuestion, target: string, judged: JudgedPart): string {
   const { doubt, rule } = judged
-  if (doubt !== undefined) return tellDoubt(doubt, rule!)
-  return tellJudgement(asked, { capability: 'exec', target }, judged).rule
+  if (doubt !== undefined) return describeDoubt(doubt, rule!)
+  return describeJudgement(asked, { capability: 'exec', target }, judged).rule
 }
 
 /** Shows the parts of a line; a known secret may span several parts. */

@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ApprovalView, lazyModule, type ReadFiles, type TextChange, ToolError } from '../../../core/index.ts'
-import { revealLine, revealText } from '../../../lib/index.ts'
+import { revealLine, revealText, untilAborted } from '../../../lib/index.ts'
 import { decide } from '../../../policy/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
+import type { Parts, RunState } from '../../runtime.ts'
 import type { Call } from '../call.ts'
 import { question } from '../decide.ts'
-import type { Parts, RunState } from '../parts.ts'
-import { lookBriefly } from './look-briefly.ts'
 
 /** What would change in a file. */
 type DiffView = Extract<ApprovalView, { kind: 'diff' }>
@@ -236,4 +235,27 @@ function isKept(parts: Parts, run: RunState, call: Call, path: string): boolean 
   // The grants of a call limit its tool, not what an approver may see.
   const asked = { ...question(parts, run, call), grants: undefined, capabilities: [capability], targets } as const
   return decide(parts.policy, asked).effect === 'deny'
+}
+
+const MAX_MS = 2_000
+
+/** Looks something up for the approver, for at most two seconds and not past the end of the call. */
+export async function lookBriefly<T>(
+  { clock }: Parts,
+  call: Call,
+  look: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const cancelTimer = clock.after(MAX_MS, () => {
+    controller.abort(new ToolError('TIMEOUT', `It took longer than ${MAX_MS} ms.`))
+  })
+  const stopListening = call.onStop((reason) => controller.abort(reason))
+  try {
+    return await untilAborted(look(controller.signal), controller.signal)
+  } finally {
+    cancelTimer()
+    stopListening()
+    // A handle that was kept no longer works.
+    controller.abort()
+  }
 }
