@@ -20,7 +20,7 @@ export interface Reservation {
   readonly notices: readonly string[]
   /** Counts what the call used; returns the notices of that. */
   settle(used: { readonly wallMs: number; readonly bytes: number }): Awaitable<readonly string[]>
-  /** The call never ran: gives the call and its cost back. */
+  /** The call never ran: takes it and its cost off the account. */
   release(): Awaitable<void>
 }
 
@@ -31,7 +31,7 @@ interface Limits {
   readonly tools?: Readonly<Record<string, BudgetLimits>>
 }
 
-/** Whose calls are counted, beside their run and session. */
+/** Whose calls are counted, in addition to their run and session. */
 export interface BudgetHolder {
   readonly name: string
   readonly limits?: BudgetLimits
@@ -47,7 +47,7 @@ export interface BudgetHolder {
 
 const MAX_TRACKED = 10_000
 const DAY_MS = 86_400_000
-/** A run or session that nobody has used for so long begins anew. */
+/** A run or session that was not used for so long begins anew. */
 const KEPT_MS = 30 * DAY_MS
 const NO_NOTICES: readonly string[] = Object.freeze([])
 const UNLIMITED: Reservation = Object.freeze({
@@ -138,7 +138,7 @@ export class BudgetLedger {
     const today = period === run ? '' : ' today'
     if (ofRun) {
       accounts.push(this.#account(runAccount(period), `This run${today}`, this.#runKey, ofRun))
-      // Also for all its days together: after a restart nobody knows that it was an open run.
+      // Also for all its days together: after a restart it is not known that it was an open run.
       for (const other of new Set(this.#holders.flatMap(({ chargedRuns = [] }) => chargedRuns)))
         for (const name of new Set([other, this.#periodOf(other)]))
           accounts.push(this.#account(runAccount(name), `The run ${other}, which began this one,`, this.#runKey, ofRun))
@@ -237,7 +237,7 @@ class CountedCall implements Reservation {
   }
 }
 
-/** A negative amount gives nothing back, and one that is no number uses everything up. */
+/** A negative amount counts as 0, and one that is not a number uses everything up. */
 function counted(amount: number): number {
   return Number.isFinite(amount) ? Math.max(0, amount) : Number.MAX_SAFE_INTEGER
 }

@@ -12,7 +12,7 @@ export type Claim<R> =
   | { readonly kind: 'join'; readonly result: Promise<R | undefined> }
   | { readonly kind: 'replay'; readonly result: R }
 
-/** A key that nobody has used. */
+/** A key that has not been used. */
 export interface NewKey<R> {
   /** From now on it counts as used, also for other processes and should this one be killed. */
   begin(): Awaitable<void>
@@ -153,7 +153,7 @@ export class Idempotency<R> {
 /** What names a call whose caller gave no key. */
 type CallIds = { readonly requestId: string; readonly taskId: string } | { readonly repeatKey: string }
 
-/** The key of a call whose caller gave none (S0-45): the same ids, tool and arguments are the same call. */
+/** The key of a call whose caller gave none: the same ids, tool and arguments are the same call. */
 export function defaultIdempotencyKey(call: CallIds & { readonly tool: string; readonly argsHash: string }): string {
   const ids = 'repeatKey' in call ? [call.repeatKey] : [call.requestId, call.taskId]
   return `auto:${sha256(JSON.stringify([...ids, call.tool, call.argsHash]))}`

@@ -1,4 +1,4 @@
-/** S1's limit on what a model sees of one call, in characters. */
+/** The most characters that a model sees of one call. */
 export const MAX_TOOL_OUTPUT_LENGTH = 30_000
 
 /** Which part of a text stays when it is cut. */
@@ -30,7 +30,7 @@ export function shortenText(text: string, options: ShortenOptions): { text: stri
   return cut(text, maxChars - widest(shorter), options.mode, shorter)
 }
 
-/** S1's cut: above the limit the middle goes, head and tail stay, and the number of characters cut is stated. */
+/** Cuts the middle out of a text that is too long; head and tail stay, and the number of characters cut is stated. */
 export function truncateOutput(text: string, maxChars: number = MAX_TOOL_OUTPUT_LENGTH): string {
   return shortenText(text, { maxChars, mode: 'middle' }).text
 }

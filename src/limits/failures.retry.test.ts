@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryDelayMs } from './retry.ts'
+import { retryDelayMs } from './failures.ts'
 
 const longest = () => 1
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LoopDetector } from './loop.ts'
+import { LoopDetector } from './failures.ts'
 
 describe('LoopDetector', () => {
   it('warns from the third and refuses after the fifth time the same call failed the same way', () => {

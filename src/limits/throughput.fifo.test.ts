@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Fifo } from './concurrency.ts'
+import { Fifo } from './throughput.ts'
 
 it('behaves like an array from which anybody may leave, whatever the order', () => {
   const step = fc.oneof(fc.constant('push'), fc.constant('shift'), fc.nat({ max: 20 }))

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { Concurrency, type Release } from './concurrency.ts'
+import { Concurrency, type Release } from './throughput.ts'
 
 const signal = () => new AbortController().signal
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { Breakers } from './breaker.ts'
+import { Breakers } from './failures.ts'
 
 describe('Breakers', () => {
   it('pauses a tool after five failures in a row and says how long', async () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../core/context.ts'
 import { ToolError } from '../core/errors.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { RateLimiter } from './rate.ts'
+import { RateLimiter } from './throughput.ts'
 
 describe('RateLimiter', () => {
   it('lets a burst through, then says how long to wait, and means it', async () => {
@@ -13,7 +13,7 @@ describe('RateLimiter', () => {
     for (let i = 0; i < 3; i++) rate.take('x')
     const refusal = refusalOf(() => rate.take('x'))
     expect(refusal).toMatchObject({ code: 'RATE_LIMITED', retryable: true, details: { retryAfterMs: 500 } })
-    expect(refusal.message).toBe('All tools together: at most 2 calls a second, 3 at once; wait 500 ms.')
+    expect(refusal.message).toBe('All tools together: at most 2 calls a second, in bursts of 3; wait 500 ms.')
     expect(refusal.details).toEqual({ retryAfterMs: 500, perSecond: 2, burst: 3 })
     expect(refusal.fix).toEqual({
       key: 'limits.rate',
@@ -69,7 +69,7 @@ describe('RateLimiter', () => {
     rate.take('x')
     expect(refusalOf(() => rate.take('x'))).toMatchObject({
       retryable: false,
-      message: 'x: at most 0 calls a second, 1 at once; waiting will not help.',
+      message: 'x: at most 0 calls a second, in bursts of 1; waiting will not help.',
       fix: { key: 'limits.tools["x"].rate' },
     })
   })
@@ -86,7 +86,7 @@ describe('RateLimiter', () => {
     const within = one.forPrincipal('token:ci/s1', { perSecond: 1, burst: 5 })
     one.take('x')
     expect(refusalOf(() => one.take('x'))).toMatchObject({
-      message: 'token:ci: at most 1 calls a second, 1 at once; wait 1000 ms.',
+      message: 'token:ci: at most 1 calls a second, in bursts of 1; wait 1000 ms.',
       fix: { key: 'rate' },
     })
     expect(refusalOf(() => within.take('y')).message).toMatch(/^token:ci: /)
