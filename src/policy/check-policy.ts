@@ -17,7 +17,7 @@ export interface PolicyWarning {
   readonly hint?: string
 }
 
-/** The names that rules may use beside capabilities and `*`. */
+/** The names that rules may use in addition to capabilities and `*`. */
 interface KnownSubjects {
   readonly names: Iterable<string>
   /** As rules spell them: `group:fs`. */
@@ -26,7 +26,7 @@ interface KnownSubjects {
   readonly arriving?: readonly string[]
 }
 
-/** Looks for rules of the owner that cannot mean what was meant: subjects nobody has, rules that a broader deny shadows. */
+/** Looks for rules of the owner that cannot mean what was meant: unknown subjects, and rules that a broader deny shadows. */
 export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
   const subjects = new Set(['*', ...CAPABILITIES, ...Object.keys(TOOL_GROUPS), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))

@@ -37,7 +37,7 @@ export interface CompiledRule {
   /** Its place in its layer. */
   readonly order: number
   readonly isFallback: boolean
-  /** Compares as architecture.md says: `on`, then tool, then group or capability, then `*`. */
+  /** `on` counts most, then a tool, then a group or a capability, then `*`. */
   readonly specificity: number
   readonly on?: PatternSet
   readonly except?: PatternSet
@@ -124,7 +124,7 @@ function kindsOf({ name }: Subject, about: readonly Capability[] | undefined): r
 
 /**
  * A pattern must make sense for one kind of target at least; for the others it matches nothing. That it could be any
- * text does not count beside other kinds: `~bob/x` would pass, and never match the path it means.
+ * text does not count where other kinds are possible: `~bob/x` would pass, and never match the path it means.
  */
 function compilePatterns(
   texts: string | readonly string[],
@@ -223,7 +223,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Refuses keys nobody reads: a misspelt condition would silently make a rule broader. */
+/** Refuses unknown keys: a misspelt condition would silently make a rule broader. */
 export function refuseUnknownKeys(value: object, known: readonly string[], where: (key: string) => string): void {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue

@@ -26,9 +26,10 @@ export function decideCommand(policy: Policy, question: PolicyQuestion, target: 
   const judged = judgeParts(policy, question, reading)
   const deciding = findDeciding(policy, question, judged)
   const constraints = judged.reduce((all, each) => mergeConstraints(all, each.constraints), NO_CONSTRAINTS)
-  const told = tell(question, target, reading, judged, deciding)
-  if (told.effect === 'allow') return askInDoubt({ ...told, constraints }, reading)
-  return { ...told, fix: withRisk(policy, question, judged, tryFix(policy, question, reading, told)), constraints }
+  const decision = describeDecision(question, target, reading, judged, deciding)
+  if (decision.effect === 'allow') return askInDoubt({ ...decision, constraints }, reading)
+  const fix = withRisk(policy, question, judged, tryFix(policy, question, reading, decision))
+  return { ...decision, fix, constraints }
 }
 
 /**
@@ -73,7 +74,7 @@ function tryFix(
   return effect === 'deny' ? SPLIT : APPROVE
 }
 
-function tell(
+function describeDecision(
   question: PolicyQuestion,
   target: string,
   reading: CommandReading,
@@ -86,10 +87,10 @@ function tell(
   const prefix = named === undefined ? '' : `${named}: `
   const others = judged.flatMap((each) => (each.effect === 'allow' ? [] : (each.rule ?? [])))
   const need = { capability: 'exec', target, patterns: patternsFor(reading, judged) ?? [], others } satisfies Need
-  const told = describeJudgement(question, need, deciding)
-  if (doubt === undefined) return { ...told, reason: `${prefix}${told.reason}`, part: named }
+  const decision = describeJudgement(question, need, deciding)
+  if (doubt === undefined) return { ...decision, reason: `${prefix}${decision.reason}`, part: named }
   return {
-    ...told,
+    ...decision,
     effect: 'ask',
     rule: 'default: what an allow does not cover is asked',
     source: 'built in',

@@ -24,7 +24,7 @@ interface PolicyYamlOptions {
 const ACTIONS = ['allow', 'ask', 'deny'] as const
 const PATH_CAPABILITIES = (Object.keys(TARGET_KINDS) as Capability[]).filter((name) => TARGET_KINDS[name] === 'path')
 
-/** The rules that S2's policy.yaml stands for: a default, and for each tool an action, constraints, whitelist and blacklist. */
+/** Returns the rules of a policy.yaml: a default, and for each tool an action, constraints, a whitelist and a blacklist. */
 export function fromPolicyYaml(document: unknown, options: PolicyYamlOptions): SourcedRule[] {
   const reader = new Reader(options)
   const { tools } = reader.object(document, [], ['tools'])

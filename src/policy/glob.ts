@@ -66,8 +66,10 @@ export function compilePolicyGlob(glob: string): Matcher | BrokenPattern {
 
 /** The regular expression that a glob means, for the flag `s`: a line break in a name must not hide it from `**`. */
 function globSource(glob: string): string {
-  // Its types leave out that the third argument asks for the source. As a RegExp it would go back and forth for ages.
-  return picomatch.makeRe(escapeOtherSyntax(glob), OPTIONS, true) as unknown as string
+  // The third argument asks for the source, which the types leave out. A RegExp of it could backtrack for ages.
+  const source: unknown = picomatch.makeRe(escapeOtherSyntax(glob), OPTIONS, true)
+  if (typeof source !== 'string') throw new TypeError('it has no regular expression')
+  return source
 }
 
 /** Makes a text match only itself as a glob. */

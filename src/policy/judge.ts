@@ -51,7 +51,7 @@ export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand
   return { effect: demand.capability === undefined ? 'allow' : 'ask', constraints: NO_CONSTRAINTS }
 }
 
-/** A judgement in words. */
+/** A judgement as a decision, with its rule, reason and fix. */
 export function describeJudgement(question: PolicyQuestion, need: Need, judgement: Judgement): DemandDecision {
   const { rule, constraints, isNarrowed } = judgement
   const { capability, target } = need
@@ -220,7 +220,7 @@ function applies(
   if (when?.caller !== undefined && when.caller !== question.caller) return false
   if (about !== undefined && (capability === undefined || !about.has(capability))) return false
   if (except === undefined) return true
-  // Nobody can tell whether an unnamed target is an exception: what permits does not apply, what restricts does.
+  // Whether an unnamed target is an exception is unknown: what permits does not apply, what restricts does.
   if (target === undefined) return effect !== 'allow'
   return !matchesAny(except, target, effect === 'allow')
 }

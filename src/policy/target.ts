@@ -15,7 +15,7 @@ export interface UrlParts {
 
 /** One simple command. */
 export interface CommandWords {
-  /** Undefined where only the run would tell. */
+  /** `undefined` if it is only known at run time. */
   readonly words: readonly (string | undefined)[]
   readonly loose: LooseWords
   /** What is unknown of it, or doubtful, is taken for the worst. */

@@ -107,7 +107,7 @@ export function compileVisibility({
   }
 }
 
-/** S3's check, by a name alone; unlike S3's, deny expands groups too. */
+/** Whether the lists show a tool of this name; groups are expanded in both lists. */
 export function isToolAllowedByPolicy(toolName: string, { allow, deny }: Pick<Visibility, 'allow' | 'deny'>): boolean {
   const name = toolName.trim()
   return compileVisibility({ allow, deny })({ name, names: [] }).visible
@@ -136,7 +136,7 @@ export function unknownVisibilityEntries(
   return [...unknown('allow', allow), ...unknown('deny', deny)]
 }
 
-/** The names that models of a profile know: those of S3's tables in the profiles that come from there, else the canonical ones. */
+/** The dialect of a profile; `undefined` for `full`, which uses the canonical names. */
 export function dialectOf({ profile = 'full' }: Visibility): string | undefined {
   return profile === 'full' ? undefined : 'coding'
 }

@@ -32,14 +32,14 @@ const ONE_DASH = new Set(
 
 /** A command by what its words mean, whatever their order and spelling. */
 export interface LooseWords {
-  /** Undefined where only the run would tell. */
+  /** `undefined` if it is only known at run time. */
   readonly program: string | undefined
   /** Letters of short options. */
   readonly letters: ReadonlySet<string>
   /** Long options, without dashes, and with their value where it stands behind `=`. */
   readonly long: readonly string[]
   readonly operands: readonly LooseOperand[]
-  /** Some of its words only the run would tell. */
+  /** Some of its words are only known at run time. */
   readonly hasUnknown: boolean
 }
 

@@ -9,7 +9,7 @@ export interface CommandReading {
 
 /** One simple command, wherever it stands: in a list, a pipe, a substitution, behind a wrapper. */
 export interface CommandPart {
-  /** After quote removal; undefined where only the run would tell. */
+  /** After quote removal; `undefined` if the word is only known at run time. */
   readonly words: readonly (string | undefined)[]
   /** As it is written. */
   readonly text: string
@@ -35,7 +35,7 @@ export interface CarriedCommand {
 }
 
 /**
- * Why nobody should rely on an allow.
+ * Why an allow does not cover a command.
  * unread: the text could not be read with certainty. refused: it can never run. hidden: what runs is only known when it
  * runs (a dynamic name, a script in another language). reach: it does more than its words say (writes, leaves the roots,
  * changes its environment, an option that runs a program).
@@ -69,10 +69,10 @@ export interface SecondOpinion {
 /** Parses a line with the second parser; absent while or because it cannot be loaded. */
 export type AskSecondParser = (text: string) => SecondOpinion
 
-/** Where one command may end and another begin, as far as can be told without a parser. */
+/** Where one command may end and another begin, as far as this can be known without a parser. */
 const SEPARATORS = /[;&|<>`$(){}'"\\\n\r]+/
 
-/** A line nobody has read: split at what separates commands, so that a deny has something to match, and never certain. */
+/** Reads a line without a parser: splits it at what separates commands, so that a deny can match. The reading is never certain. */
 export function readRoughly(text: string): CommandReading {
   if (text.includes('\0'))
     return { parts: [], doubts: [{ kind: 'refused', reason: 'it has a NUL character, where the line would end' }] }

@@ -104,7 +104,7 @@ export function riskOfReason(reason: string, isShown = false): Risk | undefined 
 
 const OUTSIDE = ' is outside the folders it may touch'
 
-/** All reasons that mean something, for the test that looks whether somebody still gives them. */
+/** All reasons that stand for a risk, for the test that checks that each is still used. */
 export const KNOWN_REASONS: readonly string[] = [...BY_REASON.keys()]
 
 /** `curl … | sh`, `sh <(curl …)`, `curl -o x.sh …; sh x.sh`: the part that runs what another part has fetched says so. */

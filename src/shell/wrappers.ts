@@ -16,7 +16,7 @@ export interface Wrapper {
   readonly idle?: readonly string[]
   /** It joins the words of the command to a text for a shell: always, or with one of these options. */
   readonly joins?: true | readonly string[]
-  /** It adds words that only the run would tell. */
+  /** It adds words that are only known at run time. */
   readonly appends?: boolean
   /** Its own options may follow its operands. */
   readonly isMixed?: boolean

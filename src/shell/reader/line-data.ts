@@ -42,7 +42,7 @@ export class LineData {
   readonly #integers = new Set(INTEGERS.split(' '))
   readonly #certain: Evaluation[] = []
 
-  /** A variable is set; `undefined` where only the run would tell which. `isPlain`: by `NAME=value`, which is judged by itself. */
+  /** A variable is set; `undefined` if which one is only known at run time. `isPlain`: by `NAME=value`, which is judged by itself. */
   assign(name: string | undefined, source: Source, text: string, isPlain = false): void {
     if (name === undefined) {
       this.#certain.push({ text, reason: 'which variable it sets is only known when it runs' })

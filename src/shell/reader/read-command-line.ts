@@ -78,7 +78,7 @@ function finishReading(reader: ShellReader, place: CommandPlace, text: string): 
 /** What is known once the whole line is read. */
 interface LineFacts {
   readonly place: CommandPlace
-  /** Every folder that a command of it may run in; undefined where nobody knows. */
+  /** Every folder that a command of it may run in; `undefined` if they are not known. */
   readonly folders: readonly string[] | undefined
   /** Names of functions that the line defines. */
   readonly functions: ReadonlySet<string>
@@ -159,12 +159,12 @@ function shown(word: ShellWord | undefined): string {
   return word?.glob ?? word?.source ?? ''
 }
 
-/** Every folder that a command of the line may run in, as its `cd` may run or fail; undefined where nobody knows. */
+/** Every folder that a command of the line may run in, as its `cd` may run or fail; `undefined` if they are not known. */
 function findFolders(drafts: readonly CommandDraft[], place: CommandPlace): readonly string[] | undefined {
   let folders: readonly string[] = [place.cwd]
   for (const draft of drafts) {
     const move = readMove(draft.words)
-    // A name that only the run would tell is doubtful by itself.
+    // A name that is only known at run time is doubtful by itself.
     if (move === 'none' || draft.words[0]?.value === undefined) continue
     // What runs again, or at a time of its own, may add up to any folder.
     if (move === 'unknown' || draft.isRepeated || draft.through.length > 0) return undefined

@@ -51,7 +51,7 @@ export function readRedirection(redirection: Redirection): ReadRedirection {
   return word.value === '/dev/null' ? {} : { doubt: reach(`it writes to ${word.source}`) }
 }
 
-/** Of a target that becomes several words nobody knows what becomes. */
+/** A target that expands to several words is unknown. */
 function readTarget(target: Word): ShellWord {
   const words = readWord(target)
   return words.length === 1 ? words[0]! : { value: undefined, source: target.text }
@@ -60,7 +60,7 @@ function readTarget(target: Word): ShellWord {
 /** What a command does to the folder that the shell is in. */
 type Move = 'none' | 'unknown' | { readonly to: string }
 
-/** Reads `cd`; home, back, along the directory stack, and what only the run would tell is unknown. */
+/** Reads `cd`; home, back, along the directory stack, and what is only known at run time is unknown. */
 export function readMove(words: readonly ShellWord[]): Move {
   const [name, ...rest] = words
   if (name?.value === undefined) return words.length === 0 ? 'none' : 'unknown'
@@ -89,7 +89,7 @@ export function followMoves({ commands, operators }: AndOr): readonly (string | 
   })
 }
 
-/** A pipe has shells of its own; what else is no simple command may move the shell in ways nobody follows. */
+/** A pipe has shells of its own; what else is no simple command may move the shell in ways that are not followed. */
 function moveOf(node: SyntaxNode) {
   if (node.type === 'Pipeline' && node.commands.length > 1) return 'none'
   return node.type === 'Command' ? readMove(readCommandWords(node)) : 'unknown'

@@ -6,17 +6,17 @@ const MAX_NUMBER_LENGTH = 9
 
 /** One word of a command, after quotes and braces are gone. */
 export interface ShellWord {
-  /** Undefined where only the run would tell. */
+  /** `undefined` if it is only known at run time. */
   readonly value: string | undefined
   /** To be shown or read again as text: expansions stand in it as they are written. */
   readonly source: string
   /** It stands for file names: what they look like. */
   readonly glob?: string
-  /** What it probably is, where bash has rules of its own that nobody should rely on. */
+  /** What it probably is, where bash has rules of its own that should not be relied on. */
   readonly guess?: string
 }
 
-/** The words that one written word becomes; one that cannot be told counts as one. */
+/** The words that one written word becomes; a word that cannot be expanded counts as one. */
 export function readWord({ parts, text, value }: Word): readonly ShellWord[] {
   const mayHaveBraces = text.includes('{') && /[,.]/.test(text)
   if (parts === undefined && !mayHaveBraces) return [staticWord(value)]
@@ -25,7 +25,7 @@ export function readWord({ parts, text, value }: Word): readonly ShellWord[] {
   if (braces === 'none') return [joinAtoms(atoms, value)]
   const words = expandBraces(atoms)
   if (words === undefined) return [{ value: undefined, source: value }]
-  // Of an empty word that nobody quoted nothing stays.
+  // Nothing remains of an empty word without quotes.
   const read = words
     .filter((each) => each.length > 0)
     .map((each) => joinAtoms(each, words.length === 1 ? value : undefined))
@@ -118,9 +118,9 @@ function quoted(text: string): Atom {
   return { text, isBare: false }
 }
 
-/** A character of a word, or something that only the run would tell. */
+/** A character of a word, or something that is only known at run time. */
 interface Atom {
-  /** Undefined where only the run would tell. */
+  /** `undefined` if it is only known at run time. */
   readonly text: string | undefined
   /** It was not quoted: `{`, `,` and `}` mean braces. */
   readonly isBare: boolean
@@ -194,7 +194,7 @@ function rangeOf(atoms: readonly Atom[]): (readonly Atom[])[] | undefined {
   const to = isLetters ? last!.charCodeAt(0) : Number(high)
   const by = Math.abs(Number(step ?? 1)) || 1
   const count = Math.floor(Math.abs(to - from) / by) + 1
-  // More than can be looked at, or than bash may count to: a word that nobody knows, which `combine` gives up on.
+  // More than can be looked at, or than bash may count to: an unknown word, which `combine` gives up on.
   if (count > MAX_WORDS || [low, high, step].some((number = '') => number.length > MAX_NUMBER_LENGTH))
     return Array.from({ length: MAX_WORDS + 1 }, () => [])
   const width = isLetters ? 0 : widthOf(low!, high!)

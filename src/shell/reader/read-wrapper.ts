@@ -34,7 +34,7 @@ export function joinWords(words: readonly ShellWord[]): ShellWord {
 }
 
 interface OwnWords {
-  /** The first option that is not listed, or that only the run would tell. */
+  /** The first option that is not listed, or that is only known at run time. */
   readonly unlisted?: string
   /** Values that are text for a shell. */
   readonly texts: readonly ShellWord[]

@@ -224,11 +224,11 @@ interface CarriedReader {
   isFull(): boolean
 }
 
-/** Words of one such command; it may have more that nobody looks at. */
+/** Words of one such command; further words are not examined. */
 const MAX_WORDS = 32
 
 /**
- * The commands that stand among the words of a program of which nothing is known: it may be a wrapper that nobody listed.
+ * The commands that stand among the words of a program of which nothing is known: it may be a wrapper that is not in the table.
  * Every word may be the first of a command (`chronic rm -rf x`), be a text for a shell (`hyperfine 'rm -rf x'`), or hold
  * either behind an option (`--run=rm`).
  */

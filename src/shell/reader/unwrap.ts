@@ -112,7 +112,7 @@ const TOO_MANY = `it runs more than ${MAX_EXECUTED} commands`
 const EXECUTE = /^-(exec|execdir|ok|okdir)$/
 
 /**
- * Each `-exec` up to its `;` or `+`; `{}` stands for names that only the run would tell. One that stands inside of another
+ * Each `-exec` up to its `;` or `+`; `{}` stands for names that are only known at run time. One that stands inside of another
  * is read by itself too: the first may be the value of `-name`.
  */
 function readFind(words: readonly ShellWord[]): Wrapped {
@@ -120,7 +120,7 @@ function readFind(words: readonly ShellWord[]): Wrapped {
   const last = words.findLastIndex((word, index) => endsCommand(word, words[index - 1]))
   for (const [at, { value, glob }] of words.entries()) {
     if (at === 0) continue
-    // A word that only the run would tell may be `-exec` where a command ends after it.
+    // A word that is only known at run time may be `-exec` where a command ends after it.
     const isUnknown = value === undefined && glob === undefined
     if (!isUnknown && !EXECUTE.test(value ?? '')) continue
     if (isUnknown && last <= at) continue

@@ -48,7 +48,7 @@ export interface ScriptSink {
   unread(reason: string): void
   /** Where values go. */
   readonly data: LineData
-  /** It has been told more than it can take. */
+  /** It has been given more than it can take. */
   isFull(): boolean
 }
 

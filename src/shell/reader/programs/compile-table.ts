@@ -69,7 +69,7 @@ export function optionNames(text: string): string[] {
 
 function addHarmless(options: Map<string, Option>, { texts, pairs, files, scripts, maybes, flags }: ProgramTable) {
   const add = (names = '', value: Option['value'], is: 'isPath' | 'isScript' | '' = '') => {
-    // Each name its own option, so that one can be told from the other.
+    // Each name is an option of its own, so that the two can be distinguished.
     for (const name of optionNames(names))
       options.set(name, { value, isPath: is === 'isPath', isScript: is === 'isScript', rows: [] })
   }

@@ -36,7 +36,7 @@ const MAX_CARRIED = 4
 type Words = readonly (string | undefined)[]
 
 /**
- * Looks at the words of one simple command; undefined stands for a word that only the run would tell. Those with an index
+ * Looks at the words of one simple command; `undefined` stands for a word that is only known at run time. Those with an index
  * in `globs` stand for file names.
  */
 export function lookAtProgram(words: Words, globs: ReadonlySet<number> = NONE): ProgramLook {
@@ -225,7 +225,7 @@ function couldGlobBeLike(glob: string, like: RegExp): boolean {
   return !start.includes('/') && (start === '' || first === undefined || first === start[0])
 }
 
-/** A value that only the run would tell may be like anything. */
+/** A value that is only known at run time may be like anything. */
 function isLike(value: string | undefined, like: RegExp, entry: Option): boolean {
   return value === undefined ? entry.value === 'required' : like.test(value)
 }

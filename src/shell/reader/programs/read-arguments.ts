@@ -5,7 +5,7 @@ export interface FoundOption {
   readonly entry?: Option
   /** As it was written, without its value: `--out`, `-o`. */
   readonly spelled: string
-  /** Absent where it has none or only the run would tell. */
+  /** Absent if it has none, or if it is only known at run time. */
   readonly value?: string
   /** Index of the word that holds it. */
   readonly at: number
@@ -13,7 +13,7 @@ export interface FoundOption {
   readonly valueAt: number
 }
 
-/** The words of a command, told apart. */
+/** The words of a command, sorted into options and operands. */
 export interface Arguments {
   readonly options: readonly FoundOption[]
   /** Indices of the operands. */

@@ -107,7 +107,7 @@ export const CURL: readonly ProgramTable[] = [
   },
 ]
 
-/** wget writes a file unless told to print, and other programs that fetch. */
+/** wget, which writes a file by default, and other programs that fetch. */
 export const WGET: readonly ProgramTable[] = [
   {
     names: 'wget wget2',
