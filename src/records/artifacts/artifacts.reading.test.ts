@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { ArtifactCheck } from './artifact-check.ts'
-import { artifactDraft, isStored, sweepArtifactDrafts } from './artifact-files.ts'
-import { Artifacts, findArtifactOf, readArtifactOf } from './artifacts.ts'
+import { artifactDraft, isStored, sweepArtifactDrafts } from './artifact-writer.ts'
+import { ArtifactCheck, Artifacts, findArtifactOf, readArtifactOf } from './artifacts.ts'
 
 const PIECE = 256 * 1024
 let root: string

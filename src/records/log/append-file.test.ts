@@ -12,7 +12,7 @@ import {
   started,
   TestDisk,
 } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import type { ToolError } from '../../core/errors.ts'
 import type { Disk } from './append-file.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'

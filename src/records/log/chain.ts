@@ -1,4 +1,7 @@
 import { sha256 } from '../../lib/index.ts'
+import type { EventBody } from './events.ts'
+import type { Head } from './head.ts'
+import type { Line } from './lines.ts'
 
 /** The `prev` of a run's first line. */
 export const FIRST_PREV = '0'.repeat(64)
@@ -47,4 +50,161 @@ export function inspectLine(line: Buffer): LineFacts | undefined {
 export function bodyOf(line: Buffer): string {
   const text = line.toString('utf8', 0, line.length - TAIL_BYTES)
   return `{${text.slice(text.indexOf('"type":'))}}`
+}
+
+/** Something that `verifyRun` found. */
+export interface AuditFinding {
+  /** Line of events.jsonl, from 1; 0 when it is not about one line. */
+  readonly line: number
+  /** The event it is about; the last one when it is about none. */
+  readonly seq: number
+  readonly problem: string
+}
+
+const MAX_FINDINGS = 100
+
+/** What is wrong with a run, and what is only worth knowing; at most 100 of each. */
+export class AuditFindings {
+  readonly problems: AuditFinding[] = []
+  readonly remarks: AuditFinding[] = []
+
+  /** Something is not as it was written. */
+  report(problem: string, { line = 0, seq }: { readonly line?: number; readonly seq: number }): void {
+    if (this.problems.length < MAX_FINDINGS) this.problems.push({ line, seq, problem })
+  }
+
+  /** Something that a crash explains. */
+  remark(problem: string, seq: number): void {
+    if (this.remarks.length < MAX_FINDINGS) this.remarks.push({ line: 0, seq, problem })
+  }
+}
+
+/** An event whose line is as it was written. */
+export interface CheckedEvent {
+  readonly facts: LineFacts
+  readonly body: string
+  readonly event: EventBody
+}
+
+/** A line that somebody outside of the run's folder says it had. */
+export interface KnownHead {
+  readonly seq: number
+  readonly hash: string
+  /** Who says so: `the store`, `run x`. */
+  readonly source: string
+}
+
+const PARSED = new Set(['run-opened', 'call-started', 'call-ended', 'call-interrupted'])
+
+/** Checks the lines of events.jsonl one by one: each whole, each behind the one before, all of this run. */
+export class ChainCheck {
+  readonly #findings: AuditFindings
+  readonly #run: string
+  readonly #head: Head | undefined
+  readonly #known = new Map<number, readonly KnownHead[]>()
+  lines = 0
+  calls = 0
+  interrupted = 0
+  /** Once a line is not what it was, what follows cannot be told from it. */
+  isBroken = false
+  /** Whether the hub that opened the run last keeps its heads in a store; unknown in runs from before heads were kept. */
+  keepsHeads: 'store' | 'files' | undefined
+  last: { readonly seq: number; readonly hash: string; readonly type: string } = { seq: 0, hash: FIRST_PREV, type: '' }
+
+  constructor(
+    findings: AuditFindings,
+    {
+      run,
+      head,
+      known,
+    }: { readonly run: string; readonly head: Head | undefined; readonly known: readonly KnownHead[] },
+  ) {
+    this.#findings = findings
+    this.#run = run
+    this.#head = head
+    for (const one of known) this.#known.set(one.seq, [...(this.#known.get(one.seq) ?? []), one])
+  }
+
+  /** Takes the next line; returns its event when that opens the run or is about a call. */
+  add(line: Line): CheckedEvent | undefined {
+    this.lines++
+    const facts = inspectLine(line.bytes)
+    if (!facts) {
+      this.#break('is not a line of ours', this.last.seq + 1)
+      return undefined
+    }
+    this.#checkPlace(facts)
+    if (facts.seq === this.#head?.seq) this.#checkHead(facts, line, this.#head)
+    for (const known of this.#known.get(facts.seq) ?? [])
+      if (facts.hash !== known.hash)
+        this.#break(`is not the line that ${known.source} names as event ${facts.seq}`, facts.seq)
+    if (facts.type === 'records-lost') this.report('tells of events that could not be kept', facts.seq)
+    if (facts.type === 'call-ended' || facts.type === 'call-interrupted') this.calls++
+    if (facts.type === 'call-interrupted') this.interrupted++
+    this.last = facts
+    return facts.intact && PARSED.has(facts.type) ? this.#parse(facts, line) : undefined
+  }
+
+  /** Reports something about the line that was added last. */
+  report(problem: string, seq: number): void {
+    this.#findings.report(`line ${this.lines} ${problem}`, { line: this.lines, seq })
+  }
+
+  #checkPlace({ seq, prev, intact, type }: LineFacts): void {
+    const expected = this.last.seq + 1
+    if (!intact) this.#break('was changed', seq)
+    if (seq !== expected) this.#break(misplaced(seq, expected), seq)
+    else if (prev !== this.last.hash) this.#break('does not follow the line before it', seq)
+    if (this.lines === 1 && type !== 'run-opened') this.#break('does not open the run, as a first line does', seq)
+  }
+
+  #checkHead({ seq, hash, type }: LineFacts, line: Line, head: Head): void {
+    if (hash !== head.hash) this.report('is not the line that head.json names', seq)
+    else if (type !== 'run-closed') this.report('does not close the run, but head.json says so', seq)
+    else if (line.end !== head.bytes) this.report(`ends at byte ${line.end}, but head.json says ${head.bytes}`, seq)
+    else if (this.calls !== head.calls) this.report(`ends ${this.calls} calls, but head.json says ${head.calls}`, seq)
+  }
+
+  /** A forger can seal anything, so also a whole line is looked at. */
+  #parse(facts: LineFacts, line: Line): CheckedEvent | undefined {
+    const body = bodyOf(line.bytes)
+    const event = parse(body)
+    if (event?.type === 'run-opened') {
+      if (event.run !== this.#run) this.report(`is of the run ${shown(event.run)}, not of ${this.#run}`, facts.seq)
+      // The first line tells whether the hub knew of heads at all.
+      if (event.heads === 'store') this.keepsHeads = 'store'
+      else if (event.after !== undefined || this.keepsHeads) this.keepsHeads = 'files'
+      return undefined
+    }
+    const isOfCall = event?.type === facts.type && 'callId' in event && isText(event.callId) && isText(event.tool)
+    if (isOfCall) return { facts, body, event }
+    this.#break('is not an event as we write it', facts.seq)
+    return undefined
+  }
+
+  #break(problem: string, seq: number): void {
+    this.isBroken = true
+    this.report(problem, seq)
+  }
+}
+
+function parse(body: string): EventBody | undefined {
+  try {
+    return JSON.parse(body) as EventBody
+  } catch {
+    return undefined
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function shown(run: unknown): string {
+  return isText(run) ? run.slice(0, 64) : 'without a name'
+}
+
+function misplaced(seq: number, expected: number): string {
+  if (seq > expected) return `is event ${seq}, but ${expected} should come here: lines were removed or moved`
+  return `is event ${seq}, but ${expected} should come here: lines were inserted or moved`
 }

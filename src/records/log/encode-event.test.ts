@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, eventsOf, jsonLines, newRun, runsFolder, started } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'
 import { verifyRun } from './verify-run.ts'
 

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ToolError } from '../../core/index.ts'
+import { type Clock, type HeadStore, messageOf, ToolError } from '../../core/index.ts'
 import { errnoOf, shortPath } from '../../lib/index.ts'
 import { openOurs, readRegular } from '../../system/index.ts'
+import type { ChainLink } from './chain.ts'
 import type { RunHead } from './events.ts'
 
 /** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
@@ -137,4 +138,86 @@ function parseHead(text: string): Head | 'broken' {
   } catch {
     return 'broken'
   }
+}
+
+/** A run that grows has its head in the store after this time at the latest. */
+const KEEP_MS = 2_000
+
+/** The run whose heads are kept. */
+interface KeptRun {
+  readonly run: string
+  /** Hash of the line that opened it. */
+  readonly opening: string
+  /** The last line before that one. */
+  readonly continues: ChainLink
+  readonly clock: Clock
+  /** Makes everything appended so far durable: the store must never know more than the record. */
+  readonly synced: () => Promise<void>
+  readonly last: () => ChainLink
+  readonly onProblem?: (error: ToolError) => void
+}
+
+/** Keeps the head of an open run in the store: two seconds after a line at the latest, and when the run is closed. */
+export class HeadKeeper {
+  readonly #heads: Pick<HeadStore, 'put'>
+  readonly #run: KeptRun
+  #cancel: (() => void) | undefined
+  #keeping: Promise<void> | undefined
+  #isClosed = false
+  #keptSeq = 0
+  #isProblemTold = false
+
+  constructor(heads: Pick<HeadStore, 'put'>, run: KeptRun) {
+    this.#heads = heads
+    this.#run = run
+  }
+
+  /** The run has grown. This is in the way of every call: it sets a timer or does nothing. */
+  request(): void {
+    if (this.#cancel || this.#isClosed) return
+    this.#cancel = this.#run.clock.after(KEEP_MS, this.#timer, { background: true })
+  }
+
+  /** Keeps the head of a run that is closed. Never rejects: the record is whole all the same. */
+  async close(): Promise<void> {
+    this.stop()
+    await this.#keeping
+    await this.#keep()
+  }
+
+  /** No more timers. */
+  stop(): void {
+    this.#isClosed = true
+    this.#cancel?.()
+  }
+
+  readonly #timer = (): void => {
+    this.#keeping = this.#keep().finally(() => {
+      this.#keeping = undefined
+      this.#cancel = undefined
+      if (this.#run.last().seq > this.#keptSeq) this.request()
+    })
+  }
+
+  async #keep(): Promise<void> {
+    const { run, opening, continues, clock, synced, last } = this.#run
+    const { seq, hash } = last()
+    try {
+      await synced()
+      await this.#heads.put({ run, opening, seq, hash, at: clock.now() }, continues)
+      this.#keptSeq = seq
+      this.#isProblemTold = false
+    } catch (error) {
+      if (!this.#isProblemTold) this.#run.onProblem?.(problem(run, error))
+      this.#isProblemTold = true
+    }
+  }
+}
+
+function problem(run: string, cause: unknown): ToolError {
+  return new ToolError(
+    'RECORDS_UNAVAILABLE',
+    `The store does not take the head of run ${run}, so that its end cannot be proven: ${messageOf(cause)}`,
+    { hint: 'See tool-hub doctor for the state of the store.', cause },
+  )
 }

@@ -1,7 +1,7 @@
 import { ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { seqOf } from './call-log.ts'
-import type { AuditFindings } from './findings.ts'
+import type { AuditFindings } from './chain.ts'
 import { type Line, LineReader } from './lines.ts'
 
 /** Compares a log, as it is when this is opened, with the lines that the events give. */

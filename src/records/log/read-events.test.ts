@@ -2,11 +2,10 @@ import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, eventsOf, newRun, runsFolder, standingClock, started } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { listRuns } from './list-runs.ts'
-import { readEvents } from './read-events.ts'
+import { readEvents, tailEvents } from './read-events.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'
-import { tailEvents } from './tail-events.ts'
 
 let root: string
 beforeAll(async () => {

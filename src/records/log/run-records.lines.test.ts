@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ended, eventsOf, standingClock, started, TestDisk } from '../../../test/support/record-run.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import type { StoredHead } from '../../core/store.ts'
 import { type RecordedLine, RunRecords, type RunRecordsOptions } from './run-records.ts'
 

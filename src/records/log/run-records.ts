@@ -9,10 +9,8 @@ import { type ChainLink, linkLine } from './chain.ts'
 import { diskError } from './disk-error.ts'
 import { encodeEvent } from './encode-event.ts'
 import type { EventBody } from './events.ts'
-import { type Head, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
-import { HeadKeeper } from './head-keeper.ts'
-import { recover } from './recover.ts'
-import { closeRunFiles, openRunFiles, type RunFiles } from './run-files.ts'
+import { type Head, HeadKeeper, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
+import { closeRunFiles, openRunFiles, type RunFiles, recover } from './open-run.ts'
 import { WriteSchedule } from './write-schedule.ts'
 
 /** A line of a record, as it is appended. */

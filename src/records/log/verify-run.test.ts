@@ -3,7 +3,7 @@ import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFil
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, newRun, runsFolder, started } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { FIRST_PREV, linkLine } from './chain.ts'
 import { RunRecords } from './run-records.ts'

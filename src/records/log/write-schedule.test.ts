@@ -9,7 +9,7 @@ import {
   started,
   TestDisk,
 } from '../../../test/support/record-run.ts'
-import { systemClock } from '../../core/clock.ts'
+import { systemClock } from '../../core/context.ts'
 import type { ToolError } from '../../core/errors.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'
 import { verifyRun } from './verify-run.ts'

@@ -1,5 +1,4 @@
-import { anyOf } from './any-of.ts'
-import { SkipSearch } from './stages/skip-search.ts'
+import { anyOf, SkipSearch } from './text.ts'
 
 /** One kind of writing: what stands between the characters of a value, or instead of them. */
 interface Writing {

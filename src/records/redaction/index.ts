@@ -1,4 +1,2 @@
-export { openCandidates } from './candidates.ts'
-export { DecisionRedactor } from './decision-redactor.ts'
-export { createRedactor, type Redactor } from './redact.ts'
-export { lookAtKeys } from './secret-keys.ts'
+export { createRedactor, DecisionRedactor, type Redactor } from './redact.ts'
+export { lookAtKeys } from './redaction-walk.ts'

@@ -1,6 +1,5 @@
-import { anyOf } from './any-of.ts'
 import { base64Cores, FoldedValues, hexWriting, plainWriting } from './folded-values.ts'
-import { redactionMark } from './redaction-mark.ts'
+import { anyOf, redactionMark } from './text.ts'
 
 /** Shorter values would hit ordinary text. */
 const MIN_VALUE_LENGTH = 8

@@ -1,17 +1,9 @@
-import { DecisionRedactor } from './decision-redactor.ts'
-import type { FoldedValues } from './folded-values.ts'
 import { KnownValues } from './known-values.ts'
-import { redactionMark } from './redaction-mark.ts'
-import { RedactionWalk } from './redaction-walk.ts'
-import { lookAtKeys } from './secret-keys.ts'
-import { mayHoldSecret, redactShapes } from './secret-shapes.ts'
-import { KeyBlockStage } from './stages/key-block-stage.ts'
-import { KnownStage } from './stages/known-stage.ts'
-import { ShapeStage } from './stages/shape-stage.ts'
-import type { Stage } from './stages/stage.ts'
-
-/** So few characters tell nothing of a value, and a prompt may end like this. */
-const MAX_SHOWN = 3
+import { type KeyKind, lookAtKeys, RedactionWalk } from './redaction-walk.ts'
+import { mayHoldSecret, redactShapes, redactShown } from './secret-shapes.ts'
+import { ShapeStage } from './shape-stage.ts'
+import { FoldedStage, KeyBlockStage, KnownStage, type Stage } from './stages.ts'
+import { redactionMark } from './text.ts'
 
 /** What stands where a secret stood: `[redacted:github-token]`. */
 export const REDACTION_MARK = /\[redacted:[a-z-]{1,40}\]/
@@ -128,46 +120,85 @@ class RedactStream {
   }
 }
 
-/** Takes values out of a stream that are encoded or broken; what it ends with may be the beginning of one, and waits. */
-export class FoldedStage implements Stage {
-  readonly #values: FoldedValues
-  #held = ''
-  /** So many characters of `#held` went out before. */
-  #shown = 0
+/** What ends one command and begins another, or makes a word more than a word. */
+const SYNTAX = /[\s;|&$()<>`"'\\{}]/
+/** More than a secret has; nobody guesses what so much of a call says. */
+const MANY_CHARS = 4_000
+/** A password or token; no words, no path, and nothing that a shell would read as more than a word. */
+const OPAQUE = /^(?=.*\d)[\w.~+=:@%,-]{8,200}$/
 
-  constructor(values: FoldedValues) {
-    this.#values = values
+/** What a redactor knows, and whether the call runs code. */
+interface Rules {
+  readonly known: KnownValues | undefined
+  readonly lookAtKey: (key: string) => KeyKind
+  /** Then a variable may be code, whatever its name says. */
+  readonly runsCode: boolean
+}
+
+/**
+ * Takes secrets out of what a person sees who decides on a call, and keeps account of what that person does not see.
+ * Shapes hide single words only: somebody else wrote the call, and could hide a command in what looks like a secret.
+ */
+export class DecisionRedactor {
+  readonly #rules: Rules
+  #hiddenChars = 0
+  #isDoubtful = false
+
+  constructor(rules: Rules) {
+    this.#rules = rules
   }
 
-  push(input: string): string {
-    return this.#settle(this.#held + input, false)
+  text(text: string): string {
+    const { known } = this.#rules
+    return this.#hideShapes(known ? known.hide(text, this.#markOf) : text)
   }
 
-  flush(): string {
-    if (this.#values.countShown(this.#held) > MAX_SHOWN) return ''
-    const output = this.#held.slice(this.#shown)
-    this.#shown = this.#held.length
-    return output
+  /** The text of a part of a line. */
+  part(line: string, text: string): string {
+    const { known } = this.#rules
+    return this.#hideShapes(known ? known.hideWithin(line, text, this.#markOf) : text)
   }
 
-  end(): string {
-    return this.#settle(this.#held, true)
-  }
-
-  #settle(text: string, isEnd: boolean): string {
-    const beginning = (from: number) => (isEnd ? text.length : this.#values.beginning(text, from))
-    let from = 0
-    let tail = beginning(0)
-    let output = ''
-    for (const { index, end } of this.#values.places(text)) {
-      if (index >= tail) break
-      output += text.slice(Math.max(from, this.#shown), index) + redactionMark('secret')
-      from = end
-      if (from > tail) tail = beginning(from)
+  value<T>(value: T): T {
+    const { lookAtKey, runsCode } = this.#rules
+    const mayHide = (field: unknown) => {
+      const isHidden = !runsCode || (typeof field === 'string' && OPAQUE.test(field))
+      if (isHidden) this.#count(lengthOf(field))
+      return isHidden
     }
-    output += text.slice(Math.max(from, this.#shown), tail)
-    this.#held = text.slice(tail)
-    this.#shown = Math.max(0, this.#shown - tail)
-    return output
+    const text = (input: string) => this.text(input)
+    return new RedactionWalk({ lookAtKey, text, mark: redactionMark, mayHide }).visit(value, 0) as T
   }
+
+  /** What to say when more is hidden than a few words of which it is plain where they stand. */
+  warning(): string | undefined {
+    if (!this.#isDoubtful && this.#hiddenChars <= MANY_CHARS) return undefined
+    return `WARNING: ${this.#hiddenChars} characters of this call are not shown, because they look like secrets or are known ones; where a mark stands alone on its line or in place of a command, they could be run.`
+  }
+
+  readonly #markOf = (hidden: string): string => {
+    this.#count(hidden.length)
+    const mark = redactionMark('secret')
+    if (!SYNTAX.test(hidden) && hidden.length <= MANY_CHARS) return mark
+    this.#isDoubtful = true
+    return `${mark} (${hidden.length} characters not shown)`
+  }
+
+  #hideShapes(text: string): string {
+    if (!mayHoldSecret(text)) return text
+    return redactShown(text, (kind, chars) => {
+      this.#count(chars)
+      // Its words stand on lines of their own, as commands do.
+      if (kind === 'private-key') this.#isDoubtful = true
+    })
+  }
+
+  #count(chars: number): void {
+    this.#hiddenChars += chars
+  }
+}
+
+function lengthOf(field: unknown): number {
+  if (typeof field === 'string') return field.length
+  return typeof field === 'object' && field !== null ? (JSON.stringify(field)?.length ?? 0) : 0
 }

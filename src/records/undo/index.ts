@@ -1,4 +1,3 @@
-export { type RecordedChange, type RunHistory, readChangeHistory } from './read-history.ts'
-export { readKept } from './read-kept.ts'
+export { type RecordedChange, type RunHistory, readChangeHistory, readKept } from './read-history.ts'
 export { createRunJournal } from './run-journal.ts'
 export { hashOf } from './undo-folder.ts'

@@ -1,9 +1,13 @@
-import { basename, isAbsolute } from 'node:path'
+import { createHash } from 'node:crypto'
+import { basename, isAbsolute, join } from 'node:path'
 import { type FileState, type KeptChange, ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { openRegular } from '../../system/index.ts'
 import { bodyOf, inspectLine } from '../log/chain.ts'
+import { diskError } from '../log/disk-error.ts'
 import type { Line } from '../log/lines.ts'
 import { eventLines } from '../log/read-events.ts'
-import { isFileName, treeBytes } from './kept-name.ts'
+import { isFileName, treeBytes } from './undo-folder.ts'
 
 /** What each change has beside its path; records can have been tampered with, and what is read here is written to disk. */
 const FIELDS: Readonly<Record<KeptChange['op'], Readonly<Record<string, Field>>>> = {
@@ -115,4 +119,35 @@ function isCount(value: unknown): boolean {
 
 function isText(value: unknown): boolean {
   return typeof value === 'string'
+}
+
+/**
+ * The content that a run kept of a file, piece by piece. Fails at its end when it is not what was kept, so anyone who
+ * writes it must not let anybody see it before.
+ */
+export async function* readKept(folder: string, { sha256, bytes }: FileState): AsyncGenerator<Uint8Array> {
+  const path = join(folder, 'undo', sha256)
+  const file = await openRegular(path).catch((error) => {
+    if (errnoOf(error) !== 'ENOENT') throw diskError('What was kept cannot be read', path, error)
+    throw new ToolError('NOT_FOUND', 'What was there before is no longer kept.')
+  })
+  try {
+    const hash = createHash('sha256')
+    let left = bytes
+    for await (const chunk of file.createReadStream({ autoClose: false })) {
+      left -= (chunk as Buffer).length
+      if (left < 0) throw changedSince(sha256)
+      hash.update(chunk)
+      yield chunk
+    }
+    if (hash.digest('hex') !== sha256) throw changedSince(sha256)
+  } finally {
+    await file.close()
+  }
+}
+
+function changedSince(sha256: string): ToolError {
+  return new ToolError('CONFLICT', `What was kept (undo/${sha256.slice(0, 12)}…) was changed since.`, {
+    hint: 'It cannot be restored; look for another copy.',
+  })
 }

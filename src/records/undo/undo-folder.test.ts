@@ -15,8 +15,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { FileState } from '../../core/change.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { isDraft, isFileName, keptDraftName, treeBytes, treeName } from './kept-name.ts'
-import { hashOf, UndoFolder } from './undo-folder.ts'
+import { hashOf, isDraft, isFileName, keptDraftName, treeBytes, treeName, UndoFolder } from './undo-folder.ts'
 
 let base: string
 let path: string

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { constants, existsSync, type Stats } from 'node:fs'
 import { chmod, copyFile, type FileHandle, link, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileState, PlaceForTree } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { GroupCommit, openRegular, syncFolder } from '../../system/index.ts'
-import { isDraft, isFileName, keptDraftName, treeBytes, treeName } from './kept-name.ts'
 
 /** A kept file as it was when its content was known to be right. */
 interface Kept {
@@ -225,4 +224,34 @@ function ignoreMissing(error: unknown): undefined {
 function showBytes(bytes: number): string {
   const [unit, size] = bytes < 1_000 ? ['bytes', 1] : bytes < 1_000_000 ? ['KB', 1_000] : ['MB', 1_000_000]
   return `${(bytes / (size as number)).toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`
+}
+
+const FILE = /^[0-9a-f]{64}$/
+const DRAFT = /^[0-9a-f]{64}\.[0-9a-f]{12}$/
+const TREE = /^tree-(\d{1,15})-[0-9a-f]{16}$/
+
+/** A free name for a removed tree below `undo/`; its size is part of it, so that nobody has to measure the tree again. */
+export function treeName(bytes: number): string {
+  return `tree-${bytes}-${randomBytes(8).toString('hex')}`
+}
+
+/** The size that the name of a kept tree tells; undefined when it is no such name. */
+export function treeBytes(name: string): number | undefined {
+  const match = TREE.exec(name)
+  return match ? Number(match[1]) : undefined
+}
+
+/** Whether a kept file has this name: the SHA-256 of its content. */
+export function isFileName(name: string): boolean {
+  return FILE.test(name)
+}
+
+/** A free name beside a file that is about to be kept. */
+export function keptDraftName(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}`
+}
+
+/** Whether a file was on its way to be kept. */
+export function isDraft(name: string): boolean {
+  return DRAFT.test(name)
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { useServedHubs } from '../../../../test/support/mcp-served.ts'
-import { defineTool } from '../../../core/tool.ts'
 import { ToolError } from '../../../core/errors.ts'
 import { isRunId } from '../../../core/names.ts'
+import { defineTool } from '../../../core/tool.ts'
 import type { McpExtras } from '../options.ts'
 
 const { serve, connect, connectFirst } = useServedHubs()

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { mkdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Clock } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { assertOurFolder, type Lock, takeLock } from '../../system/index.ts'
+import { sweepArtifactDrafts } from '../artifacts/artifact-writer.ts'
+import { AppendFile, type Disk } from './append-file.ts'
+import { CallLog } from './call-log.ts'
+import { bodyOf, type ChainLink, FIRST_PREV, inspectLine } from './chain.ts'
+import type { EventBody } from './events.ts'
+import type { Head } from './head.ts'
+import { readLinesSync } from './lines.ts'
+
+/** What an open run holds of the system. */
+export interface RunFiles {
+  readonly lock: Lock
+  readonly events: AppendFile
+  readonly log: CallLog
+}
+
+/** Where the record itself lies. What tools write to, workspace and deliverables, is theirs. */
+const OUR_FOLDERS = ['logs', 'archive', 'artifacts', 'undo'] as const
+const TOOL_FOLDERS = ['workspace', 'deliverables'] as const
+
+/** Makes the folders of a run, locks it and opens its files: all of them or none. What others could change is refused. */
+export function openRunFiles(
+  folder: string,
+  what: string,
+  { clock, disk }: { readonly clock: Clock; readonly disk?: Disk },
+): RunFiles {
+  makeFolders(folder)
+  const lock = takeLock(join(folder, 'lock'), {
+    what,
+    fix: { key: 'run', hint: 'Use another run id, or close the hub that holds this one.' },
+  })
+  try {
+    const events = new AppendFile(join(folder, 'events.jsonl'), disk)
+    try {
+      return { lock, events, log: new CallLog(join(folder, 'logs'), events, clock) }
+    } catch (error) {
+      events.close()
+      throw error
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function makeFolders(folder: string): void {
+  // The user whom root leaves the workspace to passes through here; nobody else can read or list anything.
+  mkdirSync(folder, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 })
+  assertOurFolder(folder, basename(folder))
+  for (const name of OUR_FOLDERS) {
+    makeFolder(join(folder, name))
+    assertOurFolder(join(folder, name), `${basename(folder)}/${name}`)
+  }
+  for (const name of TOOL_FOLDERS) makeFolder(join(folder, name))
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Gives everything back; the lock last. */
+export function closeRunFiles({ lock, events, log }: RunFiles): void {
+  log.close()
+  events.close()
+  lock.release()
+}
+
+/** Where a run that was opened again continues, and what had happened to it. */
+interface Recovery {
+  readonly last: ChainLink
+  /** When the run began; undefined for a new one. */
+  readonly started: string | undefined
+  /** Half a line that a crash had left, now in a file of its own. */
+  readonly torn?: { readonly bytes: number; readonly file: string }
+  /** Events that the head or the logs know of and that are no longer there. */
+  readonly missing: number
+}
+
+const LOGGED = new Set(['call-started', 'call-ended', 'call-interrupted'])
+
+/** Finds the end of a run's events. A run that was closed in good order is not read; any other one is, from its last head. */
+export function recover(folder: string, events: AppendFile, log: CallLog, head: Head | undefined): Recovery {
+  const isTrusted = head !== undefined && fitsHead(events, log, head)
+  if (isTrusted) {
+    log.lines.calls = head.calls
+    log.lines.failures = head.failures
+    if (isUnchanged(events, log, head)) return { last: head, started: head.started, missing: 0 }
+  }
+  return scan(folder, events, log, head, isTrusted ? head.bytes : 0)
+}
+
+function scan(folder: string, events: AppendFile, log: CallLog, head: Head | undefined, from: number): Recovery {
+  let last: ChainLink = from > 0 ? head! : { seq: 0, hash: FIRST_PREV }
+  let started = from > 0 ? head!.started : undefined
+  let end = from
+  log.prepareRepair()
+  if (events.bytes > 0) sweepArtifactDrafts(join(folder, 'artifacts'))
+  for (const line of readLinesSync(events.fd, from)) {
+    // Blocks that a power loss left unwritten are zeros, and JSON has none. Other broken lines stay: verifyRun shows them.
+    if (line.bytes.includes(0)) continue
+    end = line.end
+    const facts = inspectLine(line.bytes)
+    if (!facts) continue
+    last = facts
+    started ??= facts.time
+    if (facts.intact && LOGGED.has(facts.type)) replay(log, line.bytes, facts)
+  }
+  const torn = setAside(folder, events, end, last.seq)
+  const missing = Math.max(log.cutAfter(last.seq), (head?.seq ?? 0) - last.seq)
+  return { last, started, missing, ...(torn && { torn }) }
+}
+
+function replay(log: CallLog, line: Buffer, { seq, time }: { readonly seq: number; readonly time: string }): void {
+  const body = bodyOf(line)
+  log.add(JSON.parse(body) as EventBody, { seq, time, body })
+}
+
+/** Moves what follows `end` out of the chain, into the archive: it may still tell a person something. */
+function setAside(folder: string, events: AppendFile, end: number, seq: number): Recovery['torn'] {
+  const bytes = events.bytes - end
+  if (bytes === 0) return undefined
+  const file = `archive/torn-${seq + 1}-${randomBytes(4).toString('hex')}.txt`
+  const copy = fs.openSync(join(folder, file), 'wx', 0o600)
+  try {
+    const chunk = Buffer.allocUnsafe(65_536)
+    for (let position = end; position < events.bytes; ) {
+      const count = fs.readSync(events.fd, chunk, 0, chunk.length, position)
+      if (count === 0) break
+      fs.writeSync(copy, chunk, 0, count)
+      position += count
+    }
+  } finally {
+    fs.closeSync(copy)
+  }
+  events.truncate(end)
+  return { bytes, file }
+}
+
+/** The files are at least as long as they were, and the line that the head names is where it was. */
+function fitsHead(events: AppendFile, log: CallLog, head: Head): boolean {
+  const { tools, errors } = log.bytes
+  if (events.bytes < head.bytes || tools < head.toolsBytes || errors < head.errorsBytes) return false
+  const tail = `,"hash":"${head.hash}"}\n`
+  const bytes = Buffer.alloc(tail.length)
+  fs.readSync(events.fd, bytes, 0, tail.length, Math.max(0, head.bytes - tail.length))
+  return bytes.toString('latin1') === tail
+}
+
+function isUnchanged(events: AppendFile, log: CallLog, head: Head): boolean {
+  const { tools, errors } = log.bytes
+  return events.bytes === head.bytes && tools === head.toolsBytes && errors === head.errorsBytes
+}
