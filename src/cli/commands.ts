@@ -46,12 +46,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'sandbox',
-    summary: 'Say what a command could see, write and reach',
-    load: async () => (await import('./commands/sandbox.ts')).describeSandbox,
+    summary: 'Show what a command could see, write and reach',
+    load: async () => (await import('./commands/exec.ts')).describeSandbox,
   },
   {
     name: 'batch',
-    summary: 'Call many tools, a JSON line each',
+    summary: 'Call many tools, one JSON line per call',
     load: async () => (await import('./commands/batch.ts')).describeBatch,
   },
   {
@@ -66,7 +66,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer the calls that wait for a person',
+    summary: 'List and answer calls that wait for a person',
     load: async () => (await import('./commands/approvals.ts')).describeApprovals,
   },
   {
@@ -76,57 +76,57 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'labels',
-    summary: 'List files with content from outside, trust some',
+    summary: 'List files with untrusted content, trust some',
     load: async () => (await import('./commands/labels.ts')).describeLabels,
   },
   {
     name: 'memory',
-    summary: 'Review, search, export what agents remember',
-    load: async () => (await import('./commands/memory.ts')).describeMemory,
+    summary: 'Review, search and export agent memory',
+    load: async () => (await import('../features/memory/commands.ts')).describeMemory,
   },
   {
     name: 'messages',
-    summary: 'Read the inbox, look at channels, send to one',
+    summary: 'Read the inbox, list channels, send messages',
     load: async () => (await import('./commands/messages.ts')).describeMessages,
   },
   {
     name: 'cron',
-    summary: 'Make calls later: schedules and their runs',
+    summary: 'Manage schedules and see their runs',
     load: async () => (await import('./commands/cron.ts')).describeCron,
   },
   {
     name: 'tokens',
-    summary: 'Make, list and revoke the tokens of the service',
+    summary: 'Create, list and revoke tokens of the service',
     load: async () => (await import('./commands/tokens.ts')).describeTokens,
   },
   {
     name: 'canvas',
-    summary: 'Look at what agents show to people',
+    summary: 'See what agents show to people',
     load: async () => (await import('./commands/canvas.ts')).describeCanvas,
   },
   {
     name: 'runs',
-    summary: 'Look at what was done',
+    summary: 'List, show and follow runs',
     load: async () => (await import('./commands/runs.ts')).describeRuns,
   },
   {
     name: 'sessions',
-    summary: 'Look at agents at work, write to them, end them',
+    summary: 'List agent sessions, write to them, end them',
     load: async () => (await import('./commands/sessions.ts')).describeSessions,
   },
   {
     name: 'undo',
-    summary: 'Take back what a call or a run changed in files',
+    summary: 'Undo the file changes of a call or a run',
     load: async () => (await import('./commands/undo.ts')).describeUndo,
   },
   {
     name: 'store',
-    summary: 'Check and back up what outlives a process',
+    summary: 'Check and back up the store',
     load: async () => (await import('./commands/store.ts')).describeStore,
   },
   {
     name: 'audit',
-    summary: 'Check that no record was changed',
+    summary: 'Verify that no record was changed',
     load: async () => (await import('./commands/audit.ts')).describeAudit,
   },
   {
@@ -136,7 +136,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Say what is missing or weak here, and the fix',
+    summary: 'Check this machine and config, suggest fixes',
     load: async () => (await import('./commands/doctor.ts')).describeDoctor,
   },
 ]

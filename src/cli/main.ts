@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { printWarnings } from './print-warnings.ts'
-import { runCli } from './run-cli.ts'
+import { printWarnings } from './output/print.ts'
+import { runCli } from './program.ts'
 
 printWarnings()
 process.exit(await runCli(process.argv.slice(2)))

@@ -1,11 +1,41 @@
 import { Command } from 'commander'
 import { VERSION } from '../lib/index.ts'
 import { COMMANDS } from './commands.ts'
-import { lineWidth } from './output/fit-line.ts'
+import { interruptCode } from './exit.ts'
+import { lineWidth } from './output/layout.ts'
+import { flush } from './output/print.ts'
+
+/** Runs one command line and gives its exit code; everything it had to say is written by then. */
+export async function runCli(words: readonly string[]): Promise<number> {
+  const asked = withHelp(words)
+  try {
+    const program = await buildProgram(asked[0]!)
+    await program.parseAsync(asked, { from: 'user' })
+    await flush()
+  } catch (error) {
+    const { reportError } = await import('./report-error.ts')
+    const code = await reportError(error, { json: asked.includes('--json'), debug: wantsStack(asked) })
+    return interruptCode() ?? code
+  }
+  return interruptCode() ?? Number(process.exitCode ?? 0)
+}
+
+/** Nothing and `help` ask for help; `help list` is `list --help`, and a mistyped command is reported as such. */
+function withHelp(words: readonly string[]): readonly string[] {
+  const [first, ...others] = words
+  if (first !== undefined && first !== 'help') return words
+  const [topic] = others
+  const isKnown = topic === undefined || COMMANDS.some(({ name }) => name === topic)
+  return isKnown ? [...others, '--help'] : others
+}
+
+function wantsStack(words: readonly string[]): boolean {
+  return words.includes('--debug') || Boolean(process.env.TOOL_HUB_DEBUG)
+}
 
 const EXIT_CODES = `
 Exit codes:
-  0    it worked
+  0    success
   1    a tool failed, or a check found something
   2    wrong usage or configuration; no such tool
   3    denied by policy or by a person
@@ -13,7 +43,7 @@ Exit codes:
   130  interrupted (Ctrl-C)
   143  terminated (SIGTERM)
 
-Results go to stdout, everything said to people goes to stderr.
+Results go to stdout, messages to people go to stderr.
 More about a command: tool-hub <command> --help`
 
 /** The whole command line; only the command that was `asked` for is loaded, all of them for `*`. */

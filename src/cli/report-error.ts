@@ -1,12 +1,9 @@
 import { CommanderError } from 'commander'
-import { ToolError } from '../core/index.ts'
+import { type ErrorCode, type Fix, ToolError } from '../core/index.ts'
 import { escapeText } from '../lib/index.ts'
-import { EXIT, exitCodeOfFailure } from './exit-code.ts'
-import { lineWidth, wrapText } from './output/fit-line.ts'
-import { hintOf } from './output/hint-of.ts'
-import { printJson, say } from './output/print.ts'
-import { style } from './output/terminal.ts'
-import { UsageError } from './usage-error.ts'
+import { EXIT, exitCodeOfFailure, UsageError } from './exit.ts'
+import { lineWidth, wrapText } from './output/layout.ts'
+import { printJson, say, style } from './output/print.ts'
 
 interface Told {
   readonly exitCode: number
@@ -63,4 +60,28 @@ function tellUsage({ message }: CommanderError): Told {
     message: sentence.endsWith('.') ? sentence : `${sentence}.`,
     hint: suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'See --help.',
   }
+}
+
+/** What to do about a failure, in the words of the command line: for an unknown tool also where the names are. */
+export function hintOf({ code, fix }: { readonly code: ErrorCode; readonly fix: Fix }): string {
+  if (code !== 'TOOL_NOT_FOUND') return withInit(fix.hint)
+  const all = 'All names: tool-hub list --hidden.'
+  return fix.hint.startsWith('Did you mean') ? `${fix.hint} ${all}` : all
+}
+
+/** A file that is not there cannot be changed. */
+function withInit(hint: string): string {
+  return hasNoConfig() && hint.includes('tool-hub.yaml') ? `${hint} (There is none yet: tool-hub init.)` : hint
+}
+
+let isMissing = false
+
+/** Remembers whether a config was found, for what is reported to people. */
+export function noteConfig(file: string | undefined): void {
+  isMissing = file === undefined
+}
+
+/** Whether a config was looked for and there is none. */
+function hasNoConfig(): boolean {
+  return isMissing
 }

@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander'
 import { readRequest } from '../../approvals/index.ts'
 import { type ApprovalReply, didYouMean, type QuestionReply, ToolError } from '../../core/index.ts'
-import { callerName } from '../hub/caller-name.ts'
-import { type StoredApprovals, withApprovals } from '../hub/with-approvals.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
+import { UsageError } from '../exit.ts'
+import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
+import { addConfigOption, parseTime } from '../input/options.ts'
+import { callerName, ownCommand } from '../invocation.ts'
 import { print, printJson } from '../output/print.ts'
-import { ownCommand } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
 
 interface Flags {
   readonly config?: string
@@ -23,26 +21,30 @@ const LASTING = { once: '', session: 'until its run ends', always: 'from now on'
 /** `approvals allow` and `approvals deny`: the answer to one waiting call. */
 export function describeAnswer(command: Command, decision: 'allow' | 'deny'): void {
   addConfigOption(command)
-    .description(decision === 'allow' ? 'Let a waiting call happen.' : 'Refuse a waiting call.')
+    .description(decision === 'allow' ? 'Allow a pending call.' : 'Deny a pending call.')
     .argument('<id>', 'Id of the approval, as tool-hub approvals shows it')
-    .option('--remember <how long>', 'once, session, always, until=2h, until=2027-01-31T12:00:00Z', 'once')
+    .option(
+      '--remember <how long>',
+      'How long the answer applies: once, session, always, until=2h, until=2027-01-31T12:00:00Z',
+      'once',
+    )
     .addOption(
-      new Option('--covers <what>', 'What a remembered answer is about')
+      new Option('--covers <what>', 'What a remembered answer applies to')
         .choices(['exact', 'targets', 'pattern'])
         .default('exact'),
     )
-    .option('--reason <text>', 'Why; the agent reads the reason of a refusal')
+    .option('--reason <text>', 'Reason; the agent reads it if the call is denied')
     .action((id: string, flags: Flags) => answer(id, decision, flags))
   if (decision === 'allow')
-    command.option('--input <json>', 'Other arguments for the call; they are checked and judged again')
+    command.option('--input <json>', 'Changed arguments for the call; they are validated and decided again')
 }
 
 /** `approvals answer`: the answer to a question. */
 export function describeTextAnswer(command: Command): void {
   addConfigOption(command)
-    .description('Answer what a tool asks the person behind the agent.')
+    .description('Answer a question that a tool asks the person behind the agent.')
     .argument('<id>', 'Id of the question, as tool-hub approvals shows it')
-    .argument('<text>', 'The answer; for a form the values as JSON')
+    .argument('<text>', 'The answer; for a form, the values as JSON')
     .action(answerText)
 }
 

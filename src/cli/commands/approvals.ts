@@ -1,12 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { StoredRequest } from '../../approvals/index.ts'
+import type { ApprovalRequest, QuestionRequest } from '../../core/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
-import { withApprovals } from '../hub/with-approvals.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { print, printJson, say } from '../output/print.ts'
-import { describeAnswer, describeTextAnswer } from './approvals-answer.ts'
-import { describeWaiting, watchApprovals } from './approvals-watch.ts'
+import { interruptSignal } from '../exit.ts'
+import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
+import {
+  describeAge,
+  describeAnswers,
+  describeQuestion,
+  describeQuestionAnswer,
+  describeRequest,
+} from '../output/describe-request.ts'
+import { canAsk, print, printJson, printJsonLine, readerGone, say } from '../output/print.ts'
+import { sayError } from '../report-error.ts'
+import { describeAnswer, describeReply, describeTextAnswer } from './approvals-answer.ts'
 
 interface Flags {
   readonly config?: string
@@ -16,7 +26,7 @@ interface Flags {
 }
 
 const EXAMPLES = `
-A call waits here when it was made with --wait, or by a hub with approvals.inbox, or by the service (tool-hub serve).
+A call waits here if it was made with --wait, by a hub with approvals.inbox, or by the service (tool-hub serve).
 
 Examples:
   tool-hub approvals
@@ -29,14 +39,14 @@ Examples:
 
 /** `approvals`: calls and questions that wait for a person. */
 export function describeApprovals(command: Command): void {
-  command.description('List and answer the calls and questions that wait for a person.')
-  addConfigOption(addDefaultList(command, 'List what waits, oldest first'))
-    .option('--watch', 'Keep showing new requests; on a terminal, ask for the answers')
-    .option('--full', 'Show all of it: every line of a diff, every character of the arguments')
+  command.description('List and answer pending approvals and questions.')
+  addConfigOption(addDefaultList(command, 'List pending approvals and questions, oldest first'))
+    .option('--watch', 'Keep watching for new requests; on a terminal, answer them right there')
+    .option('--full', 'Show everything: every line of a diff, every character of the arguments')
     .action(list)
   command.addHelpText('after', EXAMPLES)
-  describeAnswer(command.command('allow').summary('Let a call happen'), 'allow')
-  describeAnswer(command.command('deny').summary('Refuse a call; the agent reads the reason'), 'deny')
+  describeAnswer(command.command('allow').summary('Allow a call'), 'allow')
+  describeAnswer(command.command('deny').summary('Deny a call; the agent reads the reason'), 'deny')
   describeTextAnswer(command.command('answer').summary('Answer a question'))
 }
 
@@ -64,4 +74,79 @@ function describe(waiting: StoredRequest, flags: Flags): string {
 /** No process waits for the answer: it is gone, or the call did not wait. */
 function isOrphan({ stored }: StoredRequest): boolean {
   return !isOwnerAlive(stored.owner)
+}
+
+interface WatchFlags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly full?: boolean
+}
+
+const LOOK_MS = 500
+
+/** Shows new requests in the store until Ctrl-C; on a terminal each one is asked and answered right there. */
+async function watchApprovals(approvals: StoredApprovals, flags: WatchFlags): Promise<void> {
+  const signal = AbortSignal.any([interruptSignal(), readerGone])
+  say('Watching for approvals and questions; Ctrl-C ends.')
+  let shown = new Set<string>()
+  while (!signal.aborted) {
+    const waiting = await approvals.list()
+    for (const each of waiting) {
+      if (!shown.has(each.request.id) && !signal.aborted) await showRequest(approvals, each, flags)
+    }
+    // Only those that still wait: other ids need not be kept.
+    shown = new Set(waiting.map(({ request }) => request.id))
+    // An abort ends the pause, and the loop sees it.
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** A request with everything known about it, and how to answer. */
+function describeWaiting(waiting: StoredRequest, flags: WatchFlags): string {
+  const how = { isFull: flags.full }
+  const lines =
+    waiting.kind === 'approval'
+      ? [...describeRequest(waiting.request, how), ...describeAnswers(waiting.request, flags).map(asAnswer)]
+      : [...describeQuestion(waiting.request, how), asAnswer(describeQuestionAnswer(waiting.request, flags))]
+  return [describeAge(waiting.request), ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+function asAnswer(line: string): string {
+  return `answer     ${line}`
+}
+
+async function showRequest(approvals: StoredApprovals, waiting: StoredRequest, flags: WatchFlags): Promise<void> {
+  if (flags.json) return printJsonLine(waiting.request)
+  if (!canAsk()) return print(describeWaiting(waiting, flags))
+  say(`\n${describeAge(waiting.request)}`)
+  try {
+    await (waiting.kind === 'approval'
+      ? askForApproval(approvals, waiting.request)
+      : askForAnswer(approvals, waiting.request))
+  } catch (error) {
+    // The call is gone, or the answer does not fit: continue to watch.
+    sayError((error as Error).message)
+  }
+}
+
+async function askForApproval(approvals: StoredApprovals, request: ApprovalRequest): Promise<void> {
+  const { askOnTerminal } = await import('../prompt/ask-on-terminal.ts')
+  const reply = await askOnTerminal(request, { session: true })
+  if (interruptSignal().aborted) return
+  const isFirst = await approvals.answer(request.id, { ...reply, via: 'terminal' })
+  sayOutcome(request, isFirst, describeReply(request.id, reply))
+}
+
+async function askForAnswer(approvals: StoredApprovals, request: QuestionRequest): Promise<void> {
+  const { answerOnTerminal } = await import('../prompt/ask-on-terminal.ts')
+  say(describeQuestion(request).join('\n'))
+  const reply = await answerOnTerminal(request, { signal: interruptSignal() })
+  if (interruptSignal().aborted) return
+  const isFirst = await approvals.answerQuestion(request.id, reply, { by: callerName(), via: 'terminal' })
+  sayOutcome(request, isFirst, `Answered ${request.id}.`)
+}
+
+function sayOutcome({ id }: { readonly id: string }, isFirst: boolean | undefined, done: string): void {
+  if (isFirst) say(done)
+  else sayError(`${id} is no longer waiting: somebody else was faster, or it was withdrawn.`)
 }

@@ -4,24 +4,23 @@ import type { Command } from 'commander'
 import type { HeadStore } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { FolderCheck, listRuns, type VerifyReport } from '../../records/log/index.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { countNoun } from '../output/count.ts'
-import { print, printJsonLine, say } from '../output/print.ts'
-import { style } from '../output/terminal.ts'
+import { addConfigOption } from '../input/options.ts'
+import { countNoun } from '../output/layout.ts'
+import { print, printJsonLine, say, style } from '../output/print.ts'
 
 const EXAMPLES = `
 Each run is one of these:
   intact          nothing was changed, and its last line is proven: by head.json, and by the store if the hub has one
-  open            the same so far; a living process writes it
+  open            the same so far; a running process is writing it
   end not proven  nothing was changed in what is there, but nothing proves that this is all: it was not closed (a crash,
                   or somebody removed the end), or the store does not know its last line
   BROKEN          lines were changed, removed, inserted or moved, or a run that the store or the next run names is gone
 
-Exit code: 0 when all are intact or open, with --strict only when all are intact; else 1.
-A run that a crash left open is closed at the next start of tool-hub serve, or by its next call.
+Exit code: 0 if all runs are intact or open, with --strict only if all are intact; else 1.
+A run that a crash left open is closed when tool-hub serve starts, or by its next call.
 
 Examples:
   tool-hub audit verify
@@ -30,14 +29,14 @@ Examples:
 
 /** `audit`: are the records what was written? */
 export function describeAudit(command: Command): void {
-  command.description('Check that no record was changed.')
+  command.description('Verify that no record was changed.')
   addConfigOption(command.command('verify'))
-    .summary('Check the hash chain of one run or all')
+    .summary('Verify the hash chain of one run or all')
     .description(
-      'Check the hash chain of one run, or of all: every line as it was written, none missing, none moved, no run gone.',
+      'Verify the hash chain of one run or of all runs: every line is as it was written, none is missing or moved, and no run is gone.',
     )
     .argument('[run]', 'Id of the run or the beginning of it. Default: all runs')
-    .option('--strict', 'Fail for every run whose end is not proven, also for one that is open')
+    .option('--strict', 'Also fail for runs whose end is not proven, including open ones')
     .addHelpText('after', EXAMPLES)
     .action(verify)
 }

@@ -1,14 +1,12 @@
 import type { Command } from 'commander'
 import { type Failure, ToolError, type ToolResult } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { exitCodeOfResult, worstExitCode } from '../exit-code.ts'
-import { sayPrivate } from '../hub/current-root.ts'
+import { exitCodeOfResult, interruptSignal, worstExitCode } from '../exit.ts'
+import { sayPrivate } from '../hub/folders.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
-import { addCallOptions } from '../input/add-options.ts'
-import { inOrder } from '../input/in-order.ts'
-import { type JsonLine, readJsonLines } from '../input/read-json-lines.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { narrate } from '../output/narrate.ts'
+import { inOrder, type JsonLine, readJsonLines } from '../input/json-lines.ts'
+import { addCallOptions } from '../input/options.ts'
+import { narrate } from '../output/describe-request.ts'
 import { printJsonLine, readerGone } from '../output/print.ts'
 
 interface Answer {
@@ -19,9 +17,9 @@ interface Answer {
 const AT_ONCE = 8
 
 const EXAMPLES = `
-A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call with the id first.
-Up to ${AT_ONCE} calls run concurrently on one hub; answers keep the order of the lines, and a bad line is answered too.
-Exit code: 0 when every call worked, else the gravest: 1 (failed), 2 (no such tool), 4 (approval needed), 3 (denied).
+A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call, with the id first.
+Up to ${AT_ONCE} calls run concurrently on one hub; answers keep the order of the lines. A line that cannot be read gets an answer too.
+Exit code: 0 if every call succeeded, else the most serious: 1 (failed), 2 (no such tool), 4 (approval needed), 3 (denied).
 
 Examples:
   tool-hub batch calls.jsonl > results.jsonl
@@ -30,7 +28,7 @@ Examples:
 /** `batch`: many calls on one hub. */
 export function describeBatch(command: Command): void {
   addCallOptions(command)
-    .description('Call tools as the lines of a file say, one result a line, in order.')
+    .description('Call a tool for each line of a file. Prints one result per line, in order.')
     .argument('<file>', 'A file of JSON lines, or - for stdin')
     .addHelpText('after', EXAMPLES)
     .action(batch)

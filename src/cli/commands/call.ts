@@ -9,17 +9,14 @@ import {
 } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { escapeText } from '../../lib/index.ts'
-import { exitCodeOfResult } from '../exit-code.ts'
-import { whyPrivate } from '../hub/current-root.ts'
+import { exitCodeOfResult, interruptSignal } from '../exit.ts'
+import { whyPrivate } from '../hub/folders.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
-import { addCallOptions } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
+import { addCallOptions, parseTime } from '../input/options.ts'
 import { readToolArguments } from '../input/read-arguments.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { hintOf } from '../output/hint-of.ts'
-import { narrate } from '../output/narrate.ts'
+import { narrate } from '../output/describe-request.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { sayError } from '../report-error.ts'
+import { hintOf, sayError } from '../report-error.ts'
 
 interface CallFlags extends HubFlags {
   readonly dryRun?: boolean
@@ -29,8 +26,8 @@ interface CallFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Arguments of the tool are one JSON text, or - for JSON on stdin, or flags named and typed by its schema.
-A flag of the tool that is also an option of this command goes behind --.
+Give the arguments of the tool as one JSON text, as - for JSON on stdin, or as flags that its schema names and types.
+A flag of the tool that is also an option of this command goes after --.
 
 Examples:
   tool-hub call core/util.time.now
@@ -43,13 +40,13 @@ Examples:
 /** `call`: one tool, once. */
 export function describeCall(command: Command): void {
   addCallOptions(command)
-    .description('Call a tool: its text for a model goes to stdout, with --json the whole result.')
-    .argument('<tool>', 'Name of the tool, or of one of its dialects')
+    .description('Call a tool. Prints the text for the model, or with --json the whole result.')
+    .argument('<tool>', 'Name of the tool, canonical or in a dialect')
     .argument('[arguments...]', "'{json}', or -, or --name value …")
     .allowUnknownOption()
-    .option('--dry-run', 'Say what would happen, do nothing')
-    .option('--timeout <duration>', "Less than the tool's own limit, e.g. 10s")
-    .option('--purpose <text>', 'Why; recorded and shown to the approver')
+    .option('--dry-run', 'Show what would happen, without doing it')
+    .option('--timeout <duration>', "Time limit, if shorter than the tool's own, e.g. 10s")
+    .option('--purpose <text>', 'Reason for the call; recorded and shown to the approver')
     .addHelpText('after', EXAMPLES)
     .action(call)
 }

@@ -1,6 +1,6 @@
 import type { CanvasDetail } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../exit.ts'
 
 /** The canvas of an id; says what to do when there is none. */
 export async function findCanvas(hub: Hub, id: string): Promise<CanvasDetail> {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { errnoOf, escapeText } from '../../lib/index.ts'
+import { UsageError } from '../exit.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { countNoun } from '../output/count.ts'
+import { addConfigOption } from '../input/options.ts'
+import { countNoun } from '../output/layout.ts'
 import { printJson, say } from '../output/print.ts'
-import { UsageError } from '../usage-error.ts'
 import { findCanvas } from './canvas-find.ts'
 
 type Flags = HubFlags & {

@@ -7,15 +7,14 @@ import {
   type ScheduledCall,
   type WrittenWhen,
 } from '../../core/index.ts'
-import { callerName } from '../hub/caller-name.ts'
+import { UsageError } from '../exit.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
-import { parseJsonInput, readStdin } from '../input/read-input.ts'
+import { addConfigOption, parseTime } from '../input/options.ts'
+import { parseJsonInput, readStdin } from '../input/read-arguments.ts'
+import { callerName } from '../invocation.ts'
+import { table } from '../output/layout.ts'
 import { print, printJson } from '../output/print.ts'
 import { scheduleRow } from '../output/schedule-lines.ts'
-import { table } from '../output/table.ts'
-import { UsageError } from '../usage-error.ts'
 
 interface Flags {
   readonly config?: string
@@ -40,7 +39,7 @@ interface Flags {
 export function describeCronAdd(command: Command): void {
   addSettings(command)
     .description('Make a schedule that calls one tool, or with --calls several; it has the rights of the command line.')
-    .argument('<name>', 'Its name')
+    .argument('<name>', 'Name of the server')
     .argument('[tool]', 'The tool to call')
     .argument('[input]', 'Its arguments as JSON')
     .addHelpText(

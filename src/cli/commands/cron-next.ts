@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { UsageError } from '../exit.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { addConfigOption } from '../input/options.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { localTime } from '../output/schedule-lines.ts'
-import { UsageError } from '../usage-error.ts'
 
 interface Flags {
   readonly config?: string

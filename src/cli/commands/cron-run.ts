@@ -1,14 +1,12 @@
 import type { Command } from 'commander'
 import type { ScheduleRun } from '../../core/index.ts'
-import { EXIT } from '../exit-code.ts'
-import { callerName } from '../hub/caller-name.ts'
+import { EXIT, interruptSignal, UsageError } from '../exit.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { addConfigOption } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
+import { table } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
 import { runRow } from '../output/schedule-lines.ts'
-import { table } from '../output/table.ts'
-import { UsageError } from '../usage-error.ts'
 
 interface Flags {
   readonly config?: string

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import { interruptSignal } from '../exit.ts'
 import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { addConfigOption } from '../input/options.ts'
+import { table } from '../output/layout.ts'
 import { print, printJsonLine, say } from '../output/print.ts'
 import { localTime, runRow } from '../output/schedule-lines.ts'
-import { table } from '../output/table.ts'
 
 interface Flags {
   readonly config?: string

@@ -9,16 +9,13 @@ import type { ApprovalReply, ApprovalRequest, ToolResult } from '../../core/inde
 import { escapeLine } from '../../lib/index.ts'
 import { readEvents, type VerifyReport, verifyRun } from '../../records/log/index.ts'
 import { answerInDemo } from '../demo/answer.ts'
-import { DEMO_TOOLS } from '../demo/demo-tools.ts'
-import { type DemoStep, runScriptedAgent } from '../demo/scripted-agent.ts'
-import { EXIT } from '../exit-code.ts'
+import { DEMO_TOOLS, type DemoStep, runScriptedAgent } from '../demo/scripted-agent.ts'
+import { EXIT, interruptSignal } from '../exit.ts'
 import { withHubOf } from '../hub/with-hub.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { fitLine, lineWidth, wrapText } from '../output/fit-line.ts'
-import { print, printJson } from '../output/print.ts'
-import { style } from '../output/terminal.ts'
+import { ownCommand } from '../invocation.ts'
+import { fitLine, lineWidth, wrapText } from '../output/layout.ts'
+import { print, printJson, style } from '../output/print.ts'
 import { Timeline } from '../output/timeline.ts'
-import { ownCommand } from '../own-command.ts'
 
 /** What the page says. One order carries words that were not meant for the shop but for the agent that reads them. */
 const ORDERS = {
@@ -41,8 +38,8 @@ const INDENT = 13
 const WIDTH = 100
 
 const EXAMPLES = `
-The question is yours to answer: no answer for 20 seconds is a no. Without a terminal the demo says yes by itself,
-which nothing but this demo does.
+You answer the question; no answer within 20 seconds is a no. Without a terminal the demo answers yes by itself,
+which nothing else in tool-hub does.
 
 Examples:
   tool-hub demo
@@ -52,7 +49,7 @@ Examples:
 export function describeDemo(command: Command): void {
   command
     .description(
-      'Watch a scripted agent (no model) fetch a page, transform it and write a report, with one call asked and one denied; then see the audit.',
+      'Watch a scripted agent (no model) fetch a page, transform it and write a report, with one call that needs approval and one that is denied; then see the audit.',
     )
     .addHelpText('after', EXAMPLES)
     .action(demo)

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
-import { fileGuard } from './doctor-examine.ts'
+import { fileGuard } from './doctor.ts'
 
 const folder = cliFolder()
 afterAll(folder.remove)

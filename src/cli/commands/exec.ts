@@ -6,17 +6,14 @@ import type { Command } from 'commander'
 import type { ContentBlock, HubOptions, ToolResult } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
 import type { CommandResult } from '../../tools/index.ts'
-import { exitCodeOfResult } from '../exit-code.ts'
-import { sayPrivate } from '../hub/current-root.ts'
+import { exitCodeOfResult, interruptSignal, UsageError } from '../exit.ts'
+import { sayPrivate } from '../hub/folders.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
-import { addCallOptions } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { hintOf } from '../output/hint-of.ts'
-import { narrate } from '../output/narrate.ts'
-import { printJson, say } from '../output/print.ts'
-import { sayError } from '../report-error.ts'
-import { UsageError } from '../usage-error.ts'
+import { addCallOptions, addConfigOption, parseTime } from '../input/options.ts'
+import { narrate } from '../output/describe-request.ts'
+import { wrapText } from '../output/layout.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { hintOf, sayError } from '../report-error.ts'
 
 interface ExecFlags extends HubFlags {
   readonly command?: string
@@ -33,8 +30,8 @@ const TIMED_OUT = 124
 const SIGNALLED = 128
 
 const EXAMPLES = `
-The command runs under your policy and in the sandbox; tool-hub sandbox explain says what it could see, write and reach.
-Its exit code is the exit code: 124 when its time was over, 3 when it was denied, 4 when nobody approved it.
+The command runs under your policy and in the sandbox; tool-hub sandbox explain shows what it could see, write and reach.
+Exits with the exit code of the command, or 124 if it timed out, 3 if it was denied, 4 if nobody approved it.
 
 Examples:
   tool-hub exec -- git status
@@ -44,13 +41,13 @@ Examples:
 /** `exec`: one command under policy and sandbox. */
 export function describeExec(command: Command): void {
   addCallOptions(command)
-    .description('Run one command under the policy and in the sandbox, its output as it comes.')
-    .argument('[words...]', 'The program and its arguments, after --; no shell reads them')
-    .option('--command <line>', 'A line for bash, instead of words')
-    .option('--cwd <dir>', 'Folder to run in; this one where it is below the root, else the root')
+    .description('Run one command under policy and in the sandbox. Prints its output as it is written.')
+    .argument('[words...]', 'The program and its arguments, after --; no shell interprets them')
+    .option('--command <line>', 'A command line for bash, instead of words')
+    .option('--cwd <dir>', 'Folder to run in. Default: the current folder if it is below the root, else the root')
     .option('--timeout <duration>', 'Time limit, at most 10m. Default: 60s')
-    .option('--stdin', 'Give it what comes on standard input')
-    .option('--purpose <text>', 'Why; recorded and shown to the approver')
+    .option('--stdin', 'Pass standard input to the command')
+    .option('--purpose <text>', 'Reason for the call; recorded and shown to the approver')
     .addHelpText('after', EXAMPLES)
     .action(exec)
 }
@@ -128,4 +125,37 @@ function exitCodeOf(result: ToolResult): number {
 function tellEnd(result: ToolResult): void {
   if (result.ok || (result.error.code === 'EXEC_FAILED' && result.data !== undefined)) return
   sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
+}
+
+interface ExplainFlags extends HubFlags {
+  readonly json?: boolean
+}
+
+const EXPLAIN_EXAMPLES = `
+Runs nothing except a probe of the sandbox that this machine supports. With a command, its policy decision comes first.
+
+Examples:
+  tool-hub sandbox explain
+  tool-hub sandbox explain --root . -- npm test
+  tool-hub sandbox explain --json`
+
+/** `sandbox explain`: what a command could see, write and reach. */
+export function describeSandbox(command: Command): void {
+  command.description('Inspect the sandbox that commands run in.')
+  addConfigOption(command.command('explain'))
+    .description('Show exactly what a command could see, write, reach and use here.')
+    .argument('[words...]', 'A command, after --, to show its policy decision too')
+    .option('--root <dir>', 'Folder that tools may read and write')
+    .addHelpText('after', EXPLAIN_EXAMPLES)
+    .action(explainSandbox)
+}
+
+async function explainSandbox(words: string[], flags: ExplainFlags): Promise<void> {
+  await withHubHere(flags, async (hub) => {
+    const verdict = words.length === 0 ? undefined : await hub.explain('core/exec.run', { argv: words })
+    const { lines, ...sandbox } = await hub.describeSandbox()
+    if (flags.json) return printJson({ ...(verdict && { policy: verdict }), sandbox })
+    const told = [...(verdict ? [verdict.text, ''] : []), ...lines]
+    await print(wrapText(escapeText(told.join('\n')), 4))
+  })
 }

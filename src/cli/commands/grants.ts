@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import type { Grant } from '../../approvals/index.ts'
 import { didYouMean } from '../../core/index.ts'
+import { UsageError } from '../exit.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { table } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { UsageError } from '../usage-error.ts'
 
 type Flags = HubFlags & { readonly json?: boolean }
 
@@ -17,12 +16,12 @@ Examples:
 
 /** `grants`: answers that hold for later calls. */
 export function describeGrants(command: Command): void {
-  command.description('List and revoke the answers that were given once and hold for later calls.')
-  addConfigOption(addDefaultList(command, 'List the saved answers, oldest first')).action(list)
+  command.description('List and revoke grants: answers that are remembered for later calls.')
+  addConfigOption(addDefaultList(command, 'List the grants, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
   addConfigOption(command.command('revoke'))
-    .summary('Take an answer back')
-    .description('Take an answer back; the next call of that kind is asked again.')
+    .summary('Revoke a grant')
+    .description('Revoke a grant; the next such call needs approval again.')
     .argument('<id>', 'Id of the grant')
     .action(revoke)
 }

@@ -1,22 +1,22 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CONFIG_NAMES, configTemplate } from '../../config/index.ts'
+import { UsageError } from '../exit.ts'
+import { ownCommand } from '../invocation.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { ownCommand } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
 
 const FILE = 'tool-hub.yaml'
 
 const EXAMPLES = `
 Examples:
   tool-hub init
-  tool-hub init --force     start over, the present tool-hub.yaml is lost`
+  tool-hub init --force     start over; the existing tool-hub.yaml is lost`
 
 /** `init`: a config to start from. */
 export function describeInit(command: Command): void {
   command
     .description('Write a commented tool-hub.yaml with safe settings into the current folder.')
-    .option('--force', 'Overwrite a tool-hub.yaml that is there')
+    .option('--force', 'Overwrite an existing tool-hub.yaml')
     .addHelpText('after', EXAMPLES)
     .action(init)
 }

@@ -3,9 +3,8 @@ import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { escapeLine } from '../../lib/index.ts'
 import { UntrustedFiles } from '../../store/index.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
 import { print, printJson, say } from '../output/print.ts'
 
 interface Flags {
@@ -16,8 +15,8 @@ interface Flags {
 const MAX_SHOWN = 1_000
 
 const EXAMPLES = `
-A labelled file holds content from outside: who reads it, or runs a command that could, asks before data is sent. Labels of
-folders hold for all that is in them.
+A labelled file holds content from outside: after a run has read it, or run a command that could read it, sending data needs
+approval. The label of a folder applies to everything in it.
 
 Examples:
   tool-hub labels
@@ -26,9 +25,9 @@ Examples:
 /** `labels`: files that count as content from outside. */
 export function describeLabels(command: Command): void {
   command.description(
-    'List the files that count as content from outside, and clear the labels of those that you trust.',
+    'List the files that hold untrusted content from outside, and clear the labels of those that you trust.',
   )
-  addConfigOption(addDefaultList(command, `List the labelled files, ${MAX_SHOWN} at most`)).action(list)
+  addConfigOption(addDefaultList(command, `List the labelled files, at most ${MAX_SHOWN}`)).action(list)
   command.addHelpText('after', EXAMPLES)
   addConfigOption(command.command('clear'))
     .summary('Trust what a file or a folder holds now')

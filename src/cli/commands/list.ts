@@ -3,13 +3,12 @@ import { didYouMean, type HubOptions, toWireName, type Visibility } from '../../
 import type { ToolListing } from '../../hub/index.ts'
 import { compileVisibility } from '../../policy/index.ts'
 import { builtinFacts } from '../../tools/index.ts'
-import { hasMoreTools } from '../hub/has-more-tools.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { lineWidth, widthOf } from '../output/fit-line.ts'
+import { UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { hasMoreTools } from '../hub/sources.ts'
+import { addConfigOption } from '../input/options.ts'
+import { lineWidth, table, widthOf } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { UsageError } from '../usage-error.ts'
 
 /** For what a tool is for. */
 const MIN_ROOM = 40
@@ -23,8 +22,9 @@ interface ListFlags {
 }
 
 const EXAMPLES = `
-The third column has the names that models know a tool by in a dialect (coding, files); tool-hub show read shows what
-such a name takes; a narrow terminal leaves it out. Where a name may have no / and no dot, core/fs.stat is core_fs_stat.
+The third column has the names of a tool in the dialects that models know (coding, files); a narrow terminal leaves it out.
+tool-hub show read shows what a tool takes under such a name. Where a name may contain no slash or dot, core/fs.stat is
+core_fs_stat.
 
 Examples:
   tool-hub list
@@ -34,10 +34,10 @@ Examples:
 /** `list`: the tools that an agent sees. */
 export function describeList(command: Command): void {
   addConfigOption(command)
-    .description('List the tools that an agent sees: name, capabilities, names in dialects, what it is for.')
-    .option('--profile <name>', 'As if tools.profile were this: minimal, coding, messaging, full')
+    .description('List the tools that an agent sees: name, capabilities, names in dialects, purpose.')
+    .option('--profile <name>', 'List as with this tools.profile: minimal, coding, messaging, full')
     .option('--group <name>', 'Only this group: files, group:fs')
-    .option('--hidden', 'Also what the agent does not see, and why')
+    .option('--hidden', 'Also list what the agent does not see, and why')
     .addHelpText('after', EXAMPLES)
     .action(list)
 }

@@ -1,21 +1,19 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
-import { didYouMean, type HubOptions, type Store, ToolError } from '../../core/index.ts'
+import { didYouMean, type HubOptions, type Store, systemClock, ToolError } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { errnoOf, escapeLine } from '../../lib/index.ts'
+import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
+import type { RuleHolder } from '../../server/index.ts'
 import type { ServedHub } from '../../server/mcp/index.ts'
-import { callerName } from '../hub/caller-name.ts'
-import { sayPrivate, withCurrentRoot } from '../hub/current-root.ts'
+import { interruptSignal, UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
 import { deferHub } from '../hub/deferred-hub.ts'
-import { hasMoreTools } from '../hub/has-more-tools.ts'
-import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { watchServers } from '../hub/watch-servers.ts'
-import { assertFolder } from '../input/assert-path.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { ignoreByGit, ignoreFromNowOn, sayPrivate, withCurrentRoot } from '../hub/folders.ts'
+import { hasMoreTools, watchServers } from '../hub/sources.ts'
+import { assertFolder } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
 import { say } from '../output/print.ts'
-import { UsageError } from '../usage-error.ts'
 
 /** Until the list is out. */
 const A_MOMENT_MS = 10
@@ -54,7 +52,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ignoreFromNowOn(hub, watched)
     // That the hub cannot get ready was told before.
     void hub.ready({ all: true }).then(tellBroken, () => {})
-    const stopFollowing = await follow(hub, file)
+    const stopFollowing = await followConfig(hub, file)
     try {
       await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
     } finally {
@@ -73,11 +71,24 @@ async function readOptions({ config, watch }: ServeFlags): Promise<Pick<LoadedCo
   return readCliConfig({ config, watch, ...home })
 }
 
-/** Rules that are edited apply to the next call. */
-async function follow(hub: Hub, file: string | undefined): Promise<() => Promise<void>> {
+/**
+ * Applies the rules of a config whenever the file is edited, while a hub of this process runs. An edit that is refused, or
+ * that needs a restart, is reported on standard error. Returns a function that stops it.
+ */
+async function followConfig(hub: RuleHolder, file: string | undefined): Promise<() => Promise<void>> {
   if (file === undefined) return async () => {}
-  const { followConfig } = await import('../hub/follow-config.ts')
-  return followConfig(hub, file)
+  const { adoptRules, ConfigReload, refusedMessage, restartMessage } = await import('../../server/index.ts')
+  const reload = new ConfigReload({
+    file,
+    clock: systemClock,
+    apply: (rules) => adoptRules(hub, rules, reload.state.file),
+    onChange: (state) => {
+      if (state.problem !== undefined) say(`warning: ${escapeText(refusedMessage(state))}`)
+      else if (state.restart.length > 0) say(`warning: ${escapeText(restartMessage(state))}`)
+    },
+  })
+  await reload.start()
+  return () => reload.close()
 }
 
 /** A form that anybody answers who can reach us is no approval; with an inbox, that is where the person sits. */
@@ -106,12 +117,12 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags, file: strin
   const hub = deferHub(options, async () => {
     const [{ createToolHub }, { openDataStore }] = await Promise.all([
       import('../../create-tool-hub.ts'),
-      import('../hub/open-data-store.ts'),
+      import('../hub/data-store.ts'),
     ])
     store = openDataStore(options)
     const made = createToolHub({ ...options, store }) as unknown as Hub
     ignoreFromNowOn(made, options)
-    stopFollowing = await follow(made, file)
+    stopFollowing = await followConfig(made, file)
     return made
   })
   const stop = new AbortController()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cliFolder } from '../../../test/support/cli.ts'
-import { runCli } from '../run-cli.ts'
+import { runCli } from '../program.ts'
 
 let home: string
 let said: string

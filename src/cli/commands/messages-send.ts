@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { INBOX_LEVELS, type InboxLevel, type MessageOutcome, type NewMessage } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
-import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { addConfigOption } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
 import { print, printJson } from '../output/print.ts'
 
 type Flags = HubFlags & {

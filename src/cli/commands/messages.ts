@@ -2,10 +2,9 @@ import type { Command } from 'commander'
 import type { ChannelFacts, InboxMessage } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { table } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
 import { describeMessagesSend, describeMessagesTest } from './messages-send.ts'
 
 type Flags = HubFlags & { readonly json?: boolean; readonly unread?: boolean; readonly read?: boolean }

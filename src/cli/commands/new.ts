@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { assertToolName } from '../../core/index.ts'
+import { UsageError } from '../exit.ts'
+import { ownCommand } from '../invocation.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { ownCommand } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
 
 const BODY = `  // What it needs of the world: ['write:fs'], and then what each call touches: targets: ({ path }) => ({ 'write:fs': path })
   capabilities: [],
@@ -25,13 +25,13 @@ Examples:
 
 /** `new`: a beginning for what people write themselves. */
 export function describeNew(command: Command): void {
-  command.description('Write the beginning of something of your own.')
+  command.description('Generate code of your own to start from.')
   command
     .command('tool')
     .summary('Write one tool and its test')
-    .description('Write one tool and its test into the current folder (TypeScript); nothing is overwritten.')
+    .description('Write one tool and its test (TypeScript) into the current folder. Nothing is overwritten.')
     .argument('<name>', 'Name of the tool: notes.save, acme/tickets.close')
-    .option('--js', 'Write it as a plugin file (JavaScript), which the command line can load')
+    .option('--js', 'Write a plugin file (JavaScript) that the command line can load')
     .addHelpText('after', EXAMPLES)
     .action(newTool)
 }

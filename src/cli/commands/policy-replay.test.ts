@@ -24,7 +24,7 @@ describe.concurrent('tool-hub policy replay', () => {
   it('finds nothing where nothing has changed, and exits 0', async () => {
     const { code, stdout, stderr } = await folder.run(['policy', 'replay', 'past'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toBe('0 of 5 calls would be decided otherwise, 3 skipped\n')
+    expect(stderr).toBe('0 of 5 calls would be decided differently, 3 skipped\n')
   })
 
   it('shows what other rules would have decided, by which rule, and exits 1', async () => {
@@ -34,7 +34,7 @@ describe.concurrent('tool-hub policy replay', () => {
     const [text, json] = await Promise.all([folder.run(words), folder.run([...words, '--json'])])
     expect(text.code).toBe(1)
     expect(text.stdout).toBe('allow -> deny  test/echo  line 2, by deny test/echo (other.yaml:2)\n')
-    expect(text.stderr).toBe('1 of 5 calls would be decided otherwise, 3 skipped\n')
+    expect(text.stderr).toBe('1 of 5 calls would be decided differently, 3 skipped\n')
     expect(jsonLines(json.stdout)).toEqual([
       {
         callId: 'c-1',

@@ -6,14 +6,13 @@ import { type Explanation, type Hub, type RecordedCall, recordedCalls } from '..
 import { escapeLine } from '../../lib/index.ts'
 import { compilePolicy, type Policy } from '../../policy/index.ts'
 import { type Judge, judgeAgain } from '../../server/index.ts'
-import { EXIT } from '../exit-code.ts'
+import { EXIT, interruptSignal } from '../exit.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
 import { type HubFlags, withHubHere } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { addConfigOption } from '../input/options.ts'
 import { print, printJsonLine, readerGone, say } from '../output/print.ts'
 
-interface Flags extends HubFlags {
+interface ReplayFlags extends HubFlags {
   readonly policy?: string
   readonly json?: boolean
 }
@@ -27,12 +26,12 @@ interface Difference extends Pick<Explanation, 'rule' | 'source' | 'reason'> {
   readonly after: string
 }
 
-const EXAMPLES = `
-Calls nothing and records nothing. With --policy, the rules of your config are compared with those of the file, both as
-things are now; without it, what was decided then is compared with what your config says now, where also files that are
-there by now make a difference. A call is skipped when its arguments were too large for the record or hid a secret, and
-when its tool is gone.
-Exit code: 1 when a call would be decided otherwise, else 0.
+const REPLAY_EXAMPLES = `
+Calls nothing and records nothing. With --policy, the rules of your config are compared with those of the file, both in
+the present state of files. Without it, the recorded decisions are compared with those of your config now, and files that
+were created since can make a difference. A call is skipped if its arguments were too large for the record or contained a
+secret, or if its tool no longer exists.
+Exit code: 1 if a call would be decided differently, else 0.
 
 Examples:
   tool-hub policy replay run-20261115-093000-1a2b3c4d
@@ -41,15 +40,15 @@ Examples:
 /** `policy replay`: recorded calls, decided by other rules. */
 export function describePolicyReplay(command: Command): void {
   addConfigOption(command)
-    .description('Show which calls of a run a changed policy would have decided otherwise.')
+    .description('Show which calls of a run other rules would have decided differently.')
     .argument('<run>', 'Id of the run or the beginning of it')
-    .option('--policy <file>', 'Rules of this config or policy.yaml, instead of those of your config')
+    .option('--policy <file>', 'Use the rules of this config or policy.yaml instead of those of your config')
     .option('--root <dir>', 'Folder that tools may read and write')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', REPLAY_EXAMPLES)
     .action(replay)
 }
 
-async function replay(run: string, flags: Flags): Promise<void> {
+async function replay(run: string, flags: ReplayFlags): Promise<void> {
   const folder = await findRun(await runsFolder(flags), run)
   const others = flags.policy === undefined ? undefined : await rulesOf(flags.policy)
   await withHubHere(flags, (hub) => judgeAll(hub, folder, others, flags))
@@ -59,7 +58,7 @@ async function judgeAll(
   hub: Hub,
   folder: string,
   others: readonly SourcedRule[] | undefined,
-  flags: Flags,
+  flags: ReplayFlags,
 ): Promise<void> {
   const policy = others && compilePolicy({ ...hub.policyLayers(), owner: others })
   const stop = AbortSignal.any([interruptSignal(), readerGone])
@@ -76,7 +75,7 @@ async function judgeAll(
     await tell({ callId, seq, tool, before: judged.before, after, rule, source, reason }, flags)
   }
   if (counts.changed > 0) process.exitCode = EXIT.failed
-  say(`${counts.changed} of ${counts.calls} calls would be decided otherwise, ${counts.skipped} skipped`)
+  say(`${counts.changed} of ${counts.calls} calls would be decided differently, ${counts.skipped} skipped`)
 }
 
 /** By other rules, both ways now; else as it was then, and now. */
@@ -93,7 +92,7 @@ async function judge(
   return after.error?.code === 'TOOL_NOT_FOUND' ? undefined : { before: effect, after }
 }
 
-async function tell(difference: Difference, { json }: Flags): Promise<void> {
+async function tell(difference: Difference, { json }: ReplayFlags): Promise<void> {
   if (json) return printJsonLine(difference)
   const { seq, tool, before, after, rule } = difference
   await print(escapeLine(`${before} -> ${after}  ${tool}  line ${seq}, by ${rule}`))

@@ -4,14 +4,12 @@ import { policyLayers } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { describeRule, describeSource, type PolicyLayers, STRICTNESS } from '../../policy/index.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
-import { whyPrivate, withCurrentRoot } from '../hub/current-root.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { whyPrivate, withCurrentRoot } from '../hub/folders.ts'
 import { judgeTools, NEEDED_BY, type ToolVerdict } from '../hub/judge-tool.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { wrapText } from '../output/fit-line.ts'
-import { print, printJson } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { style } from '../output/terminal.ts'
+import { addConfigOption } from '../input/options.ts'
+import { table, wrapText } from '../output/layout.ts'
+import { print, printJson, style } from '../output/print.ts'
 
 const EXAMPLES = `
 Examples:
@@ -22,10 +20,8 @@ Examples:
 /** `policy show`: the effective policy. */
 export function describePolicyShow(command: Command): void {
   addConfigOption(command)
-    .description(
-      'Show the policy that holds: every rule with its source, the sandbox, and what it means for each tool.',
-    )
-    .option('--all', 'All the targets of each rule, not only the first')
+    .description('Show the effective policy: every rule with its source, the sandbox, and what it means for each tool.')
+    .option('--all', 'Show all targets of each rule, not only the first')
     .addHelpText('after', EXAMPLES)
     .action(show)
 }

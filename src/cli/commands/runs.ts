@@ -1,17 +1,21 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { listRuns, type RunInfo } from '../../records/log/index.ts'
-import { runsFolder } from '../hub/find-run.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { countNoun } from '../output/count.ts'
-import { print, printJson, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { describeRunsArtifact } from './runs-artifact.ts'
-import { describeRunsPrune } from './runs-prune.ts'
-import { describeRunsReindex } from './runs-reindex.ts'
-import { describeRunsRemove } from './runs-remove.ts'
-import { describeRunsShow } from './runs-show.ts'
-import { describeRunsTail } from './runs-tail.ts'
+import { artifactHash } from '../../core/index.ts'
+import { errnoOf, escapeText } from '../../lib/index.ts'
+import { Artifacts } from '../../records/artifacts/index.ts'
+import { listRuns, type RecordEvent, type RunInfo, readEvents, tailEvents } from '../../records/log/index.ts'
+import { isLocked } from '../../system/index.ts'
+import { interruptSignal, UsageError } from '../exit.ts'
+import { findOpenRun, findRun, runsFolder } from '../hub/find-run.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { ownCommand } from '../invocation.ts'
+import { countNoun, table } from '../output/layout.ts'
+import { print, printBytes, printJson, printJsonLine, readerGone, say } from '../output/print.ts'
+import { printToolEvents, Timeline, TOOL_EVENTS } from '../output/timeline.ts'
+import { describeRunsPrune, describeRunsReindex, describeRunsRemove } from './runs-retention.ts'
 
 interface Flags {
   readonly config?: string
@@ -26,17 +30,17 @@ Examples:
 
 /** `runs`: what was done. */
 export function describeRuns(command: Command): void {
-  command.description(
-    'List runs, show one as a timeline, follow one, print an artifact of one, remove one or those that are too old.',
-  )
+  command.description('List runs, show or follow one as a timeline, print artifacts, and remove runs.')
   addConfigOption(addDefaultList(command, 'List the runs, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
   describeRunsShow(command.command('show').summary('Show what happened in a run'))
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
-  describeRunsArtifact(command.command('artifact').summary('Print what was too large for a result'))
-  describeRunsRemove(command.command('remove').summary('Remove a run, on record'))
-  describeRunsPrune(command.command('prune').summary('Remove old runs, on record'))
-  describeRunsReindex(command.command('reindex').summary('Build the index over the records anew'))
+  describeRunsArtifact(
+    command.command('artifact').summary('Print an artifact: content that was too large for a result'),
+  )
+  describeRunsRemove(command.command('remove').summary('Remove a run; the removal is recorded'))
+  describeRunsPrune(command.command('prune').summary('Remove old runs; the removal is recorded'))
+  describeRunsReindex(command.command('reindex').summary('Rebuild the index of the records'))
 }
 
 async function list(flags: Flags): Promise<void> {
@@ -55,4 +59,159 @@ function row({ id, state, started, calls, failures }: RunInfo): string[] {
     countNoun(calls, 'call'),
     failures > 0 ? `${failures} failed or denied` : '',
   ]
+}
+
+const SHOW_EXAMPLES = `
+Examples:
+  tool-hub runs show                    the latest run
+  tool-hub runs show run-20261115-093000-1a2b3c4d
+  tool-hub runs show --json | jq 'select(.type == "call-ended")'
+  tool-hub runs show --tool-events | jq 'select(.type == "tool.failed")'`
+
+/** `runs show`: a run as a timeline. */
+function describeRunsShow(command: Command): void {
+  addConfigOption(command)
+    .description('Show what happened in a run, one line per event, nested calls indented; with --json the events.')
+    .argument('[id]', 'Id of the run or the beginning of it. Default: the latest run')
+    .option('--tool-events', TOOL_EVENTS)
+    .addHelpText('after', SHOW_EXAMPLES)
+    .action(show)
+}
+
+async function show(
+  id: string | undefined,
+  flags: { readonly config?: string; readonly json?: boolean; readonly toolEvents?: boolean },
+): Promise<void> {
+  const folder = await findRun(await runsFolder(flags), id)
+  const timeline = new Timeline()
+  for await (const event of readEvents(folder)) {
+    if (flags.toolEvents) await printToolEvents(folder, event)
+    else await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
+    if (readerGone.aborted) return
+  }
+}
+
+interface TailFlags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly toolEvents?: boolean
+}
+
+const LOOK_MS = 500
+
+const TAIL_EXAMPLES = `
+Ends when the run is closed, when its process is gone, or with Ctrl-C.
+
+Examples:
+  tool-hub runs tail
+  tool-hub runs tail run-20261115-093000-1a2b3c4d --json`
+
+/** `runs tail`: a run as it happens. */
+function describeRunsTail(command: Command): void {
+  addConfigOption(command)
+    .description('Follow a run as it happens, from its beginning; with --json the events.')
+    .argument('[id]', 'Id of the run or the beginning of it. Default: the newest run that is open')
+    .option('--tool-events', TOOL_EVENTS)
+    .addHelpText('after', TAIL_EXAMPLES)
+    .action(tail)
+}
+
+async function tail(id: string | undefined, flags: TailFlags): Promise<void> {
+  const root = await runsFolder(flags)
+  const folder = id === undefined ? await findOpenRun(root) : await findRun(root, id)
+  if (folder === undefined) return say(`No run is open in ${root}. The latest one: ${ownCommand()} runs show`)
+  const timeline = new Timeline()
+  let last: RecordEvent | undefined
+  for await (const event of untilItsEnd(folder)) {
+    last = event
+    if (flags.toolEvents) await printToolEvents(folder, event)
+    else await (flags.json ? printJsonLine(event) : print(timeline.line(event)))
+  }
+  if (last?.type !== 'run-closed' && !stopSignal().aborted)
+    say('The run was never closed: the process that wrote it is gone.')
+}
+
+/** What is written while somebody writes, and then what was written last. */
+async function* untilItsEnd(folder: string): AsyncGenerator<RecordEvent> {
+  const over = new AbortController()
+  let next = 1
+  const writer = watchWriter(folder, over)
+  for await (const event of tailEvents(folder, { signal: AbortSignal.any([stopSignal(), over.signal]) })) {
+    next = event.seq + 1
+    yield event
+  }
+  over.abort()
+  await writer
+  if (!stopSignal().aborted) yield* readEvents(folder, { from: next })
+}
+
+/** Ends the tail when nobody writes the run any more: a crashed one would never be closed. */
+async function watchWriter(folder: string, over: AbortController): Promise<void> {
+  while (!over.signal.aborted && (await isLocked(join(folder, 'lock')))) {
+    // An abort ends the pause, and the loop sees it.
+    await sleep(LOOK_MS, undefined, { signal: over.signal }).catch(() => {})
+  }
+  over.abort()
+}
+
+function stopSignal(): AbortSignal {
+  return AbortSignal.any([interruptSignal(), readerGone])
+}
+
+interface ArtifactFlags {
+  readonly config?: string
+  readonly run?: string
+  readonly out?: string
+  readonly json?: boolean
+}
+
+const ARTIFACT_EXAMPLES = `
+The content is checked against its hash. A pipe or a file gets exactly its bytes.
+
+Examples:
+  tool-hub runs artifact artifact:9f86d081884c7d65… | less
+  tool-hub runs artifact artifact:9f86d081884c7d65… --out page.html`
+
+/** `runs artifact`: what was too large for a result. */
+function describeRunsArtifact(command: Command): void {
+  addConfigOption(command)
+    .description('Print an artifact by its reference: content that was too large for a result.')
+    .argument('<ref>', 'artifact:<sha256>, as in the result of the call')
+    .option('--run <id>', 'Run that created it, by its id or the beginning of it. Default: all runs')
+    .option('--out <file>', 'Write it to this new file instead of stdout')
+    .addHelpText('after', ARTIFACT_EXAMPLES)
+    .action(printArtifact)
+}
+
+async function printArtifact(ref: string, flags: ArtifactFlags): Promise<void> {
+  const bytes = await new Artifacts(await folderOf(ref, flags), { isDurable: false }).read(ref)
+  if (flags.out !== undefined) await saveArtifact(bytes, flags.out)
+  if (flags.json) return printJson({ ref, bytes: bytes.byteLength, ...(flags.out !== undefined && { out: flags.out }) })
+  if (flags.out !== undefined) return say(`Wrote ${countNoun(bytes.byteLength, 'byte')} to ${escapeText(flags.out)}.`)
+  // Exact in a pipe, where it is data; harmless on a terminal.
+  await (process.stdout.isTTY ? print(escapeText(Buffer.from(bytes).toString('utf8'))) : printBytes(bytes))
+}
+
+/** Equal content has one name, so the newest run that has it will do. */
+async function folderOf(ref: string, flags: ArtifactFlags): Promise<string> {
+  const hash = artifactHash(ref)
+  if (hash === undefined)
+    throw new UsageError(`${JSON.stringify(ref.slice(0, 100))} is no reference.`, 'Give artifact: and 64 hex digits.')
+  const root = await runsFolder(flags)
+  const runs =
+    flags.run === undefined
+      ? (await listRuns(root)).map(({ id }) => join(root, id)).toReversed()
+      : [await findRun(root, flags.run)]
+  const found = runs.map((run) => join(run, 'artifacts')).find((folder) => existsSync(join(folder, hash)))
+  if (found !== undefined) return found
+  throw new UsageError(`No run in ${root} has ${ref}.`, 'Take the reference as the result of the call says it.')
+}
+
+async function saveArtifact(bytes: Uint8Array, file: string): Promise<void> {
+  try {
+    await writeFile(file, bytes, { flag: 'wx' })
+  } catch (error) {
+    const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
+    throw new UsageError(`${file} ${why}.`, 'Name another file.')
+  }
 }

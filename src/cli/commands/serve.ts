@@ -11,17 +11,14 @@ import {
   type LogEntry,
   type RunningService,
 } from '../../server/index.ts'
-import { callerName } from '../hub/caller-name.ts'
-import { ignoreByGit, ignoreFromNowOn } from '../hub/ignore-by-git.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { assertFolder } from '../input/assert-path.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { print, printJsonLine, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { style } from '../output/terminal.ts'
-import { ownCommand } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
-import type { DoctorFinding } from './doctor-examine.ts'
+import { interruptSignal, UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { ignoreByGit, ignoreFromNowOn } from '../hub/folders.ts'
+import { assertFolder } from '../input/options.ts'
+import { callerName, ownCommand } from '../invocation.ts'
+import { table } from '../output/layout.ts'
+import { print, printJsonLine, say, style } from '../output/print.ts'
+import type { DoctorFinding } from './doctor.ts'
 
 interface Flags extends LogFlags {
   readonly config?: string
@@ -32,8 +29,9 @@ interface Flags extends LogFlags {
 }
 
 const EXAMPLES = `
-One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a link to sign in with, which holds
-as long as the process lives. Edits of the rules in the config are applied as they are saved; SIGHUP reads it again. Agents get tokens of their own; docs/reference/service.md shows how they call.
+One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a sign-in link that
+is valid while the process runs. Edits of the rules in the config are applied when the file is saved; SIGHUP reads the config
+again. Agents get tokens of their own; docs/reference/service.md shows how they call.
 
 Examples:
   tool-hub serve
@@ -45,12 +43,12 @@ Examples:
 export function describeServe(command: Command): void {
   command
     .description('Run tool-hub as a service: agents call it, people watch and approve in a web page.')
-    .option('--config <file>', 'Config to use instead of the tool-hub.yaml found here or above')
+    .option('--config <file>', 'Config file. Default: the nearest tool-hub.yaml, here or above')
     .option('--root <folder>', 'Folder that tools read and write, instead of sandbox.root')
     .option('--host <address>', 'Address to listen on, instead of service.host')
-    .option('--port <number>', 'Port to listen on, instead of service.port; 0 takes any that is free')
+    .option('--port <number>', 'Port to listen on, instead of service.port; 0 picks any free port')
     .option('--log <format>', 'What is written to stderr: json, text or none, instead of service.log')
-    .option('--log-level <level>', 'The least that is logged: debug, info, warn or error')
+    .option('--log-level <level>', 'Lowest level that is logged: debug, info, warn or error')
     .addHelpText('after', EXAMPLES)
     .action(serve)
 }
@@ -129,7 +127,7 @@ function filesOf({ sandbox = {} }: HubOptions): string {
 
 /** How strongly commands are fenced in here. */
 async function fenceOf(options: HubOptions): Promise<string> {
-  const { examineSandbox } = await import('./doctor-sandbox.ts')
+  const { examineSandbox } = await import('./doctor-checks.ts')
   const [{ detail, fix }] = (await examineSandbox(options)) as [DoctorFinding]
   return fix === undefined ? detail : `${detail} ${fix}`
 }

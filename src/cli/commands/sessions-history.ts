@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import type { HistoryEntry } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { parseCount } from '../input/parse-count.ts'
+import { addConfigOption, parseCount } from '../input/options.ts'
 import { print, printJson, say } from '../output/print.ts'
 
 type Flags = HubFlags & {

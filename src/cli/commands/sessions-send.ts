@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import type { SendOutcome } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
-import { callerName } from '../hub/caller-name.ts'
 import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
+import { addConfigOption, parseTime } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
 import { print, printJson } from '../output/print.ts'
 
 type Flags = HubFlags & { readonly json?: boolean; readonly wait?: string; readonly replyTo?: string }

@@ -6,7 +6,7 @@ import type { SessionWork } from '../../core/sessions.ts'
 import type { Store } from '../../core/store.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite.ts'
-import { runCli } from '../run-cli.ts'
+import { runCli } from '../program.ts'
 
 let folder: string
 let config: string

@@ -2,27 +2,26 @@ import type { Command } from 'commander'
 import type { FoundTool } from '../../hub/index.ts'
 import { escapeText } from '../../lib/index.ts'
 import { openCatalogue } from '../hub/catalogue.ts'
+import { readCliConfig } from '../hub/config.ts'
 import { type CapabilityVerdict, judgeTools, type ToolVerdict } from '../hub/judge-tool.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { wrapText } from '../output/fit-line.ts'
-import { print, printJson } from '../output/print.ts'
-import { style } from '../output/terminal.ts'
-import { ownCommand, quoteShellWord } from '../own-command.ts'
+import { addConfigOption } from '../input/options.ts'
+import { ownCommand, quoteShellWord } from '../invocation.ts'
+import { wrapText } from '../output/layout.ts'
+import { print, printJson, style } from '../output/print.ts'
 
 const EXAMPLES = `
 Examples:
   tool-hub show core/util.json.select
-  tool-hub show grep                    as models of the coding dialect know it
+  tool-hub show grep                    as models see it in the coding dialect
   tool-hub show core/util.time.now --json | jq .input`
 
 /** `show`: everything about one tool. */
 export function describeShow(command: Command): void {
   addConfigOption(command)
     .description(
-      'Show everything about a tool: what it is for, its schemas, capabilities, examples, and what policy says to it.',
+      'Show everything about a tool: its purpose, schemas, capabilities, examples, and what the policy says about it.',
     )
-    .argument('<tool>', 'Name of the tool, or of one of its dialects')
+    .argument('<tool>', 'Name of the tool, canonical or in a dialect')
     .addHelpText('after', EXAMPLES)
     .action(show)
 }

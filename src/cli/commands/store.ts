@@ -4,8 +4,8 @@ import { ToolError } from '../../core/index.ts'
 import { isStoreLost, storeIsLost } from '../../hub/index.ts'
 import { acceptStore, openStore } from '../../store/index.ts'
 import { adoptDataFolder } from '../../system/index.ts'
-import { readCliConfig } from '../hub/read-config.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { addConfigOption } from '../input/options.ts'
 import { print, printJson } from '../output/print.ts'
 
 interface Flags {
@@ -14,8 +14,8 @@ interface Flags {
 }
 
 const EXAMPLES = `
-The store holds what outlives a process: grants, waiting approvals, idempotency keys, budgets, tokens, the index over the
-runs. It is one file, store.db in the data folder. The records of the runs are files of their own: copy them too.
+The store holds the state that outlives a process: grants, pending approvals, idempotency keys, budgets, tokens, the index of
+the runs. It is one file, store.db in the data folder. The records of the runs are separate files: back them up too.
 
 Examples:
   tool-hub store backup /backups/store-2026-11-15.db
@@ -24,22 +24,22 @@ Examples:
 
 /** `store`: the file of what outlives a process. */
 export function describeStore(command: Command): void {
-  command.description('Check and back up what outlives a process.').addHelpText('after', EXAMPLES)
+  command.description('Check and back up the store.').addHelpText('after', EXAMPLES)
   addConfigOption(command.command('backup'))
     .summary('Copy the store to a new file')
-    .description('Copy the whole store to a file that does not exist yet, while others go on using it.')
-    .argument('<file>', 'Where the copy goes')
+    .description('Copy the whole store to a new file, while other processes keep using it.')
+    .argument('<file>', 'Path of the copy')
     .action(backup)
   addConfigOption(command.command('check'))
-    .summary('Say whether the store is intact, and can be read and written')
+    .summary('Check that the store is intact, readable and writable')
     .description(
-      'Look through the whole store and whether it is older than it was, write to it and take that back; exits 1 with what is wrong and what to do.',
+      'Check the integrity of the whole store, that it is not an older copy, and that it can be written. Exits 1 with the problem and its fix.',
     )
     .action(check)
   addConfigOption(command.command('adopt'))
     .summary('Trust a data folder or a store that was copied or restored')
     .description(
-      'Declare the data folder to be yours, with the tokens, grants and sign-ins in it. A folder that tool-hub did not make on this machine is refused until then, and a store that is older than it was is reported until then.',
+      'Trust the data folder, with the tokens, grants and sign-ins in it. Until then, a folder that tool-hub did not create on this machine is refused, and a store that is older than expected is reported.',
     )
     .action(adopt)
 }
@@ -64,7 +64,7 @@ async function check(flags: Flags): Promise<void> {
   const runs = options.runs === false ? undefined : resolve(options.runs ?? 'runs')
   if (runs !== undefined && (await isStoreLost(data, runs)))
     throw new ToolError('CONFLICT', storeIsLost(data, runs), {
-      hint: 'Put a backup in its place, or go on: the next start makes a new one, which tool-hub store adopt accepts.',
+      hint: 'Restore a backup, or continue: the next start creates a new store, which tool-hub store adopt accepts.',
     })
   await withStore(flags, (store) => store.check().catch(rethrowAsFailure))
   await (flags.json ? printJson({ ok: true }) : print('The store can be read and written.'))

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import { checkConfig, parseRate, parseSize, readDocument } from '../../config/index.ts'
 import { didYouMean, messageOf, ToolError } from '../../core/index.ts'
 import { type NewToken, SCOPES, type Scope } from '../../protocol/index.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { parseTime } from '../input/parse-time.ts'
+import type { TokenRegister } from '../../server/auth/index.ts'
+import { UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { addConfigOption, parseTime } from '../input/options.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { UsageError } from '../usage-error.ts'
-import { withTokens } from './tokens-register.ts'
 
 const UNITS = new Map<string, (text: string) => { calls?: number; wallMs?: number; bytes?: number; cost?: number }>([
   ['calls', (text) => ({ calls: readNumber(text) })],
@@ -27,8 +27,8 @@ interface Flags extends LimitFlags {
 }
 
 const EXAMPLES = `
-The secret is printed once, alone on stdout; only its hash is kept.
-Commands and calls that destroy something are off for a token unless it has --allow-danger; policy decides then.
+The secret is printed once, alone on stdout; only its hash is stored.
+A token may not run commands or destructive calls unless it has --allow-danger; then the policy decides.
 
 Examples:
   tool-hub tokens add ci
@@ -40,16 +40,16 @@ Examples:
 /** `tokens add`: makes a token. */
 export function describeTokensAdd(command: Command): void {
   addConfigOption(command)
-    .description('Make a token, and print its secret.')
+    .description('Create a token and print its secret.')
     .argument('<name>', 'Who it is for; recorded with every call as token:NAME')
     .option('--scopes <list>', 'What it may do: call, approve, read, admin', 'call')
     .option('--profile <name>', 'Which tools it sees: minimal, coding, messaging, full')
-    .option('--policy <file>', 'Rules that hold for it beside those of the config')
-    .option('--budget <list>', 'What it may use a day: calls=, time=, bytes=, cost=')
-    .option('--rate <rate>', 'How often it may ask, e.g. 10/s')
-    .option('--root <path>', 'A folder instead of those of the config; with :read only to read', append)
-    .option('--expires <duration>', 'When it expires: a time such as 30d, or never', '90d')
-    .option('--allow-danger', 'Let policy decide about commands and destruction, which are off otherwise')
+    .option('--policy <file>', 'Rules that apply to it in addition to those of the config')
+    .option('--budget <list>', 'Budget per day: calls=, time=, bytes=, cost=')
+    .option('--rate <rate>', 'Rate of requests, e.g. 10/s')
+    .option('--root <path>', 'Folder to use instead of those of the config; :read makes it read-only', append)
+    .option('--expires <duration>', 'When it expires: a duration such as 30d, or never', '90d')
+    .option('--allow-danger', 'Let the policy decide about commands and destructive calls, which are denied otherwise')
     .addHelpText('after', EXAMPLES)
     .action(add)
 }
@@ -172,5 +172,21 @@ function orUsage<T>(option: string, read: () => T): T {
     return read()
   } catch (error) {
     throw new UsageError(`${option}: ${messageOf(error)}`, ToolError.is(error) ? error.fix.hint : undefined)
+  }
+}
+
+/** Works with the tokens of the data folder that the config names, whether a server uses it at the time or not. */
+export async function withTokens<T>(
+  flags: { readonly config?: string },
+  use: (tokens: TokenRegister) => Promise<T>,
+): Promise<T> {
+  const { options } = await readCliConfig({ ...flags, plugins: false })
+  const { openStore } = await import('../../store/index.ts')
+  const { createTokenRegister } = await import('../../server/auth/index.ts')
+  const store = openStore(resolve(options.data ?? '.tool-hub'))
+  try {
+    return await use(createTokenRegister({ store }))
+  } finally {
+    await store.close()
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../exit.ts'
 import { parseScopeFlags, readBudget, readExpiry, readRate, readRoots } from './tokens-add.ts'
 
 describe('the options of tokens add', () => {

@@ -1,13 +1,11 @@
 import type { Command } from 'commander'
 import { didYouMean } from '../../core/index.ts'
 import type { TokenEntry } from '../../protocol/index.ts'
-import { addDefaultList } from '../input/add-default-list.ts'
-import { addConfigOption } from '../input/add-options.ts'
+import { UsageError } from '../exit.ts'
+import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { table } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
-import { table } from '../output/table.ts'
-import { UsageError } from '../usage-error.ts'
-import { describeTokensAdd } from './tokens-add.ts'
-import { withTokens } from './tokens-register.ts'
+import { describeTokensAdd, withTokens } from './tokens-add.ts'
 
 interface Flags {
   readonly config?: string
@@ -22,14 +20,14 @@ Examples:
 
 /** `tokens`: who may come in over the network. */
 export function describeTokens(command: Command): void {
-  command.description('Make, list and revoke the tokens by which programs and people use the service.')
+  command.description('Create, list and revoke the tokens that programs and people use to call the service.')
   addConfigOption(addDefaultList(command, 'List the tokens, oldest first')).action(list)
   command.addHelpText('after', EXAMPLES)
-  describeTokensAdd(command.command('add').summary('Make a token'))
+  describeTokensAdd(command.command('add').summary('Create a token'))
   addConfigOption(command.command('revoke'))
-    .summary('Take a token back')
-    .description('Take a token back; a server that is running refuses it within two seconds.')
-    .argument('<token>', 'Its name or id')
+    .summary('Revoke a token')
+    .description('Revoke a token; a running server refuses it within two seconds.')
+    .argument('<token>', 'Name or id of the token')
     .addHelpText('after', '\nExamples:\n  tool-hub tokens revoke ci\n  tool-hub tokens revoke token-b513ab00c0dc9f03')
     .action(revoke)
 }

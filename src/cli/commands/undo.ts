@@ -3,17 +3,14 @@ import type { Command } from 'commander'
 import { ToolError } from '../../core/index.ts'
 import type { Hub, UndoneChange, UndoReport } from '../../hub/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
-import { EXIT } from '../exit-code.ts'
-import { withCurrentRootToo } from '../hub/current-root.ts'
+import { EXIT, interruptSignal, UsageError } from '../exit.ts'
 import { findRunId } from '../hub/find-run.ts'
+import { withCurrentRootToo } from '../hub/folders.ts'
 import { withHubHere } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/add-options.ts'
-import { interruptSignal } from '../interrupt.ts'
-import { countNoun } from '../output/count.ts'
-import { print, printJson, say } from '../output/print.ts'
-import { style } from '../output/terminal.ts'
-import { ownCommand, quoteShellWord } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
+import { addConfigOption } from '../input/options.ts'
+import { ownCommand, quoteShellWord } from '../invocation.ts'
+import { countNoun } from '../output/layout.ts'
+import { print, printJson, say, style } from '../output/print.ts'
 
 const LOOKS = {
   restored: { colour: 'green', planned: 'would restore' },
@@ -40,13 +37,13 @@ interface UndoFlags {
 }
 
 const EXAMPLES = `
-A file that was changed since is left alone, with a diff of what --force would change. An undo is recorded and
-journaled itself: --call with its own id undoes it.
+A file that was changed since is left alone, and a diff shows what --force would change. An undo is itself recorded and
+journaled: --call with its id undoes it.
 
-Exit code: 1 when something was refused or cannot be undone, 2 when there is no such call or run, else 0.
+Exit code: 1 if something was refused or cannot be undone, 2 if there is no such call or run, else 0.
 
 Examples:
-  tool-hub undo --dry-run               what would undoing the last call do?
+  tool-hub undo --dry-run               show what undoing the last call would do
   tool-hub undo
   tool-hub undo --call c4fJk2mQx9a-7
   tool-hub undo --run run-20261115`
@@ -55,11 +52,11 @@ Examples:
 export function describeUndo(command: Command): void {
   addConfigOption(command)
     .description('Undo the file changes of a call or a run. Default: the last call that changed files.')
-    .option('--call <id>', 'The changes of this call')
-    .option('--run <id>', 'All changes of this run, by its id or the beginning of it')
+    .option('--call <id>', 'Undo the changes of this call')
+    .option('--run <id>', 'Undo all changes of this run, by its id or the beginning of it')
     .option('--root <dir>', 'Folder that tools may read and write')
-    .option('--dry-run', 'Say what would happen, do nothing')
-    .option('--force', 'Also where something was changed since')
+    .option('--dry-run', 'Show what would happen, without doing it')
+    .option('--force', 'Undo even what was changed since')
     .addHelpText('after', EXAMPLES)
     .action(undo)
 }

@@ -11,7 +11,11 @@ vi.mock('@clack/prompts', () => ({
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(CANCEL))),
 }))
 const terminal = vi.hoisted(() => ({ canAsk: true }))
-vi.mock('../output/terminal.ts', () => ({ canAsk: () => terminal.canAsk, style: (_: string, text: string) => text }))
+vi.mock('../output/print.ts', async (load) => ({
+  ...(await load<typeof import('../output/print.ts')>()),
+  canAsk: () => terminal.canAsk,
+  style: (_: string, text: string) => text,
+}))
 
 const request = { tool: 'demo/files.writeReport', targets: ['write:fs x'], reason: 'why' } as unknown as ApprovalRequest
 

@@ -1,10 +1,9 @@
 import type { ApprovalReply, ApprovalRequest } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
-import { callerName } from '../hub/caller-name.ts'
-import { interrupt, interruptSignal } from '../interrupt.ts'
-import { wrapText } from '../output/fit-line.ts'
-import { print } from '../output/print.ts'
-import { canAsk, style } from '../output/terminal.ts'
+import { interrupt, interruptSignal } from '../exit.ts'
+import { callerName } from '../invocation.ts'
+import { wrapText } from '../output/layout.ts'
+import { canAsk, print, style } from '../output/print.ts'
 
 const PATIENCE_MS = 20_000
 const INDENT = 13

@@ -2,7 +2,7 @@ import type { AnyTool, HubOptions, SkillRequest } from '../../core/index.ts'
 import { type FoundTool, listTools, type RegisteredTool, Registry, type ToolListing } from '../../hub/index.ts'
 import { compileVisibility } from '../../policy/index.ts'
 import { builtinTools } from '../../tools/index.ts'
-import { hasMoreTools } from './has-more-tools.ts'
+import { hasMoreTools } from './sources.ts'
 
 /** The tools there are, and which of them an agent sees. */
 export interface Catalogue {
@@ -43,8 +43,8 @@ async function contentOf(options: HubOptions): Promise<Content> {
   if (!hasMoreTools(options)) return { tools: builtinTools, requests: options.requests ?? [] }
   const [{ withHubOf }, { allReady }, { watchServers }] = await Promise.all([
     import('./with-hub.ts'),
-    import('./all-ready.ts'),
-    import('./watch-servers.ts'),
+    import('./sources.ts'),
+    import('./sources.ts'),
   ])
   const { options: watched, tellBroken } = await watchServers(options)
   return withHubOf(watched, async (hub) => {

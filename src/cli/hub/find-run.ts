@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { didYouMean } from '../../core/index.ts'
 import { listRuns } from '../../records/log/index.ts'
-import { UsageError } from '../usage-error.ts'
-import { readCliConfig } from './read-config.ts'
+import { UsageError } from '../exit.ts'
+import { readCliConfig } from './config.ts'
 
 const MAX_SHOWN = 5
 

@@ -2,14 +2,13 @@ import { resolve } from 'node:path'
 import type { HubOptions } from '../../core/index.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import type { Hub } from '../../hub/index.ts'
-import { parseTime } from '../input/parse-time.ts'
-import { canAsk } from '../output/terminal.ts'
-import { UsageError } from '../usage-error.ts'
-import { callerName } from './caller-name.ts'
-import { withCurrentRoot } from './current-root.ts'
-import { ignoreByGit } from './ignore-by-git.ts'
-import { openDataStore } from './open-data-store.ts'
-import { readCliConfig } from './read-config.ts'
+import { UsageError } from '../exit.ts'
+import { parseTime } from '../input/options.ts'
+import { callerName } from '../invocation.ts'
+import { canAsk } from '../output/print.ts'
+import { readCliConfig } from './config.ts'
+import { openDataStore } from './data-store.ts'
+import { ignoreByGit, withCurrentRoot } from './folders.ts'
 
 /** What the options of a command say about its hub. */
 export interface HubFlags {
@@ -71,7 +70,7 @@ function applyFlags(options: HubOptions, flags: HubFlags): HubOptions {
     ...(root !== undefined && { sandbox: { ...options.sandbox, root: resolve(root) } }),
     ...approver(options, flags),
     ...(canAsk() && {
-      onQuestion: async (...asked) => (await import('../prompt/answer-on-terminal.ts')).answerOnTerminal(...asked),
+      onQuestion: async (...asked) => (await import('../prompt/ask-on-terminal.ts')).answerOnTerminal(...asked),
     }),
   }
 }

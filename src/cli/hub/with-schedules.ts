@@ -1,9 +1,9 @@
 import { type ErrorCode, type HubOptions, type ScheduleService, ToolError } from '../../core/index.ts'
 import { createPrincipalLookup } from '../../server/auth/index.ts'
-import { UsageError } from '../usage-error.ts'
-import { callerName } from './caller-name.ts'
-import { openDataStore } from './open-data-store.ts'
-import { readCliConfig } from './read-config.ts'
+import { UsageError } from '../exit.ts'
+import { callerName } from '../invocation.ts'
+import { readCliConfig } from './config.ts'
+import { openDataStore } from './data-store.ts'
 import { withHubOf } from './with-hub.ts'
 
 /** What they say is wrong with the words of the command line. */

@@ -1,10 +1,9 @@
 import { didYouMean, ToolError } from '../../core/index.ts'
 import { compileSchema } from '../../core/schema/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { allReady } from '../hub/all-ready.ts'
-import { quoteShellWord } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
-import { parseJsonInput, readStdin } from './read-input.ts'
+import { UsageError } from '../exit.ts'
+import { allReady } from '../hub/sources.ts'
+import { quoteShellWord } from '../invocation.ts'
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
@@ -198,5 +197,36 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
     return { value: JSON.parse(text) }
   } catch {
     return undefined
+  }
+}
+
+/** More than any hub takes as arguments; a stream without end must not fill the memory. */
+const MAX_BYTES = 64_000_000
+
+/** All of stdin as text. */
+export async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES)
+      throw new UsageError(
+        `stdin has more than ${MAX_BYTES} bytes.`,
+        'Give less, or a file of lines to tool-hub batch.',
+      )
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The value of a JSON text; what is wrong with it is said in words. */
+export function parseJsonInput(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(
+      `${what} is not JSON: ${(cause as Error).message}`,
+      'Quote it for the shell: \'{"key": "value"}\'.',
+    )
   }
 }

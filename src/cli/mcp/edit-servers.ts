@@ -1,10 +1,20 @@
-import { extname } from 'node:path'
+import { dirname, extname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import {
+  applyEdits,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import { type Document, isMap, parseDocument, stringify } from 'yaml'
+import { findConfig } from '../../config/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
-import { UsageError } from '../usage-error.ts'
-import { editJson } from './edit-json.ts'
+import { UsageError } from '../exit.ts'
+import { type FileEdit, planEdit } from './file-edit.ts'
 
 /** The key that holds the servers, and what is to become of one: its entry, or undefined to take it out. */
 export interface ServerChange {
@@ -137,4 +147,98 @@ function place(
     .trimEnd()
     .split('\n')
   return `${start.slice(0, at)}${lines.map((each) => `${indent}${each}\n`).join('')}${start.slice(at)}`
+}
+
+/** How a file is laid out. */
+interface Layout {
+  readonly indent: string
+  readonly eol: string
+}
+
+/**
+ * The text of a JSON file with the value at a path changed, or without it. Nothing else is touched: a formatter would lay
+ * out the neighbours anew.
+ */
+function editJson(text: string, path: readonly string[], value: unknown): string {
+  if (text.trim() === '') return value === undefined ? text : `${JSON.stringify(nested(path, value), undefined, 2)}\n`
+  if (value === undefined) return applyEdits(text, modify(text, [...path], undefined, {}))
+  const layout = layoutOf(text)
+  const root = parseTree(text, [], { allowTrailingComma: true })!
+  const present = findNodeAtLocation(root, [...path])
+  if (present)
+    return splice(text, present.offset, present.length, printValue(value, indentAt(text, present.offset), layout))
+  // The innermost object that is there takes the rest of the path as one new key.
+  const known = path.findIndex((_, index) => !findNodeAtLocation(root, path.slice(0, index + 1)))
+  const parent = findNodeAtLocation(root, path.slice(0, known)) ?? root
+  if (parent.type !== 'object') return editJson(text, path.slice(0, known), nested(path.slice(known), value))
+  return insertEntry(text, parent, { key: path[known]!, value: nested(path.slice(known + 1), value) }, layout)
+}
+
+interface Entry {
+  readonly key: string
+  readonly value: unknown
+}
+
+function insertEntry(text: string, parent: Node, { key, value }: Entry, layout: Layout): string {
+  const last = parent.children?.at(-1)
+  const isOnOneLine = !text.slice(parent.offset, parent.offset + parent.length).includes('\n')
+  const name = JSON.stringify(key)
+  if (last && isOnOneLine) {
+    const at = last.offset + last.length
+    return splice(text, at, 0, `, ${name}: ${JSON.stringify(value)}`)
+  }
+  const outer = indentAt(text, parent.offset)
+  const own = last ? indentAt(text, last.offset) : outer + layout.indent
+  const line = `${layout.eol}${own}${name}: ${printValue(value, own, layout)}`
+  if (last) return splice(text, last.offset + last.length, 0, `,${line}`)
+  const inside = text.slice(parent.offset + 1, parent.offset + parent.length - 1)
+  if (inside.trim() === '') return splice(text, parent.offset, parent.length, `{${line}${layout.eol}${outer}}`)
+  // There is only a comment.
+  return splice(text, parent.offset + 1, 0, line)
+}
+
+function printValue(value: unknown, indent: string, layout: Layout): string {
+  return JSON.stringify(value, undefined, layout.indent).replaceAll('\n', `${layout.eol}${indent}`)
+}
+
+/** As the first line that is indented. */
+function layoutOf(text: string): Layout {
+  return { indent: /^([ \t]+)["}\]/]/m.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' }
+}
+
+/** The blanks that the line of a place begins with. */
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+  return /^[ \t]*/.exec(line)![0]
+}
+
+function nested(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value)
+}
+
+function splice(text: string, offset: number, length: number, inserted: string): string {
+  return text.slice(0, offset) + inserted + text.slice(offset + length)
+}
+
+/** The config that servers are added to. */
+interface OwnConfig {
+  readonly file: string
+  /** The person named it, so it may be a link to anywhere. */
+  readonly isNamed: boolean
+}
+
+/** The one that is found or named, else a new tool-hub.yaml here. */
+export async function ownConfigFile({ config }: { readonly config?: string }): Promise<OwnConfig> {
+  if (config !== undefined) return { file: resolve(config), isNamed: true }
+  return { file: (await findConfig(process.cwd())) ?? resolve('tool-hub.yaml'), isNamed: false }
+}
+
+/** What our own config would be with servers changed. */
+export function planServers({ file, isNamed }: OwnConfig, changes: readonly Omit<ServerChange, 'key'>[]): FileEdit {
+  const change = (before: string) =>
+    changes.reduce(
+      (text, change) => changeServer(file, text, { ...change, key: 'mcpServers' }),
+      before || (/\.ya?ml$/.test(file) ? 'version: 1\n' : ''),
+    )
+  return planEdit(file, change, { keepsOne: true, ...(!isNamed && { within: dirname(file) }) })
 }

@@ -17,9 +17,11 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
-import { UsageError } from '../usage-error.ts'
-import { isBelow } from './is-below.ts'
-import { hideInText } from './secrets-in-text.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
+import { UsageError } from '../exit.ts'
+import { print, printJson, say } from '../output/print.ts'
+import { isBelow } from './own-launcher.ts'
+import { hideInText } from './secrets.ts'
 
 /** A change of a file that somebody else owns: shown before it is made, and kept for taking it back. */
 export interface FileEdit {
@@ -120,4 +122,23 @@ function freeName(file: string): string {
 
 function draftOf(file: string): string {
   return join(dirname(file), `.${basename(file)}.${randomUUID()}`)
+}
+
+/** Shows a change and makes it, unless it is only to be shown. */
+export async function makeEdit(
+  edit: FileEdit,
+  { dryRun, json, more }: { readonly dryRun?: boolean; readonly json?: boolean; readonly more?: object },
+  next: readonly string[],
+): Promise<void> {
+  const { before, after } = edit
+  const isSame = before === after
+  const diff = diffOf(edit)
+  const backup = isSame || dryRun ? undefined : applyEdit(edit)
+  if (json) return printJson({ file: edit.file, changed: !isSame && !dryRun, ...(backup && { backup }), diff, ...more })
+  const file = escapeLine(edit.file)
+  if (isSame) return say(`${file} says so already.`)
+  await print(escapeText(diff))
+  if (dryRun) return say(`Nothing was changed; without --dry-run ${file} would be.`)
+  say(`Changed ${file}${backup === undefined ? '' : `; as it was: ${escapeLine(backup)}`}.`)
+  for (const line of next) say(escapeLine(line))
 }

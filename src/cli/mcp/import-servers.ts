@@ -1,15 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { escapeLine, isPlainObject } from '../../lib/index.ts'
+import { UsageError } from '../exit.ts'
+import { ownCommand } from '../invocation.ts'
 import { say } from '../output/print.ts'
-import { ownCommand } from '../own-command.ts'
-import { UsageError } from '../usage-error.ts'
+import { findFault } from './add-server.ts'
 import { agentPrograms } from './agent-programs.ts'
-import { serversIn } from './edit-servers.ts'
-import { findFault } from './find-fault.ts'
-import { makeEdit } from './make-edit.ts'
-import { ownConfigFile, planServers } from './own-config.ts'
-import { type TakenOut, withoutSecrets } from './without-secrets.ts'
+import { ownConfigFile, planServers, serversIn } from './edit-servers.ts'
+import { makeEdit } from './file-edit.ts'
+import { type TakenOut, withoutSecrets } from './secrets.ts'
 
 /** What the options of `mcp import` say. */
 export interface ImportFlags {
@@ -57,11 +56,12 @@ function takeOver(name: string, written: unknown, changes: Map<string, unknown>)
     return
   }
   if (dropped.length > 0) tell(`${name}: not copied: ${dropped.join(', ')}. What it may do, you say here.`)
-  for (const { part, variable } of taken) tell(`${name}: a secret in ${placeOf(part)} was not copied; set ${variable}.`)
+  for (const { part, variable } of taken)
+    tell(`${name}: a secret in ${placeInFile(part)} was not copied; set ${variable}.`)
   changes.set(name, cleaned)
 }
 
-function placeOf(part: TakenOut['part']): string {
+function placeInFile(part: TakenOut['part']): string {
   return part === 'url' ? 'its url' : `its ${part}`
 }
 

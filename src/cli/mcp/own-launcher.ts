@@ -1,10 +1,9 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { VERSION } from '../../lib/index.ts'
 import type { OwnModule } from '../../system/index.ts'
-import { UsageError } from '../usage-error.ts'
-import { isBelow } from './is-below.ts'
+import { UsageError } from '../exit.ts'
 
 /** The file of this program, and the flags that Node needs for it. */
 export interface OwnMain {
@@ -104,4 +103,10 @@ function inProject(main: string, project: string): UsageError {
     `${main} belongs to the project ${project}: who can change files there could change what is started as tool-hub.`,
     'Install it for yourself (npm install -g tool-hub) and run: tool-hub mcp install.',
   )
+}
+
+/** Whether a path is the folder or something in it, by their spelling: both are real paths. */
+export function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return !isAbsolute(way) && way.split(sep, 1)[0] !== '..'
 }

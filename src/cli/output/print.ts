@@ -1,4 +1,5 @@
-import { escapeJson } from '../../lib/index.ts'
+import { styleText } from 'node:util'
+import { escapeJson, escapeText } from '../../lib/index.ts'
 
 const readerLeft = new AbortController()
 let failure: NodeJS.ErrnoException | undefined
@@ -49,4 +50,37 @@ export function say(text: string): void {
 
 function toJson(value: unknown, indent?: number): string {
   return escapeJson(JSON.stringify(value, undefined, indent))
+}
+
+/** Prints the warnings of tool-hub in the style of the command line, each one once. Node prints all others itself. */
+export function printWarnings(): void {
+  const others = process.listeners('warning')
+  const printed = new Set<string>()
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ToolHubWarning') {
+      for (const listener of others) listener.call(process, warning)
+      return
+    }
+    if (printed.has(warning.message)) return
+    printed.add(warning.message)
+    say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning.message)}`)
+  })
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Colours text where its stream is a terminal that shows colours; NO_COLOR and FORCE_COLOR are heard. */
+export function style(format: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return hasColours(stream) ? styleText(format, text) : text
+}
+
+/** Whether a person sits there to be asked: questions go to stderr, answers come from stdin. */
+export function canAsk(): boolean {
+  return Boolean(process.stdin.isTTY && process.stderr.isTTY)
+}
+
+function hasColours(stream: NodeJS.WriteStream): boolean {
+  if (!stream.isTTY) return false
+  return stream.getColorDepth() > 1
 }

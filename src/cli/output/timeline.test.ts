@@ -3,7 +3,7 @@ import type { RecordEvent } from '../../records/log/events.ts'
 import { Timeline } from './timeline.ts'
 
 const width = vi.hoisted(() => ({ columns: Number.POSITIVE_INFINITY }))
-vi.mock('./fit-line.ts', async (original) => ({ ...(await original<object>()), lineWidth: () => width.columns }))
+vi.mock('./layout.ts', async (original) => ({ ...(await original<object>()), lineWidth: () => width.columns }))
 afterEach(() => {
   width.columns = Number.POSITIVE_INFINITY
 })

@@ -1,8 +1,9 @@
+import { basename } from 'node:path'
+import { toToolEvents } from '../../adapters/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { CallEnded, CallStarted, ProcessEnded, RecordEvent } from '../../records/log/index.ts'
-import { countNoun } from './count.ts'
-import { fitLine, lineWidth, widthOf } from './fit-line.ts'
-import { style } from './terminal.ts'
+import { countNoun, fitLine, lineWidth, widthOf } from './layout.ts'
+import { printJsonLine, style } from './print.ts'
 
 /** The whole of every field is in the event itself. */
 const MAX_PART_LENGTH = 120
@@ -154,4 +155,14 @@ function argumentsOf({ args, argsBytes }: CallStarted): string | undefined {
 
 function withoutChain({ seq: _seq, time: _time, prev: _prev, hash: _hash, type: _type, ...rest }: RecordEvent) {
   return rest
+}
+
+/** What `--tool-events` does. */
+export const TOOL_EVENTS =
+  'Print the events tool.started, tool.completed and tool.failed of each call instead, as JSON lines'
+
+/** Prints what a line of a record says under these names; nothing for lines that are about no call. */
+export async function printToolEvents(folder: string, event: RecordEvent): Promise<void> {
+  const { time } = event
+  for (const told of toToolEvents({ run: basename(folder), time, event })) await printJsonLine(told)
 }

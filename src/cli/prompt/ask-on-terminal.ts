@@ -1,11 +1,11 @@
-import { isCancel, select, text } from '@clack/prompts'
-import type { ApprovalReply, ApprovalRequest } from '../../core/index.ts'
-import { callerName } from '../hub/caller-name.ts'
-import { interrupt, interruptSignal } from '../interrupt.ts'
+import { isCancel, log, select, text } from '@clack/prompts'
+import { type ApprovalReply, type ApprovalRequest, type Question, ToolError } from '../../core/index.ts'
+import { revealLine, revealText } from '../../lib/index.ts'
+import { interrupt, interruptSignal } from '../exit.ts'
+import { callerName } from '../invocation.ts'
 import { describeRequest } from '../output/describe-request.ts'
-import { lineWidth, wrapText } from '../output/fit-line.ts'
+import { lineWidth, wrapText } from '../output/layout.ts'
 import { say } from '../output/print.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 
 const SHOW_ALL = 'Show all of it first'
 
@@ -94,4 +94,51 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
 function cancelled(by: string): ApprovalReply {
   interrupt()
   return { decision: 'deny', reason: 'interrupted', by }
+}
+
+let previous: Promise<unknown> = Promise.resolve()
+
+/** Lets questions to the person at the terminal wait for each other, however many calls ask. */
+export function oneAtATime<T>(ask: () => Promise<T>): Promise<T> {
+  const answer = previous.then(ask)
+  previous = answer.catch(() => {})
+  return answer
+}
+
+const OTHER = -1
+
+/** Lets the person at the terminal answer what a tool asks (`core/ask.user`). */
+export function answerOnTerminal(question: Question, { signal }: { readonly signal: AbortSignal }): Promise<string> {
+  return oneAtATime(() => answerQuestion(question, { output: process.stderr, signal }))
+}
+
+type Place = { readonly output: NodeJS.WriteStream; readonly signal: AbortSignal }
+
+async function answerQuestion(
+  { question, context, options = [], defaultAnswer }: Question,
+  place: Place,
+): Promise<string> {
+  const message = revealText(question)
+  if (context) log.message(revealText(context), place)
+  if (options.length > 0) {
+    const known = options.map((option, index) => ({ value: index, label: revealLine(option) }))
+    const all = [...known, { value: OTHER, label: 'Something else' }]
+    const choice = await select({ ...place, message, options: all, showInstructions: false })
+    if (isCancel(choice)) throw stopped(place)
+    if (choice !== OTHER) return options[choice]!
+  }
+  const typed = await text({
+    ...place,
+    message,
+    placeholder: defaultAnswer && revealLine(defaultAnswer),
+    defaultValue: defaultAnswer,
+  })
+  if (isCancel(typed)) throw stopped(place)
+  return typed
+}
+
+/** Ctrl-C means the whole command; a stopped call needs no answer any more. */
+function stopped({ signal }: Place): ToolError {
+  if (!signal.aborted) interrupt()
+  return new ToolError('ABORTED', 'The question was not answered.')
 }

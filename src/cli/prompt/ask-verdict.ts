@@ -1,6 +1,6 @@
 import { isCancel, select, text } from '@clack/prompts'
-import type { MemoryCandidate } from '../../core/index.ts'
-import { interrupt, interruptSignal } from '../interrupt.ts'
+import type { MemoryCandidate } from '../../features/memory/index.ts'
+import { interrupt, interruptSignal } from '../exit.ts'
 import { say } from '../output/print.ts'
 
 /** Shows a note that waits to the person at the terminal, and asks what to do with it. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { examineBrowser } from '../../../cli/commands/doctor-browser.ts'
+import { examineBrowser } from '../../../cli/commands/doctor-checks.ts'
 import { loadPlaywright } from './load-playwright.ts'
 
 it('says what to install where playwright-core is missing, and so does doctor', async () => {

@@ -1,0 +1,212 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { formatPath } from '../../core/document/index.ts'
+import { type HubOptions, type McpServer, messageOf, ToolError } from '../../core/index.ts'
+import { chooseSandbox, findChromium, loadPlaywright } from '../../features/browser/index.ts'
+import { loadSecondParser, protectedCode } from '../../hub/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
+import { probeSandbox, sandboxUser } from '../../sandbox/exec/index.ts'
+import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
+import { fillReferences, type McpServerStatus } from '../../sources/mcp/index.ts'
+import { openProvider } from '../../tools/index.ts'
+import { countNoun } from '../output/layout.ts'
+import type { DoctorFinding } from './doctor.ts'
+
+/** The MCP servers: what the config of each refers to and is not set, and which did not answer. */
+export function examineServers(
+  { mcpServers = {}, secrets = {} }: HubOptions,
+  status: readonly McpServerStatus[],
+): DoctorFinding[] {
+  return Object.entries(mcpServers).map(([name, server]) => {
+    const now = status.find((each) => each.name === name)
+    return serverFinding(name, server, { now, missing: missingIn(name, server, secrets) })
+  })
+}
+
+/** Where other tools come from, plugins and skills, and whether their code lies where tools write. */
+export function examineSources(options: HubOptions): DoctorFinding[] {
+  const { plugins = [], skills = [] } = options
+  const names = plugins.map(({ name }) => name).join(', ')
+  return [
+    ...(plugins.length > 0 ? [good('plugins', `${countNoun(plugins.length, 'plugin')}: ${names}`)] : []),
+    ...skills.map(skillsFinding),
+    ...codeInRoots(options),
+  ]
+}
+
+const MAX_NAMED = 5
+
+/** Tools and commands cannot change code that the hub runs, but what it reads at run time nobody knows. */
+function codeInRoots(options: HubOptions): DoctorFinding[] {
+  const { root, roots = [] } = options.sandbox ?? {}
+  const writable = [
+    ...(root === undefined ? [] : [root]),
+    ...roots.filter(({ mode }) => mode === 'write').map(({ path }) => path),
+  ]
+    .map((path) => resolve(path))
+    .map((path) => `${path}/`)
+  const files = protectedCode(options).filter(
+    (path) => writable.some((folder) => path.startsWith(folder)) && existsSync(path) && !path.endsWith('/package.json'),
+  )
+  if (files.length === 0) return []
+  const named = files.slice(0, MAX_NAMED).join(', ')
+  const more = files.length > MAX_NAMED ? ` and ${files.length - MAX_NAMED} more` : ''
+  return [
+    {
+      state: 'weak',
+      what: 'own code',
+      detail: `code that the hub runs lies in a root that tools write to: ${named}${more}. It is closed to them, but not the data it reads.`,
+      fix: 'Keep plugins, MCP servers and the installation of tool-hub outside of sandbox.root, or make the root read-only.',
+    },
+  ]
+}
+
+function serverFinding(
+  name: string,
+  server: McpServer,
+  { now, missing }: { readonly now: McpServerStatus | undefined; readonly missing: string | undefined },
+): DoctorFinding {
+  if (server.disabled) return good('mcp', `${name} is disabled`)
+  if (missing !== undefined)
+    return { state: 'broken', what: 'mcp', detail: missing, fix: `Set it, or take ${name} out of mcpServers.` }
+  if (now?.problem)
+    return {
+      state: 'weak',
+      what: 'mcp',
+      detail: `${name} does not answer: ${now.problem.message}`,
+      fix: `See what it says: tool-hub mcp test ${name}.`,
+    }
+  if (now?.changed)
+    return {
+      state: 'weak',
+      what: 'mcp',
+      detail: `${name} changed or added ${countNoun(now.changed.length, 'tool')} since it was first seen`,
+      fix: `Look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}.`,
+    }
+  if (now?.state === 'connected') return good('mcp', `${name} has ${countNoun(now.tools.length, 'tool')}`)
+  return { state: 'weak', what: 'mcp', detail: `${name} has not answered yet`, fix: `tool-hub mcp test ${name}` }
+}
+
+/** The first reference that leads nowhere. */
+function missingIn(name: string, server: McpServer, secrets: NonNullable<HubOptions['secrets']>): string | undefined {
+  const secret = (key: string) => (Object.hasOwn(secrets, key) ? secrets[key]?.value : undefined)
+  try {
+    for (const [place, text] of textsIn(server))
+      fillReferences(text, { env: process.env, secret }, `${place} of the MCP server ${name}`)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function textsIn(value: unknown, path: readonly (string | number)[] = []): [place: string, text: string][] {
+  if (typeof value === 'string') return [[formatPath(path), value]]
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...path, index]))
+  return isPlainObject(value) ? Object.entries(value).flatMap(([name, item]) => textsIn(item, [...path, name])) : []
+}
+
+function skillsFinding(folder: string): DoctorFinding {
+  if (!existsSync(folder))
+    return {
+      state: 'broken',
+      what: 'skills',
+      detail: `there is no folder ${folder}`,
+      fix: 'Mend skills in the config.',
+    }
+  const found = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'SKILL.md'))).length
+  if (found > 0) return good('skills', `${countNoun(found, 'skill')} in ${folder}`)
+  return {
+    state: 'weak',
+    what: 'skills',
+    detail: `no skill is in ${folder}`,
+    fix: 'A skill is a folder with a SKILL.md.',
+  }
+}
+
+function good(what: string, detail: string): DoctorFinding {
+  return { state: 'good', what, detail }
+}
+
+/** How strongly commands are fenced in here, found out by really doing it, and whether their lines can be read twice. */
+export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): Promise<DoctorFinding[]> {
+  const { level, engine, weaknesses, cgroups } = await probeSandbox({ force: sandbox?.commands?.level })
+  const bounds = cgroups === 'none' ? 'bounded by prlimit' : `bounded by prlimit and cgroups ${cgroups}`
+  const isChosen = sandbox?.commands?.level === level && level !== 'full'
+  const isFree = level === 'none' && sandbox?.required === false
+  const atNone = isFree
+    ? ' Your rules decide all the same: sandbox.required is false.'
+    : ' Every command asks, whatever the rules say.'
+  const detail = `level ${level} (${engine})${level === 'none' ? '' : userText(sandbox?.root)}, ${bounds}.${level === 'none' ? atNone : ''}`
+  const strength: DoctorFinding =
+    weaknesses.length === 0
+      ? { state: 'good', what: 'commands', detail }
+      : { state: 'weak', what: 'commands', detail, fix: isChosen ? CHOSEN : weaknesses.join(' ') }
+  return (await loadSecondParser()) ? [strength] : [strength, ONE_PARSER]
+}
+
+/** Whom commands run as, where that may surprise. */
+function userText(root: string | undefined): string {
+  const roots = root === undefined ? [] : [{ path: resolve(root), mode: 'write' as const }]
+  const { uid, isOther } = sandboxUser({ roots })
+  if (uid === 0) return ', as root without capabilities'
+  return isOther ? `, as user ${uid}` : ''
+}
+
+const CHOSEN = 'Your config chose this level: leave sandbox.commands.level out to have the best that this machine can.'
+
+const ONE_PARSER: DoctorFinding = {
+  state: 'weak',
+  what: 'commands',
+  detail: 'the second parser of command lines cannot be loaded: every line asks',
+  fix: 'Install the package anew: npm install tool-hub.',
+}
+
+const HOW = {
+  own: "in Chromium's own sandbox",
+  jail: 'inside the sandbox of commands',
+  none: 'without any sandbox',
+} as const
+
+/** Which browser agents would use, and how it would be kept from the machine. Without one, only those tools fail. */
+export async function examineBrowser({ browser = {} }: Pick<HubOptions, 'browser'>): Promise<DoctorFinding> {
+  try {
+    const executable = await findChromium(browser, await loadPlaywright())
+    const { sandbox, why } = await chooseSandbox(executable, browser.sandbox)
+    const detail = `${executable}, ${HOW[sandbox]}: ${why}`
+    if (sandbox !== 'none') return { state: 'good', what: 'browser', detail }
+    return { state: 'weak', what: 'browser', detail, fix: 'Leave browser.sandbox out, or set it to jail.' }
+  } catch (error) {
+    if (!ToolError.is(error)) throw error
+    return { state: 'weak', what: 'browser', detail: error.message, fix: error.fix.hint }
+  }
+}
+
+/** Whether the web can be searched as the config means it: the service's host is open and its key is there. */
+export function examineSearch({ web, sandbox, secrets = {} }: HubOptions): DoctorFinding[] {
+  if (!web?.search) return []
+  const provider = openProvider(web.search)
+  const { url, headers } = provider.request({ query: 'x', count: 1 })
+  const host = new URL(url).hostname
+  const { name, secret, keyVariable } = provider
+  if (!matchHost(host, parseHosts(sandbox?.network ?? [])))
+    return [
+      broken(`${name} answers at ${host}, which sandbox.network does not name`, `Add ${host} to sandbox.network.`),
+    ]
+  const needsKey = Object.values(headers).some((value) => value.includes(`\${secret:${secret}}`))
+  if (!needsKey) return [{ state: 'good', what: 'web search', detail: `${name} at ${host}, without a key` }]
+  const key = Object.hasOwn(secrets, secret) ? secrets[secret] : undefined
+  if (!key)
+    return [
+      broken(
+        `${name} needs a key, and there is no secret ${secret}`,
+        `Name it under secrets.${secret}, with hosts: [${host}], and set its variable (${keyVariable} by custom).`,
+      ),
+    ]
+  if (!matchHost(host, parseHosts(key.hosts)))
+    return [broken(`the secret ${secret} may not be sent to ${host}`, `Add ${host} to secrets.${secret}.hosts.`)]
+  return [{ state: 'good', what: 'web search', detail: `${name} at ${host}, with the secret ${secret}` }]
+}
+
+function broken(detail: string, fix: string): DoctorFinding {
+  return { state: 'broken', what: 'web search', detail, fix }
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { APPROVAL, answerStored, listPending, QUESTION, type StoredRequest } from '../../approvals/index.ts'
+import { type ApprovalReply, type HubOptions, type QuestionReply, type Store, systemClock } from '../../core/index.ts'
+import { openStore } from '../../store/index.ts'
+import { readCliConfig } from './config.ts'
+
+/** The approvals and questions of all processes that share the data folder. */
+export interface StoredApprovals {
+  /** What waits, oldest first. */
+  list(): Promise<StoredRequest[]>
+  find: Store['approvals']['find']
+  /** Answers a call: false if it is no longer waiting, `undefined` if there is none with this id. */
+  answer(id: string, reply: ApprovalReply): Promise<boolean | undefined>
+  /** Answers a question; returns the same. */
+  answerQuestion(
+    id: string,
+    reply: QuestionReply,
+    answerer: { readonly by: string; readonly via: string },
+  ): Promise<boolean | undefined>
+}
+
+/** Opens the pending approvals for as long as `use` works with them. */
+export async function withApprovals<T>(
+  flags: { readonly config?: string },
+  use: (approvals: StoredApprovals) => Promise<T>,
+): Promise<T> {
+  const { options } = await readCliConfig(flags)
+  const store = openDataStore(options)
+  const clock = systemClock
+  try {
+    return await use({
+      list: () => listPending(store, clock),
+      find: (id) => store.approvals.find(id),
+      answer: (id, reply) => answerStored({ store, clock, kind: APPROVAL }, id, reply),
+      answerQuestion: (id, reply, answerer) => answerStored({ store, clock, kind: QUESTION }, id, reply, answerer),
+    })
+  } finally {
+    await store.close()
+  }
+}
+
+/** The store of the data folder. Only looking makes no file: where there is none, nothing was granted or asked. */
+export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {
+  const folder = resolve(data)
+  const store = openStore(folder)
+  const { grants, approvals: asks } = store
+  const isThere = () => existsSync(join(folder, 'store.db'))
+  return {
+    ...store,
+    grants: {
+      ...grants,
+      list: (filter) => (isThere() ? grants.list(filter) : []),
+      remove: (id) => isThere() && grants.remove(id),
+    },
+    approvals: {
+      ...asks,
+      list: (filter) => (isThere() ? asks.list(filter) : []),
+      find: (id) => (isThere() ? asks.find(id) : undefined),
+    },
+  }
+}

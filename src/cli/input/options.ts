@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { parseDuration } from '../../config/index.ts'
+import { didYouMean } from '../../core/index.ts'
+import { UsageError } from '../exit.ts'
+
+/** `--config`, for every command that reads the config. */
+export function addConfigOption(command: Command): Command {
+  return command.option('--config <file>', 'Config file. Default: the nearest tool-hub.yaml, here or above')
+}
+
+/** What commands that call tools have in common. */
+export function addCallOptions(command: Command): Command {
+  return addConfigOption(command)
+    .option('--root <dir>', 'Folder that tools may read and write')
+    .option('--run <id>', 'Run to record into. Default: a new run')
+    .option('--yes', 'Approve every call that needs approval; recorded as "cli --yes"')
+    .option('--wait <duration>', 'Let calls that need approval wait for tool-hub approvals this long, e.g. 5m')
+}
+
+/** Makes `list` what a group does when it is called alone; any other word is a mistyped command. */
+export function addDefaultList(group: Command, summary: string): Command {
+  const list = group
+    .command('list', { isDefault: true })
+    .summary(summary)
+    .description(`${summary}.`)
+    .allowExcessArguments()
+    .hook('preAction', (_, { args: [word] }) => {
+      if (word === undefined) return
+      const known = group.commands.map((command) => command.name())
+      throw new UsageError(
+        `tool-hub ${group.name()} has no command ${JSON.stringify(word)}.`,
+        didYouMean(word, known) || `It has: ${known.join(', ')}.`,
+      )
+    })
+  // Its options are known when help is asked for, not yet now.
+  const options = () => list.options.map(({ long }) => long).join(', ')
+  group.addHelpText('after', () => `\nThe default command is list, which takes ${options()}.`)
+  return list
+}
+
+/** Refuses an option that should name a folder and does not. */
+export function assertFolder(option: string, path: string): void {
+  const stats = statSync(resolve(path), { throwIfNoEntry: false })
+  if (stats?.isDirectory()) return
+  throw new UsageError(
+    `${option} ${JSON.stringify(path)} ${stats ? 'is no folder' : 'does not exist'}.`,
+    stats ? 'Give a folder.' : 'Make the folder first, or give another.',
+  )
+}
+
+/** Refuses an option that should name a file and does not. */
+export function assertFile(option: string, path: string): void {
+  const stats = statSync(resolve(path), { throwIfNoEntry: false })
+  if (stats?.isFile()) return
+  throw new UsageError(
+    `${option} ${JSON.stringify(path)} ${stats ? 'is no file' : 'does not exist'}.`,
+    'Give the path of a config; tool-hub init writes one.',
+  )
+}
+
+/** A whole number above 0, as an option gives it. */
+export function parseCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new UsageError(`${option} ${JSON.stringify(text)} is not a number.`, 'Use a whole number above 0.')
+}
+
+/** Milliseconds of `10s`, as an option gives them. */
+export function parseTime(option: string, text: string): number {
+  try {
+    return parseDuration(text)
+  } catch {
+    throw new UsageError(`${option} ${JSON.stringify(text)} is not a time.`, 'Use 250ms, 60s, 5m, 1h or 1d.')
+  }
+}
